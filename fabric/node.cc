@@ -1,0 +1,26 @@
+#include "fabric/node.h"
+
+namespace mrclab {
+
+std::string_view name_of(DropCause cause) {
+  switch (cause) {
+    case DropCause::kNone: return "none";
+    case DropCause::kWireDown: return "wire_down";
+    case DropCause::kWireLoss: return "wire_loss";
+    case DropCause::kPortDown: return "port_down";
+    case DropCause::kQueueFull: return "queue_full";
+    case DropCause::kControlQueueFull: return "control_queue_full";
+    case DropCause::kUnknownUsid: return "unknown_usid";
+    case DropCause::kEndOfCarrier: return "end_of_carrier";
+    case DropCause::kHopLimit: return "hop_limit";
+    case DropCause::kMalformed: return "malformed";
+    case DropCause::kNotIpv6: return "not_ipv6";
+    case DropCause::kForeignCarrier: return "foreign_carrier";
+    case DropCause::kNoReceiver: return "no_receiver";
+    case DropCause::kBadIcrc: return "bad_icrc";
+    case DropCause::kNoBuffer: return "no_buffer";
+  }
+  return "unknown";
+}
+
+}  // namespace mrclab

@@ -1,0 +1,80 @@
+#pragma once
+// EV <-> path <-> carrier. Computed, never stored (DESIGN §4; MRC paper §2.2-2.3).
+//
+//   path     plane + T0 uplink ("p2/u0"), or plane alone when both hosts are on one T0 ("p2/-")
+//   EV       bits 31-24 zero, 23-16 plane, 15-14 set, 13-0 T0 uplink (0x3FFF = T0-local)
+//   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
+//            5f00:0 : T0 : destination port                                  (T0-local)
+//   uSID     lab layout, one nibble role, one nibble plane, one byte index:
+//            1 = T1, 2 = T0, e = the host's NIC port, f = the host's kernel (End.DT6)
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/ids.h"
+#include "fabric/topology.h"
+
+namespace mrclab {
+
+inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 + F3216
+inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
+
+enum class UsidRole : uint8_t { kT1 = 0x1, kT0 = 0x2, kNicPort = 0xe, kHostKernel = 0xf };
+
+struct UsidFields {
+  UsidRole role;
+  uint32_t plane;
+  uint32_t index;
+  bool operator==(const UsidFields&) const = default;
+};
+
+/// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths.
+struct Path {
+  uint32_t plane = 0;
+  uint32_t uplink = kT0LocalUplink;
+  bool operator==(const Path&) const = default;
+};
+
+Usid make_usid(UsidRole role, uint32_t plane, uint32_t index);
+/// Empty for zero, an unknown role nibble.
+std::optional<UsidFields> parse_usid(Usid usid);
+
+EntropyValue ev_of(Path path);
+/// Empty when fixed bits are wrong.
+std::optional<Path> path_of(EntropyValue ev);
+std::string to_string(Path path);                       ///< "p3/u1", "p3/-"
+std::optional<Path> parse_path(std::string_view text);  ///< inverse of to_string
+
+/// The active uSID: bits 32-47 of a carrier.
+Usid active_usid(const Ipv6Address& carrier);
+bool in_usid_block(const Ipv6Address& address);
+/// Is the argument (everything behind the active uSID) empty?
+bool end_of_carrier(const Ipv6Address& carrier);
+/// RFC 9800 §4.1.1: argument moves to the front, the last 16 bits become zero.
+void shift_carrier(Ipv6Address& carrier);
+
+/// Carrier for a packet of `source` to `destination` (host numbers) over `path`. `role` is kNicPort
+/// for MRC and kHostKernel for ordinary traffic.
+Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
+                         UsidRole role = UsidRole::kNicPort);
+
+/// What an unshifted carrier says. Empty if it is none of this fabric's.
+struct CarrierRoute {
+  uint32_t source_row = 0;
+  uint32_t destination_row = 0;
+  uint32_t downlink = 0;
+  UsidRole role = UsidRole::kNicPort;
+  Path path;
+  bool operator==(const CarrierRoute&) const = default;
+};
+std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Address& carrier);
+
+/// A host's own address, the same in every plane: fd00:<row>::<host>.
+Ipv6Address host_address(const Topology& topology, uint32_t host);
+std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address);
+
+std::string to_string(const Ipv6Address& address);      ///< RFC 5952 text
+
+}  // namespace mrclab

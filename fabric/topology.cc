@@ -1,0 +1,218 @@
+#include "fabric/topology.h"
+
+#include <stdexcept>
+
+namespace mrclab {
+namespace {
+
+constexpr uint64_t kOuterAndMrcHeaders = 40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // facts: MRC §1.1
+constexpr uint64_t kEthernetHeader = 14;
+constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
+
+/// Locally administered address from the place of a port: 02:6d:<role><plane>:<index>:<port>.
+MacAddress mac_of(const NodeSite& site, uint32_t port) {
+  const auto role = static_cast<uint32_t>(site.role);
+  return {0x02, static_cast<uint8_t>(0x60 | role), static_cast<uint8_t>(site.plane),
+          static_cast<uint8_t>(site.index >> 8), static_cast<uint8_t>(site.index),
+          static_cast<uint8_t>(port)};
+}
+
+class Builder {
+ public:
+  explicit Builder(const RegularPlanes& shape) : shape_(shape) {}
+
+  Topology build() {
+    set_scalars();
+    add_nodes();
+    connect_all();
+    add_optics();
+    derive_timing();
+    return std::move(topology_);
+  }
+
+ private:
+  void set_scalars() {
+    topology_.name = shape_.name;
+    topology_.planes = shape_.planes;
+    topology_.t0_per_plane = shape_.t0;
+    topology_.t1_per_plane = shape_.t1;
+    topology_.hosts_per_t0 = shape_.hosts_per_t0;
+    topology_.pmtu = shape_.pmtu;
+    topology_.switch_latency = shape_.switch_latency;
+    topology_.host_latency = shape_.host_latency;
+    topology_.host_rate = shape_.host_rate;
+    topology_.forwarding = shape_.forwarding;
+    topology_.wires = shape_.wires;
+  }
+
+  void add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name) {
+    NodeSite site;
+    site.id = NodeId{static_cast<uint32_t>(topology_.nodes.size())};
+    site.role = role;
+    site.plane = plane;
+    site.index = index;
+    site.name = std::move(name);
+    topology_.nodes.push_back(std::move(site));
+  }
+
+  void add_nodes() {
+    for (uint32_t h = 0; h < topology_.host_count(); ++h) {
+      add_node(NodeRole::kHost, 0, h, "h" + std::to_string(h));
+    }
+    for (uint32_t p = 0; p < shape_.planes; ++p) {
+      const std::string prefix = "p" + std::to_string(p) + ".";
+      for (uint32_t i = 0; i < shape_.t0; ++i) {
+        add_node(NodeRole::kT0, p, i, prefix + "t0-" + std::to_string(i));
+      }
+      for (uint32_t i = 0; i < shape_.t1; ++i) {
+        add_node(NodeRole::kT1, p, i, prefix + "t1-" + std::to_string(i));
+      }
+    }
+  }
+
+  PortRef add_port(NodeId node, uint32_t plane, std::string name) {
+    NodeSite& site = topology_.nodes[node.value];
+    const auto index = static_cast<uint32_t>(site.ports.size());
+    Port port;
+    port.name = std::move(name);
+    port.plane = plane;
+    port.mac = mac_of(site, index);
+    site.ports.push_back(std::move(port));
+    return {node, PortId{index}};
+  }
+
+  void connect(PortRef a, PortRef b, BitRate rate) {
+    const LinkId link{static_cast<uint32_t>(topology_.links.size())};
+    const WireId out{static_cast<uint32_t>(topology_.wires_list.size())};
+    const WireId back{out.value + 1};
+    topology_.links.push_back({link, a, b, out, back, rate, shape_.propagation});
+    topology_.wires_list.push_back({out, link, a, b, rate, shape_.propagation});
+    topology_.wires_list.push_back({back, link, b, a, rate, shape_.propagation});
+    Port& port_a = topology_.nodes[a.node.value].ports[a.port.value];
+    Port& port_b = topology_.nodes[b.node.value].ports[b.port.value];
+    port_a.link = port_b.link = link;
+    port_a.out = port_b.in = out;
+    port_a.in = port_b.out = back;
+    port_a.peer = b;
+    port_b.peer = a;
+  }
+
+  void connect_all() {
+    for (uint32_t p = 0; p < shape_.planes; ++p) {
+      for (uint32_t h = 0; h < topology_.host_count(); ++h) {
+        const PortRef nic = add_port(topology_.host(h), p, "p" + std::to_string(p));
+        const PortRef down = add_port(topology_.t0(p, topology_.host_row(h)), p,
+                                      "d" + std::to_string(topology_.host_downlink(h)));
+        connect(nic, down, shape_.host_rate);
+      }
+      for (uint32_t leaf = 0; leaf < shape_.t0; ++leaf) {
+        for (uint32_t spine = 0; spine < shape_.t1; ++spine) {
+          const PortRef up = add_port(topology_.t0(p, leaf), p, "u" + std::to_string(spine));
+          const PortRef down = add_port(topology_.t1(p, spine), p, "d" + std::to_string(leaf));
+          connect(up, down, shape_.fabric_rate);
+        }
+      }
+    }
+  }
+
+  void add_optics() {
+    if (shape_.links_per_optic == 0) return;
+    for (NodeSite& site : topology_.nodes) {
+      if (site.role != NodeRole::kT0) continue;
+      for (uint32_t d = 0; d < shape_.hosts_per_t0; ++d) {
+        const uint32_t number = d / shape_.links_per_optic;
+        if (d % shape_.links_per_optic == 0) {
+          topology_.optics.push_back({OpticId{static_cast<uint32_t>(topology_.optics.size())},
+                                      site.name + ":o" + std::to_string(number),
+                                      {}});
+        }
+        site.ports[d].optic = topology_.optics.back().id;
+        topology_.optics.back().links.push_back(site.ports[d].link);
+      }
+    }
+  }
+
+  void derive_timing() {
+    const Bytes data = wire_length({kEthernetHeader + kOuterAndMrcHeaders + shape_.pmtu});
+    const Bytes sack = wire_length({kSackFrame});
+    const bool has_spine = shape_.t1 > 0 && shape_.t0 > 1;
+    const int64_t switches = has_spine ? 3 : 1;
+    const auto crossing = [&](Bytes size) {
+      FabricTime t = serialization_time(size, shape_.host_rate) * 2 +
+                     serialization_time(size, shape_.fabric_rate) * (has_spine ? 2 : 0);
+      t += shape_.propagation * (switches + 1) + shape_.switch_latency * switches;
+      return t + shape_.host_latency;
+    };
+    topology_.base_rtt = crossing(data) + crossing(sack);
+    const uint64_t bdp = bytes_in(shape_.host_rate, topology_.base_rtt).value;
+    QueueProfile& q = topology_.queues;
+    q.ecn_min = {bdp / 5};
+    q.ecn_max = {bdp * 4 / 5};
+    q.trim_threshold = {bdp};
+    q.trim_threshold_last_hop = {bdp * 3 / 2};
+    q.control_limit = {bdp};
+    q.tail_drop = {bdp * 2};
+  }
+
+  const RegularPlanes& shape_;
+  Topology topology_;
+};
+
+}  // namespace
+
+NodeId Topology::t0(uint32_t plane, uint32_t index) const {
+  return NodeId{host_count() + plane * (t0_per_plane + t1_per_plane) + index};
+}
+
+NodeId Topology::t1(uint32_t plane, uint32_t index) const {
+  return NodeId{t0(plane, t0_per_plane).value + index};
+}
+
+FabricTime Topology::lookahead(WireId id) const {
+  const Wire& w = wire(id);
+  const Bytes smallest = mrclab::wire_length({0});
+  return serialization_time(smallest, w.rate) + w.propagation + ingress_latency(w.to.node);
+}
+
+std::string Topology::port_name(PortRef ref) const {
+  return node(ref.node).name + ":" + port(ref).name;
+}
+
+std::string Topology::link_name(LinkId id) const {
+  return port_name(link(id).a) + "--" + port_name(link(id).b);
+}
+
+std::string Topology::wire_name(WireId id) const {
+  return port_name(wire(id).from) + "->" + port_name(wire(id).to);
+}
+
+std::optional<NodeId> Topology::find_node(std::string_view wanted) const {
+  for (const NodeSite& site : nodes) {
+    if (site.name == wanted) return site.id;
+  }
+  return std::nullopt;
+}
+
+std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
+  const size_t colon = wanted.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::optional<NodeId> owner = find_node(wanted.substr(0, colon));
+  if (!owner) return std::nullopt;
+  const auto& ports = node(*owner).ports;
+  for (uint32_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == wanted.substr(colon + 1)) return PortRef{*owner, PortId{i}};
+  }
+  return std::nullopt;
+}
+
+Topology build_regular_planes(const RegularPlanes& shape) {
+  if (shape.planes == 0 || shape.t0 == 0 || shape.hosts_per_t0 == 0) {
+    throw std::invalid_argument("a fabric needs at least one plane, one T0 and one host per T0");
+  }
+  if (shape.t0 > 1 && shape.t1 == 0) {
+    throw std::invalid_argument("several T0s per plane need at least one T1");
+  }
+  return Builder(shape).build();
+}
+
+}  // namespace mrclab

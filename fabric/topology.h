@@ -1,0 +1,164 @@
+#pragma once
+// The topology model: a general graph of nodes, ports, links and directed wires. Regular planes
+// are the common way to make one (fabric_file.h reads the compact YAML form).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/ids.h"
+#include "fabric/units.h"
+
+namespace mrclab {
+
+using MacAddress = std::array<uint8_t, 6>;
+using Ipv6Address = std::array<uint8_t, 16>;
+
+enum class NodeRole : uint8_t { kHost, kT0, kT1 };
+enum class Forwarding : uint8_t { kSwitchd, kKernel };
+enum class WireMode : uint8_t { kVeth, kFast };
+
+struct Port {
+  std::string name;          ///< short name, also the interface name: "p2", "d4", "u0"
+  uint32_t plane = 0;
+  LinkId link;
+  WireId out;
+  WireId in;
+  PortRef peer;
+  MacAddress mac{};
+  OpticId optic;             ///< invalid if the port shares no optic
+};
+
+/// A place in the graph. The behaviour that lives there is a Node (fabric/node.h).
+struct NodeSite {
+  NodeId id;
+  std::string name;          ///< "h3", "p2.t0-1"
+  NodeRole role = NodeRole::kHost;
+  uint32_t plane = 0;        ///< switches only
+  uint32_t index = 0;        ///< number among its role (and plane)
+  std::vector<Port> ports;   ///< hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
+};
+
+struct Link {
+  LinkId id;
+  PortRef a;                 ///< the lower end: host or T0
+  PortRef b;
+  WireId a_to_b;
+  WireId b_to_a;
+  BitRate rate;
+  FabricTime propagation;
+};
+
+struct Wire {
+  WireId id;
+  LinkId link;
+  PortRef from;
+  PortRef to;
+  BitRate rate;
+  FabricTime propagation;
+};
+
+/// A transceiver: the links that share its fate.
+struct Optic {
+  OpticId id;
+  std::string name;          ///< "p2.t0-1:o0"
+  std::vector<LinkId> links;
+};
+
+/// Thresholds of a switch port, in bytes of wire length, for a port of the link's rate.
+/// Sources: UEC 1.0.3 p. 418-419 as multiples of Plane_BDP (link rate x base RTT).
+struct QueueProfile {
+  bool ecn = true;
+  bool trim = true;
+  Bytes ecn_min;             ///< 0.2 Plane_BDP
+  Bytes ecn_max;             ///< 0.8 Plane_BDP
+  Bytes trim_threshold;           ///< 1.0 Plane_BDP
+  Bytes trim_threshold_last_hop;  ///< 1.5 Plane_BDP, on host-facing ports
+  Bytes control_limit;       ///< 1.0 Plane_BDP
+  Bytes tail_drop;           ///< 2.0 Plane_BDP, when not trimming
+};
+
+/// How a NIC behaves around its ports.
+struct NicProfile {
+  std::string name = "ideal";
+  FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
+  FabricTime port_up_delay;
+};
+
+class Topology {
+ public:
+  std::string name;
+  uint32_t planes = 0;
+  uint32_t t0_per_plane = 0;
+  uint32_t t1_per_plane = 0;
+  uint32_t hosts_per_t0 = 0;
+  uint32_t pmtu = 4096;                    ///< MRC payload bytes per packet
+  FabricTime switch_latency;               ///< ingress pipeline of a switch
+  FabricTime host_latency;                 ///< ingress pipeline of a NIC
+  BitRate host_rate;                       ///< rate of one NIC port
+  FabricTime base_rtt;                     ///< longest path, full data packet there, ACK back, idle
+  QueueProfile queues;
+  NicProfile nic;
+  Forwarding forwarding = Forwarding::kSwitchd;
+  WireMode wires = WireMode::kVeth;
+
+  std::vector<NodeSite> nodes;             ///< hosts first, then plane by plane T0s, T1s
+  std::vector<Link> links;
+  std::vector<Wire> wires_list;
+  std::vector<Optic> optics;
+
+  const NodeSite& node(NodeId id) const { return nodes[id.value]; }
+  const Port& port(PortRef ref) const { return nodes[ref.node.value].ports[ref.port.value]; }
+  const Link& link(LinkId id) const { return links[id.value]; }
+  const Wire& wire(WireId id) const { return wires_list[id.value]; }
+  const Optic& optic(OpticId id) const { return optics[id.value]; }
+
+  uint32_t host_count() const { return t0_per_plane * hosts_per_t0; }
+  NodeId host(uint32_t index) const { return NodeId{index}; }
+  NodeId t0(uint32_t plane, uint32_t index) const;
+  NodeId t1(uint32_t plane, uint32_t index) const;
+  /// T0 index ("row") and downlink that a host hangs on, in every plane.
+  uint32_t host_row(uint32_t host) const { return host / hosts_per_t0; }
+  uint32_t host_downlink(uint32_t host) const { return host % hosts_per_t0; }
+
+  FabricTime ingress_latency(NodeId id) const {
+    return node(id).role == NodeRole::kHost ? host_latency : switch_latency;
+  }
+  /// The head start of a wire (DESIGN §2.3): serialization of the smallest packet + propagation +
+  /// ingress pipeline of the receiver. Always positive in a valid topology.
+  FabricTime lookahead(WireId id) const;
+
+  std::string port_name(PortRef ref) const;  ///< "p2.t0-1:d4"
+  std::string link_name(LinkId id) const;    ///< "h3:p2--p2.t0-1:d3"
+  std::string wire_name(WireId id) const;    ///< "h3:p2->p2.t0-1:d3"
+  std::optional<NodeId> find_node(std::string_view name) const;
+  std::optional<PortRef> find_port(std::string_view name) const;
+};
+
+/// What regular planes are made of. Fields left zero in the file take the defaults given here.
+struct RegularPlanes {
+  std::string name;
+  uint32_t planes = 1;
+  uint32_t t0 = 1;                 ///< per plane
+  uint32_t t1 = 1;                 ///< per plane; 0: T0-local only
+  uint32_t hosts_per_t0 = 1;
+  BitRate host_rate = BitRate::from_gbps(100);
+  BitRate fabric_rate = BitRate::from_gbps(100);
+  FabricTime propagation = FabricTime::from_ns(500);
+  FabricTime switch_latency = FabricTime::from_ns(700);
+  FabricTime host_latency = FabricTime::from_ns(700);
+  uint32_t pmtu = 4096;
+  uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  Forwarding forwarding = Forwarding::kSwitchd;
+  WireMode wires = WireMode::kVeth;
+};
+
+/// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives
+/// base RTT, queue thresholds, MAC addresses and optics.
+Topology build_regular_planes(const RegularPlanes& shape);
+
+}  // namespace mrclab

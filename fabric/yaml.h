@@ -1,0 +1,63 @@
+#pragma once
+// YAML with positions: every value knows its file, line and column, so that bad input gets an exact
+// error (what was found, what would be right) and nothing is started.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/units.h"
+
+namespace mrclab {
+
+/// Bad input from a person. what() is "file:line:column: found ...; expected ...".
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a duration in "rtt" means; zero where rtt is not allowed.
+struct YamlContext {
+  std::string file;
+  FabricTime rtt;
+};
+
+/// A value in a document. Cheap to copy. All as_* throw InputError with the position.
+class YamlValue {
+ public:
+  struct Impl;
+  explicit YamlValue(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+  bool is_map() const;
+  bool is_list() const;
+  bool is_scalar() const;
+  std::string as_string() const;
+  bool as_bool() const;
+  int64_t as_integer(int64_t min, int64_t max) const;
+  FabricTime as_time() const;         ///< "300us", "20ns", "1.5ms", "6rtt"
+  Bytes as_bytes() const;             ///< "8MiB", "4096B", "1MB"
+  BitRate as_rate() const;            ///< "100Gb/s"
+  Probability as_probability() const; ///< "20%", "0.1"
+  std::vector<YamlValue> items() const;                        ///< of a list
+  std::vector<std::pair<std::string, YamlValue>> members() const;  ///< of a map, in file order
+  std::optional<YamlValue> get(std::string_view key) const;
+  YamlValue require(std::string_view key) const;
+  /// Refuses keys outside `known`, suggesting the nearest.
+  void only_keys(std::initializer_list<std::string_view> known) const;
+  [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
+  /// For durations in "rtt": the same value read with another context.
+  YamlValue with_rtt(FabricTime rtt) const;
+
+ private:
+  std::shared_ptr<const Impl> impl_;  // shared: values of one document share its parsed tree
+};
+
+/// Reads a file of at most 1 MiB. Throws InputError.
+YamlValue read_yaml_file(const std::filesystem::path& path);
+YamlValue read_yaml_text(std::string_view text, const std::string& file_name);
+
+}  // namespace mrclab
