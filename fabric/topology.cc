@@ -43,6 +43,7 @@ class Builder {
     topology_.host_rate = shape_.host_rate;
     topology_.forwarding = shape_.forwarding;
     topology_.wires = shape_.wires;
+    topology_.nic = shape_.nic;
   }
 
   void add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name) {
@@ -146,12 +147,15 @@ class Builder {
     topology_.base_rtt = crossing(data) + crossing(sack);
     const uint64_t bdp = bytes_in(shape_.host_rate, topology_.base_rtt).value;
     QueueProfile& q = topology_.queues;
-    q.ecn_min = {bdp / 5};
-    q.ecn_max = {bdp * 4 / 5};
-    q.trim_threshold = {bdp};
-    q.trim_threshold_last_hop = {bdp * 3 / 2};
-    q.control_limit = {bdp};
-    q.tail_drop = {bdp * 2};
+    const auto times = [bdp](uint32_t thousandths) { return Bytes{bdp * thousandths / 1000}; };
+    q.ecn = shape_.queues.ecn;
+    q.trim = shape_.queues.trim;
+    q.ecn_min = times(shape_.queues.ecn_min);
+    q.ecn_max = times(shape_.queues.ecn_max);
+    q.trim_threshold = times(shape_.queues.trim_threshold);
+    q.trim_threshold_last_hop = times(shape_.queues.trim_threshold_last_hop);
+    q.control_limit = times(shape_.queues.control_limit);
+    q.tail_drop = times(shape_.queues.tail_drop);
   }
 
   const RegularPlanes& shape_;

@@ -139,6 +139,18 @@ class Topology {
   std::optional<PortRef> find_port(std::string_view name) const;
 };
 
+/// Queue thresholds as thousandths of Plane_BDP (UEC 1.0.3 p. 418-419).
+struct QueueShape {
+  bool ecn = true;
+  bool trim = true;
+  uint32_t ecn_min = 200;
+  uint32_t ecn_max = 800;
+  uint32_t trim_threshold = 1000;
+  uint32_t trim_threshold_last_hop = 1500;
+  uint32_t control_limit = 1000;
+  uint32_t tail_drop = 2000;
+};
+
 /// What regular planes are made of. Fields left zero in the file take the defaults given here.
 struct RegularPlanes {
   std::string name;
@@ -155,6 +167,8 @@ struct RegularPlanes {
   uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
+  QueueShape queues;
+  NicProfile nic;
 };
 
 /// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives

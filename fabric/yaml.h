@@ -14,7 +14,7 @@
 
 namespace mrclab {
 
-/// Bad input from a person. what() is "file:line:column: found ...; expected ...".
+/// Bad input from a person. what() is "file:line:column: found ...: expected ...".
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,6 +25,19 @@ struct YamlContext {
   std::string file;
   FabricTime rtt;
 };
+
+/// Text from outside for an error line: in double quotes, control characters escaped, cut to 60.
+std::string quoted(std::string_view text);
+
+/// The candidate with the smallest edit distance, the first of equals; empty if there is none or the
+/// word is no more than a stranger to all of them.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+/// Exact text of a value, which reads back as the same: "1500ns", "8MiB", "100Gb/s", "95%".
+std::string exact(FabricTime time);
+std::string exact(Bytes size);
+std::string exact(BitRate rate);
+std::string exact(Probability probability);
 
 /// A value in a document. Cheap to copy. All as_* throw InputError with the position.
 class YamlValue {
@@ -48,7 +61,10 @@ class YamlValue {
   YamlValue require(std::string_view key) const;
   /// Refuses keys outside `known`, suggesting the nearest.
   void only_keys(std::initializer_list<std::string_view> known) const;
+  /// Refuses this value. `found` is taken as it is; quote text with quoted().
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
+  /// Refuses this value as it stands in the file.
+  [[noreturn]] void fail_expecting(const std::string& expected) const;
   /// For durations in "rtt": the same value read with another context.
   YamlValue with_rtt(FabricTime rtt) const;
 

@@ -1,0 +1,56 @@
+#pragma once
+// Fabric files (topologies/fabrics/*.yaml): the compact form of regular planes.
+//
+//   name: octet
+//   planes: 8
+//   t0: 2                      # per plane
+//   t1: 4                      # per plane
+//   hosts_per_t0: 4
+//   host_rate: 100Gb/s         # everything from here on may be left out
+//   fabric_rate: 100Gb/s
+//   propagation: 500ns
+//   switch_latency: 700ns
+//   host_latency: 700ns
+//   pmtu: 4096
+//   optics: {t0_downlinks: 4}  # or off
+//   forwarding: switchd        # or kernel
+//   routing: srv6
+//   wires: veth                # or fast
+//   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
+//   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}
+//   queues: {control: 1.0, tail_drop: 2.0}
+//   nic: ideal                 # or {name: slow, port_down_delay: 10us, port_up_delay: 10us}
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "fabric/topology.h"
+#include "fabric/yaml.h"
+
+namespace mrclab {
+
+/// Reads the compact form. Throws InputError with the position.
+RegularPlanes parse_fabric(const YamlValue& document);
+
+/// Reads a fabric file and builds its graph. Throws InputError.
+Topology read_fabric_file(const std::filesystem::path& path);
+
+/// Throws InputError if a wire gives no head start (DESIGN §2.3).
+void check_lookahead(const Topology& topology);
+
+/// "octet" is topologies/fabrics/octet.yaml of the project; text with a slash or ending in .yaml is
+/// a path, relative to `base` unless absolute. Throws NameError suggesting the nearest existing
+/// name.
+std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base = {});
+
+/// "optic-glitch" is topologies/incidents/optic-glitch.yaml; paths as above.
+std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base = {});
+
+/// The project's source tree, where topologies/ lies.
+std::filesystem::path source_directory();
+
+/// The shape as a file would say it, every field written out; `indent` spaces before each line.
+std::string to_yaml(const RegularPlanes& shape, size_t indent = 0);
+
+}  // namespace mrclab

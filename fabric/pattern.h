@@ -1,0 +1,74 @@
+#pragma once
+// Names and patterns that people write (DESIGN §4): shell-style patterns ("p*.t1-0", "h[0-3]:p2"),
+// lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)". `*` and `?` stop at a colon.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/ids.h"
+#include "fabric/topology.h"
+#include "fabric/yaml.h"
+
+namespace mrclab {
+
+/// A name that matches nothing or cannot be read: what was found, what would be right.
+class NameError : public InputError {
+ public:
+  NameError(std::string what_found, std::string what_expected);
+  const std::string& found() const { return found_; }
+  const std::string& expected() const { return expected_; }
+
+ private:
+  std::string found_;
+  std::string expected_;
+};
+
+/// Does the whole of `name` match? `*` any run and `?` any one character but ':', `[0-3]` and
+/// `[!ab]` one of a set, `\` takes the next character as it is.
+bool matches_pattern(std::string_view pattern, std::string_view name);
+
+/// Turns text into parts of a topology. Results are sorted by id and hold nothing twice. Text that
+/// matches nothing is an error that suggests the nearest existing name: NameError for bare text,
+/// InputError with the position for a YamlValue (a scalar, or a list of scalars).
+class NameResolver {
+ public:
+  static constexpr size_t kMaxTextBytes = 4096;
+
+  /// `topology` must outlive the resolver. Each random() takes the next draw of the seed.
+  NameResolver(const Topology& topology, uint64_t seed) : topology_(topology), seed_(seed) {}
+
+  const Topology& topology() const { return topology_; }
+
+  std::vector<NodeId> nodes(std::string_view text);
+  std::vector<NodeId> hosts(std::string_view text);
+  std::vector<NodeId> switches(std::string_view text);
+  std::vector<PortRef> ports(std::string_view text);
+  std::vector<LinkId> links(std::string_view text);  ///< by either port, or both: "a--b"
+  std::vector<OpticId> optics(std::string_view text);
+  std::vector<WireId> wires(std::string_view text);  ///< "h3:p2->p2.t0-1:d3"
+
+  std::vector<NodeId> nodes(const YamlValue& value);
+  std::vector<NodeId> hosts(const YamlValue& value);
+  std::vector<NodeId> switches(const YamlValue& value);
+  std::vector<PortRef> ports(const YamlValue& value);
+  std::vector<LinkId> links(const YamlValue& value);
+  std::vector<OpticId> optics(const YamlValue& value);
+  std::vector<WireId> wires(const YamlValue& value);
+
+ private:
+  struct Candidate;
+  std::vector<Candidate> node_candidates(bool hosts, bool switches) const;
+  std::vector<Candidate> port_candidates() const;
+  std::vector<Candidate> link_candidates() const;
+  std::vector<Candidate> optic_candidates() const;
+  std::vector<Candidate> wire_candidates() const;
+  std::vector<uint32_t> resolve(std::string_view text, const std::vector<Candidate>& candidates,
+                                std::string_view what);
+
+  const Topology& topology_;
+  uint64_t seed_;
+  uint64_t draws_ = 0;
+};
+
+}  // namespace mrclab

@@ -1,0 +1,41 @@
+#pragma once
+// Faults compiled into effects, and the tracker that says what is still degraded.
+
+#include <map>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/topology.h"
+#include "faults/fault.h"
+
+namespace mrclab::faults {
+
+/// Effects of all faults, sorted by (at, sequence), sequence counting from `first_sequence`. Faults
+/// that overlap on a target compose: it is healthy only when no fault holds it, and of several
+/// losses the highest counts. So every effect is an absolute state, and replaying them needs no
+/// memory. ScheduledEffect::fault is the index in `faults` of the one whose hold begins or ends
+/// there.
+std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Topology& topology,
+                                     uint64_t first_sequence = 0);
+
+/// What effects have left degraded. Feed it what a run executed, in order.
+class FaultState {
+ public:
+  void apply(const Effect& effect);
+  bool degraded(const Target& target) const { return degraded_.contains(target); }
+  bool all_healthy() const { return degraded_.empty(); }
+  /// In the order of Target.
+  std::vector<Target> degraded_targets() const;
+
+ private:
+  std::map<Target, Probability> degraded_;
+};
+
+/// The state after all effects with at <= `until`.
+FaultState replay(const std::vector<ScheduledEffect>& schedule,
+                  FabricTime until = FabricTime::never());
+
+/// Is nothing that this fault touches degraded any more?
+bool is_healed(const Fault& fault, const Topology& topology, const FaultState& state);
+
+}  // namespace mrclab::faults

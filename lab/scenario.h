@@ -1,0 +1,77 @@
+#pragma once
+// Scenario files (topologies/incidents/*.yaml, DESIGN §5): read, checked and resolved. Nothing is
+// started here; whatever is wrong with a file is an InputError with its position.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/expectation.h"
+#include "endpoint/workload_spec.h"
+#include "fabric/effect.h"
+#include "fabric/topology.h"
+#include "faults/fault.h"
+
+namespace mrclab::lab {
+
+/// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
+/// exact (DESIGN §2.9).
+enum class TimingMode : uint8_t { kCarried, kWall };
+enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
+
+/// Which transport the hosts run. Empty options take the profile's value.
+struct TransportChoice {
+  std::string profile = "lab";         ///< "lab" or "production"
+  std::optional<uint32_t> active_evs;  ///< per QP, over all planes
+  std::optional<Bytes> window;         ///< bytes in flight per QP
+  std::optional<FabricTime> ack_timeout;
+  bool operator==(const TransportChoice&) const = default;
+};
+
+struct Scenario {
+  std::string name;
+  std::string about;
+  RegularPlanes fabric;  ///< as the fabric file says
+  Topology topology;     ///< built from it
+  uint64_t seed = 1;
+  TransportChoice transport;
+  std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
+  TimingMode timing = TimingMode::kCarried;
+  CaptureScope captures = CaptureScope::kHosts;
+  std::vector<endpoint::WorkloadSpec> workload;
+  std::vector<faults::Fault> faults;
+  std::vector<ScheduledEffect> schedule;  ///< compiled from faults
+  FabricTime end;
+  std::vector<analysis::Expectation> expect;
+};
+
+/// What a command line may put in place of what the file says.
+struct ScenarioOverrides {
+  std::optional<uint64_t> seed;
+  std::optional<std::string> fabric;  ///< a name or a path
+  std::optional<FabricTime> end;
+  std::optional<uint32_t> dilation;
+  std::optional<CaptureScope> captures;
+};
+
+/// A path, or the name of a shipped incident. Throws InputError.
+Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides = {});
+Scenario read_scenario_file(const std::filesystem::path& path,
+                            const ScenarioOverrides& overrides = {});
+/// `base` is where a relative fabric path starts.
+Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
+                        const ScenarioOverrides& overrides = {});
+
+/// The scenario with every name, pattern and rtt resolved and the fabric inline: again a scenario
+/// file, which reads back as the same scenario wherever it lies.
+std::string to_yaml(const Scenario& scenario);
+void write_resolved_scenario(const Scenario& scenario, const std::filesystem::path& path);
+
+/// One line of JSON per effect: t_ps, effect, target, fault (index), heals.
+void write_fault_schedule(const std::vector<ScheduledEffect>& schedule, const Topology& topology,
+                          const std::filesystem::path& path);
+
+}  // namespace mrclab::lab
