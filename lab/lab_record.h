@@ -1,0 +1,80 @@
+#pragma once
+// Ownership (DESIGN §4): what a lab has in the kernel is written down before it is created, so that
+// clean-up can remove what is ours and nothing else, without the topology file and after any crash.
+//
+//   /run/mrclab/<lab>/record.json   lab, instance, boot id, owner pid and start time, node names;
+//                                   written once, atomically, before the first namespace
+//   /run/mrclab/<lab>/processes     one line per child process: pid, start time, program
+//
+// Everything else in that folder (control socket, clock page, configurations, hosts file) is ours too.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace mrclab::lab {
+
+/// Where records live and where the kernel's named namespaces are. Passed in, so that a test can
+/// work on a tree of its own; everybody else uses the default.
+struct LabPaths {
+  std::filesystem::path run_root = "/run/mrclab";
+  std::filesystem::path namespace_root = "/run/netns";
+  std::filesystem::path lab_directory(std::string_view lab) const { return run_root / lab; }
+};
+
+/// A process that can be told from a later one with the same pid: pid and start time (clock ticks
+/// since boot, field 22 of /proc/<pid>/stat).
+struct ProcessMark {
+  pid_t pid = 0;
+  uint64_t start_time = 0;
+  std::string program;
+  bool operator==(const ProcessMark&) const = default;
+};
+
+/// Start time of a running process; empty if there is none (or it is a zombie).
+std::optional<uint64_t> process_start_time(pid_t pid);
+ProcessMark mark_of(pid_t pid, std::string program);
+/// Still the same process, and running?
+bool is_running(const ProcessMark& mark);
+std::string boot_id();
+
+struct LabRecord {
+  std::string lab;
+  std::string fabric;               ///< the fabric's name, for `ls`
+  uint64_t instance = 0;            ///< random: tells two labs of the same name apart
+  std::string boot;                 ///< /proc/sys/kernel/random/boot_id
+  ProcessMark owner;
+  std::vector<std::string> nodes;
+  bool operator==(const LabRecord&) const = default;
+};
+
+/// "mrclab-<lab>-<node>": also the name under /run/netns.
+std::string namespace_name(std::string_view lab, std::string_view node);
+/// A lab name is 1-32 characters of a-z, 0-9 and '_', starting with a letter: no '-' and no '.', so
+/// that the names of two labs' namespaces can never run into each other. Throws InputError.
+void require_lab_name(std::string_view lab);
+
+/// Makes the lab's folder and writes its record, atomically: of two labs of the same name that
+/// start at once exactly one gets it. Throws InputError if the lab is up already, or if there are
+/// leftovers of one that crashed (the message says what to do).
+void create_record(const LabPaths& paths, const LabRecord& record);
+/// Replaces the owner, for the moment when the lab's daemon takes over from `up`.
+void change_owner(const LabPaths& paths, std::string_view lab, const ProcessMark& owner);
+/// Empty if there is no record or it cannot be read as one.
+std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab);
+/// Names of all labs with a folder, sorted.
+std::vector<std::string> recorded_labs(const LabPaths& paths);
+/// Adds a child process, to be called as soon as its pid is known.
+void record_process(const LabPaths& paths, std::string_view lab, const ProcessMark& process);
+std::vector<ProcessMark> recorded_processes(const LabPaths& paths, std::string_view lab);
+
+/// What every process of a lab has in its environment, so that it can be recognised even when its
+/// parent died between starting it and writing it down: MRCLAB_INSTANCE=<16 hex digits>.
+std::string instance_variable(uint64_t instance);
+
+}  // namespace mrclab::lab
