@@ -56,7 +56,8 @@ bool end_of_carrier(const Ipv6Address& carrier);
 void shift_carrier(Ipv6Address& carrier);
 
 /// Carrier for a packet of `source` to `destination` (host numbers) over `path`. `role` is kNicPort
-/// for MRC and kHostKernel for ordinary traffic.
+/// for MRC and kHostKernel for ordinary traffic. `::`, which no switch forwards, if the fabric has
+/// no such path or host (an EV may come from a peer, so this is no assertion).
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role = UsidRole::kNicPort);
 

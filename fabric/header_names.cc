@@ -1,0 +1,56 @@
+// Names of what the headers carry, as they appear in logs, captures and reports.
+
+#include "fabric/headers.h"
+
+namespace mrclab {
+
+std::string_view name_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kWriteFirst: return "write_first";
+    case Opcode::kWriteMiddle: return "write_middle";
+    case Opcode::kWriteLast: return "write_last";
+    case Opcode::kWriteLastImm: return "write_last_imm";
+    case Opcode::kWriteOnly: return "write_only";
+    case Opcode::kWriteOnlyImm: return "write_only_imm";
+    case Opcode::kAcknowledge: return "acknowledge";
+    case Opcode::kEndpointRequest: return "endpoint_request";
+    case Opcode::kEndpointResponse: return "endpoint_response";
+    case Opcode::kSack: return "sack";
+    case Opcode::kNack: return "nack";
+    case Opcode::kProbeRequest: return "probe_request";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(NackReason reason) {
+  switch (reason) {
+    case NackReason::kTrimmed: return "trimmed";
+    case NackReason::kTrimmedLastHop: return "trimmed_last_hop";
+    case NackReason::kNoBitmap: return "no_bitmap";
+    case NackReason::kNoPacketBuffer: return "no_packet_buffer";
+    case NackReason::kNoResource: return "no_resource";
+    case NackReason::kPsnOutOfWindow: return "psn_out_of_window";
+    case NackReason::kUnexpectedEvent: return "unexpected_event";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(ParseError error) {
+  switch (error) {
+    case ParseError::kNone: return "none";
+    case ParseError::kTooShort: return "too_short";
+    case ParseError::kNotIpv6: return "not_ipv6";
+    case ParseError::kBadVersion: return "bad_version";
+    case ParseError::kLengthMismatch: return "length_mismatch";
+    case ParseError::kNotIpInIp: return "not_ip_in_ip";
+    case ParseError::kNotUdp: return "not_udp";
+    case ParseError::kNotMrcPort: return "not_mrc_port";
+    case ParseError::kUnknownOpcode: return "unknown_opcode";
+    case ParseError::kTruncatedHeaders: return "truncated_headers";
+    case ParseError::kBadPad: return "bad_pad";
+    case ParseError::kBadIcrc: return "bad_icrc";
+  }
+  return "unknown";
+}
+
+}  // namespace mrclab

@@ -1,0 +1,185 @@
+#include "fabric/path.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <charconv>
+
+#include "fabric/byte_order.h"
+
+namespace mrclab {
+namespace {
+
+constexpr size_t kFirstUsid = 4;  // byte of the active uSID: behind the 32-bit block
+constexpr uint32_t kUsidsInCarrier = 6;
+constexpr uint32_t kEvSetBits = 0xC000;  // keeps the UDP source port in RoCEv2's range
+
+Usid usid_at(const Ipv6Address& carrier, uint32_t position) {
+  return {load_be<uint16_t>(carrier.data() + kFirstUsid + 2 * position)};
+}
+
+void put_usid(Ipv6Address& carrier, uint32_t position, Usid usid) {
+  store_be<uint16_t>(carrier.data() + kFirstUsid + 2 * position, usid.value);
+}
+
+bool known_path(const Topology& topology, Path path) {
+  return path.plane < topology.planes &&
+         (path.uplink == kT0LocalUplink || path.uplink < topology.t1_per_plane);
+}
+
+/// The uSID at `position` if it has this role and plane and its index is below `bound`.
+std::optional<uint32_t> index_at(const Ipv6Address& carrier, uint32_t position, UsidRole role,
+                                 uint32_t plane, uint32_t bound) {
+  const std::optional<UsidFields> fields = parse_usid(usid_at(carrier, position));
+  if (!fields || fields->role != role || fields->plane != plane || fields->index >= bound) {
+    return std::nullopt;
+  }
+  return fields->index;
+}
+
+/// A decimal number as to_string writes it (no sign, no leading zero), at most `max`.
+std::optional<uint32_t> parse_decimal(std::string_view text, uint32_t max) {
+  uint32_t value = 0;
+  if (text.empty() || (text.front() == '0' && text.size() > 1)) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value > max) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Usid make_usid(UsidRole role, uint32_t plane, uint32_t index) {
+  assert(plane < 16 && index < 256);
+  return {static_cast<uint16_t>(static_cast<uint32_t>(role) << 12 | plane << 8 | index)};
+}
+
+std::optional<UsidFields> parse_usid(Usid usid) {
+  const auto role = static_cast<UsidRole>(usid.value >> 12);
+  switch (role) {
+    case UsidRole::kT1:
+    case UsidRole::kT0:
+    case UsidRole::kNicPort:
+    case UsidRole::kHostKernel:
+      return UsidFields{role, uint32_t{usid.value} >> 8 & 0xF, uint32_t{usid.value} & 0xFF};
+  }
+  return std::nullopt;
+}
+
+EntropyValue ev_of(Path path) {
+  assert(path.plane <= 0xFF && path.uplink <= kT0LocalUplink);
+  return {path.plane << 16 | kEvSetBits | path.uplink};
+}
+
+std::optional<Path> path_of(EntropyValue ev) {
+  if (ev.value >> 24 != 0 || (ev.value & kEvSetBits) != kEvSetBits) return std::nullopt;
+  return Path{ev.value >> 16, ev.value & kT0LocalUplink};
+}
+
+std::string to_string(Path path) {
+  return "p" + std::to_string(path.plane) + "/" +
+         (path.uplink == kT0LocalUplink ? "-" : "u" + std::to_string(path.uplink));
+}
+
+std::optional<Path> parse_path(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos || text.front() != 'p') return std::nullopt;
+  const std::optional<uint32_t> plane = parse_decimal(text.substr(1, slash - 1), 0xFF);
+  const std::string_view rest = text.substr(slash + 1);
+  if (!plane || rest.empty()) return std::nullopt;
+  if (rest == "-") return Path{*plane, kT0LocalUplink};
+  const std::optional<uint32_t> uplink = parse_decimal(rest.substr(1), kT0LocalUplink - 1);
+  if (rest.front() != 'u' || !uplink) return std::nullopt;
+  return Path{*plane, *uplink};
+}
+
+Usid active_usid(const Ipv6Address& carrier) { return usid_at(carrier, 0); }
+
+bool in_usid_block(const Ipv6Address& address) {
+  return load_be<uint32_t>(address.data()) == kUsidBlock;
+}
+
+bool end_of_carrier(const Ipv6Address& carrier) {
+  return load_be<uint64_t>(carrier.data() + 6) == 0 && load_be<uint16_t>(carrier.data() + 14) == 0;
+}
+
+void shift_carrier(Ipv6Address& carrier) {
+  std::copy(carrier.begin() + kFirstUsid + 2, carrier.end(), carrier.begin() + kFirstUsid);
+  carrier[14] = carrier[15] = 0;
+}
+
+Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
+                         UsidRole role) {
+  Ipv6Address carrier{};
+  if (source >= topology.host_count() || destination >= topology.host_count() ||
+      !known_path(topology, path)) {
+    return carrier;
+  }
+  const uint32_t from_row = topology.host_row(source);
+  const uint32_t to_row = topology.host_row(destination);
+  if (path.uplink == kT0LocalUplink && from_row != to_row) return carrier;
+  store_be<uint32_t>(carrier.data(), kUsidBlock);
+  uint32_t position = 0;
+  put_usid(carrier, position++, make_usid(UsidRole::kT0, path.plane, from_row));
+  if (path.uplink != kT0LocalUplink) {
+    put_usid(carrier, position++, make_usid(UsidRole::kT1, path.plane, path.uplink));
+    put_usid(carrier, position++, make_usid(UsidRole::kT0, path.plane, to_row));
+  }
+  put_usid(carrier, position, make_usid(role, path.plane, topology.host_downlink(destination)));
+  return carrier;
+}
+
+std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Address& carrier) {
+  const std::optional<UsidFields> first = parse_usid(active_usid(carrier));
+  if (!in_usid_block(carrier) || !first || first->plane >= topology.planes) return std::nullopt;
+  const uint32_t plane = first->plane;
+  const uint32_t rows = topology.t0_per_plane;
+  const auto source_row = index_at(carrier, 0, UsidRole::kT0, plane, rows);
+  if (!source_row) return std::nullopt;
+  CarrierRoute route;
+  route.source_row = route.destination_row = *source_row;
+  route.path.plane = plane;
+  uint32_t position = 1;
+  if (const auto uplink = index_at(carrier, 1, UsidRole::kT1, plane, topology.t1_per_plane)) {
+    const auto row = index_at(carrier, 2, UsidRole::kT0, plane, rows);
+    if (!row) return std::nullopt;
+    route.path.uplink = *uplink;
+    route.destination_row = *row;
+    position = 3;
+  }
+  const std::optional<UsidFields> last = parse_usid(usid_at(carrier, position));
+  if (!last || (last->role != UsidRole::kNicPort && last->role != UsidRole::kHostKernel)) {
+    return std::nullopt;
+  }
+  if (last->plane != plane || last->index >= topology.hosts_per_t0) return std::nullopt;
+  route.role = last->role;
+  route.downlink = last->index;
+  // RFC 9800 §6.3: unused low bits of a container are zero.
+  for (++position; position < kUsidsInCarrier; ++position) {
+    if (usid_at(carrier, position).value != 0) return std::nullopt;
+  }
+  return route;
+}
+
+Ipv6Address host_address(const Topology& topology, uint32_t host) {
+  Ipv6Address address{};
+  store_be<uint16_t>(address.data(), 0xfd00);
+  store_be<uint16_t>(address.data() + 2, static_cast<uint16_t>(topology.host_row(host)));
+  store_be<uint32_t>(address.data() + 12, host);
+  return address;
+}
+
+std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address) {
+  const uint32_t host = load_be<uint32_t>(address.data() + 12);
+  if (host >= topology.host_count() || host_address(topology, host) != address) return std::nullopt;
+  return host;
+}
+
+std::string to_string(const Ipv6Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET6, address.data(), text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace mrclab
