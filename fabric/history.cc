@@ -1,0 +1,200 @@
+#include "fabric/history.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <stdexcept>
+#include <tuple>
+
+#include "fabric/byte_order.h"
+#include "fabric/headers.h"
+
+namespace mrclab {
+namespace {
+
+constexpr size_t kRecordsPerUpdate = 32;  // a call into the digest costs as much as one record
+constexpr size_t kStreamsMax = 1u << 22;  // bound on what a report may hold
+constexpr size_t kNameBytesMax = 255;
+
+struct FreeDigest {
+  void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
+};
+using DigestContext = std::unique_ptr<EVP_MD_CTX, FreeDigest>;
+
+void check(int result) {
+  if (result != 1) throw std::runtime_error("SHA-256 of the packet history: libcrypto refused");
+}
+
+DigestContext new_digest() {
+  DigestContext context{::EVP_MD_CTX_new()};
+  check(context != nullptr);
+  check(::EVP_DigestInit_ex(context.get(), ::EVP_sha256(), nullptr));
+  return context;
+}
+
+void update(EVP_MD_CTX* context, const void* data, size_t size) {
+  check(::EVP_DigestUpdate(context, data, size));
+}
+
+Sha256 finish(EVP_MD_CTX* context) {
+  Sha256 hash;
+  check(::EVP_DigestFinal_ex(context, hash.data(), nullptr));
+  return hash;
+}
+
+std::string to_hex(const Sha256& hash) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * hash.size());
+  for (const uint8_t byte : hash) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 0xF];
+  }
+  return text;
+}
+
+std::optional<Sha256> from_hex(std::string_view text) {
+  Sha256 hash;
+  if (text.size() != 2 * hash.size()) return std::nullopt;
+  for (size_t i = 0; i < hash.size(); ++i) {
+    const char* const digits = text.data() + 2 * i;
+    const auto [end, error] = std::from_chars(digits, digits + 2, hash[i], 16);
+    if (error != std::errc{} || end != digits + 2) return std::nullopt;
+  }
+  return hash;
+}
+
+/// "name count hexhash"
+std::optional<HistoryStream> parse_line(std::string_view line) {
+  const size_t first = line.find(' ');
+  if (first == 0 || first == std::string_view::npos || first > kNameBytesMax) return std::nullopt;
+  const size_t second = line.find(' ', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  HistoryStream stream;
+  stream.name = line.substr(0, first);
+  const auto [end, error] =
+      std::from_chars(line.data() + first + 1, line.data() + second, stream.count);
+  const std::optional<Sha256> hash = from_hex(line.substr(second + 1));
+  if (error != std::errc{} || end != line.data() + second || !hash) return std::nullopt;
+  stream.hash = *hash;
+  return stream;
+}
+
+}  // namespace
+
+std::array<uint8_t, kHistoryRecordBytes> history_record(const PacketRecord& record) {
+  std::array<uint8_t, kHistoryRecordBytes> out{};
+  store_be<uint64_t>(&out[0], static_cast<uint64_t>(record.t.ps()));
+  out[8] = static_cast<uint8_t>(record.event);
+  out[9] = static_cast<uint8_t>(record.cause);
+  out[10] = static_cast<uint8_t>(record.queue);
+  if (!record.frame) return out;
+  store_be<uint32_t>(&out[12], static_cast<uint32_t>(record.frame.wire_length().value));
+  const std::span<const uint8_t> bytes = record.frame.bytes();
+  const uint8_t* const f = bytes.data();
+  if (bytes.size() < kInnerOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6) return out;
+  const uint8_t* const outer = f + kOuterOffset;
+  out[11] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
+  std::copy_n(outer + 24, 16, &out[16]);
+  if (bytes.size() < kUdpOffset || outer[6] != kNextHeaderIpv6) return out;
+  const uint8_t* const inner = f + kInnerOffset;
+  std::copy_n(inner + 8, 32, &out[32]);
+  if (bytes.size() < kAfterBthOffset || inner[6] != kNextHeaderUdp) return out;
+  const uint8_t* const udp = f + kUdpOffset;
+  const uint16_t port = load_be<uint16_t>(udp + 2);
+  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return out;
+  std::copy_n(f + kBthOffset, kBthBytes, &out[64]);
+  std::copy_n(f + kBthOffset + 9, 3, &out[77]);  // PSN, right-aligned in its four bytes
+  store_be<uint32_t>(
+      &out[80], entropy_from(load_be<uint16_t>(udp), load_be<uint32_t>(inner) & 0xF'FFFF).value);
+  return out;
+}
+
+struct HistoryDigest::Stream {
+  DigestContext context = new_digest();
+  uint64_t count = 0;
+  size_t buffered = 0;  // bytes
+  std::array<uint8_t, kRecordsPerUpdate * kHistoryRecordBytes> buffer;
+
+  void add(const std::array<uint8_t, kHistoryRecordBytes>& record) {
+    std::copy(record.begin(), record.end(), buffer.begin() + buffered);
+    buffered += record.size();
+    ++count;
+    if (buffered < buffer.size()) return;
+    update(context.get(), buffer.data(), buffered);
+    buffered = 0;
+  }
+
+  Sha256 hash() const {
+    const DigestContext copy = new_digest();
+    check(::EVP_MD_CTX_copy_ex(copy.get(), context.get()));
+    update(copy.get(), buffer.data(), buffered);
+    return finish(copy.get());
+  }
+};
+
+HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime end)
+    : topology_(topology), self_(self), end_(end), streams_(2 * topology.node(self).ports.size()) {}
+
+HistoryDigest::HistoryDigest(HistoryDigest&&) noexcept = default;
+HistoryDigest::~HistoryDigest() = default;
+
+void HistoryDigest::packet(const PacketRecord& record) {
+  if (record.t > end_) return;
+  const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
+  assert(index < streams_.size());
+  streams_[index].add(history_record(record));
+}
+
+std::vector<HistoryStream> HistoryDigest::streams() const {
+  std::vector<HistoryStream> result;
+  result.reserve(streams_.size());
+  for (uint32_t i = 0; i < streams_.size(); ++i) {
+    const std::string port = topology_.port_name({self_, PortId{i / 2}});
+    result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), streams_[i].count, streams_[i].hash()});
+  }
+  return result;
+}
+
+std::string history_sha256(std::vector<HistoryStream> streams) {
+  std::sort(streams.begin(), streams.end(), [](const HistoryStream& a, const HistoryStream& b) {
+    return std::tie(a.name, a.count, a.hash) < std::tie(b.name, b.count, b.hash);
+  });
+  const DigestContext context = new_digest();
+  for (const HistoryStream& stream : streams) {
+    std::array<uint8_t, 2> name_length;
+    std::array<uint8_t, 8> count;
+    store_be<uint16_t>(name_length.data(), static_cast<uint16_t>(stream.name.size()));
+    store_be<uint64_t>(count.data(), stream.count);
+    update(context.get(), name_length.data(), name_length.size());
+    update(context.get(), stream.name.data(), stream.name.size());
+    update(context.get(), count.data(), count.size());
+    update(context.get(), stream.hash.data(), stream.hash.size());
+  }
+  return to_hex(finish(context.get()));
+}
+
+std::string history_to_text(std::span<const HistoryStream> streams) {
+  std::string text;
+  for (const HistoryStream& stream : streams) {
+    text += stream.name + ' ' + std::to_string(stream.count) + ' ' + to_hex(stream.hash) + '\n';
+  }
+  return text;
+}
+
+std::optional<std::vector<HistoryStream>> history_from_text(std::string_view text) {
+  std::vector<HistoryStream> streams;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos || streams.size() == kStreamsMax) return std::nullopt;
+    std::optional<HistoryStream> stream = parse_line(text.substr(0, end));
+    if (!stream) return std::nullopt;
+    streams.push_back(std::move(*stream));
+    text.remove_prefix(end + 1);
+  }
+  return streams;
+}
+
+}  // namespace mrclab
