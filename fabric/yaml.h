@@ -27,11 +27,14 @@ struct YamlContext {
 };
 
 /// Text from outside for an error line: in double quotes, control characters escaped, cut to 60.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
-/// The candidate with the smallest edit distance, the first of equals; empty if there is none or the
-/// word is no more than a stranger to all of them.
+/// The candidate with the smallest edit distance, the first of equals; empty if there is none or
+/// the word is no more than a stranger to all of them.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+/// For "expected": the nearest of the known words, quoted, or all of them.
+std::string one_of(std::string_view word, const std::vector<std::string>& known);
 
 /// Exact text of a value, which reads back as the same: "1500ns", "8MiB", "100Gb/s", "95%".
 std::string exact(FabricTime time);
@@ -51,20 +54,24 @@ class YamlValue {
   std::string as_string() const;
   bool as_bool() const;
   int64_t as_integer(int64_t min, int64_t max) const;
-  FabricTime as_time() const;         ///< "300us", "20ns", "1.5ms", "6rtt"
-  Bytes as_bytes() const;             ///< "8MiB", "4096B", "1MB"
-  BitRate as_rate() const;            ///< "100Gb/s"
-  Probability as_probability() const; ///< "20%", "0.1"
-  std::vector<YamlValue> items() const;                        ///< of a list
+  FabricTime as_time() const;            ///< "300us", "20ns", "1.5ms", "6rtt"
+  Bytes as_bytes() const;                ///< "8MiB", "4096B", "1MB"
+  BitRate as_rate() const;               ///< "100Gb/s"
+  Probability as_probability() const;    ///< "20%", "0.1"
+  std::vector<YamlValue> items() const;  ///< of a list
   std::vector<std::pair<std::string, YamlValue>> members() const;  ///< of a map, in file order
   std::optional<YamlValue> get(std::string_view key) const;
   YamlValue require(std::string_view key) const;
   /// Refuses keys outside `known`, suggesting the nearest.
   void only_keys(std::initializer_list<std::string_view> known) const;
-  /// Refuses this value. `found` is taken as it is; quote text with quoted().
+  /// Refuses this value. `found` is taken as it is; quote text with in_quotes().
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
   /// Refuses this value as it stands in the file.
   [[noreturn]] void fail_expecting(const std::string& expected) const;
+  /// Refuses a member because of its key; the position is the key's.
+  [[noreturn]] void fail_at_key(std::string_view key, const std::string& found,
+                                const std::string& expected) const;
+  FabricTime rtt() const;
   /// For durations in "rtt": the same value read with another context.
   YamlValue with_rtt(FabricTime rtt) const;
 
