@@ -1,0 +1,50 @@
+#pragma once
+// The judge's front door: captures in, verdict out.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/expectation.h"
+#include "analysis/fault_span.h"
+#include "analysis/measurements.h"
+#include "analysis/reports.h"
+#include "analysis/verdict.h"
+
+namespace mrclab::analysis {
+
+struct RunInputs {
+  const Topology& topology;
+  std::vector<std::filesystem::path> captures;  ///< in any order
+  std::vector<FaultSpan> faults;
+  std::vector<Expectation> expectations;
+  HostReports hosts;
+  TimingReport timing;
+  std::string scenario;
+  std::string world = "live";
+  std::string version;
+  uint64_t seed = 0;
+  FabricTime end;              ///< of the run
+  FabricTime base_rtt;         ///< zero: the topology's
+  std::string history_sha256;  ///< from the nodes
+};
+
+struct Analysis {
+  Verdict verdict;
+  Measurements measurements;
+};
+
+/// Reads the captures and judges. A capture that cannot be read makes the run inconclusive and is
+/// named in the notes; nothing is thrown for what a file contains.
+Analysis analyze(const RunInputs& inputs);
+Verdict analyze_run(const RunInputs& inputs);
+
+/// All *.pcapng and *.pcap of a folder, sorted by name.
+std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);
+
+/// Writes verdict.json, junit.xml and report.html. Throws std::runtime_error when a file cannot be
+/// written (disk full, no permission).
+void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,
+                   const Analysis& analysis);
+
+}  // namespace mrclab::analysis

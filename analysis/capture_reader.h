@@ -1,0 +1,94 @@
+#pragma once
+// Reads packet captures: pcapng with a small block reader of our own, everything else (classic pcap
+// with µs or ns, other formats) through libpcap. Why our own: libpcap hides what the evidence
+// needs, the interface of a packet, its direction and its comment (draft-ietf-opsawg-pcapng
+// §4.2-4.3).
+//
+// Hostile files: any bytes at all give records, counted skips or a CaptureError; never more memory
+// than kMaxBlockBytes and kMaxInterfaces allow. Records come in file order; sort where time
+// matters.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+inline constexpr size_t kMaxBlockBytes = 1u << 20;  ///< a longer pcapng block is an error
+inline constexpr size_t kMaxInterfaces = 1u << 16;  ///< of one file, over all its sections
+inline constexpr size_t kMaxNameBytes = 256;        ///< interface names are cut here
+
+/// A file that cannot be read (further). what() says which file, where, and why.
+class CaptureError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class CaptureDirection : uint8_t { kUnknown, kInbound, kOutbound };
+
+/// One interface description block, or the one interface of a classic pcap (named after its file).
+struct CaptureInterface {
+  std::string name;
+  uint16_t link_type = 0;
+  uint64_t units_per_second = 1'000'000;  ///< if_tsresol
+  int64_t offset_seconds = 0;             ///< if_tsoffset
+};
+
+inline constexpr uint16_t kLinkTypeEthernet = 1;
+
+/// One packet. The spans are valid until the next call of next().
+struct CaptureRecord {
+  uint32_t interface = 0;  ///< index into interfaces()
+  CaptureDirection direction = CaptureDirection::kUnknown;
+  FabricTime t;
+  std::span<const uint8_t> bytes;
+  uint32_t original_length = 0;
+  std::string_view comment;  ///< the first opt_comment; empty if none
+};
+
+struct CaptureCounters {
+  uint64_t records = 0;
+  uint64_t unknown_blocks = 0;     ///< block types that hold no packets; skipped as the draft says
+  uint64_t malformed_blocks = 0;   ///< skipped: the body contradicts itself
+  uint64_t unknown_interface = 0;  ///< skipped: a packet of an interface that was not described
+  uint64_t time_out_of_range = 0;  ///< skipped: not representable as FabricTime
+  uint64_t skipped() const { return malformed_blocks + unknown_interface + time_out_of_range; }
+};
+
+struct CaptureOptions {
+  /// Subtract the whole seconds of the first record, for captures in wall-clock time.
+  bool rebase = false;
+};
+
+/// Streams the records of one file. Not thread-safe.
+class CaptureReader {
+ public:
+  /// Opens a file of any supported format. Throws CaptureError.
+  static std::unique_ptr<CaptureReader> open(const std::filesystem::path& path,
+                                             CaptureOptions options = {});
+  /// The same on bytes in memory (pcapng only), which must outlive the reader.
+  static std::unique_ptr<CaptureReader> from_memory(std::span<const uint8_t> bytes,
+                                                    CaptureOptions options = {});
+  virtual ~CaptureReader() = default;
+
+  /// The next record; false at the end. Throws CaptureError where a file is cut or broken so that
+  /// nothing behind can be found.
+  virtual bool next(CaptureRecord& record) = 0;
+
+  /// Grows while reading; an index stays valid.
+  const std::vector<CaptureInterface>& interfaces() const { return interfaces_; }
+  const CaptureCounters& counters() const { return counters_; }
+
+ protected:
+  std::vector<CaptureInterface> interfaces_;
+  CaptureCounters counters_;
+};
+
+}  // namespace mrclab::analysis

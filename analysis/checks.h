@@ -1,0 +1,32 @@
+#pragma once
+// Judges expectations against measurements. Everything is decided in integers; the doubles in a
+// CheckResult are for display.
+
+#include <span>
+#include <vector>
+
+#include "analysis/expectation.h"
+#include "analysis/measurements.h"
+#include "analysis/reports.h"
+#include "analysis/verdict.h"
+
+namespace mrclab::analysis {
+
+struct CheckInputs {
+  const Topology& topology;
+  const PacketHistory& history;
+  const Measurements& measurements;
+  std::span<const FaultSpan> faults;
+  const HostReports& hosts;
+};
+
+/// One result per expectation, in order.
+std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
+                                    const CheckInputs& inputs);
+
+/// The result of the run: fail if a check fails, inconclusive if the timing was not faithful or a
+/// check could not be judged. An unfaithful run cannot fail, except by memory_intact: no lateness
+/// excuses a wrong byte.
+Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,196 @@
+#pragma once
+// Packet histories: what became of every data packet, joined from capture records of the same
+// packet by (QP, PSN, EV, attempt). Built from captures alone; nothing an endpoint says is used.
+//
+//   capture records --add--> compact observations --finish--> sorted by time --> joined
+//
+// A *packet* is one PSN of one flow; a *transmission* is one attempt to get it across. The first
+// transmission is the first that a capture shows, whatever its rtx bit says (a wrong bit is
+// counted). Limits: kMaxObservations records, and per flow a PSN range that MRC's own window
+// (32,640 PSNs, MRC specification table 7-4) cannot exceed; what is beyond is counted, not used.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/capture_reader.h"
+#include "fabric/headers.h"
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/path.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+inline constexpr size_t kMaxObservations = 1u << 25;
+
+/// One direction of a QP: data from host `source` to QP `destination_qp` of host `destination`.
+struct Flow {
+  uint32_t source = 0;       ///< host number
+  uint32_t destination = 0;  ///< host number
+  Qpn destination_qp;
+};
+
+enum class Fate : uint8_t {
+  kInFlight,   ///< no record says what became of it (yet)
+  kDelivered,  ///< whole, at the receiving host
+  kTrimmed,    ///< its header arrived at the receiving host
+  kDropped,    ///< a drop record names the cause
+};
+
+/// One attempt to get a packet across.
+struct Transmission {
+  FabricTime start;  ///< first bit leaves the host
+  FabricTime ended;  ///< when and where its fate was recorded; never() while in flight
+  EntropyValue ev;
+  uint32_t packet = 0;        ///< index into packets()
+  uint32_t previous = kNone;  ///< the attempt before, kNone for the first
+  PortRef where;              ///< port of the fate's record; trimmed: where it was cut, if recorded
+  uint16_t attempt = 0;       ///< 0 is the first transmission
+  Fate fate = Fate::kInFlight;
+  DropCause cause = DropCause::kNone;
+  bool trimmed = false;  ///< cut on the way, also when the header was lost afterwards
+  static constexpr uint32_t kNone = 0xFFFF'FFFF;
+};
+
+/// One PSN of a flow.
+struct Packet {
+  uint32_t flow = 0;
+  Psn psn;
+  uint32_t payload = 0;                           ///< bytes
+  uint32_t last = Transmission::kNone;            ///< newest attempt; follow `previous`
+  FabricTime delivered = FabricTime::never();     ///< first whole arrival at the receiver
+  FabricTime acknowledged = FabricTime::never();  ///< first SACK at the sender that covers it
+  uint16_t attempts = 0;
+  uint16_t nacks = 0;  ///< trim and resource NACKs at the sender
+};
+
+/// The first whole arrival of a packet: what goodput counts.
+struct Delivery {
+  FabricTime t;
+  uint32_t packet = 0;
+  uint32_t bytes = 0;
+  uint32_t plane = 0;  ///< of the receiving port
+};
+
+/// A SACK, NACK, ACK or probe that arrived at a host.
+struct ControlArrival {
+  FabricTime t;
+  uint32_t source = 0, destination = 0;  ///< host numbers
+  Path path;
+  bool probe = false;  ///< a probe, or the answer to one
+};
+
+struct HistoryCounters {
+  uint64_t records = 0;             ///< capture records offered
+  uint64_t capture_skipped = 0;     ///< by the readers: malformed, unknown interface, bad time
+  uint64_t unknown_interface = 0;   ///< interface name is none of this fabric's
+  uint64_t passing = 0;             ///< ordinary records of switch ports: not needed here
+  uint64_t not_mrc = 0;             ///< ordinary traffic (ping, neighbour discovery, ...)
+  uint64_t foreign_host = 0;        ///< MRC, but not between two hosts of this fabric
+  uint64_t over_limit = 0;          ///< beyond kMaxObservations or the PSN range of a flow
+  uint64_t rtx_bit_wrong = 0;       ///< the packet's rtx bit contradicts the captures
+  uint64_t unmatched_arrivals = 0;  ///< arrived without having been seen to leave
+  uint64_t unmatched_drops = 0;
+  uint64_t duplicate_deliveries = 0;  ///< whole arrivals after the first
+  uint64_t retransmissions = 0;
+  uint64_t trimmed = 0;          ///< transmissions
+  uint64_t dropped = 0;          ///< transmissions
+  uint64_t dropped_control = 0;  ///< control frames with a drop record
+  uint64_t sacks = 0, nacks = 0, probes = 0;
+  uint64_t fatal_nacks = 0;        ///< NACK "unexpected event": the QP goes to error
+  uint64_t acks_without_flow = 0;  ///< SACK or NACK that no flow explains
+};
+
+/// Not thread-safe; add everything, then finish() once, then read.
+class PacketHistory {
+ public:
+  explicit PacketHistory(const Topology& topology);
+
+  /// Reads a whole file. A broken tail is a note, what came before it counts. Throws CaptureError
+  /// when the file cannot be opened at all.
+  void add_file(const std::filesystem::path& path);
+  void add(CaptureReader& reader);
+  void finish();
+
+  const std::vector<Flow>& flows() const { return flows_; }
+  const std::vector<Packet>& packets() const { return packets_; }
+  const std::vector<Transmission>& transmissions() const { return transmissions_; }
+  /// In order of time.
+  const std::vector<Delivery>& deliveries() const { return deliveries_; }
+  const std::vector<ControlArrival>& control() const { return control_; }
+  const HistoryCounters& counters() const { return counters_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  enum class Kind : uint8_t { kEgress, kTrimmedHere, kIngress, kDropOut, kDropIn };
+  struct Observation {
+    FabricTime t;
+    FabricTime start;
+    uint32_t source, destination, qp, psn, ev;
+    uint32_t payload;
+    PortRef where;
+    uint32_t sack = Transmission::kNone;  // index into sacks_ for SACK and NACK
+    Kind kind;
+    Opcode opcode;
+    DropCause cause = DropCause::kNone;
+    bool rtx = false, trimmed = false, probe = false;
+  };
+  struct SackFields {
+    EntropyValue ev;
+    Psn cumulative, trigger;
+    int16_t bitmap_offset = 0;
+    uint64_t bitmap = 0;
+    uint8_t nack_reason = 0;
+    bool is_nack = false;
+  };
+  struct FlowState {
+    int64_t base = 0;             // unwrapped PSN of slots[0]
+    int64_t highest = 0;          // unwrapped
+    int64_t acknowledged = 0;     // unwrapped: all below are marked
+    std::vector<uint32_t> slots;  // packet index by PSN - base
+  };
+  struct Port {
+    enum class Use : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrop } use = Use::kUnknown;
+    PortRef ref;  // of kDrop: only the node
+  };
+
+  Port resolve_interface(const std::string& name) const;
+  void observe(const CaptureRecord& record, const Port& port);
+  void on_egress(const Observation& o);
+  void on_arrival(const Observation& o);
+  void on_drop(const Observation& o);
+  void on_control_arrival(const Observation& o);
+  void on_sack(uint32_t flow, const SackFields& sack, FabricTime t);
+  void join(const Observation& o);
+
+  uint32_t flow_of(uint32_t source, uint32_t destination, uint32_t qp);
+  std::optional<uint32_t> flow_answered_by(const Observation& o, const SackFields& sack);
+  uint32_t* slot_of(uint32_t flow, Psn psn, bool create);
+  uint32_t add_transmission(const Observation& o, uint32_t packet);
+  uint32_t packet_of(const Observation& o);
+  uint32_t find_open(uint32_t packet, EntropyValue ev) const;
+  void acknowledge(uint32_t flow, int64_t psn, FabricTime t);
+
+  const Topology& topology_;
+  std::unordered_map<std::string, Port> ports_by_name_;
+  std::vector<Observation> observations_;
+  std::vector<SackFields> sacks_;
+  std::vector<Flow> flows_;
+  std::vector<FlowState> flow_states_;
+  std::unordered_map<uint64_t, uint32_t> flow_index_;    // (source, destination, qp) mixed
+  std::unordered_map<uint64_t, uint32_t> answer_index_;  // the same of the answering direction
+  std::vector<Packet> packets_;
+  std::vector<Transmission> transmissions_;
+  std::vector<Delivery> deliveries_;
+  std::vector<ControlArrival> control_;
+  HistoryCounters counters_;
+  std::vector<std::string> notes_;
+  size_t slots_in_use_ = 0;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,84 @@
+#pragma once
+// The verdict of a run and its written forms: verdict.json (DESIGN §6), junit.xml, a table for the
+// terminal.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/reports.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+enum class Result : uint8_t { kPass, kFail, kInconclusive };
+std::string_view name_of(Result result);
+/// 0 pass, 1 fail, 3 inconclusive (2 is bad usage, which has no verdict).
+int exit_code(Result result);
+
+/// One expectation, judged. `measured` and `bound` are in `unit`; empty where nothing was measured.
+struct CheckResult {
+  std::string name;   ///< "goodput"
+  std::string about;  ///< what exactly: "from 600us, at least 95 % of baseline"
+  Result result = Result::kInconclusive;
+  std::optional<double> measured;
+  std::optional<double> bound;
+  std::string unit;
+  std::string note;  ///< why it failed or could not be judged
+};
+
+/// One fault, measured. Durations count from the fault's (or impairment's) start.
+struct FaultResult {
+  std::string fault;
+  std::string kind;
+  FabricTime at;
+  std::optional<FabricTime> healed_at;
+  std::optional<FabricTime> detected;   ///< empty: nothing to detect, or no captures
+  std::optional<FabricTime> recovered;  ///< empty: not recovered before the end
+  bool still_used = false;              ///< an affected path was in use until it healed or the end
+  bool healed = false;
+  std::string note;
+};
+
+struct Metrics {
+  double goodput_bps = 0;  ///< first deliveries over the whole run
+  std::optional<double> baseline_bps;
+  double baseline_variation = 0;  ///< fraction; over 0.05 the baseline is unusable
+  uint64_t data_packets = 0;      ///< distinct
+  uint64_t delivered = 0;
+  uint64_t delivered_bytes = 0;
+  uint64_t retransmitted = 0;  ///< transmissions beyond the first of a packet
+  uint64_t trimmed = 0;        ///< data packets that arrived, or were lost, trimmed
+  uint64_t lost = 0;           ///< data frames with a drop record
+  uint64_t captures = 0;       ///< files read
+  uint64_t capture_records = 0;
+  uint64_t capture_skipped = 0;  ///< records that could not be used
+  std::string history_sha256;    ///< computed by the nodes
+};
+
+struct Verdict {
+  std::string scenario;
+  std::string world;  ///< "live" or "sim"
+  uint64_t seed = 0;
+  std::string version;
+  Result result = Result::kInconclusive;
+  TimingReport timing;
+  std::vector<CheckResult> checks;
+  std::vector<FaultResult> faults;
+  Metrics metrics;
+  std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
+};
+
+std::string to_json(const Verdict& verdict);
+/// One test suite for the run, one test case per check; inconclusive is "skipped".
+std::string to_junit(const Verdict& verdict);
+
+struct TableOptions {
+  size_t width = 80;
+  bool colour = false;
+};
+/// A plain-text table (UTF-8), lines of at most `width` columns.
+std::string to_table(const Verdict& verdict, TableOptions options = {});
+
+}  // namespace mrclab::analysis
