@@ -1,0 +1,63 @@
+#pragma once
+// The application interface: a state machine that its node runs at fabric time. It posts writes and
+// is told about completions; it never blocks, polls or reads a clock of its own.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "fabric/ids.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// Index of a queue pair in its host.
+struct QpHandle {
+  uint32_t value = 0xFFFF'FFFF;
+  constexpr auto operator<=>(const QpHandle&) const = default;
+};
+
+/// One RDMA Write, or Write-with-Immediate if `immediate` is set. `local` must stay valid and
+/// unchanged until its completion.
+struct WriteRequest {
+  uint64_t id = 0;  ///< handed back with the completion
+  std::span<const uint8_t> local;
+  uint64_t remote_va = 0;
+  uint32_t rkey = 0;
+  std::optional<uint32_t> immediate;
+};
+
+/// What an application may ask of its host.
+class Verbs {
+ public:
+  virtual ~Verbs() = default;
+  virtual FabricTime now() const = 0;
+  /// Empty writes, unknown or failed queue pairs and a full send queue are refused: false.
+  virtual bool post_write(QpHandle qp, const WriteRequest& request) = 0;
+  /// Calls on_wake at `at` (not before now). One call per request.
+  virtual void wake_at(FabricTime at) = 0;
+
+  // What an application reports; the host counts and publishes it.
+  virtual void report_verified(uint64_t bytes, uint64_t mismatched_bytes) = 0;
+  virtual void report_collective_done(uint32_t iteration, FabricTime took) = 0;
+};
+
+class Application {
+ public:
+  virtual ~Application() = default;
+  /// Fabric time 0: all queue pairs are set up.
+  virtual void start(Verbs& verbs) = 0;
+  /// A transport ACK covers the whole write.
+  virtual void on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) = 0;
+  /// Everything that the peer posted on this queue pair up to and including this
+  /// Write-with-Immediate is in memory. Told in the order of posting.
+  virtual void on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) = 0;
+  virtual void on_wake(Verbs& verbs) = 0;
+  /// The queue pair is dead; its outstanding writes will not complete.
+  virtual void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) = 0;
+  /// It has done all that it was asked for (never for workloads that run until the end).
+  virtual bool finished() const = 0;
+};
+
+}  // namespace mrclab::endpoint

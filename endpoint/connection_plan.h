@@ -1,0 +1,44 @@
+#pragma once
+// Who talks to whom: every queue pair and memory region of a scenario, computed from the workloads,
+// the topology's names and the seed. Each host computes the same plan, so that nothing needs to be
+// exchanged before fabric time starts (DESIGN §2.12).
+
+#include <cstdint>
+#include <vector>
+
+#include "endpoint/workload_spec.h"
+#include "fabric/ids.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// A piece of memory that a peer may write to.
+struct RegionPlan {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  Bytes size;
+};
+
+/// One end of a connection.
+struct EndPlan {
+  uint32_t host = 0;
+  Qpn qpn;
+  Psn first_psn;  ///< of what this end sends
+};
+
+/// A connected pair of queue pairs. Data of today's workloads flows from initiator to acceptor.
+struct ConnectionPlan {
+  uint32_t workload = 0;  ///< index in the scenario's list
+  EndPlan initiator;
+  EndPlan acceptor;
+  RegionPlan region;  ///< memory of the acceptor that the initiator writes to
+};
+
+/// All connections of a scenario, in the same order on every host. Throws std::invalid_argument if
+/// a workload names a host that the topology does not have, or a host would have over 4,000 QPs.
+std::vector<ConnectionPlan> plan_connections(const Topology& topology,
+                                             const std::vector<WorkloadSpec>& workloads,
+                                             uint64_t seed);
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,65 @@
+#pragma once
+// A host: one NIC with a port per plane, its MRC queue pairs and the applications on them. Pure: no
+// clock, no sockets; the live world and the simulator drive the same object. One thread at a time.
+//
+//   arrival --(+ host_latency)--> NIC checks -> queue pair (responder or requester) -> application
+//   application -> send queue -> [port free] -> next packet on a GOOD EV of that port -> wire
+//
+// Data is pulled: a packet is made when a port becomes free, so that it uses the newest feedback
+// (MRC specification §9.3: GetSendParams). Control packets wait in a short queue per port and go
+// first.
+//
+// Records (PacketRecord) follow the switches: kPassed/kIngress when the last bit arrived;
+// kDropped/kIngress at that time if the wire cut or lost it, or one ingress latency later if the
+// NIC refused it; kPassed/kEgress at the start of transmission with the time of the last bit.
+//
+// Events (EventRecord::kind): ev_state (cause good | assumed_bad | port_down | port_up),
+// loss_detected (cause rack | probe | timeout), qp_error, port_avoided, port_restored,
+// port_status_sent, port_status_received, collective_done, memory_mismatch, write_done.
+//
+// Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
+// sends by the MPR window and the send queue. Nothing is allocated per packet once warm.
+// Not done yet: NSCC (a fixed window stands in), reverse-path EV probes, backup EV sets, RC.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "endpoint/application.h"
+#include "endpoint/connection_plan.h"
+#include "endpoint/host_stats.h"
+#include "endpoint/transport_profile.h"
+#include "endpoint/workload_spec.h"
+#include "fabric/node.h"
+
+namespace mrclab::endpoint {
+
+struct HostConfig {
+  TransportProfile transport;            ///< make_profile("lab", topology)
+  std::vector<WorkloadSpec> workloads;   ///< of the whole scenario: every host is given the same
+  FabricTime end = FabricTime::never();  ///< no application starts new work from here on
+};
+
+class HostNode : public Node {
+ public:
+  /// `environment.self` must be a host of the topology. Throws std::invalid_argument if a workload
+  /// does not fit the topology.
+  HostNode(const NodeEnvironment& environment, const HostConfig& config);
+  ~HostNode() override;
+
+  void receive(PortId port, Arrival arrival) override;
+  void apply(const ScheduledEffect& effect) override;
+  FabricTime next_event() const override;
+  void run_until(FabricTime committed, FrameSink& out) override;
+
+  /// Counters as of the committed time.
+  HostStats stats() const;
+  /// Every application of this host has done all that it was asked for. True if it has none.
+  bool finished() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,84 @@
+#pragma once
+// What a host counts: for the progress line, the verdict and `inspect`. All counts are since start.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// Why the endpoint put a packet aside. Packets lost on the wire are not here.
+enum class Refusal : uint8_t {
+  kMalformed,     ///< not a packet of MRC; the parser says why
+  kOtherTraffic,  ///< ordinary traffic of the host's kernel, none of the NIC's business
+  kWrongCarrier,  ///< the outer destination is not this port's uSID
+  kWrongAddress,  ///< the inner destination is not this host
+  kBadIcrc,
+  kUnknownQp,
+  kWrongPeer,  ///< the inner source is not the queue pair's peer
+  kQpInError,
+  kBadTrim,    ///< trimmed bytes and trimmed DSCP do not agree
+  kBadLength,  ///< payload does not fit opcode, PMTU or message
+  kBadRkey,
+  kOutOfBounds,  ///< rkey is right, the address range is not inside its region
+  kDuplicate,
+  kPsnOutOfWindow,  ///< ahead of the window: answered by a NACK
+  kPsnFarPast,
+  kSackOfFuture,  ///< acknowledges a PSN that was never sent
+  kNackOfUnsent,  ///< refers to a PSN that is not outstanding
+  kAckOfFuture,
+  kUnknownEv,      ///< feedback about an entropy value that is not in the set
+  kStaleFeedback,  ///< NACK or probe answer about an earlier transmission
+  kUnexpectedOpcode,
+  kCount,
+};
+std::string_view name_of(Refusal refusal);
+inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kCount);
+
+struct PlaneStats {
+  uint64_t tx_packets = 0;        ///< frames of any kind whose transmission started
+  uint64_t rx_packets = 0;        ///< frames of any kind that arrived whole
+  uint64_t tx_payload_bytes = 0;  ///< write payload sent, retransmissions included
+  uint64_t rx_payload_bytes = 0;  ///< goodput: write payload placed in memory for the first time
+};
+
+struct HostStats {
+  std::vector<PlaneStats> planes;
+  uint64_t data_packets_sent = 0;  ///< first transmissions
+  uint64_t retransmissions = 0;
+  uint64_t losses_detected = 0;  ///< by time rule, probe or timeout; trims are not losses
+  uint64_t timeouts = 0;         ///< ACK timeouts
+  uint64_t trims_seen = 0;       ///< trimmed packets received here
+  uint64_t trim_nacks_received = 0;
+  uint64_t ce_marks_seen = 0;  ///< data packets with an outer CE mark
+  uint64_t sacks_sent = 0;
+  uint64_t sacks_received = 0;
+  uint64_t probes_sent = 0;
+  uint64_t port_status_sent = 0;
+  uint64_t port_status_received = 0;
+  uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by plane, to PORT_DOWN
+  uint64_t evs_regained = 0;
+  uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
+  uint32_t qps = 0;
+  uint32_t qps_in_error = 0;
+  uint64_t writes_completed = 0;
+  uint64_t bytes_verified = 0;
+  uint64_t bytes_mismatched = 0;
+  uint64_t collectives_completed = 0;  ///< iterations of all-reduce finished here
+  uint64_t no_buffer = 0;              ///< a frame or queue entry was not to be had
+  uint64_t memory_faults = 0;          ///< kBadRkey + kOutOfBounds
+  std::array<uint64_t, kRefusals> refused{};
+
+  uint64_t refused_for(Refusal refusal) const { return refused[static_cast<size_t>(refusal)]; }
+  uint64_t goodput_bytes() const;
+  /// Names and values, planes as "p0.tx_payload_bytes", for the control socket. Zero refusals are
+  /// left out.
+  std::vector<std::pair<std::string, uint64_t>> named() const;
+};
+
+}  // namespace mrclab::endpoint

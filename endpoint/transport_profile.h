@@ -1,0 +1,57 @@
+#pragma once
+// The numbers of the MRC transport, resolved to fabric time for one topology.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/ids.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// Every constant of the transport. `make_profile` fills it; a test may change single values.
+struct TransportProfile {
+  std::string name = "lab";
+  FabricTime base_rtt;  ///< longest path, idle (Topology::base_rtt)
+  uint32_t pmtu = 4096;
+  bool icrc = true;  ///< compute and verify the ICRC of every packet
+
+  // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
+  FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)
+  FabricTime tail_probe;      ///< 2 x reorder window without news: ask with a reliability probe
+  FabricTime ack_timeout;     ///< MRC API: local ACK timeout
+  uint32_t linear_retries = 7;
+  uint32_t exponential_retries = 3;
+
+  // Entropy values.
+  uint32_t ev_limit = 256;             ///< per QP; MRC paper §2.4: 128-256
+  uint32_t ev_min_active_divisor = 4;  ///< MRC API example: ev_min_active = ev_count / 4
+  FabricTime probe_interval;           ///< first reliability probe of a bad EV, then x 1.5
+  FabricTime probe_interval_max;
+  uint32_t probe_jitter_percent = 20;
+  uint32_t revive_successes = 3;  ///< consecutive good probes that resurrect an EV
+  uint32_t revive_successes_max = 48;
+  FabricTime damping_window;  ///< a re-failure within it doubles the successes needed
+
+  // Port status updates (endpoint requests, QPN 0x2).
+  FabricTime port_status_interval;  ///< repeated until answered
+  uint32_t port_status_copies = 3;  ///< on as many live planes
+
+  // Windows.
+  uint32_t max_psn_range = 1024;    ///< MPR, 8 units of 128 PSNs
+  uint32_t max_immediates = 32;     ///< WriteImm in flight
+  uint32_t window_percent = 150;    ///< of line rate of live ports x base RTT, per destination
+  uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
+
+  /// Tests only: every requester starts here instead of at a PSN drawn from the seed.
+  std::optional<Psn> first_psn;
+};
+
+/// "lab": timers are multiples of the base RTT. "production": wall-clock sized timers of products.
+/// Throws std::invalid_argument for another name.
+TransportProfile make_profile(std::string_view name, const Topology& topology);
+
+}  // namespace mrclab::endpoint
