@@ -1,0 +1,50 @@
+#pragma once
+// What a switch counts. Plain numbers, read by the control socket between two runs of the node.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fabric/node.h"
+#include "fabric/units.h"
+
+namespace mrclab::switchd {
+
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoBuffer) + 1;
+
+/// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
+///   sum(rx) = sum(tx) + sum(drops other than arrivals_lost) + frames queued.
+struct PortCounters {
+  uint64_t rx = 0;  ///< arrived whole
+  uint64_t rx_bytes = 0;
+  uint64_t arrivals_lost = 0;  ///< lost or cut on the wire into this port; also under drops
+  uint64_t tx = 0;             ///< started, including those the wire then loses
+  uint64_t tx_bytes = 0;
+  uint64_t tx_lost = 0;  ///< taken by the wire's random loss
+  uint64_t trimmed = 0;
+  uint64_t ecn_marked = 0;
+  std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
+                                              ///< queue and port causes where it would have left
+  Bytes data_depth, data_depth_max, control_depth, control_depth_max;
+  uint64_t queued = 0;
+  bool carrier = true;
+
+  uint64_t dropped(DropCause cause) const { return drops[static_cast<size_t>(cause)]; }
+};
+
+struct SwitchCounters {
+  std::vector<PortCounters> ports;
+
+  /// Sums over the ports (of depths: the sum now, and the largest maximum).
+  PortCounters total() const;
+};
+
+using NamedCounters = std::vector<std::pair<std::string, uint64_t>>;
+
+/// "total.rx", "d0.trimmed", "u1.drop.queue_full", ... in a fixed order; drop causes that never
+/// happened are left out. `port_names` has one name per port.
+NamedCounters named(const SwitchCounters& counters, const std::vector<std::string>& port_names);
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,118 @@
+#include "switchd/forwarding_table.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "switchd/outer_header.h"
+
+namespace mrclab::switchd {
+namespace {
+
+constexpr size_t kUsidsPerCarrier = 6;  // F3216: 128 bits less the 32-bit block
+
+UsidRole usid_role(NodeRole role) { return role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1; }
+
+ForwardingDecision dropped(DropCause cause) { return {cause, PortId{}, 0}; }
+
+/// RFC 9800 §4.1.1 on bytes: the argument moves over the active uSID, zeros follow.
+void shift(uint8_t* carrier) {
+  std::memmove(carrier + 4, carrier + 6, 10);
+  carrier[14] = carrier[15] = 0;
+}
+
+bool argument_empty(const uint8_t* carrier) {
+  return std::all_of(carrier + 6, carrier + 16, [](uint8_t byte) { return byte == 0; });
+}
+
+bool in_block(const uint8_t* carrier) {
+  return load_u16(carrier) == kUsidBlock >> 16 && load_u16(carrier + 2) == (kUsidBlock & 0xFFFF);
+}
+
+/// What the frame's outer header must be before its destination means anything.
+DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size) {
+  if (frame.size() < kEthernetBytes) return DropCause::kMalformed;
+  if (load_u16(frame.data() + kEthertypeOffset) != kEthertypeIpv6) return DropCause::kNotIpv6;
+  if (frame.size() < kInnerOffset) return DropCause::kMalformed;
+  if (frame[kOuterOffset] >> 4 != 6) return DropCause::kMalformed;
+  const uint64_t ip_end = kInnerOffset + load_u16(frame.data() + kPayloadLengthOffset);
+  // Longer is Ethernet padding, which is legal; shorter is not.
+  if (ip_end > std::max<uint64_t>(frame.size(), modelled_size.value)) return DropCause::kMalformed;
+  return DropCause::kNone;
+}
+
+}  // namespace
+
+ForwardingTable::ForwardingTable(const Topology& topology, NodeId self) : pages_(1) {
+  const NodeSite& site = topology.node(self);
+  assert(site.role != NodeRole::kHost);
+  assert(site.ports.size() < 0xFFFF);
+  own_ = make_usid(usid_role(site.role), site.plane, site.index);
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const Port& port = site.ports[i];
+    const NodeSite& peer = topology.node(port.peer.node);
+    if (peer.role == NodeRole::kHost) {
+      const uint32_t downlink = topology.host_downlink(peer.index);
+      add_route(make_usid(UsidRole::kNicPort, site.plane, downlink), PortId{i});
+      add_route(make_usid(UsidRole::kHostKernel, site.plane, downlink), PortId{i});
+    } else {
+      add_route(make_usid(usid_role(peer.role), peer.plane, peer.index), PortId{i});
+    }
+    std::array<uint8_t, 12> macs;
+    const MacAddress& peer_mac = topology.port(port.peer).mac;
+    std::copy(peer_mac.begin(), peer_mac.end(), macs.begin());
+    std::copy(port.mac.begin(), port.mac.end(), macs.begin() + 6);
+    macs_.push_back(macs);
+  }
+}
+
+void ForwardingTable::add_route(Usid usid, PortId port) {
+  uint16_t& page = page_of_[usid.value >> 8];
+  if (page == 0) {
+    page = static_cast<uint16_t>(pages_.size());
+    pages_.emplace_back();
+  }
+  uint16_t& entry = pages_[page][usid.value & 0xFF];
+  if (entry == 0) ++routes_;
+  entry = static_cast<uint16_t>(port.value + 1);
+}
+
+std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
+  const uint16_t entry = lookup(usid.value);
+  if (entry == 0) return std::nullopt;
+  return PortId{static_cast<uint32_t>(entry - 1)};
+}
+
+ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes modelled_size) const {
+  if (const DropCause bad = check_outer(frame, modelled_size); bad != DropCause::kNone) {
+    return dropped(bad);
+  }
+  std::array<uint8_t, 16> carrier;  // a copy: a frame that is dropped stays as it arrived
+  std::memcpy(carrier.data(), frame.data() + kDestinationOffset, carrier.size());
+  if (!in_block(carrier.data())) return dropped(DropCause::kForeignCarrier);
+
+  uint8_t hop_limit = frame[kHopLimitOffset];
+  size_t shifts = 0;
+  // End with NEXT-CSID, again if the next uSID is our own as well. Every turn shifts a zero in, so
+  // the argument is empty after six at the latest.
+  while (load_u16(carrier.data() + 4) == own_.value) {
+    assert(shifts < kUsidsPerCarrier);
+    if (argument_empty(carrier.data())) return dropped(DropCause::kEndOfCarrier);
+    if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
+    --hop_limit;
+    shift(carrier.data());
+    ++shifts;
+  }
+  if (shifts == 0) {  // a neighbour's uSID is active: an ordinary /48 route
+    if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
+    --hop_limit;
+  }
+  const uint16_t entry = lookup(load_u16(carrier.data() + 4));
+  if (entry == 0) return dropped(DropCause::kUnknownUsid);
+
+  std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());
+  frame[kHopLimitOffset] = hop_limit;
+  std::memcpy(frame.data(), macs_[entry - 1].data(), macs_[entry - 1].size());
+  return {DropCause::kNone, PortId{static_cast<uint32_t>(entry - 1)}, dscp_of(frame)};
+}
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,52 @@
+#pragma once
+// Where a frame goes: the own uN and static next hops, set at start from the topology and never
+// changed (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/path.h"
+#include "fabric/topology.h"
+
+namespace mrclab::switchd {
+
+/// What the pipeline decided. `port` is valid when `drop` is kNone.
+struct ForwardingDecision {
+  DropCause drop = DropCause::kNone;
+  PortId port;
+  uint8_t dscp = 0;
+};
+
+class ForwardingTable {
+ public:
+  /// T0: one T1 uSID per uplink, and for each own host a NIC-port and a kernel uSID.
+  /// T1: one uSID per T0 of its plane. `self` must be a switch with fewer than 65,535 ports.
+  ForwardingTable(const Topology& topology, NodeId self);
+
+  Usid own() const { return own_; }
+  std::optional<PortId> next_hop(Usid usid) const;
+  size_t size() const { return routes_; }
+
+  /// Looks at any bytes at all. On success the frame is ready to leave: carrier shifted if its
+  /// active uSID is our own, hop limit decremented, MAC addresses of the egress link. A frame that
+  /// is dropped stays as it arrived. `modelled_size` is the frame's (payloads may be elided).
+  ForwardingDecision forward(std::span<uint8_t> frame, Bytes modelled_size) const;
+
+ private:
+  using Page = std::array<uint16_t, 256>;  // port + 1 by the low byte of the uSID; 0: no route
+  void add_route(Usid usid, PortId port);
+  uint16_t lookup(uint16_t usid) const { return pages_[page_of_[usid >> 8]][usid & 0xFF]; }
+
+  Usid own_;
+  size_t routes_ = 0;
+  std::array<uint16_t, 256> page_of_{};  // by the high byte of the uSID; page 0 is empty
+  std::vector<Page> pages_;
+  std::vector<std::array<uint8_t, 12>> macs_;  // per port: destination, source
+};
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,74 @@
+#pragma once
+// The outer IPv6 header of a frame, read and written at fixed offsets: all that a switch looks at.
+// Every function here needs kInnerOffset bytes to be present.
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "fabric/frame.h"
+#include "fabric/headers.h"
+
+namespace mrclab::switchd {
+
+// RFC 8200 §3, from the start of the Ethernet frame.
+inline constexpr size_t kEthertypeOffset = 12;
+inline constexpr size_t kTrafficClassOffset = kOuterOffset;  // 4 bits version, 8 traffic class
+inline constexpr size_t kPayloadLengthOffset = kOuterOffset + 4;
+inline constexpr size_t kHopLimitOffset = kOuterOffset + 7;
+inline constexpr size_t kDestinationOffset = kOuterOffset + 24;
+
+/// The longest MRC frame without payload (SACK with CC_STATE, endpoint response: BTH + 36 bytes +
+/// ICRC). A switch sees no BTH, so "carries payload" is: longer than this.
+inline constexpr size_t kLongestHeaderOnlyFrame = kAfterBthOffset + 36 + kIcrcBytes;
+
+inline uint16_t load_u16(const uint8_t* bytes) {
+  return static_cast<uint16_t>(bytes[0] << 8 | bytes[1]);
+}
+inline void store_u16(uint8_t* bytes, uint16_t value) {
+  bytes[0] = static_cast<uint8_t>(value >> 8);
+  bytes[1] = static_cast<uint8_t>(value);
+}
+
+inline uint8_t dscp_of(std::span<const uint8_t> frame) {
+  const uint8_t* p = frame.data() + kTrafficClassOffset;
+  return static_cast<uint8_t>((p[0] & 0x0F) << 2 | p[1] >> 6);
+}
+inline void set_dscp(std::span<uint8_t> frame, uint8_t dscp) {
+  uint8_t* p = frame.data() + kTrafficClassOffset;
+  p[0] = static_cast<uint8_t>((p[0] & 0xF0) | dscp >> 2);
+  p[1] = static_cast<uint8_t>((p[1] & 0x3F) | (dscp & 3) << 6);
+}
+
+/// Congestion Experienced on an ECN-capable packet (RFC 3168 §5); false if it is not ECN-capable.
+inline bool is_ect(std::span<const uint8_t> frame) {
+  const uint8_t ecn = frame[kTrafficClassOffset + 1] >> 4 & 3;
+  return ecn == 1 || ecn == 2;
+}
+inline void mark_ce(std::span<uint8_t> frame) { frame[kTrafficClassOffset + 1] |= 0x30; }
+
+/// Control class: SACK, NACK, ACK and trimmed packets; everything else is data (MRC specification
+/// as its readers report it: two classes at least).
+inline bool is_control_class(uint8_t dscp) {
+  return dscp == kDscpControl || dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
+}
+
+/// May a full queue cut this frame instead of dropping it? (MRC paper §2.1, UEC 1.0.3 §4.1)
+inline bool is_trimmable(uint8_t dscp, Bytes modelled_size) {
+  return (dscp == kDscpTrimmable || dscp == kDscpTrimmableRetx) &&
+         modelled_size.value > kLongestHeaderOnlyFrame;
+}
+
+/// Trims: the first kTrimmedFrameBytes stay, the outer length follows (an IPv6 receiver drops
+/// packets shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the
+/// receiver learns the original size). ECN bits stay: the marks of earlier hops are still news.
+inline void trim(Frame& frame, bool last_hop) {
+  if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
+  frame.set_modelled_size({kTrimmedFrameBytes});
+  const std::span<uint8_t> bytes = frame.bytes();
+  store_u16(bytes.data() + kPayloadLengthOffset,
+            static_cast<uint16_t>(kTrimmedFrameBytes - kInnerOffset));
+  set_dscp(bytes, last_hop ? kDscpTrimmedLastHop : kDscpTrimmed);
+}
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,84 @@
+#pragma once
+// A T0 or T1 switch. Pure: no clock, no sockets; the live world and the simulator drive the same
+// object. One thread at a time.
+//
+//   arrival --(+ switch_latency)--> cut or lost? -> uSID table -> egress port's queues -> wire
+//
+// An arrival is processed one ingress latency after its last bit came in, in the order (time,
+// class, port, sequence); records carry the time of the bit, not of the processing:
+//   kPassed/kIngress   the last bit arrived
+//   kDropped/kIngress  cut or lost on the wire: at that same time, and there is no kPassed.
+//                      Refused by the pipeline (hop limit, unknown uSID, ...): one ingress latency
+//                      later, after its kPassed
+//   kDropped/kEgress   at the instant the queue refused it or the port lost its carrier; `port` is
+//                      the egress port; a frame refused by the control queue is recorded untrimmed
+//   kPassed, kTrimmed/kEgress  recorded when transmission starts, with the time of its last bit
+// A late arrival (the world has counted it) is taken as if it had come in just in time.
+//
+// Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
+// by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
+// yet: sender-down faults, delay faults, ICMP errors.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/event_queue.h"
+#include "fabric/node.h"
+#include "fabric/wire_model.h"
+#include "switchd/counters.h"
+#include "switchd/egress_port.h"
+#include "switchd/forwarding_table.h"
+#include "switchd/slots.h"
+
+namespace mrclab::switchd {
+
+class SwitchNode : public Node {
+ public:
+  /// `environment.self` must be a T0 or T1 of the topology.
+  explicit SwitchNode(const NodeEnvironment& environment);
+
+  void receive(PortId port, Arrival arrival) override;
+  void apply(const ScheduledEffect& effect) override;
+  FabricTime next_event() const override { return events_.next_time(); }
+  void run_until(FabricTime committed, FrameSink& out) override;
+
+  /// Counters as of the committed time.
+  SwitchCounters counters() const;
+  /// The same with names, for the control socket.
+  NamedCounters named_counters() const;
+  const ForwardingTable& table() const { return table_; }
+
+ private:
+  struct PortState {
+    IngressWire in;
+    EgressPort egress;
+    PortCounters counters;
+  };
+
+  void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
+  void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
+  void enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame, FrameSink& out);
+  void start_next(FabricTime now, PortId port, FrameSink& out);
+  void on_effect(FabricTime now, const Effect& effect);
+  void on_wire_state(FabricTime now, const WireState& state);
+  void on_port_carrier(FabricTime now, const PortCarrier& carrier);
+  void record(FabricTime t, PortId port, Direction direction, PacketEvent event, DropCause cause,
+              QueueClass queue, const Frame& frame);
+  void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
+                   QueueClass queue, const Frame& frame);
+  PortState& at(PortId port) { return ports_[port.value]; }
+
+  NodeEnvironment environment_;
+  FabricTime latency_;
+  ForwardingTable table_;
+  std::vector<PortState> ports_;
+  EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
+  Slots<Arrival> arrivals_;
+  Slots<Effect> effects_;
+  uint64_t local_sequence_ = 0;
+  FabricTime committed_;
+  Frame nothing_;  // stands in records for a frame that nobody has the bytes of
+};
+
+}  // namespace mrclab::switchd
