@@ -21,6 +21,7 @@ namespace mrclab {
 
 inline constexpr size_t kTrailerBytes = 64;
 inline constexpr uint16_t kVoidEthertype = 0x88B5;  ///< IEEE 802 local experimental ethertype 1
+inline constexpr size_t kVoidHeaderBytes = 128;     ///< of the lost frame, kept in a void frame
 static_assert(kTrailerBytes <= kTrailerReserve);
 
 struct TimeTrailer {

@@ -1,0 +1,78 @@
+// mrc-endpointd: runs the MRC endpoints of a few hosts in their namespaces.
+
+#include <nlohmann/json.hpp>
+
+#include "endpoint/host_node.h"
+#include "fabric/pattern.h"
+#include "fabric/yaml.h"
+#include "netio/daemon.h"
+
+namespace {
+
+using namespace mrclab;
+
+class EndpointProgram : public netio::DaemonProgram {
+ public:
+  EndpointProgram(const netio::DaemonConfig& config, const Topology& topology) {
+    const YamlValue transport = read_yaml_text(config.transport, "transport");
+    config_.transport =
+        endpoint::make_profile(transport.require("profile").as_string(), topology);
+    if (const auto evs = transport.get("active_evs")) {
+      config_.transport.ev_limit = static_cast<uint32_t>(evs->as_integer(1, 4096));
+    }
+    if (const auto timeout = transport.get("ack_timeout")) {
+      config_.transport.ack_timeout = timeout->as_time();
+    }
+    NameResolver names(topology, config.seed);
+    if (!config.workload.empty()) {
+      config_.workloads =
+          endpoint::parse_workloads(read_yaml_text(config.workload, "workload"), names);
+    }
+    config_.end = config.end;
+  }
+
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {
+    return std::make_unique<endpoint::HostNode>(environment, config_);
+  }
+
+  nlohmann::json describe(const Node& node) const override {
+    nlohmann::json counters = nlohmann::json::object();
+    for (const auto& [name, value] : stats_of(node).named()) counters[name] = value;
+    return counters;
+  }
+
+  void add_progress(const Node& node,
+                    std::array<uint64_t, netio::kProgressCounters>& progress) const override {
+    using netio::ProgressCounter;
+    const endpoint::HostStats stats = stats_of(node);
+    const auto add = [&](ProgressCounter counter, uint64_t value, size_t offset = 0) {
+      progress[static_cast<size_t>(counter) + offset] += value;
+    };
+    add(ProgressCounter::kEvsLost, stats.evs_lost);
+    add(ProgressCounter::kEvsRegained, stats.evs_regained);
+    add(ProgressCounter::kRetransmitted, stats.retransmissions);
+    add(ProgressCounter::kQpsInError, stats.qps_in_error);
+    add(ProgressCounter::kCollectives, stats.collectives_completed);
+    add(ProgressCounter::kBytesVerified, stats.bytes_verified);
+    add(ProgressCounter::kBytesWrong, stats.bytes_mismatched);
+    for (size_t plane = 0; plane < stats.planes.size() && plane < netio::kMaxPlanes; ++plane) {
+      add(ProgressCounter::kPlaneBytes, stats.planes[plane].rx_payload_bytes, plane);
+    }
+  }
+
+ private:
+  static endpoint::HostStats stats_of(const Node& node) {
+    return dynamic_cast<const endpoint::HostNode&>(node).stats();
+  }
+
+  endpoint::HostConfig config_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return netio::daemon_main(
+      argc, argv, [](const netio::DaemonConfig& config, const Topology& topology) {
+        return std::make_unique<EndpointProgram>(config, topology);
+      });
+}

@@ -1,0 +1,93 @@
+#include "lab/kernel_mirror.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mrclab::lab {
+namespace {
+
+/// Lab time that setting a link down and up again takes, with room: below this an outage would be
+/// over before the kernel had followed.
+constexpr double kMinOutageNs = 20e6;
+/// How far ahead of the fabric instant a link is set up.
+constexpr double kAheadNs = 10e6;
+
+FabricTime fabric_span(double lab_ns, double dilation) {
+  return FabricTime::from_ps(static_cast<int64_t>(lab_ns * 1000.0 / std::max(dilation, 1.0)));
+}
+
+}  // namespace
+
+std::vector<CarrierOutage> carrier_outages(const Topology& topology,
+                                           const std::vector<ScheduledEffect>& schedule) {
+  std::map<LinkId, std::pair<bool, bool>> carrier;  // true: lost, at ends a and b
+  std::map<LinkId, size_t> open;
+  std::vector<CarrierOutage> outages;
+  for (const ScheduledEffect& scheduled : schedule) {
+    const auto* effect = std::get_if<PortCarrier>(&scheduled.effect);
+    if (effect == nullptr) continue;
+    const LinkId link = topology.port(effect->port).link;
+    auto& [lost_a, lost_b] = carrier[link];
+    (topology.link(link).a == effect->port ? lost_a : lost_b) = !effect->up;
+    const bool both = lost_a && lost_b;
+    const auto found = open.find(link);
+    if (both && found == open.end()) {
+      open[link] = outages.size();
+      outages.push_back({link, scheduled.at, FabricTime::never()});
+    } else if (!both && found != open.end()) {
+      outages[found->second].up = scheduled.at;
+      open.erase(found);
+    }
+  }
+  return outages;
+}
+
+KernelMirror::KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
+                           SetLink set_link)
+    : topology_(topology), set_link_(std::move(set_link)) {
+  for (const CarrierOutage& outage : carrier_outages(topology, schedule)) {
+    const Link& link = topology.link(outage.link);
+    const FabricTime head_start =
+        std::max(topology.lookahead(link.a_to_b), topology.lookahead(link.b_to_a));
+    items_.push_back({outage, outage.down + head_start, State::kPending});
+  }
+}
+
+void KernelMirror::step(FabricTime slowest, double dilation) {
+  for (Item& item : items_) {
+    if (item.state == State::kPending && slowest >= item.settled) {
+      if (item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {
+        ++too_short_;
+        item.state = State::kDone;
+        continue;
+      }
+      set_link_(item.outage.link, false);
+      ++mirrored_;
+      item.state = State::kDown;
+    }
+    if (item.state == State::kDown && item.outage.up != FabricTime::never() &&
+        slowest + fabric_span(kAheadNs, dilation) >= item.outage.up) {
+      set_link_(item.outage.link, true);
+      item.state = State::kDone;
+    }
+  }
+}
+
+FabricTime KernelMirror::limit() const {
+  FabricTime limit = FabricTime::never();
+  for (const Item& item : items_) {
+    if (item.state != State::kDown || item.outage.up == FabricTime::never()) continue;
+    limit = std::min(limit, item.outage.up - FabricTime::from_ps(1));
+  }
+  return limit;
+}
+
+std::vector<LinkId> KernelMirror::down_at(FabricTime t) const {
+  std::vector<LinkId> down;
+  for (const Item& item : items_) {
+    if (item.outage.down <= t && t < item.outage.up) down.push_back(item.outage.link);
+  }
+  return down;
+}
+
+}  // namespace mrclab::lab

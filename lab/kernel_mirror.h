@@ -1,0 +1,58 @@
+#pragma once
+// Shows the schedule's link faults in the kernel (DESIGN §2.11): a link that loses carrier at both
+// ends is set down after both nodes have committed past the fault and its last frames, and set up
+// ahead of the fabric instant, for which the gate waits. Outages too short for that stay unmirrored.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/topology.h"
+#include "netio/clock_page.h"
+
+namespace mrclab::lab {
+
+/// An interval in which a link has no carrier at either end.
+struct CarrierOutage {
+  LinkId link;
+  FabricTime down;
+  FabricTime up = FabricTime::never();
+  bool operator==(const CarrierOutage&) const = default;
+};
+/// Ordered by (down, link). `schedule` sorted by (at, sequence).
+std::vector<CarrierOutage> carrier_outages(const Topology& topology,
+                                           const std::vector<ScheduledEffect>& schedule);
+
+class KernelMirror {
+ public:
+  using SetLink = std::function<void(LinkId, bool up)>;
+
+  KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
+               SetLink set_link);
+
+  /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now.
+  void step(FabricTime slowest, double dilation);
+  /// Nobody may commit past this before the kernel follows; never() if nothing is pending.
+  FabricTime limit() const;
+  /// Links that are down in the modelled fabric at `t`.
+  std::vector<LinkId> down_at(FabricTime t) const;
+  uint32_t mirrored() const { return mirrored_; }
+  uint32_t too_short() const { return too_short_; }
+
+ private:
+  enum class State : uint8_t { kPending, kDown, kDone };
+  struct Item {
+    CarrierOutage outage;
+    FabricTime settled;  ///< from here on no frame that started before the fault is under way
+    State state = State::kPending;
+  };
+  const Topology& topology_;
+  std::vector<Item> items_;
+  SetLink set_link_;
+  uint32_t mirrored_ = 0;
+  uint32_t too_short_ = 0;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,66 @@
+#include "lab/pace.h"
+
+#include <algorithm>
+
+namespace mrclab::lab {
+namespace {
+
+double dilation_of(int64_t lab_ns, FabricTime fabric) {
+  return static_cast<double>(lab_ns) * 1000.0 / static_cast<double>(std::max<int64_t>(1, fabric.ps()));
+}
+
+constexpr size_t kMaxWindows = 100'000;
+
+}  // namespace
+
+void Pace::start(netio::LabTime now) {
+  dilation_ = fixed_.value_or(kStart);
+  clock_.set_dilation({dilation_}, now);
+  started_ = adjusted_ = window_start_ = now + netio::ClockPage::kLeadNs;
+}
+
+void Pace::pause(netio::LabTime now) { clock_.set_dilation({0}, now); }
+void Pace::resume(netio::LabTime now) { clock_.set_dilation({dilation_}, now); }
+
+void Pace::step(FabricTime slowest, netio::LabTime now) {
+  if (now - window_start_ >= kWindowNs && slowest > at_window_) {
+    if (windows_.size() < kMaxWindows) {
+      windows_.push_back(dilation_of(now - window_start_, slowest - at_window_));
+    }
+    window_start_ = now;
+    at_window_ = slowest;
+  }
+  if (!fixed_ && now - adjusted_ >= kAdjustEveryNs) adjust(slowest, now);
+}
+
+void Pace::adjust(FabricTime slowest, netio::LabTime now) {
+  const FabricTime behind = clock_.fabric_at(now) - slowest;
+  const double behind_ns = static_cast<double>(behind.ps()) * dilation_ / 1000.0;
+  const double measured = dilation_of(now - adjusted_, slowest - at_adjust_);
+  adjusted_ = now;
+  at_adjust_ = slowest;
+  const double before = dilation_;
+  if (behind_ns > 4.0 * kBehindNs) {
+    // Far behind: slower than what the lab just managed, until it has caught up.
+    dilation_ = std::max(dilation_, std::min(measured, dilation_ * 4) * 1.5);
+  } else if (behind_ns > kBehindNs) {
+    dilation_ *= 1.1;
+  } else {
+    dilation_ *= 0.94;
+  }
+  dilation_ = std::clamp(dilation_, kFastest, kSlowest);
+  if (dilation_ != before) clock_.set_dilation({dilation_}, now);
+}
+
+DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
+  DilationReport report;
+  report.mean = dilation_of(now - started_, slowest);
+  report.min = report.max = report.mean;
+  for (const double k : windows_) {
+    report.min = std::min(report.min, k);
+    report.max = std::max(report.max, k);
+  }
+  return report;
+}
+
+}  // namespace mrclab::lab

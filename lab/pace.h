@@ -1,0 +1,56 @@
+#pragma once
+// How fast fabric time passes (DESIGN §2.8). `auto` runs as fast as the gate allows with some slack
+// in hand: when the slowest process falls behind the clock, the clock slows down; when all keep up,
+// it speeds up. The gate keeps the run right in any case: pace decides only how long it takes.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/units.h"
+#include "netio/clock_page.h"
+
+namespace mrclab::lab {
+
+/// Dilation as it was: lab seconds per fabric second over windows of at least 100 ms lab time.
+struct DilationReport {
+  double min = 0;
+  double mean = 0;
+  double max = 0;
+};
+
+class Pace {
+ public:
+  static constexpr double kStart = 5'000;
+  static constexpr double kFastest = 100;
+  static constexpr double kSlowest = 1'000'000;
+  /// A process that ticks every 250 us is always a little behind; past this it holds the lab back.
+  static constexpr int64_t kBehindNs = 4'000'000;
+  static constexpr int64_t kAdjustEveryNs = 40'000'000;
+  static constexpr int64_t kWindowNs = 100'000'000;
+
+  /// `fixed`: a pace that does not adapt.
+  Pace(netio::ClockPage& clock, std::optional<double> fixed) : clock_(clock), fixed_(fixed) {}
+
+  /// Lets time start.
+  void start(netio::LabTime now);
+  /// Called every few milliseconds with the fabric time that every process has committed.
+  void step(FabricTime slowest, netio::LabTime now);
+  void pause(netio::LabTime now);
+  void resume(netio::LabTime now);
+  double dilation() const { return dilation_; }
+  /// Ends the last window. `slowest` as in step.
+  DilationReport report(FabricTime slowest, netio::LabTime now) const;
+
+ private:
+  void adjust(FabricTime slowest, netio::LabTime now);
+
+  netio::ClockPage& clock_;
+  std::optional<double> fixed_;
+  double dilation_ = kStart;
+  netio::LabTime started_{}, adjusted_{}, window_start_{};
+  FabricTime at_adjust_{}, at_window_{};
+  std::vector<double> windows_;
+};
+
+}  // namespace mrclab::lab

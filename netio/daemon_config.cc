@@ -1,0 +1,93 @@
+#include "netio/daemon_config.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "fabric/effect_text.h"
+#include "fabric/fabric_file.h"
+
+namespace mrclab::netio {
+namespace {
+
+const char* name_of(CaptureMode mode) {
+  switch (mode) {
+    case CaptureMode::kNone: return "none";
+    case CaptureMode::kHosts: return "hosts";
+    case CaptureMode::kAll: return "all";
+  }
+  return "none";
+}
+
+CaptureMode capture_mode(const std::string& name) {
+  for (const CaptureMode mode : {CaptureMode::kNone, CaptureMode::kHosts, CaptureMode::kAll}) {
+    if (name == name_of(mode)) return mode;
+  }
+  throw std::runtime_error("unknown capture mode " + name);
+}
+
+}  // namespace
+
+void write_daemon_config(const DaemonConfig& config, const std::filesystem::path& file) {
+  nlohmann::json schedule = nlohmann::json::array();
+  for (const ScheduledEffect& effect : config.schedule) schedule.push_back(to_text(effect));
+  const nlohmann::json json{
+      {"lab", config.lab},
+      {"lab_id", config.lab_id},
+      {"process_name", config.process_name},
+      {"process", config.process},
+      {"incarnation", config.incarnation},
+      {"process_of_node", config.process_of_node},
+      {"fabric_file", config.fabric_file.string()},
+      {"seed", config.seed},
+      {"end_ps", config.end.ps()},
+      {"schedule", schedule},
+      {"capture", name_of(config.capture)},
+      {"run_dir", config.run_dir.string()},
+      {"control_socket", config.control_socket.string()},
+      {"page_fd", config.page_fd},
+      {"realtime", config.realtime},
+      {"workload", config.workload},
+      {"transport", config.transport},
+  };
+  std::ofstream out(file);
+  out << json.dump(1) << '\n';
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + file.string());
+}
+
+DaemonConfig read_daemon_config(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error("cannot read " + file.string());
+  DaemonConfig config;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(in);
+    json.at("lab").get_to(config.lab);
+    json.at("lab_id").get_to(config.lab_id);
+    json.at("process_name").get_to(config.process_name);
+    json.at("process").get_to(config.process);
+    json.at("incarnation").get_to(config.incarnation);
+    json.at("process_of_node").get_to(config.process_of_node);
+    config.fabric_file = json.at("fabric_file").get<std::string>();
+    json.at("seed").get_to(config.seed);
+    config.end = FabricTime::from_ps(json.at("end_ps").get<int64_t>());
+    config.capture = capture_mode(json.at("capture").get<std::string>());
+    config.run_dir = json.at("run_dir").get<std::string>();
+    config.control_socket = json.at("control_socket").get<std::string>();
+    json.at("page_fd").get_to(config.page_fd);
+    json.at("realtime").get_to(config.realtime);
+    json.at("workload").get_to(config.workload);
+    json.at("transport").get_to(config.transport);
+    const Topology topology = read_fabric_file(config.fabric_file);
+    for (const std::string& line : json.at("schedule").get<std::vector<std::string>>()) {
+      const std::optional<ScheduledEffect> effect = parse_effect(topology, line);
+      if (!effect) throw std::runtime_error("bad schedule line: " + line);
+      config.schedule.push_back(*effect);
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(file.string() + ": " + error.what());
+  }
+  return config;
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,42 @@
+#pragma once
+// What the lab tells a daemon, as one JSON file. Written by lab/, read by the daemons' mains.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::netio {
+
+enum class CaptureMode : uint8_t { kNone, kHosts, kAll };
+
+struct DaemonConfig {
+  std::string lab;                   ///< lab name; namespaces are mrclab-<lab>-<node>
+  uint32_t lab_id = 0;               ///< in every trailer
+  std::string process_name;          ///< "plane-3", "hosts-0"
+  uint32_t process = 0;              ///< index in the gate
+  uint32_t incarnation = 1;
+  std::vector<uint32_t> process_of_node;
+  std::filesystem::path fabric_file; ///< resolved fabric
+  uint64_t seed = 1;
+  FabricTime end = FabricTime::never();
+  std::vector<ScheduledEffect> schedule;
+  CaptureMode capture = CaptureMode::kHosts;
+  std::filesystem::path run_dir;     ///< captures, events and logs go here; empty: none are written
+  std::filesystem::path control_socket;
+  int page_fd = -1;                  ///< inherited descriptor of the gate page
+  bool realtime = false;             ///< ask for SCHED_FIFO
+  std::string workload;              ///< YAML list as in a scenario; endpoints only
+  std::string transport;             ///< YAML map as in a scenario; endpoints only
+};
+
+/// Throws SystemError (cannot write).
+void write_daemon_config(const DaemonConfig& config, const std::filesystem::path& file);
+/// Throws std::runtime_error saying what is wrong with the file.
+DaemonConfig read_daemon_config(const std::filesystem::path& file);
+
+}  // namespace mrclab::netio

@@ -1,0 +1,370 @@
+#include "netio/driver.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace mrclab::netio {
+namespace {
+
+int64_t realtime_minus_monotonic_ns() {
+  timespec real{};
+  ::clock_gettime(CLOCK_REALTIME, &real);
+  return int64_t{real.tv_sec} * 1'000'000'000 + real.tv_nsec - LabTime::now().ns;
+}
+
+bool in_gate(ProcessState state) {
+  return state != ProcessState::kReleased && state != ProcessState::kFailed;
+}
+
+}  // namespace
+
+/// Puts what a node starts to send on its veths: trailer behind the frame, void frame for what is
+/// known to be lost, or straight to the neighbour where the wire stays inside the process.
+class Driver::Egress : public FrameSink {
+ public:
+  Egress(Driver& driver, HostedNode& hosted) : driver_(driver), hosted_(hosted) {}
+
+  void transmit(Transmission transmission) override {
+    const Port& port = driver_.topology_.port({hosted_.id, transmission.port});
+    driver_.moved_ = true;
+    if (driver_.is_fast(port)) {
+      driver_.deliver_fast(port, std::move(transmission));
+      return;
+    }
+    const auto modelled = static_cast<uint32_t>(transmission.frame.modelled_size().value);
+    Frame frame = transmission.lost == DropCause::kNone
+                      ? std::move(transmission.frame)
+                      : make_void_frame(driver_.frames_, transmission.frame);
+    const int ifindex = hosted_.ifindex_of_port[transmission.port.value];
+    const size_t size = frame.size();
+    const TimeTrailer trailer{driver_.page_.lab,  port.out,           driver_.incarnation_,
+                              modelled,           driver_.sent_[port.out.value]++,
+                              transmission.start, transmission.end,   transmission.flight,
+                              transmission.lost};
+    write_trailer(trailer, frame.storage().subspan(size).first<kTrailerBytes>());
+    driver_.dirty_wires_.push_back(port.out);
+    hosted_.socket->queue(ifindex, frame.storage().first(size + kTrailerBytes));
+    hosted_.unsent.push_back(std::move(frame));
+    ++driver_.report_.frames_sent;
+  }
+
+ private:
+  Driver& driver_;
+  HostedNode& hosted_;
+};
+
+Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes,
+               uint32_t incarnation, FramePool& frames)
+    : page_(page),
+      topology_(topology),
+      processes_(std::move(processes)),
+      incarnation_(incarnation),
+      frames_(frames),
+      hosted_index_(topology.nodes.size(), kNoProcess),
+      ingress_index_(topology.wires_list.size(), kNoProcess),
+      sent_(topology.wires_list.size(), 0),
+      upstream_(page.process_count, false),
+      done_snapshot_(page.process_count, 0),
+      realtime_offset_ns_(realtime_minus_monotonic_ns()) {}
+
+Driver::~Driver() = default;
+
+bool Driver::is_fast(const Port& port) const {
+  return topology_.wires == WireMode::kFast &&
+         hosted_index_[port.peer.node.value] != kNoProcess &&
+         topology_.node(port.peer.node).role != NodeRole::kHost &&
+         topology_.node(topology_.port(port.peer).peer.node).role != NodeRole::kHost;
+}
+
+void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
+  HostedNode hosted{id, &node, &socket, {}, {}, {}};
+  hosted_index_[id.value] = static_cast<uint32_t>(nodes_.size());
+  const NodeSite& site = topology_.node(id);
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const Port& port = site.ports[i];
+    const int ifindex = socket.ifindex_of(port.name);
+    hosted.ifindex_of_port.push_back(ifindex);
+    if (hosted.port_of_ifindex.size() <= static_cast<size_t>(ifindex)) {
+      hosted.port_of_ifindex.resize(static_cast<size_t>(ifindex) + 1);
+    }
+    hosted.port_of_ifindex[static_cast<size_t>(ifindex)] = PortId{i};
+    IngressWireState wire;
+    wire.wire = port.in;
+    wire.node = id;
+    wire.port = PortId{i};
+    wire.sender = processes_.process_of_node[port.peer.node.value];
+    wire.lookahead = topology_.lookahead(port.in);
+    ingress_index_[port.in.value] = static_cast<uint32_t>(ingress_.size());
+    ingress_.push_back(wire);
+    if (wire.sender != kNoProcess) upstream_[wire.sender] = true;
+    if (is_fast_ingress(wire)) fast_lookahead_ = std::min(fast_lookahead_, wire.lookahead);
+  }
+  nodes_.push_back(std::move(hosted));
+  sent_snapshot_.resize(ingress_.size());
+}
+
+Driver::Tick Driver::tick() {
+  const LabTime now = LabTime::now();
+  moved_ = false;
+  earliest_need_ = FabricTime::never();
+  const FabricTime clock = page_.clock.fabric_at(now);
+  const FabricTime limit = std::min(
+      {clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
+
+  for (uint32_t i = 0; i < upstream_.size(); ++i) {  // before the sent counts: see gate.h
+    if (upstream_[i]) done_snapshot_[i] = page_.slot(i).done_ps.load(std::memory_order_acquire);
+  }
+  for (size_t i = 0; i < ingress_.size(); ++i) {
+    sent_snapshot_[i] = page_.sent[ingress_[i].wire.value].load(std::memory_order_acquire);
+  }
+  drain(now);
+  note_slack(now);
+  update_bounds(now);
+
+  const FabricTime bound = gate_bound();
+  const FabricTime target = std::min(limit, bound);
+  const bool advance = target > committed_;
+  if (advance) run_nodes(target);
+  publish(now);
+
+  Tick result;
+  result.advanced = advance || moved_;
+  result.clock_ahead = bound < limit;
+  result.finished = committed_ >= end_ && all_accounted_for();
+  return result;
+}
+
+void Driver::run_nodes(FabricTime target) {
+  // Fast wires hand frames over inside the process: then nobody may run further ahead of the others
+  // than the shortest of those wires.
+  while (committed_ < target) {
+    FabricTime step = target;
+    if (fast_lookahead_ != FabricTime::never()) {
+      FabricTime earliest = target;
+      for (const HostedNode& hosted : nodes_) {
+        earliest = std::min(earliest, hosted.node->next_event());
+      }
+      // Exclusive: a frame that starts at `earliest` may need an event at earliest + lookahead.
+      step = std::min(target, std::max(earliest, committed_) + fast_lookahead_ -
+                                  FabricTime::from_ps(1));
+    }
+    for (HostedNode& hosted : nodes_) {
+      Egress egress(*this, hosted);
+      hosted.node->run_until(step, egress);
+    }
+    committed_ = step;
+  }
+  for (HostedNode& hosted : nodes_) flush(hosted);
+}
+
+void Driver::flush(HostedNode& hosted) {
+  if (hosted.unsent.empty()) return;
+  for (const SendFailure& failure : hosted.socket->flush()) {
+    ++report_.failed_sends;
+    if (report_.failed_send_reasons.size() < kMaxReportedGaps) {
+      report_.failed_send_reasons.push_back(
+          topology_.node(hosted.id).name + ": " + describe_errno(failure.error));
+    }
+  }
+  hosted.unsent.clear();
+}
+
+void Driver::drain(LabTime now) {
+  for (HostedNode& hosted : nodes_) {
+    hosted.socket->drain([&](int ifindex, std::span<const uint8_t> bytes, uint64_t rx_ns) {
+      take_frame(hosted, ifindex, bytes, static_cast<int64_t>(rx_ns), now);
+    });
+  }
+}
+
+void Driver::take_frame(HostedNode& hosted, int ifindex, std::span<const uint8_t> bytes,
+                        int64_t rx_realtime_ns, LabTime now) {
+  if (static_cast<size_t>(ifindex) >= hosted.port_of_ifindex.size()) return;  // lo
+  const PortId port = hosted.port_of_ifindex[static_cast<size_t>(ifindex)];
+  if (!port.valid()) return;
+  moved_ = true;
+  const std::optional<size_t> offset = trailer_offset(bytes);
+  if (offset) {
+    const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
+    if (trailer) {
+      IngressWireState& wire =
+          ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
+      if (trailer->lab != page_.lab || trailer->wire != wire.wire) {
+        ++report_.unknown_frames;
+        return;
+      }
+      take_carried(hosted, wire, *trailer, bytes, *offset);
+      return;
+    }
+  }
+  take_foreign(hosted, port, bytes, rx_realtime_ns, now);
+}
+
+void Driver::take_carried(HostedNode& hosted, IngressWireState& wire, const TimeTrailer& trailer,
+                          std::span<const uint8_t> bytes, size_t length) {
+  ++report_.frames_received;
+  if (!note_sequence(wire, trailer.sequence)) return;
+  Arrival arrival;
+  arrival.start = trailer.start;
+  arrival.arrival = trailer.end + trailer.flight;
+  arrival.sequence = trailer.sequence;
+  arrival.lost = trailer.lost;
+  arrival.frame = trailer.lost == DropCause::kNone
+                      ? frames_.copy(bytes.first(length))
+                      : unwrap_void_frame(frames_, bytes.first(length));
+  if (!arrival.frame) {
+    ++report_.unknown_frames;
+    return;
+  }
+  arrival.frame.set_modelled_size({trailer.modelled_size});
+  const FabricTime need = arrival.arrival + topology_.ingress_latency(hosted.id);
+  if (need <= committed_) {
+    ++report_.late_frames;
+    page_.slot(processes_.self).late_frames.fetch_add(1, std::memory_order_relaxed);
+  }
+  earliest_need_ = std::min(earliest_need_, need);
+  hosted.node->receive(wire.port, std::move(arrival));
+}
+
+void Driver::take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
+                          int64_t rx_realtime_ns, LabTime now) {
+  ++report_.foreign_frames;
+  Arrival arrival;
+  arrival.foreign = true;
+  arrival.frame = frames_.copy(bytes);
+  if (!arrival.frame) return;
+  // A kernel's timestamp says when the frame came, not when this process woke up to read it.
+  const LabTime stamped{rx_realtime_ns - realtime_offset_ns_};
+  const LabTime when = rx_realtime_ns > 0 ? std::min(stamped, now) : now;
+  arrival.arrival = arrival.start = std::max(page_.clock.fabric_at(when), committed_);
+  arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
+  hosted.node->receive(port, std::move(arrival));
+}
+
+bool Driver::note_sequence(IngressWireState& wire, uint64_t sequence) {
+  if (sequence < wire.next_sequence) {
+    if (wire.missing.erase(sequence) == 0) {
+      ++report_.unknown_frames;  // a duplicate: somebody replayed it
+      return false;
+    }
+  } else {
+    for (uint64_t s = wire.next_sequence; s < sequence; ++s) {
+      if (wire.missing.size() >= kMaxMissing) break;
+      wire.missing.insert(s);
+    }
+    wire.next_sequence = sequence + 1;
+  }
+  ++wire.received;
+  return true;
+}
+
+void Driver::note_slack(LabTime now) {
+  if (earliest_need_ == FabricTime::never()) return;
+  const int64_t slack = page_.clock.lab_ns_until(earliest_need_, now);
+  report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
+  page_.slot(processes_.self).min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
+}
+
+void Driver::update_bounds(LabTime now) {
+  waits_for_ = kNoProcess;
+  FabricTime lowest = FabricTime::never();
+  for (size_t i = 0; i < ingress_.size(); ++i) {
+    IngressWireState& wire = ingress_[i];
+    if (wire.sender == kNoProcess || !in_gate(page_.state(wire.sender))) {
+      wire.bound = FabricTime::never();  // nobody there who could still send in carried time
+      continue;
+    }
+    const uint64_t accounted = wire.received + wire.forgiven;
+    if (accounted >= sent_snapshot_[i]) {
+      wire.bound = FabricTime::from_ps(done_snapshot_[wire.sender]) + wire.lookahead;
+      wire.unsatisfied_since = LabTime{0};
+      wire.seen_when_unsatisfied = wire.received;
+    } else if (wire.unsatisfied_since.ns == 0 || wire.seen_when_unsatisfied != wire.received) {
+      wire.unsatisfied_since = now;
+      wire.seen_when_unsatisfied = wire.received;
+    } else if (now - wire.unsatisfied_since > kGapPatienceNs) {
+      declare_gap(wire, sent_snapshot_[i]);
+    }
+    if (wire.bound < lowest) {
+      lowest = wire.bound;
+      waits_for_ = wire.sender;
+    }
+  }
+}
+
+void Driver::declare_gap(IngressWireState& wire, uint64_t sent) {
+  const auto report_one = [&](uint64_t sequence) {
+    ++report_.gap_count;
+    if (report_.gaps.size() < kMaxReportedGaps) report_.gaps.push_back({wire.wire, sequence});
+  };
+  for (const uint64_t sequence : wire.missing) report_one(sequence);
+  for (uint64_t s = wire.next_sequence; s < sent; ++s) report_one(s);
+  wire.missing.clear();
+  wire.next_sequence = std::max(wire.next_sequence, sent);
+  wire.forgiven = sent - std::min(sent, wire.received);
+  page_.slot(processes_.self).gaps.store(report_.gap_count, std::memory_order_relaxed);
+}
+
+FabricTime Driver::gate_bound() const {
+  FabricTime bound = FabricTime::never();
+  for (const IngressWireState& wire : ingress_) {
+    if (is_fast_ingress(wire)) continue;
+    bound = std::min(bound, wire.bound);
+  }
+  return bound;
+}
+
+bool Driver::is_fast_ingress(const IngressWireState& wire) const {
+  return topology_.wires == WireMode::kFast && wire.sender == processes_.self &&
+         topology_.node(wire.node).role != NodeRole::kHost &&
+         topology_.node(topology_.port({wire.node, wire.port}).peer.node).role != NodeRole::kHost;
+}
+
+void Driver::deliver_fast(const Port& port, Transmission&& transmission) {
+  Arrival arrival;
+  arrival.start = transmission.start;
+  arrival.arrival = transmission.end + transmission.flight;
+  arrival.sequence = sent_[port.out.value]++;
+  arrival.lost = transmission.lost;
+  if (transmission.lost != DropCause::kNone) {
+    // The same cut that a void frame makes, so that the history does not depend on the wire mode.
+    const Bytes modelled = transmission.frame.modelled_size();
+    transmission.frame.resize(std::min(transmission.frame.size(), kVoidHeaderBytes));
+    transmission.frame.set_modelled_size(modelled);
+  }
+  arrival.frame = std::move(transmission.frame);
+  nodes_[hosted_index_[port.peer.node.value]].node->receive(port.peer.port, std::move(arrival));
+}
+
+void Driver::publish(LabTime now) {
+  for (const WireId wire : dirty_wires_) {
+    page_.sent[wire.value].store(sent_[wire.value], std::memory_order_release);
+  }
+  dirty_wires_.clear();
+  ProcessSlot& slot = page_.slot(processes_.self);
+  slot.heartbeat_ns.store(now.ns, std::memory_order_relaxed);
+  slot.waits_for.store(waits_for_, std::memory_order_relaxed);
+  FabricTime next = FabricTime::never();
+  for (const HostedNode& hosted : nodes_) next = std::min(next, hosted.node->next_event());
+  slot.next_event_ps.store(next.ps(), std::memory_order_relaxed);
+  slot.done_ps.store(committed_.ps(), std::memory_order_release);
+}
+
+bool Driver::all_accounted_for() const {
+  for (size_t i = 0; i < ingress_.size(); ++i) {
+    const IngressWireState& wire = ingress_[i];
+    if (wire.sender == kNoProcess || !in_gate(page_.state(wire.sender))) continue;
+    if (is_fast_ingress(wire)) continue;
+    if (done_snapshot_[wire.sender] < end_.ps()) return false;
+    if (wire.received + wire.forgiven < sent_snapshot_[i]) return false;
+  }
+  return true;
+}
+
+DriverReport Driver::report() const {
+  DriverReport report = report_;
+  for (const HostedNode& hosted : nodes_) report.ring_drops += hosted.socket->ring_drops();
+  return report;
+}
+
+}  // namespace mrclab::netio

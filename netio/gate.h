@@ -1,0 +1,88 @@
+#pragma once
+// The gate (DESIGN §2.5): each process publishes how far it is done and how many frames it has put on
+// each of its wires; a process commits only what nobody upstream can still change.
+//
+// Memory order is the whole trick. A sender hands its frames to the kernel, then stores the wires'
+// sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent counts,
+// then drains its rings: once it has received that many, every frame that started at or before
+// `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "fabric/ids.h"
+#include "fabric/units.h"
+#include "netio/clock_page.h"
+
+namespace mrclab::netio {
+
+inline constexpr uint32_t kMaxProcesses = 128;
+inline constexpr uint32_t kMaxWires = 16'384;
+inline constexpr uint32_t kNoProcess = 0xFFFF'FFFF;
+
+enum class ProcessState : uint32_t {
+  kAbsent,
+  kReady,     ///< all nodes and QPs are set up; waits for time to start
+  kFinished,  ///< committed up to the end, everything written
+  kFailed,    ///< ended by its own error
+  kReleased,  ///< the lab took it out of the gate: dead, or stopped from outside for too long
+};
+
+/// Live figures of an endpoint process, for whoever watches. Plain sums over its hosts.
+enum class ProgressCounter : uint32_t {
+  kEvsLost,
+  kEvsRegained,
+  kRetransmitted,
+  kTrimmed,
+  kQpsInError,
+  kCollectives,
+  kBytesVerified,
+  kBytesWrong,
+  kPlaneBytes,  ///< first of kMaxPlanes: payload delivered, by the plane it came over
+};
+inline constexpr uint32_t kMaxPlanes = 16;
+inline constexpr uint32_t kProgressCounters =
+    static_cast<uint32_t>(ProgressCounter::kPlaneBytes) + kMaxPlanes;
+
+/// What one process tells the others. One cache line each for what is written every tick.
+struct alignas(64) ProcessSlot {
+  std::atomic<int64_t> done_ps{0};       ///< all frames that start up to here are in the kernel
+  std::atomic<int64_t> heartbeat_ns{0};  ///< lab time of the last tick
+  std::atomic<int64_t> min_slack_ns{INT64_MAX};
+  std::atomic<uint64_t> late_frames{0};
+  std::atomic<uint64_t> gaps{0};
+  std::atomic<uint32_t> state{0};
+  std::atomic<uint32_t> waits_for{kNoProcess};  ///< who holds this process back, if anybody
+  std::atomic<int64_t> next_event_ps{0};        ///< earliest event in hand after the last tick
+  alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
+};
+
+/// The shared page: clock, limit, processes, wires. Placed in zeroed shared memory.
+struct GatePage {
+  static constexpr uint64_t kMagic = 0x4d52'434c'4142'0001;
+  uint64_t magic = kMagic;
+  uint32_t lab = 0;
+  uint32_t process_count = 0;
+  ClockPage clock;
+  /// Nobody commits past this (pause, run-to, a kernel mirror that must come first).
+  std::atomic<int64_t> limit_ps{0};
+  std::array<ProcessSlot, kMaxProcesses> processes;
+  std::array<std::atomic<uint64_t>, kMaxWires> sent;
+
+  ProcessSlot& slot(uint32_t process) { return processes[process]; }
+  ProcessState state(uint32_t process) const {
+    return static_cast<ProcessState>(processes[process].state.load(std::memory_order_acquire));
+  }
+  void set_state(uint32_t process, ProcessState state) {
+    processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
+  }
+  /// Sum over all processes.
+  uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
+  /// How far the slowest process of the gate is done; never() when all are out of it.
+  FabricTime slowest_done() const;
+};
+
+}  // namespace mrclab::netio

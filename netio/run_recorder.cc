@@ -1,0 +1,75 @@
+#include "netio/run_recorder.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace mrclab::netio {
+
+EventLog::EventLog(const std::filesystem::path& file) : out_(file) {
+  if (!out_) throw std::runtime_error("cannot write " + file.string());
+}
+
+void EventLog::write(const Topology& topology, NodeId node, const EventRecord& record) {
+  if (written_ >= kMaxEvents) {
+    ++dropped_;
+    return;
+  }
+  ++written_;
+  nlohmann::ordered_json line{{"t_ps", record.t.ps()}, {"node", topology.node(node).name}};
+  if (record.port) line["port"] = topology.port({node, *record.port}).name;
+  line["kind"] = record.kind;
+  if (record.qp) line["qp"] = record.qp->value;
+  if (record.ev) line["ev"] = record.ev->value;
+  if (record.psn) line["psn"] = record.psn->value();
+  if (!record.cause.empty()) line["cause"] = record.cause;
+  if (!record.detail.empty()) line["detail"] = record.detail;
+  out_ << line.dump() << '\n';
+}
+
+RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
+                         PcapngWriter* capture, bool capture_passed, EventLog* events)
+    : topology_(topology),
+      node_(node),
+      end_(end),
+      capture_(capture),
+      capture_passed_(capture_passed),
+      events_(events),
+      history_(topology, node, end) {
+  if (capture_ == nullptr) return;
+  const NodeSite& site = topology.node(node);
+  if (capture_passed_) {
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const PortRef port{node, PortId{i}};
+      interface_of_port_.push_back(capture_->add_interface(
+          topology.port_name(port), topology.link_name(site.ports[i].link)));
+    }
+  }
+  drop_interface_ = capture_->add_interface(site.name + ":drop", "frames dropped in " + site.name);
+}
+
+void RunRecorder::packet(const PacketRecord& record) {
+  history_.packet(record);
+  if (capture_ == nullptr || record.t > end_ || !record.frame) return;
+  const auto original = static_cast<uint32_t>(record.frame.modelled_size().value);
+  const CaptureDirection direction = record.direction == Direction::kIngress
+                                         ? CaptureDirection::kInbound
+                                         : CaptureDirection::kOutbound;
+  if (record.event == PacketEvent::kDropped) {
+    const std::string port = topology_.port_name({node_, record.port});
+    const std::string comment =
+        fmt::format("drop: {} {} {}", name_of(record.cause), port,
+                    record.direction == Direction::kIngress ? "in" : "out");
+    capture_->packet(drop_interface_, record.t, direction, record.frame.bytes(), original, comment);
+  } else if (capture_passed_) {
+    capture_->packet(interface_of_port_[record.port.value], record.t, direction,
+                     record.frame.bytes(), original,
+                     record.event == PacketEvent::kTrimmed ? "trimmed" : "");
+  }
+}
+
+void RunRecorder::event(const EventRecord& record) {
+  if (events_ != nullptr && record.t <= end_) events_->write(topology_, node_, record);
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,54 @@
+#pragma once
+// Records what one node does: its history digest, its packets as pcapng, its events. Never
+// influences the node.
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/history.h"
+#include "fabric/node.h"
+#include "netio/pcapng.h"
+
+namespace mrclab::netio {
+
+/// events.jsonl of one process: one line per event, bounded.
+class EventLog {
+ public:
+  static constexpr uint64_t kMaxEvents = 1'000'000;
+  explicit EventLog(const std::filesystem::path& file);
+  void write(const Topology& topology, NodeId node, const EventRecord& record);
+  void flush() { out_.flush(); }
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  std::ofstream out_;
+  uint64_t written_ = 0;
+  uint64_t dropped_ = 0;
+};
+
+class RunRecorder : public NodeObserver {
+ public:
+  /// `capture` and `events` may be null. `capture_passed`: also record frames that pass; drops are
+  /// always recorded when there is a capture.
+  RunRecorder(const Topology& topology, NodeId node, FabricTime end, PcapngWriter* capture,
+              bool capture_passed, EventLog* events);
+  void packet(const PacketRecord& record) override;
+  void event(const EventRecord& record) override;
+  const HistoryDigest& history() const { return history_; }
+
+ private:
+  const Topology& topology_;
+  NodeId node_;
+  FabricTime end_;
+  PcapngWriter* capture_;
+  bool capture_passed_;
+  EventLog* events_;
+  HistoryDigest history_;
+  std::vector<uint32_t> interface_of_port_;
+  uint32_t drop_interface_ = 0;
+};
+
+}  // namespace mrclab::netio

@@ -1,0 +1,40 @@
+// mrc-switchd: runs the switches of a plane (or one switch) in their namespaces.
+
+#include <nlohmann/json.hpp>
+
+#include "netio/daemon.h"
+#include "switchd/switch_node.h"
+
+namespace {
+
+using namespace mrclab;
+
+class SwitchProgram : public netio::DaemonProgram {
+ public:
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {
+    return std::make_unique<switchd::SwitchNode>(environment);
+  }
+
+  nlohmann::json describe(const Node& node) const override {
+    nlohmann::json counters = nlohmann::json::object();
+    for (const auto& [name, value] :
+         dynamic_cast<const switchd::SwitchNode&>(node).named_counters()) {
+      counters[name] = value;
+    }
+    return counters;
+  }
+
+  void add_progress(const Node& node,
+                    std::array<uint64_t, netio::kProgressCounters>& progress) const override {
+    const auto& counters = dynamic_cast<const switchd::SwitchNode&>(node).counters();
+    progress[static_cast<size_t>(netio::ProgressCounter::kTrimmed)] += counters.total().trimmed;
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return netio::daemon_main(argc, argv, [](const netio::DaemonConfig&, const Topology&) {
+    return std::make_unique<SwitchProgram>();
+  });
+}
