@@ -1,6 +1,6 @@
 #pragma once
-// Packet formats of MRC 1.0 over IPv6-in-IPv6 (facts of the public sources; where they disagree the
-// choice is a named constant here). All fields are decoded to host order.
+// Packet formats of MRC 1.0 over IPv6-in-IPv6, from public sources; where they disagree the choice
+// is said here. All fields are decoded to host order.
 //
 //   Ethernet | outer IPv6 | inner IPv6 | UDP | BTH 12 | METH 4 | [TSETH 4] | RETH 16 | [ImmDt 4]
 //            | payload | pad | ICRC 4                                              (writes)
@@ -25,11 +25,12 @@ namespace mrclab {
 inline constexpr uint16_t kEthertypeIpv6 = 0x86DD;
 inline constexpr uint8_t kNextHeaderIpv6 = 41;
 inline constexpr uint8_t kNextHeaderUdp = 17;
-inline constexpr uint16_t kMrcUdpPort = 4791;          ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
-inline constexpr uint16_t kMrcUdpPortAlternate = 4971; ///< accepted on receive
-inline constexpr Qpn kEndpointQpn{0x2};                ///< connectionless endpoint operations
+inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
+inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
+inline constexpr Qpn kEndpointQpn{0x2};                 ///< connectionless endpoint operations
 
-// DSCP classes, values of facts §5.2 (EMU's set): operator configuration in products.
+// DSCP classes: operator configuration in products; these are the values of the public MRC
+// emulator.
 inline constexpr uint8_t kDscpNoTrim = 0;
 inline constexpr uint8_t kDscpTrimmable = 4;
 inline constexpr uint8_t kDscpTrimmableRetx = 8;
@@ -51,6 +52,7 @@ inline constexpr size_t kTrimmedFrameBytes = 128;  ///< from the Ethernet header
 struct EthernetHeader {
   MacAddress destination{}, source{};
   uint16_t ethertype = kEthertypeIpv6;
+  bool operator==(const EthernetHeader&) const = default;
 };
 
 struct Ipv6Header {
@@ -62,16 +64,27 @@ struct Ipv6Header {
   Ipv6Address source{}, destination{};
   uint8_t dscp() const { return traffic_class >> 2; }
   uint8_t ecn() const { return traffic_class & 3; }
+  bool operator==(const Ipv6Header&) const = default;
 };
 
 struct UdpHeader {
   uint16_t source_port = 0, destination_port = kMrcUdpPort, length = 0, checksum = 0;
+  bool operator==(const UdpHeader&) const = default;
 };
 
 enum class Opcode : uint8_t {
-  kWriteFirst = 0xC6, kWriteMiddle = 0xC7, kWriteLast = 0xC8, kWriteLastImm = 0xC9,
-  kWriteOnly = 0xCA, kWriteOnlyImm = 0xCB, kAcknowledge = 0xD1, kEndpointRequest = 0xD8,
-  kEndpointResponse = 0xD9, kSack = 0xDC, kNack = 0xDD, kProbeRequest = 0xDE,
+  kWriteFirst = 0xC6,
+  kWriteMiddle = 0xC7,
+  kWriteLast = 0xC8,
+  kWriteLastImm = 0xC9,
+  kWriteOnly = 0xCA,
+  kWriteOnlyImm = 0xCB,
+  kAcknowledge = 0xD1,
+  kEndpointRequest = 0xD8,
+  kEndpointResponse = 0xD9,
+  kSack = 0xDC,
+  kNack = 0xDD,
+  kProbeRequest = 0xDE,
 };
 std::string_view name_of(Opcode opcode);
 bool is_write(Opcode opcode);
@@ -87,37 +100,61 @@ struct Bth {
   Qpn destination_qp;
   bool ack_request = false, retransmission = false, has_tseth = false;
   Psn psn;
+  bool operator==(const Bth&) const = default;
 };
-struct Meth { uint16_t rqmsn = 0, msn = 0; };
-struct Tseth { uint16_t tx_timestamp = 0; bool one_microsecond_units = false; uint8_t frame_type = 1; };
-struct Reth { uint64_t va = 0; uint32_t rkey = 0; uint32_t dma_length = 0; };
-struct Aeth { uint8_t syndrome = 0x1F; uint32_t msn = 0; };
+struct Meth {
+  uint16_t rqmsn = 0, msn = 0;
+  bool operator==(const Meth&) const = default;
+};
+struct Tseth {
+  uint16_t tx_timestamp = 0;
+  bool one_microsecond_units = false;
+  uint8_t frame_type = 1;
+  bool operator==(const Tseth&) const = default;
+};
+struct Reth {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  uint32_t dma_length = 0;
+  bool operator==(const Reth&) const = default;
+};
+struct Aeth {
+  uint8_t syndrome = 0x1F;
+  uint32_t msn = 0;
+  bool operator==(const Aeth&) const = default;
+};
 
 enum class SackMark : uint8_t { kNone = 0, kSkipOnce = 1, kAlwaysSkip = 2 };
 struct Seth {
   uint8_t type = 0, next = 0;
   SackMark mark = SackMark::kNone;
-  bool probe_response = false;      ///< then psn_offset_or_probe_id is the probe id
+  bool probe_response = false;          ///< then psn_offset_or_probe_id is the probe id
   uint16_t psn_offset_or_probe_id = 0;  ///< int16: trigger PSN = cumulative + offset
   EntropyValue entropy;
   uint16_t spdcid = 0, dpdcid = 0;
-  uint8_t port_mask = 0;            ///< reserved byte [12]; 0 unless the feature is on
+  uint8_t port_mask = 0;  ///< reserved byte [12]; 0 unless the feature is on
   Psn cumulative;
   uint8_t cc_type = 0, cc_flags = 0;
-  uint8_t mpr = 0;                  ///< x128 PSNs; 0: dynamic MPR off
+  uint8_t mpr = 0;  ///< x128 PSNs; 0: dynamic MPR off
   int16_t sack_offset = 0;
-  uint64_t bitmap = 0;              ///< bit i: PSN cumulative + sack_offset + i was received
+  uint64_t bitmap = 0;  ///< bit i: PSN cumulative + sack_offset + i was received
   // CC_STATE
   uint16_t tx_timestamp = 0;
   uint16_t out_of_order = 0;
   bool restore_cwnd = false;
   uint8_t receiver_penalty = 0;
-  uint32_t received_units = 0;      ///< 24 bits, units of 256 bytes, rounded up
+  uint32_t received_units = 0;  ///< 24 bits, units of 256 bytes, rounded up
+  bool operator==(const Seth&) const = default;
 };
 
 enum class NackReason : uint8_t {
-  kTrimmed = 0x01, kTrimmedLastHop = 0x02, kNoBitmap = 0x06, kNoPacketBuffer = 0x07,
-  kNoResource = 0x0A, kPsnOutOfWindow = 0x0B, kUnexpectedEvent = 0x19,
+  kTrimmed = 0x01,
+  kTrimmedLastHop = 0x02,
+  kNoBitmap = 0x06,
+  kNoPacketBuffer = 0x07,
+  kNoResource = 0x0A,
+  kPsnOutOfWindow = 0x0B,
+  kUnexpectedEvent = 0x19,
 };
 std::string_view name_of(NackReason reason);
 struct Neth {
@@ -127,35 +164,53 @@ struct Neth {
   Psn psn;
   uint8_t cc_type = 2, cc_flags = 0;
   uint16_t tx_timestamp = 0;
+  bool operator==(const Neth&) const = default;
 };
 struct Peth {
   uint8_t vendor = 0;
   uint16_t probe_id = 0, spdcid = 0, dpdcid = 0, tx_timestamp = 0;
   bool one_microsecond_units = false;
   uint8_t frame_type = 1;
+  bool operator==(const Peth&) const = default;
 };
 enum class EndpointOp : uint8_t { kPortStatusUpdate = 0, kEvProbe = 1 };
 struct Erth {
   EndpointOp op = EndpointOp::kPortStatusUpdate;
   uint8_t vendor = 0;
-  uint32_t port_status_mask = 0;    ///< bit i: 0-based port i reachable
+  uint32_t port_status_mask = 0;  ///< bit i: 0-based port i reachable
   uint16_t tx_timestamp = 0;
   bool one_microsecond_units = false;
+  bool operator==(const Erth&) const = default;
 };
-struct Eeth { EndpointOp op = EndpointOp::kPortStatusUpdate; uint16_t tx_timestamp = 0; };
+struct Eeth {
+  EndpointOp op = EndpointOp::kPortStatusUpdate;
+  uint16_t tx_timestamp = 0;
+  bool operator==(const Eeth&) const = default;
+};
 
 /// What follows BTH in a write request.
 struct WriteHeaders {
   Meth meth;
   std::optional<Tseth> tseth;
-  std::optional<Reth> reth;              ///< absent only in a trimmed packet
+  std::optional<Reth> reth;  ///< absent only in a trimmed packet
   std::optional<uint32_t> immediate;
+  bool operator==(const WriteHeaders&) const = default;
 };
 using Extension = std::variant<std::monostate, WriteHeaders, Aeth, Seth, Neth, Peth, Erth, Eeth>;
 
 enum class ParseError : uint8_t {
-  kNone, kTooShort, kNotIpv6, kBadVersion, kLengthMismatch, kNotIpInIp, kNotUdp, kNotMrcPort,
-  kUnknownOpcode, kTruncatedHeaders, kBadPad, kBadIcrc,
+  kNone,
+  kTooShort,
+  kNotIpv6,
+  kBadVersion,
+  kLengthMismatch,
+  kNotIpInIp,
+  kNotUdp,
+  kNotMrcPort,
+  kUnknownOpcode,
+  kTruncatedHeaders,
+  kBadPad,
+  kBadIcrc,
 };
 std::string_view name_of(ParseError error);
 
@@ -166,11 +221,11 @@ struct MrcPacket {
   UdpHeader udp;
   Bth bth;
   Extension extension;
-  bool trimmed = false;                   ///< outer length is shorter than inner length says
-  bool cut = false;                       ///< fewer bytes present than the lengths say (snap length)
-  std::span<const uint8_t> payload;       ///< without pad and ICRC; empty if trimmed
-  size_t payload_length = 0;              ///< as the lengths say, also when trimmed or cut
-  EntropyValue entropy() const;           ///< from UDP source port and inner flow label (facts §2.1)
+  bool trimmed = false;              ///< outer length is shorter than inner length says
+  bool cut = false;                  ///< fewer bytes present than the lengths say (snap length)
+  std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
+  size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
+  EntropyValue entropy() const;      ///< from UDP source port and inner flow label (SPEC §7.5.2.1)
 };
 
 struct ParseOptions {
@@ -179,8 +234,8 @@ struct ParseOptions {
   bool allow_cut = false;
 };
 
-/// Decodes any bytes at all; never reads out of bounds. Returns kNone and fills `packet`, or says why
-/// not. The ICRC is not checked here (icrc_ok below).
+/// Decodes any bytes at all; never reads out of bounds. Returns kNone and fills `packet`, or says
+/// why not. The ICRC is not checked here (icrc_ok below).
 ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
                            ParseOptions options = {});
 
@@ -207,8 +262,9 @@ struct MrcFrameSpec {
 };
 /// Bytes of the frame (no trailer) for this spec.
 size_t mrc_frame_size(const MrcFrameSpec& spec);
-/// Writes all headers into `out` (at least mrc_frame_size bytes) and returns where the payload goes.
-/// The caller copies the payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
+/// Writes all headers into `out` (at least mrc_frame_size bytes) and returns where the payload
+/// goes. The caller copies the payload there, then calls finish_mrc_frame to zero the pad and write
+/// ICRC.
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
 void finish_mrc_frame(std::span<uint8_t> frame);
 
@@ -216,8 +272,8 @@ void finish_mrc_frame(std::span<uint8_t> frame);
 std::array<uint8_t, kBthBytes> encode(const Bth& bth);
 
 /// ICRC as the InfiniBand Trade Association's RoCEv2 annex: CRC-32 over 8 bytes 0xFF, the inner
-/// IPv6 header with traffic class, flow label, hop limit all ones, UDP with checksum 0xFFFF, BTH with
-/// byte 4 = 0xFF, everything up to the ICRC. Stored little-endian as on InfiniBand.
+/// IPv6 header with traffic class, flow label, hop limit all ones, UDP with checksum 0xFFFF, BTH
+/// with byte 4 = 0xFF, everything up to the ICRC. Stored little-endian as on InfiniBand.
 uint32_t compute_icrc(std::span<const uint8_t> from_inner_ipv6_to_icrc);
 bool icrc_ok(std::span<const uint8_t> frame);
 

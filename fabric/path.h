@@ -76,6 +76,6 @@ std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Ad
 Ipv6Address host_address(const Topology& topology, uint32_t host);
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address);
 
-std::string to_string(const Ipv6Address& address);      ///< RFC 5952 text
+std::string to_string(const Ipv6Address& address);  ///< RFC 5952 text
 
 }  // namespace mrclab

@@ -5,7 +5,7 @@
 namespace mrclab {
 namespace {
 
-constexpr uint64_t kOuterAndMrcHeaders = 40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // facts: MRC §1.1
+constexpr uint64_t kOuterAndMrcHeaders = 40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // with ICRC, without payload
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
