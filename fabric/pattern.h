@@ -57,18 +57,13 @@ class NameResolver {
   std::vector<WireId> wires(const YamlValue& value);
 
  private:
-  struct Candidate;
-  std::vector<Candidate> node_candidates(bool hosts, bool switches) const;
-  std::vector<Candidate> port_candidates() const;
-  std::vector<Candidate> link_candidates() const;
-  std::vector<Candidate> optic_candidates() const;
-  std::vector<Candidate> wire_candidates() const;
-  std::vector<uint32_t> resolve(std::string_view text, const std::vector<Candidate>& candidates,
-                                std::string_view what);
+  uint64_t next_draw();
+  template <class Id, class MakePopulation>
+  std::vector<Id> select(std::string_view text, MakePopulation make_population);
 
   const Topology& topology_;
   uint64_t seed_;
-  uint64_t draws_ = 0;
+  uint64_t draws_ = 0;  // a resolver never repeats a draw
 };
 
 }  // namespace mrclab

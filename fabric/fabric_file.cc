@@ -1,0 +1,276 @@
+#include "fabric/fabric_file.h"
+
+#include <algorithm>
+
+#include "fabric/pattern.h"
+
+#ifndef MRCLAB_SOURCE_DIR
+#define MRCLAB_SOURCE_DIR "."
+#endif
+
+namespace mrclab {
+namespace {
+
+constexpr int64_t kMaxPlanes = 16;  // one nibble of a uSID
+constexpr int64_t kMaxIndex = 256;  // one byte of a uSID
+constexpr size_t kMaxNodes = 4096;  // what one machine may be asked for
+constexpr size_t kMaxNameBytes = 32;
+
+void read_count(const YamlValue& file, std::string_view key, int64_t min, int64_t max,
+                uint32_t& out) {
+  if (const auto value = file.get(key)) out = static_cast<uint32_t>(value->as_integer(min, max));
+}
+
+void read_time(const YamlValue& map, std::string_view key, FabricTime& out) {
+  if (const auto value = map.get(key)) out = value->as_time();
+}
+
+/// A multiple of Plane_BDP such as 0.8, in thousandths.
+void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
+  const auto value = map.get(key);
+  if (!value) return;
+  const std::string expected = "a multiple of the plane BDP such as 0.8, from 0.001 to 100";
+  const std::string text = value->is_scalar() ? value->as_string() : "";
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string whole = text.substr(0, point);
+  std::string decimals = point < text.size() ? text.substr(point + 1) : "0";
+  const auto digits = [](const std::string& s) {
+    return !s.empty() && s.size() <= 3 && s.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (!digits(whole) || !digits(decimals)) value->fail_expecting(expected);
+  decimals.resize(3, '0');
+  const unsigned long result = std::stoul(whole) * 1000 + std::stoul(decimals);
+  if (result == 0 || result > 100'000) value->fail_expecting(expected);
+  out = static_cast<uint32_t>(result);
+}
+
+/// One word of a set; returns its place.
+size_t read_word(const YamlValue& value, const std::vector<std::string>& words) {
+  const std::string text = value.is_scalar() ? value.as_string() : "";
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == text) return i;
+  }
+  value.fail_expecting(one_of(text, words));
+}
+
+/// A name becomes part of namespace names and paths.
+std::string read_name(const YamlValue& value) {
+  const std::string text = value.as_string();
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (text.empty() || text.size() > kMaxNameBytes || !plain || text[0] == '-') {
+    value.fail_expecting("a name of at most 32 lower-case letters, digits and dashes");
+  }
+  return text;
+}
+
+void read_shape(const YamlValue& file, RegularPlanes& shape) {
+  shape.planes = static_cast<uint32_t>(file.require("planes").as_integer(1, kMaxPlanes));
+  shape.t0 = static_cast<uint32_t>(file.require("t0").as_integer(1, kMaxIndex));
+  shape.t1 = static_cast<uint32_t>(file.require("t1").as_integer(0, kMaxIndex));
+  shape.hosts_per_t0 = static_cast<uint32_t>(file.require("hosts_per_t0").as_integer(1, kMaxIndex));
+  if (shape.t0 > 1 && shape.t1 == 0) {
+    file.require("t1").fail_expecting("at least one T1: several T0s of a plane meet there");
+  }
+  const size_t nodes =
+      size_t{shape.t0} * shape.hosts_per_t0 + size_t{shape.planes} * (shape.t0 + shape.t1);
+  if (nodes > kMaxNodes) {
+    file.require("planes").fail(std::to_string(nodes) + " nodes in all",
+                                "at most " + std::to_string(kMaxNodes));
+  }
+}
+
+void read_wires(const YamlValue& file, RegularPlanes& shape) {
+  if (const auto value = file.get("host_rate")) shape.host_rate = value->as_rate();
+  shape.fabric_rate = shape.host_rate;
+  if (const auto value = file.get("fabric_rate")) shape.fabric_rate = value->as_rate();
+  read_time(file, "propagation", shape.propagation);
+  read_time(file, "switch_latency", shape.switch_latency);
+  read_time(file, "host_latency", shape.host_latency);
+  read_count(file, "pmtu", 256, 4096, shape.pmtu);
+  if (const auto optics = file.get("optics")) {
+    if (optics->is_scalar()) {
+      if (optics->as_string() != "off") optics->fail_expecting("off or {t0_downlinks: 4}");
+      shape.links_per_optic = 0;
+    } else {
+      optics->only_keys({"t0_downlinks"});
+      shape.links_per_optic =
+          static_cast<uint32_t>(optics->require("t0_downlinks").as_integer(1, kMaxIndex));
+    }
+  }
+}
+
+/// A wire must give its frames a head start of more than the time on the wire itself, or the lab
+/// would have to move in steps of nanoseconds (DESIGN §2.3).
+void require_head_start(const YamlValue& file, const RegularPlanes& shape) {
+  if (shape.propagation > FabricTime::zero()) return;
+  for (const auto& [key, latency] : {std::pair{"switch_latency", shape.switch_latency},
+                                     std::pair{"host_latency", shape.host_latency}}) {
+    if (latency > FabricTime::zero()) continue;
+    const auto at = file.get(key) ? file.get(key) : file.get("propagation");
+    (at ? *at : file)
+        .fail("no propagation and no " + std::string(key),
+              "one of them above 0: a frame needs a head start");
+  }
+}
+
+void read_queues(const YamlValue& file, QueueShape& queues) {
+  if (const auto ecn = file.get("ecn"); ecn && ecn->is_map()) {
+    ecn->only_keys({"min", "max"});
+    read_multiple(*ecn, "min", queues.ecn_min);
+    read_multiple(*ecn, "max", queues.ecn_max);
+    if (queues.ecn_min >= queues.ecn_max) ecn->fail("min at or above max", "min below max");
+  } else if (ecn) {
+    queues.ecn = ecn->as_bool();
+  }
+  if (const auto trim = file.get("trim"); trim && trim->is_map()) {
+    trim->only_keys({"threshold", "last_hop"});
+    read_multiple(*trim, "threshold", queues.trim_threshold);
+    read_multiple(*trim, "last_hop", queues.trim_threshold_last_hop);
+  } else if (trim) {
+    queues.trim = trim->as_bool();
+  }
+  if (const auto limits = file.get("queues")) {
+    limits->only_keys({"control", "tail_drop"});
+    read_multiple(*limits, "control", queues.control_limit);
+    read_multiple(*limits, "tail_drop", queues.tail_drop);
+  }
+}
+
+NicProfile read_nic(const YamlValue& value) {
+  NicProfile nic;
+  if (value.is_scalar()) {
+    read_word(value, {"ideal"});
+    return nic;
+  }
+  value.only_keys({"name", "port_down_delay", "port_up_delay"});
+  nic.name = read_name(value.require("name"));
+  read_time(value, "port_down_delay", nic.port_down_delay);
+  read_time(value, "port_up_delay", nic.port_up_delay);
+  return nic;
+}
+
+std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
+                                std::string_view folder, std::string_view what) {
+  if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
+    const std::filesystem::path path = base / std::filesystem::path(name);
+    if (std::filesystem::exists(path)) return path;
+    throw NameError(in_quotes(name) + ", and no file " + in_quotes(path.string()),
+                    "the path of a " + std::string(what) + " file");
+  }
+  const std::filesystem::path directory = source_directory() / "topologies" / folder;
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return directory / (std::string(name) + ".yaml");
+  }
+  throw NameError(in_quotes(name) + ", which names no " + std::string(what),
+                  (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
+}
+
+std::string multiple(uint32_t thousandths) {
+  return std::to_string(thousandths / 1000) + "." +
+         std::to_string(1000 + thousandths % 1000).substr(1);
+}
+
+}  // namespace
+
+RegularPlanes parse_fabric(const YamlValue& document) {
+  document.only_keys({"name",         "about",     "planes",      "t0",          "t1",
+                      "hosts_per_t0", "host_rate", "fabric_rate", "propagation", "switch_latency",
+                      "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
+                      "wires",        "ecn",       "trim",        "queues",      "nic"});
+  RegularPlanes shape;
+  shape.name = read_name(document.require("name"));
+  if (const auto about = document.get("about")) about->as_string();
+  read_shape(document, shape);
+  read_wires(document, shape);
+  require_head_start(document, shape);
+  read_queues(document, shape.queues);
+  if (const auto value = document.get("forwarding")) {
+    shape.forwarding = static_cast<Forwarding>(read_word(*value, {"switchd", "kernel"}));
+  }
+  if (const auto value = document.get("routing")) read_word(*value, {"srv6"});
+  if (const auto value = document.get("wires")) {
+    shape.wires = static_cast<WireMode>(read_word(*value, {"veth", "fast"}));
+    if (shape.wires == WireMode::kFast && shape.forwarding == Forwarding::kKernel) {
+      value->fail_expecting("veth: the kernel forwards over nothing else");
+    }
+  }
+  if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
+  return shape;
+}
+
+Topology read_fabric_file(const std::filesystem::path& path) {
+  Topology topology = build_regular_planes(parse_fabric(read_yaml_file(path)));
+  check_lookahead(topology);
+  return topology;
+}
+
+void check_lookahead(const Topology& topology) {
+  for (const Wire& wire : topology.wires_list) {
+    if (topology.lookahead(wire.id) > FabricTime::zero()) continue;
+    throw InputError("fabric " + topology.name + ": found no head start on the wire " +
+                     topology.wire_name(wire.id) +
+                     ": expected a propagation or an ingress latency above 0");
+  }
+}
+
+std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "fabrics", "fabric");
+}
+
+std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "incidents", "incident");
+}
+
+std::filesystem::path source_directory() {
+  const std::filesystem::path built_from = MRCLAB_SOURCE_DIR;
+  return std::filesystem::exists(built_from / "topologies") ? built_from
+                                                            : std::filesystem::path(".");
+}
+
+std::string to_yaml(const RegularPlanes& shape, size_t indent) {
+  const std::string margin(indent, ' ');
+  std::string text;
+  const auto line = [&](const std::string& key, const std::string& value) {
+    text += margin + key + ": " + value + "\n";
+  };
+  const QueueShape& q = shape.queues;
+  line("name", shape.name);
+  line("planes", std::to_string(shape.planes));
+  line("t0", std::to_string(shape.t0));
+  line("t1", std::to_string(shape.t1));
+  line("hosts_per_t0", std::to_string(shape.hosts_per_t0));
+  line("host_rate", exact(shape.host_rate));
+  line("fabric_rate", exact(shape.fabric_rate));
+  line("propagation", exact(shape.propagation));
+  line("switch_latency", exact(shape.switch_latency));
+  line("host_latency", exact(shape.host_latency));
+  line("pmtu", std::to_string(shape.pmtu));
+  line("optics", shape.links_per_optic == 0
+                     ? "off"
+                     : "{t0_downlinks: " + std::to_string(shape.links_per_optic) + "}");
+  line("forwarding", shape.forwarding == Forwarding::kKernel ? "kernel" : "switchd");
+  line("routing", "srv6");
+  line("wires", shape.wires == WireMode::kFast ? "fast" : "veth");
+  line("ecn",
+       !q.ecn ? "off" : "{min: " + multiple(q.ecn_min) + ", max: " + multiple(q.ecn_max) + "}");
+  line("trim", !q.trim ? "off"
+                       : "{threshold: " + multiple(q.trim_threshold) +
+                             ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
+  line("queues",
+       "{control: " + multiple(q.control_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
+  line("nic", shape.nic.name == "ideal"
+                  ? "ideal"
+                  : "{name: " + shape.nic.name +
+                        ", port_down_delay: " + exact(shape.nic.port_down_delay) +
+                        ", port_up_delay: " + exact(shape.nic.port_up_delay) + "}");
+  return text;
+}
+
+}  // namespace mrclab
