@@ -14,9 +14,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fabric/topology.h"
 #include "lab/lab_record.h"
+#include "netio/namespace.h"
 
 namespace mrclab::lab {
 
@@ -33,10 +35,11 @@ uint32_t port_mtu();
 
 class LiveFabric {
  public:
-  /// Brings it up; throws InputError (the name is taken) or std::system_error (rights, kernel
-  /// features), leaving nothing behind. Needs root. The calling thread's namespace is unchanged
+  /// Brings it up; throws InputError (the name is taken) or netio::SystemError (rights,
+  /// kernel features), leaving nothing behind. Needs root. The calling thread's namespace is unchanged
   /// afterwards.
-  LiveFabric(Topology topology, std::string lab, const BringUpProgress& progress = {},
+  /// The topology must outlive it.
+  LiveFabric(const Topology& topology, std::string lab, const BringUpProgress& progress = {},
              LabPaths paths = {});
   /// Tears down what is left.
   ~LiveFabric();
@@ -54,9 +57,7 @@ class LiveFabric {
   uint32_t lab_id() const;
 
   std::string namespace_name(NodeId node) const;
-  std::filesystem::path namespace_path(NodeId node) const;
-  /// Valid as long as the lab is up; borrowed.
-  int namespace_fd(NodeId node) const;
+  const netio::NetworkNamespace& network_namespace(NodeId node) const;
   /// The kernel's index of a port's interface, inside its node's namespace.
   int interface_index(PortRef port) const;
 
@@ -70,8 +71,6 @@ class LiveFabric {
   /// Removes namespaces (and with them all links and routes), files and record; kills recorded
   /// processes that still run. Idempotent; reports what could not be removed by throwing last.
   void tear_down();
-  /// Gives the lab up without touching it: another process (the lab's daemon after a fork) owns it.
-  void disown();
 
  private:
   class Impl;

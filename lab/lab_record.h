@@ -19,11 +19,10 @@
 
 namespace mrclab::lab {
 
-/// Where records live and where the kernel's named namespaces are. Passed in, so that a test can
-/// work on a tree of its own; everybody else uses the default.
+/// Where records live. Passed in, so that a test can work on a tree of its own; everybody else uses
+/// the default.
 struct LabPaths {
   std::filesystem::path run_root = "/run/mrclab";
-  std::filesystem::path namespace_root = "/run/netns";
   std::filesystem::path lab_directory(std::string_view lab) const { return run_root / lab; }
 };
 
@@ -63,8 +62,6 @@ void require_lab_name(std::string_view lab);
 /// start at once exactly one gets it. Throws InputError if the lab is up already, or if there are
 /// leftovers of one that crashed (the message says what to do).
 void create_record(const LabPaths& paths, const LabRecord& record);
-/// Replaces the owner, for the moment when the lab's daemon takes over from `up`.
-void change_owner(const LabPaths& paths, std::string_view lab, const ProcessMark& owner);
 /// Empty if there is no record or it cannot be read as one.
 std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab);
 /// Names of all labs with a folder, sorted.

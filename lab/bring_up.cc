@@ -1,0 +1,247 @@
+#include "lab/bring_up.h"
+
+#include <sys/resource.h>
+
+#include <random>
+
+#include "fabric/frame.h"
+#include "fabric/path.h"
+#include "lab/node_container_files.h"
+#include "lab/node_plan.h"
+#include "netio/link.h"
+#include "netio/route.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::NamespaceNetlink;
+using netio::NetworkNamespace;
+
+/// Two descriptors per node and some for everything else.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+uint64_t random_instance() {
+  std::random_device device;
+  uint64_t instance = 0;
+  while (static_cast<uint32_t>(instance) == 0) {
+    instance = uint64_t{device()} << 32 | device();
+  }
+  return instance;
+}
+
+std::vector<std::string> node_names(const Topology& topology) {
+  std::vector<std::string> names;
+  for (const NodeSite& site : topology.nodes) names.push_back(site.name);
+  return names;
+}
+
+}  // namespace
+
+uint32_t port_mtu() { return kFrameCapacity + kTrailerReserve - 14; }
+
+class LiveFabric::Impl {
+ public:
+  Impl(const Topology& topology, std::string lab, LabPaths paths)
+      : topology_(topology), lab_(std::move(lab)), paths_(std::move(paths)),
+        instance_(random_instance()), link_up_(topology.links.size(), true) {}
+
+  void bring_up(const BringUpProgress& progress) {
+    LabRecord record{lab_, topology_.name, instance_, boot_id(), mark_of(::getpid(), "mrclab"),
+                     node_names(topology_)};
+    require_lab_name(lab_);
+    for (const NodeSite& site : topology_.nodes) plans_.push_back(plan_node(topology_, site.id));
+    raise_descriptor_limit();
+    create_record(paths_, record);
+    recorded_ = true;
+    write_hosts_file(topology_, paths_.lab_directory(lab_));
+    create_namespaces(progress);
+    create_links(progress);
+    set_all_up(progress);
+    configure_all(progress);
+  }
+
+  void set_link(LinkId id, bool up) {
+    const Link& link = topology_.link(id);
+    for (const PortRef& end : {link.a, link.b}) {
+      if (up) {
+        netlink(end.node).queue_up(topology_.port(end).name);
+      } else {
+        netlink(end.node).queue_down(topology_.port(end).name);
+      }
+    }
+    for (const PortRef& end : {link.a, link.b}) netlink(end.node).flush();
+    link_up_[id.value] = up;
+    if (!up) return;
+    for (const PortRef& end : {link.a, link.b}) {
+      if (!plans_[end.node.value].ipv6) continue;
+      netio::RouteBatch batch(netlink(end.node));
+      configure_port(batch, plans_[end.node.value].ports[end.port.value]);
+      batch.commit();
+    }
+  }
+
+  void tear_down() {
+    if (!recorded_) return;
+    netlinks_.clear();
+    namespaces_.clear();
+    const CleanUpReport report = clean_up(lab_, paths_);
+    if (!report.problems.empty()) {
+      throw std::runtime_error("lab '" + lab_ + "' could not be removed completely: " +
+                               report.problems.front());
+    }
+    recorded_ = false;
+  }
+
+  NamespaceNetlink& netlink(NodeId node) { return netlinks_[node.value]; }
+
+  const Topology& topology_;
+  std::string lab_;
+  LabPaths paths_;
+  uint64_t instance_;
+  bool recorded_ = false;
+  std::vector<NodePlan> plans_;               ///< by NodeId
+  std::vector<NetworkNamespace> namespaces_;  ///< by NodeId
+  std::vector<NamespaceNetlink> netlinks_;    ///< by NodeId
+  std::vector<bool> link_up_;                 ///< by LinkId
+
+ private:
+  void create_namespaces(const BringUpProgress& progress) {
+    namespaces_.reserve(topology_.nodes.size());
+    netlinks_.reserve(topology_.nodes.size());
+    for (const NodeSite& site : topology_.nodes) {
+      const NodePlan& plan = plans_[site.id.value];
+      namespaces_.push_back(NetworkNamespace::create(lab::namespace_name(lab_, site.name),
+                                                     plan.sysctls, plan.ipv6));
+      netlinks_.emplace_back(namespaces_.back());
+      report(progress, "namespaces", namespaces_.size(), topology_.nodes.size());
+    }
+  }
+
+  netio::VethEnd veth_end(PortRef ref) const {
+    const Port& port = topology_.port(ref);
+    return {&namespaces_[ref.node.value], port.name, port.mac, topology_.port_name(ref)};
+  }
+
+  void create_links(const BringUpProgress& progress) {
+    std::vector<netio::VethPair> pairs;
+    for (const Link& link : topology_.links) {
+      pairs.push_back({veth_end(link.a), veth_end(link.b), port_mtu()});
+    }
+    for (const NodeSite& site : topology_.nodes) {
+      if (!plans_[site.id.value].needs_stub) continue;
+      const NetworkNamespace* ns = &namespaces_[site.id.value];
+      // Locally administered, and of a role that no port has.
+      const MacAddress mac{0x02, 0x6f, 0, 0, 0, 0};
+      const MacAddress peer_mac{0x02, 0x6f, 0, 0, 0, 1};
+      pairs.push_back({{ns, kStubInterface, mac, {}}, {ns, kStubPeer, peer_mac, {}}, port_mtu()});
+    }
+    // In portions, so that a big fabric shows its progress.
+    constexpr size_t kPortion = 64;
+    const std::span<const netio::VethPair> all(pairs);
+    for (size_t first = 0; first < all.size(); first += kPortion) {
+      const size_t count = std::min(kPortion, all.size() - first);
+      netio::create_veths(all.subspan(first, count));
+      report(progress, "links", first + count, all.size());
+    }
+  }
+
+  void set_all_up(const BringUpProgress& progress) {
+    size_t done = 0;
+    for (const NodeSite& site : topology_.nodes) {
+      NamespaceNetlink& node = netlink(site.id);
+      const NodePlan& plan = plans_[site.id.value];
+      std::vector<std::string> names;
+      for (const Port& port : site.ports) names.push_back(port.name);
+      if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
+      if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
+      for (const std::string& name : names) node.queue_up(name);
+      node.flush();
+      report(progress, "interfaces", ++done, topology_.nodes.size());
+    }
+  }
+
+  static void configure_port(netio::RouteBatch& batch, const PortPlan& port) {
+    batch.neighbour(port.interface, other_end(), port.peer_mac);
+    for (const netio::Route& route : port.routes) batch.route(route);
+  }
+
+  void configure_all(const BringUpProgress& progress) {
+    size_t done = 0;
+    for (const NodeSite& site : topology_.nodes) {
+      const NodePlan& plan = plans_[site.id.value];
+      if (plan.ipv6) {
+        netio::RouteBatch batch(netlink(site.id));
+        for (const netio::Ipv6Prefix& address : plan.loopback_addresses) {
+          batch.address("lo", address);
+        }
+        for (const netio::Route& route : plan.fixed_routes) batch.route(route);
+        for (const PortPlan& port : plan.ports) configure_port(batch, port);
+        batch.commit();
+      }
+      report(progress, "addresses and routes", ++done, topology_.nodes.size());
+    }
+  }
+
+  static void report(const BringUpProgress& progress, std::string_view what, size_t done,
+                     size_t total) {
+    if (progress) progress({what, done, total});
+  }
+};
+
+LiveFabric::LiveFabric(const Topology& topology, std::string lab, const BringUpProgress& progress,
+                       LabPaths paths)
+    : impl_(std::make_unique<Impl>(topology, std::move(lab), std::move(paths))) {
+  try {
+    impl_->bring_up(progress);
+  } catch (...) {
+    try {
+      impl_->tear_down();
+    } catch (const std::exception&) {
+      // The reason why it did not come up matters more; `down` removes what is left.
+    }
+    throw;
+  }
+}
+
+LiveFabric::~LiveFabric() {
+  try {
+    tear_down();
+  } catch (const std::exception&) {
+    // The record is still there, so that `down` can finish.
+  }
+}
+
+const Topology& LiveFabric::topology() const { return impl_->topology_; }
+const std::string& LiveFabric::lab() const { return impl_->lab_; }
+const LabPaths& LiveFabric::paths() const { return impl_->paths_; }
+std::filesystem::path LiveFabric::run_directory() const {
+  return impl_->paths_.lab_directory(impl_->lab_);
+}
+uint64_t LiveFabric::instance() const { return impl_->instance_; }
+uint32_t LiveFabric::lab_id() const { return static_cast<uint32_t>(impl_->instance_); }
+
+std::string LiveFabric::namespace_name(NodeId node) const {
+  return lab::namespace_name(impl_->lab_, impl_->topology_.node(node).name);
+}
+const netio::NetworkNamespace& LiveFabric::network_namespace(NodeId node) const {
+  return impl_->namespaces_.at(node.value);
+}
+int LiveFabric::interface_index(PortRef port) const {
+  return static_cast<int>(impl_->netlink(port.node).ifindex(impl_->topology_.port(port).name));
+}
+
+void LiveFabric::set_link(LinkId link, bool up) { impl_->set_link(link, up); }
+bool LiveFabric::link_is_up(LinkId link) const { return impl_->link_up_[link.value]; }
+
+void LiveFabric::record_process(const ProcessMark& process) {
+  lab::record_process(impl_->paths_, impl_->lab_, process);
+}
+
+void LiveFabric::tear_down() { impl_->tear_down(); }
+
+}  // namespace mrclab::lab

@@ -1,0 +1,157 @@
+#include "lab/node_plan.h"
+
+#include "fabric/byte_order.h"
+#include "fabric/frame.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::Ipv6Prefix;
+using netio::Route;
+
+constexpr uint8_t kBlockBits = 32;
+constexpr uint8_t kUsidBits = 16;
+constexpr uint8_t kRoleAndPlaneBits = 8;
+constexpr size_t kEthernetBytes = 14;
+/// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
+constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
+
+Ipv6Prefix block_prefix() {
+  Ipv6Prefix prefix{{}, kBlockBits};
+  store_be<uint32_t>(prefix.address.data(), kUsidBlock);
+  return prefix;
+}
+
+Ipv6Prefix usid_prefix(Usid usid, uint8_t bits = kUsidBits) {
+  Ipv6Prefix prefix = block_prefix();
+  store_be<uint16_t>(prefix.address.data() + 4, usid.value);
+  prefix.length = static_cast<uint8_t>(kBlockBits + bits);
+  return prefix;
+}
+
+Route blackhole_block() {
+  Route route;
+  route.destination = block_prefix();
+  route.blackhole = true;
+  return route;
+}
+
+Route route_via_peer(const Port& port, const Ipv6Prefix& destination) {
+  Route route;
+  route.destination = destination;
+  route.dev = port.name;
+  route.via = other_end();
+  return route;
+}
+
+Route route_with(const std::string& dev, const Ipv6Prefix& destination,
+                 const netio::RouteAction& action) {
+  Route route;
+  route.destination = destination;
+  route.dev = dev;
+  route.action = action;
+  return route;
+}
+
+std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site) {
+  std::vector<PortPlan> ports;
+  for (const Port& port : site.ports) {
+    ports.push_back({port.name, topology.port(port.peer).mac, {}});
+  }
+  return ports;
+}
+
+NodePlan plan_host(const Topology& topology, const NodeSite& site) {
+  NodePlan plan;
+  plan.sysctls = netio::host_sysctls();
+  plan.ipv6 = true;
+  plan.loopback_addresses = {{host_address(topology, site.index), 128}};
+  plan.fixed_routes = {blackhole_block()};
+  plan.ports = port_plans(topology, site);
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    const Port& port = site.ports[p];
+    const Usid own = make_usid(UsidRole::kHostKernel, p, topology.host_downlink(site.index));
+    std::vector<Route>& routes = plan.ports[p].routes;
+    routes.push_back(
+        route_via_peer(port, usid_prefix(make_usid(UsidRole::kT0, p, 0), kRoleAndPlaneBits)));
+    routes.push_back(route_with(port.name, usid_prefix(own), netio::EndDt6{}));
+  }
+  for (uint32_t other = 0; other < topology.host_count(); ++other) {
+    if (other == site.index) continue;
+    const Path path = ordinary_path(topology, site.index, other);
+    const netio::EncapRed encap{
+        make_carrier(topology, site.index, other, path, UsidRole::kHostKernel)};
+    PortPlan& port = plan.ports[path.plane];
+    Route route = route_with(port.interface, {host_address(topology, other), 128}, encap);
+    route.mtu = kOrdinaryMtu;
+    port.routes.push_back(std::move(route));
+  }
+  return plan;
+}
+
+/// uSIDs that are reached through a switch's port: what the other end is called.
+std::vector<Usid> usids_behind(const Topology& topology, const NodeSite& site, const Port& port) {
+  const NodeSite& peer = topology.node(port.peer.node);
+  switch (peer.role) {
+    case NodeRole::kHost: {
+      const uint32_t downlink = topology.host_downlink(peer.index);
+      return {make_usid(UsidRole::kNicPort, site.plane, downlink),
+              make_usid(UsidRole::kHostKernel, site.plane, downlink)};
+    }
+    case NodeRole::kT0:
+      return {make_usid(UsidRole::kT0, site.plane, peer.index)};
+    case NodeRole::kT1:
+      return {make_usid(UsidRole::kT1, site.plane, peer.index)};
+  }
+  return {};
+}
+
+NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
+  NodePlan plan;
+  plan.sysctls = netio::forwarding_sysctls();
+  plan.ipv6 = true;
+  plan.needs_stub = true;
+  const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
+  plan.fixed_routes = {
+      blackhole_block(),
+      route_with(kStubInterface, usid_prefix(make_usid(role, site.plane, site.index)),
+                 netio::EndNextCsid{kBlockBits, kUsidBits})};
+  plan.ports = port_plans(topology, site);
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    for (const Usid usid : usids_behind(topology, site, site.ports[p])) {
+      plan.ports[p].routes.push_back(route_via_peer(site.ports[p], usid_prefix(usid)));
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+Ipv6Address other_end() {
+  Ipv6Address address{};
+  address[0] = 0xfe;
+  address[1] = 0x80;
+  address[15] = 1;
+  return address;
+}
+
+Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to) {
+  Path path;
+  path.plane = (from + to) % topology.planes;
+  if (topology.host_row(from) != topology.host_row(to)) {
+    path.uplink = (from ^ to) % topology.t1_per_plane;
+  }
+  return path;
+}
+
+NodePlan plan_node(const Topology& topology, NodeId node) {
+  const NodeSite& site = topology.node(node);
+  if (site.role == NodeRole::kHost) return plan_host(topology, site);
+  if (topology.forwarding == Forwarding::kKernel) return plan_kernel_switch(topology, site);
+  NodePlan plan;
+  plan.sysctls = netio::switch_sysctls();
+  plan.ports = port_plans(topology, site);
+  return plan;
+}
+
+}  // namespace mrclab::lab

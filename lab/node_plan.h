@@ -1,0 +1,54 @@
+#pragma once
+// What the kernel of one node needs: addresses, neighbours and routes, computed from the topology.
+// Pure; bring_up.cc carries it out, and puts a port's part back when its link comes up again (the
+// kernel forgets routes and neighbours of an interface that is set down).
+//
+//   every port    neighbour fe80::1 = the other end, so that nobody ever asks on the wire
+//   host          fd00:<row>::<host> on lo
+//     port pN     5f00:0:2N00::/40 via fe80::1        carriers into plane N
+//                 5f00:0:fNdd::/48 End.DT6            ordinary traffic for this host
+//                 fd00:<row>::<host>/128 encap.red    to the hosts whose pair uses plane N
+//     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered
+//   kernel switch 5f00:0:<own>::/48 End next-csid on sr0, 5f00:0:<next>::/48 via fe80::1 per port,
+//                 5f00:0::/32 blackhole
+
+#include <string>
+#include <vector>
+
+#include "fabric/path.h"
+#include "fabric/topology.h"
+#include "netio/namespace.h"
+#include "netio/route.h"
+
+namespace mrclab::lab {
+
+/// What depends on one port being up.
+struct PortPlan {
+  std::string interface;
+  MacAddress peer_mac{};
+  std::vector<netio::Route> routes;
+};
+
+struct NodePlan {
+  netio::Sysctls sysctls;
+  bool ipv6 = false;                     ///< false: nothing below applies
+  bool needs_stub = false;               ///< an interface pair sr0/sr1 that never goes down
+  std::vector<netio::Ipv6Prefix> loopback_addresses;
+  std::vector<netio::Route> fixed_routes;
+  std::vector<PortPlan> ports;           ///< by PortId
+};
+
+/// The link-local address under which a port knows its other end.
+Ipv6Address other_end();
+/// Name of the interface that carries a kernel switch's own uSID: a route dies with its interface,
+/// so this one is no port.
+inline constexpr const char* kStubInterface = "sr0";
+inline constexpr const char* kStubPeer = "sr1";
+
+/// The path of ordinary traffic between two hosts: the same in both directions, and spread so that
+/// all planes and spines are used by some pair.
+Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to);
+
+NodePlan plan_node(const Topology& topology, NodeId node);
+
+}  // namespace mrclab::lab
