@@ -24,17 +24,16 @@ bool argument_empty(const uint8_t* carrier) {
   return std::all_of(carrier + 6, carrier + 16, [](uint8_t byte) { return byte == 0; });
 }
 
-bool in_block(const uint8_t* carrier) {
-  return load_u16(carrier) == kUsidBlock >> 16 && load_u16(carrier + 2) == (kUsidBlock & 0xFFFF);
-}
+bool in_block(const uint8_t* carrier) { return load_be<uint32_t>(carrier) == kUsidBlock; }
 
 /// What the frame's outer header must be before its destination means anything.
 DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size) {
   if (frame.size() < kEthernetBytes) return DropCause::kMalformed;
-  if (load_u16(frame.data() + kEthertypeOffset) != kEthertypeIpv6) return DropCause::kNotIpv6;
+  if (load_be<uint16_t>(frame.data() + kEthertypeOffset) != kEthertypeIpv6)
+    return DropCause::kNotIpv6;
   if (frame.size() < kInnerOffset) return DropCause::kMalformed;
   if (frame[kOuterOffset] >> 4 != 6) return DropCause::kMalformed;
-  const uint64_t ip_end = kInnerOffset + load_u16(frame.data() + kPayloadLengthOffset);
+  const uint64_t ip_end = kInnerOffset + load_be<uint16_t>(frame.data() + kPayloadLengthOffset);
   // Longer is Ethernet padding, which is legal; shorter is not.
   if (ip_end > std::max<uint64_t>(frame.size(), modelled_size.value)) return DropCause::kMalformed;
   return DropCause::kNone;
@@ -94,7 +93,7 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
   size_t shifts = 0;
   // End with NEXT-CSID, again if the next uSID is our own as well. Every turn shifts a zero in, so
   // the argument is empty after six at the latest.
-  while (load_u16(carrier.data() + 4) == own_.value) {
+  while (load_be<uint16_t>(carrier.data() + 4) == own_.value) {
     assert(shifts < kUsidsPerCarrier);
     if (argument_empty(carrier.data())) return dropped(DropCause::kEndOfCarrier);
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
@@ -106,7 +105,7 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
     --hop_limit;
   }
-  const uint16_t entry = lookup(load_u16(carrier.data() + 4));
+  const uint16_t entry = lookup(load_be<uint16_t>(carrier.data() + 4));
   if (entry == 0) return dropped(DropCause::kUnknownUsid);
 
   std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "fabric/byte_order.h"
 #include "fabric/frame.h"
 #include "fabric/headers.h"
 
@@ -21,14 +22,6 @@ inline constexpr size_t kDestinationOffset = kOuterOffset + 24;
 /// The longest MRC frame without payload (SACK with CC_STATE, endpoint response: BTH + 36 bytes +
 /// ICRC). A switch sees no BTH, so "carries payload" is: longer than this.
 inline constexpr size_t kLongestHeaderOnlyFrame = kAfterBthOffset + 36 + kIcrcBytes;
-
-inline uint16_t load_u16(const uint8_t* bytes) {
-  return static_cast<uint16_t>(bytes[0] << 8 | bytes[1]);
-}
-inline void store_u16(uint8_t* bytes, uint16_t value) {
-  bytes[0] = static_cast<uint8_t>(value >> 8);
-  bytes[1] = static_cast<uint8_t>(value);
-}
 
 inline uint8_t dscp_of(std::span<const uint8_t> frame) {
   const uint8_t* p = frame.data() + kTrafficClassOffset;
@@ -66,8 +59,8 @@ inline void trim(Frame& frame, bool last_hop) {
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
   const std::span<uint8_t> bytes = frame.bytes();
-  store_u16(bytes.data() + kPayloadLengthOffset,
-            static_cast<uint16_t>(kTrimmedFrameBytes - kInnerOffset));
+  store_be<uint16_t>(bytes.data() + kPayloadLengthOffset,
+                     static_cast<uint16_t>(kTrimmedFrameBytes - kInnerOffset));
   set_dscp(bytes, last_hop ? kDscpTrimmedLastHop : kDscpTrimmed);
 }
 

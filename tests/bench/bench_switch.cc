@@ -1,0 +1,88 @@
+// What a packet costs in a switch: receive, forwarding, queueing, ECN and trimming decisions,
+// records, counters, departure. One T0 of the octet, 4 KB frames from all hosts to all uplinks.
+//   cmake --build build --target bench_switch && build/tests/bench_switch
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <vector>
+
+#include "fabric/headers.h"
+#include "fabric/path.h"
+#include "switchd/switch_node.h"
+
+namespace mrclab::switchd {
+namespace {
+
+class Silence : public NodeObserver, public FrameSink {
+ public:
+  void packet(const PacketRecord& record) override { benchmark::DoNotOptimize(&record.frame); }
+  void event(const EventRecord&) override {}
+  void transmit(Transmission transmission) override {
+    benchmark::DoNotOptimize(transmission.end);
+    ++sent;
+  }
+  uint64_t sent = 0;
+};
+
+constexpr size_t kFrameBytes = 14 + 124 + 4096;
+constexpr uint32_t kHostPorts = 4;
+
+Topology octet() {
+  RegularPlanes shape;
+  shape.name = "octet";
+  shape.planes = 8;
+  shape.t0 = 2;
+  shape.t1 = 4;
+  shape.hosts_per_t0 = kHostPorts;
+  return build_regular_planes(shape);
+}
+
+std::vector<uint8_t> frame_to(const Topology& topology, uint32_t uplink) {
+  std::vector<uint8_t> bytes(kFrameBytes);
+  bytes[12] = 0x86, bytes[13] = 0xDD, bytes[14] = 0x60 | kDscpTrimmable >> 2, bytes[15] = 0x20;
+  bytes[18] = (kFrameBytes - 54) >> 8, bytes[19] = (kFrameBytes - 54) & 0xFF;
+  bytes[20] = 41, bytes[21] = 64;
+  const Ipv6Address carrier = make_carrier(topology, 0, kHostPorts, Path{0, uplink});
+  std::copy(carrier.begin(), carrier.end(), bytes.begin() + 38);
+  return bytes;
+}
+
+/// One iteration is 256 packets. `spread` uplinks share the load of four hosts: 4 is no congestion,
+/// 2 trims half of everything. The frame is copied in, as it is from a packet ring.
+void forward_4k(benchmark::State& state) {
+  const auto spread = static_cast<uint32_t>(state.range(0));
+  const Topology topology = octet();
+  FramePool pool;
+  Silence silence;
+  SwitchNode node({topology, topology.t0(0, 0), 1, pool, silence});
+  std::vector<std::vector<uint8_t>> frames;
+  for (uint32_t uplink = 0; uplink < spread; ++uplink) frames.push_back(frame_to(topology, uplink));
+  const FabricTime sending = serialization_time(wire_length({kFrameBytes}), topology.host_rate);
+  constexpr uint64_t kRounds = 64;  // frames per port between two run_until
+  FabricTime now = FabricTime::from_us(10);
+  uint64_t sequence = 0;
+  for (auto _ : state) {
+    for (uint64_t round = 0; round < kRounds; ++round, now += sending, ++sequence) {
+      for (uint32_t port = 0; port < kHostPorts; ++port) {
+        Arrival arrival;
+        arrival.frame = pool.copy(frames[(port + sequence) % spread]);
+        arrival.start = now - sending - FabricTime::from_ns(500);
+        arrival.arrival = now;
+        arrival.sequence = sequence;
+        node.receive(PortId{port}, std::move(arrival));
+      }
+    }
+    node.run_until(now, silence);
+  }
+  const PortCounters total = node.counters().total();
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kRounds * kHostPorts));
+  state.counters["trimmed"] = static_cast<double>(total.trimmed) / static_cast<double>(total.rx);
+  state.counters["marked"] = static_cast<double>(total.ecn_marked) / static_cast<double>(total.rx);
+}
+BENCHMARK(forward_4k)->Arg(4)->Arg(2)->ArgName("uplinks");
+
+}  // namespace
+}  // namespace mrclab::switchd
+
+BENCHMARK_MAIN();

@@ -1,0 +1,304 @@
+#include "switchd/egress_port.h"
+
+#include <doctest/doctest.h>
+
+#include "fixture.h"
+#include "switchd/outer_header.h"
+
+using namespace mrclab;
+using namespace mrclab::switchd;
+using namespace mrclab::switchd::testing;
+
+namespace {
+
+struct PortBench {
+  explicit PortBench(bool host_facing = false) : PortBench(settings(host_facing)) {}
+  explicit PortBench(const EgressSettings& s) : port(s) {}
+
+  static EgressSettings settings(bool host_facing) {
+    EgressSettings s;
+    s.self = {NodeId{7}, PortId{2}};
+    s.seed = 42;
+    s.rate = BitRate::from_gbps(100);
+    s.propagation = kPropagation;
+    s.host_facing = host_facing;
+    s.queues = {true, true, {10'000}, {40'000}, {50'000}, {75'000}, {2'000}, {100'000}};
+    return s;
+  }
+
+  /// Offers a frame that takes `wire_bytes` on the wire.
+  Admission offer(uint64_t wire_bytes, uint8_t dscp = kDscpTrimmable, uint8_t ecn = kEcnEct0) {
+    Frame frame = pool.copy(bytes_of({.dscp = dscp, .ecn = ecn, .size = wire_bytes - 24}));
+    REQUIRE(frame.wire_length() == Bytes{wire_bytes});
+    const Admission admission = port.admit(frame, dscp);
+    CHECK(static_cast<bool>(frame) == (admission.refused != DropCause::kNone));
+    return admission;
+  }
+  void fill_data(uint64_t bytes) {
+    for (; bytes > 0; bytes -= 1'000) REQUIRE(offer(1'000).queue == QueueClass::kData);
+  }
+  Departure depart() {
+    Departure departure = port.depart(FabricTime{});
+    port.transmission_done();
+    return departure;
+  }
+
+  FramePool pool;
+  EgressPort port;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "the DSCP chooses the queue: control and trimmed packets go to control, all else to data") {
+  for (uint8_t dscp = 0; dscp < 64; ++dscp) {
+    INFO(int{dscp});
+    const bool control = dscp == 46 || dscp == 12 || dscp == 16;
+    CHECK(PortBench().offer(100, dscp).queue ==
+          (control ? QueueClass::kControl : QueueClass::kData));
+  }
+}
+
+TEST_CASE("a frame that fills the data queue exactly to the trim threshold is queued whole") {
+  for (const bool last_hop : {false, true}) {
+    const uint64_t threshold = last_hop ? 75'000 : 50'000;
+    for (const uint8_t dscp : {kDscpTrimmable, kDscpTrimmableRetx}) {
+      PortBench exact(last_hop);
+      exact.fill_data(threshold - 1'000);
+      CHECK_FALSE(exact.offer(1'000, dscp).trimmed);
+      CHECK(exact.port.data_depth() == Bytes{threshold});
+      CHECK(exact.offer(1'000, dscp).trimmed);
+
+      PortBench over(last_hop);
+      over.fill_data(threshold - 1'000);
+      const Admission admission = over.offer(1'001, dscp);
+      CHECK(admission.trimmed);
+      CHECK(admission.queue == QueueClass::kControl);
+      CHECK(over.port.data_depth() == Bytes{threshold - 1'000});
+      CHECK(over.port.control_depth() == Bytes{128 + 4 + 20});
+    }
+  }
+}
+
+TEST_CASE("a trimmed frame is its first 128 bytes with a new outer length and DSCP, nothing else") {
+  for (const bool last_hop : {false, true}) {
+    for (const uint8_t ecn : {kEcnNotEct, kEcnEct0, kEcnCe}) {
+      PortBench bench(last_hop);
+      bench.fill_data(last_hop ? 75'000 : 50'000);
+      const FrameText text{.dscp = kDscpTrimmable, .ecn = ecn, .size = 4226, .filling = 9};
+      Frame frame = bench.pool.copy(bytes_of(text));
+      CHECK(bench.port.admit(frame, text.dscp).trimmed);
+
+      std::vector<uint8_t> expected = bytes_of(text);
+      expected.resize(128);
+      const int traffic_class = (last_hop ? 16 : 12) << 2 | ecn;
+      expected[14] = static_cast<uint8_t>(0x60 | traffic_class >> 4);
+      expected[15] = static_cast<uint8_t>(traffic_class << 4 | 0x3);  // flow label stays
+      expected[18] = 0;
+      expected[19] = 128 - 14 - 40;
+      const Departure departure = bench.depart();
+      CHECK(departure.trimmed);
+      CHECK(departure.queue == QueueClass::kControl);
+      CHECK_FALSE(departure.ecn_marked);
+      CHECK(std::vector<uint8_t>(departure.frame.bytes().begin(), departure.frame.bytes().end()) ==
+            expected);
+      CHECK(departure.frame.wire_length() == Bytes{152});
+      CHECK(departure.end == ps(152 * 80));
+    }
+  }
+}
+
+TEST_CASE("a frame whose payload is elided is trimmed by its modelled size") {
+  PortBench bench;
+  bench.fill_data(50'000);
+  Frame frame = bench.pool.copy(bytes_of({.dscp = kDscpTrimmable, .size = 4226}));
+  frame.resize(160);
+  frame.set_modelled_size({4226});
+  CHECK(bench.port.admit(frame, kDscpTrimmable).trimmed);
+  const Departure departure = bench.depart();
+  CHECK(departure.frame.size() == 128);
+  CHECK(departure.frame.modelled_size() == Bytes{128});
+}
+
+TEST_CASE("frames without payload are not trimmed but queued up to the tail drop limit") {
+  PortBench bench;
+  bench.fill_data(50'000);
+  CHECK(kLongestHeaderOnlyFrame == 154);
+  CHECK_FALSE(bench.offer(154 + 24).trimmed);
+  CHECK(bench.offer(155 + 24).trimmed);
+}
+
+TEST_CASE("a class that may not be trimmed is dropped at the tail, at the limit and not before") {
+  for (const uint8_t dscp : {kDscpNoTrim, uint8_t{10}, uint8_t{63}}) {
+    PortBench bench;
+    for (int i = 0; i < 99; ++i) {
+      REQUIRE(bench.offer(1'000, dscp).refused == DropCause::kNone);
+    }
+    CHECK(bench.offer(1'001, dscp).refused == DropCause::kQueueFull);
+    CHECK(bench.offer(1'000, dscp).refused == DropCause::kNone);
+    CHECK(bench.offer(84, dscp).refused == DropCause::kQueueFull);
+    CHECK(bench.port.data_depth() == Bytes{100'000});
+    CHECK(bench.port.data_depth_max() == Bytes{100'000});
+  }
+}
+
+TEST_CASE("without trimming every class is dropped at the tail") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.trim = false;
+  PortBench bench(settings);
+  for (int i = 0; i < 100; ++i) REQUIRE(bench.offer(1'000).refused == DropCause::kNone);
+  CHECK(bench.offer(1'000).refused == DropCause::kQueueFull);
+  CHECK(bench.port.control_depth() == Bytes{0});
+}
+
+TEST_CASE("the control queue has its own limit, for control packets and for trimmed ones") {
+  PortBench bench;
+  for (int i = 0; i < 13; ++i) REQUIRE(bench.offer(152, kDscpControl).refused == DropCause::kNone);
+  const Admission refused = bench.offer(152, kDscpControl);  // 14 * 152 = 2,128 > 2,000
+  CHECK(refused.refused == DropCause::kControlQueueFull);
+  CHECK(refused.queue == QueueClass::kControl);
+  bench.fill_data(50'000);
+  Frame frame = bench.pool.copy(bytes_of({.dscp = kDscpTrimmable}));
+  CHECK(bench.port.admit(frame, kDscpTrimmable).refused == DropCause::kControlQueueFull);
+  CHECK(frame.size() == 4226);  // left alone
+  CHECK(bench.offer(2'000 - 13 * 152 + 60, kDscpControl).refused == DropCause::kControlQueueFull);
+  bench.depart();
+  CHECK(bench.offer(1'000).trimmed);
+}
+
+TEST_CASE("control goes first, but while data waits it gets no more than half of the bytes") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.control_limit = {100'000};
+  PortBench bench(settings);
+  for (int i = 0; i < 20; ++i) bench.offer(1'520, kDscpNoTrim);
+  for (int i = 0; i < 60; ++i) bench.offer(152, kDscpControl);
+  std::string order;
+  while (bench.port.ready()) order += bench.depart().queue == QueueClass::kControl ? 'c' : 'd';
+  // By hand: c leads by 152; d turns that into -1368; nine c bring it to 0, the tenth to 152 ...
+  const std::string turn = "dcccccccccc";
+  CHECK(order == "c" + turn + turn + turn + turn + turn + "dccccccccc" + std::string(14, 'd'));
+}
+
+TEST_CASE("control that comes singly and in large frames cannot starve data either") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.control_limit = {100'000};
+  PortBench bench(settings);
+  uint64_t control = 0, data = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    while (bench.port.data_depth() < Bytes{1'000}) bench.offer(100, kDscpNoTrim);
+    if (bench.port.control_depth() == Bytes{0}) bench.offer(4'000, kDscpControl);
+    const Departure departure = bench.depart();
+    (departure.queue == QueueClass::kControl ? control : data) +=
+        departure.frame.wire_length().value;
+    CHECK(control <= data + 4'000);
+  }
+  CHECK(control + 4'000 > data);  // and gets its half
+}
+
+TEST_CASE("data sent while no control waits earns it no claim against control later") {
+  PortBench bench;
+  for (int i = 0; i < 40; ++i) bench.offer(1'000, kDscpNoTrim);
+  for (int i = 0; i < 20; ++i) CHECK(bench.depart().queue == QueueClass::kData);
+  bench.offer(152, kDscpControl);
+  bench.offer(152, kDscpControl);
+  CHECK(bench.depart().queue == QueueClass::kControl);
+  CHECK(bench.depart().queue == QueueClass::kData);
+  CHECK(bench.depart().queue == QueueClass::kControl);
+}
+
+TEST_CASE("ECN never marks while at most ecn_min is left behind and always from ecn_max on") {
+  PortBench low;
+  low.fill_data(11'000);
+  for (int i = 0; i < 2'000; ++i) {
+    const Departure departure = low.depart();  // leaves 10,000 behind
+    CHECK_FALSE(departure.ecn_marked);
+    CHECK((departure.frame.bytes()[15] >> 4 & 3) == kEcnEct0);
+    low.fill_data(1'000);
+  }
+  PortBench high;
+  high.fill_data(41'000);
+  for (int i = 0; i < 2'000; ++i) {
+    const Departure departure = high.depart();  // leaves 40,000 behind
+    CHECK(departure.ecn_marked);
+    CHECK((departure.frame.bytes()[15] >> 4 & 3) == kEcnCe);
+    high.fill_data(1'000);
+  }
+}
+
+TEST_CASE("between the thresholds the marked fraction is linear in the depth") {
+  const std::pair<uint64_t, int> points[] = {{13'000, 10}, {25'000, 50}, {37'000, 90}};
+  for (const auto& [depth, percent] : points) {
+    PortBench bench;
+    bench.fill_data(depth + 1'000);
+    int marked = 0;
+    for (int i = 0; i < 10'000; ++i) {
+      marked += bench.depart().ecn_marked;
+      bench.fill_data(1'000);
+    }
+    CHECK(marked > percent * 100 - 200);  // four standard deviations of 10,000 draws at most
+    CHECK(marked < percent * 100 + 200);
+  }
+}
+
+TEST_CASE("only ECN-capable data is marked, only when ECN is on, and never on the last hop") {
+  const auto marks = [](const EgressSettings& settings, uint8_t ecn, uint8_t dscp) {
+    PortBench bench(settings);
+    for (int i = 0; i < 60; ++i) bench.offer(1'000, dscp, ecn);
+    return bench.depart().ecn_marked;
+  };
+  const EgressSettings uplink = PortBench::settings(false);
+  CHECK(marks(uplink, 1, kDscpNoTrim));
+  CHECK(marks(uplink, 2, kDscpNoTrim));
+  CHECK_FALSE(marks(uplink, kEcnNotEct, kDscpNoTrim));
+  CHECK_FALSE(marks(uplink, kEcnCe, kDscpNoTrim));
+  CHECK_FALSE(marks(PortBench::settings(true), 2, kDscpNoTrim));
+  EgressSettings off = uplink;
+  off.queues.ecn = false;
+  CHECK_FALSE(marks(off, 2, kDscpNoTrim));
+  PortBench control;
+  control.fill_data(50'000);
+  control.offer(1'000, kDscpControl);
+  CHECK_FALSE(control.depart().ecn_marked);
+}
+
+TEST_CASE("marking changes the outer ECN bits and no other bit") {
+  PortBench bench;
+  bench.fill_data(45'000);
+  std::vector<uint8_t> expected = bytes_of({.dscp = kDscpTrimmable, .size = 976});
+  expected[15] |= 0x30;
+  const Departure departure = bench.depart();
+  CHECK(std::vector<uint8_t>(departure.frame.bytes().begin(), departure.frame.bytes().end()) ==
+        expected);
+}
+
+TEST_CASE("the marks of two ports and two seeds differ, those of equal ones do not") {
+  const auto pattern = [](uint64_t seed, uint32_t port) {
+    EgressSettings settings = PortBench::settings(false);
+    settings.seed = seed;
+    settings.self.port = PortId{port};
+    PortBench bench(settings);
+    bench.fill_data(26'000);
+    std::string out;
+    for (int i = 0; i < 200; ++i) {
+      out += bench.depart().ecn_marked ? 'm' : '.';
+      bench.fill_data(1'000);
+    }
+    return out;
+  };
+  CHECK(pattern(1, 0) == pattern(1, 0));
+  CHECK(pattern(1, 0) != pattern(1, 1));
+  CHECK(pattern(1, 0) != pattern(2, 0));
+}
+
+TEST_CASE("a ring keeps its order across growth and refuses what is over its bound") {
+  Ring<int> ring(150);
+  int in = 0, out = 0;
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 7 && ring.size() < ring.bound(); ++i) CHECK(ring.push(in++));
+    for (int i = 0; i < 3; ++i) CHECK(ring.pop() == out++);
+  }
+  while (ring.size() < 150) CHECK(ring.push(in++));
+  CHECK_FALSE(ring.push(-1));
+  while (!ring.empty()) CHECK(ring.pop() == out++);
+  CHECK(in == out);
+}
