@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kMaxPlanes = 16;  // one nibble of a uSID
 constexpr int64_t kMaxIndex = 256;  // one byte of a uSID
 constexpr size_t kMaxNodes = 4096;  // what one machine may be asked for
-constexpr size_t kMaxNameBytes = 32;
 
 void read_count(const YamlValue& file, std::string_view key, int64_t min, int64_t max,
                 uint32_t& out) {
@@ -42,26 +41,6 @@ void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   const unsigned long result = std::stoul(whole) * 1000 + std::stoul(decimals);
   if (result == 0 || result > 100'000) value->fail_expecting(expected);
   out = static_cast<uint32_t>(result);
-}
-
-/// One word of a set; returns its place.
-size_t read_word(const YamlValue& value, const std::vector<std::string>& words) {
-  const std::string text = value.is_scalar() ? value.as_string() : "";
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == text) return i;
-  }
-  value.fail_expecting(one_of(text, words));
-}
-
-/// A name becomes part of namespace names and paths.
-std::string read_name(const YamlValue& value) {
-  const std::string text = value.as_string();
-  const bool plain =
-      text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (text.empty() || text.size() > kMaxNameBytes || !plain || text[0] == '-') {
-    value.fail_expecting("a name of at most 32 lower-case letters, digits and dashes");
-  }
-  return text;
 }
 
 void read_shape(const YamlValue& file, RegularPlanes& shape) {
@@ -140,11 +119,11 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
 NicProfile read_nic(const YamlValue& value) {
   NicProfile nic;
   if (value.is_scalar()) {
-    read_word(value, {"ideal"});
+    value.as_word({"ideal"});
     return nic;
   }
   value.only_keys({"name", "port_down_delay", "port_up_delay"});
-  nic.name = read_name(value.require("name"));
+  nic.name = value.require("name").as_name();
   read_time(value, "port_down_delay", nic.port_down_delay);
   read_time(value, "port_up_delay", nic.port_up_delay);
   return nic;
@@ -185,18 +164,18 @@ RegularPlanes parse_fabric(const YamlValue& document) {
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
                       "wires",        "ecn",       "trim",        "queues",      "nic"});
   RegularPlanes shape;
-  shape.name = read_name(document.require("name"));
+  shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
   read_shape(document, shape);
   read_wires(document, shape);
   require_head_start(document, shape);
   read_queues(document, shape.queues);
   if (const auto value = document.get("forwarding")) {
-    shape.forwarding = static_cast<Forwarding>(read_word(*value, {"switchd", "kernel"}));
+    shape.forwarding = static_cast<Forwarding>(value->as_word({"switchd", "kernel"}));
   }
-  if (const auto value = document.get("routing")) read_word(*value, {"srv6"});
+  if (const auto value = document.get("routing")) value->as_word({"srv6"});
   if (const auto value = document.get("wires")) {
-    shape.wires = static_cast<WireMode>(read_word(*value, {"veth", "fast"}));
+    shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
     if (shape.wires == WireMode::kFast && shape.forwarding == Forwarding::kKernel) {
       value->fail_expecting("veth: the kernel forwards over nothing else");
     }

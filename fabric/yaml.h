@@ -52,6 +52,10 @@ class YamlValue {
   bool is_list() const;
   bool is_scalar() const;
   std::string as_string() const;
+  /// A name that may become part of namespace names and paths: at most 32 of a-z, 0-9 and dash.
+  std::string as_name() const;
+  /// One of `words`; returns its place.
+  size_t as_word(const std::vector<std::string>& words) const;
   bool as_bool() const;
   int64_t as_integer(int64_t min, int64_t max) const;
   FabricTime as_time() const;            ///< "300us", "20ns", "1.5ms", "6rtt"

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMaxQuoted = 60;
 constexpr size_t kMaxSuggestLength = 64;
+constexpr size_t kMaxNameBytes = 32;
 constexpr int64_t kMaxTimePs = 3'600'000'000'000'000;  // one hour
 
 /// mantissa / 10^decimals, then a unit.
@@ -167,6 +168,24 @@ std::string exact(Probability probability) {
     result += "." + decimals;
   }
   return result + "%";
+}
+
+std::string YamlValue::as_name() const {
+  const std::string text = is_scalar() ? as_string() : "";
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (text.empty() || text.size() > kMaxNameBytes || !plain || text[0] == '-') {
+    fail_expecting("a name of at most 32 lower-case letters, digits and dashes");
+  }
+  return text;
+}
+
+size_t YamlValue::as_word(const std::vector<std::string>& words) const {
+  const std::string text = is_scalar() ? as_string() : "";
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == text) return i;
+  }
+  fail_expecting(one_of(text, words));
 }
 
 bool YamlValue::as_bool() const {

@@ -1,0 +1,207 @@
+#include "lab/scenario.h"
+
+#include "fabric/fabric_file.h"
+#include "faults/schedule.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a file can say
+constexpr int64_t kMaxDilation = 1'000'000;
+constexpr int64_t kBaselineRtts = 20;  // DESIGN §5: the last 20 RTT before the first fault
+
+RegularPlanes read_fabric(const YamlValue& document, const std::filesystem::path& base,
+                          const ScenarioOverrides& overrides) {
+  if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)));
+  const YamlValue value = document.require("fabric");
+  if (value.is_map()) return parse_fabric(value);
+  if (!value.is_scalar()) value.fail_expecting("the name or the path of a fabric");
+  std::filesystem::path path;
+  try {
+    path = find_fabric(value.as_string(), base);
+  } catch (const NameError& error) {
+    value.fail(error.found(), error.expected());
+  }
+  return parse_fabric(read_yaml_file(path));
+}
+
+TransportChoice read_transport(const YamlValue& value) {
+  static const std::vector<std::string> kProfiles{"lab", "production"};
+  TransportChoice choice;
+  if (value.is_scalar()) {
+    choice.profile = kProfiles[value.as_word(kProfiles)];
+    return choice;
+  }
+  value.only_keys({"profile", "active_evs", "window", "ack_timeout"});
+  if (const auto profile = value.get("profile")) {
+    choice.profile = kProfiles[profile->as_word(kProfiles)];
+  }
+  if (const auto evs = value.get("active_evs")) {
+    choice.active_evs = static_cast<uint32_t>(evs->as_integer(1, 4096));
+  }
+  if (const auto window = value.get("window")) {
+    choice.window = window->as_bytes();
+    if (choice.window->value == 0) window->fail_expecting("a window above 0B");
+  }
+  if (const auto timeout = value.get("ack_timeout")) {
+    choice.ack_timeout = timeout->as_time();
+    if (*choice.ack_timeout == FabricTime::zero()) timeout->fail_expecting("a duration above 0");
+  }
+  return choice;
+}
+
+std::optional<uint32_t> read_dilation(const YamlValue& value) {
+  if (value.is_scalar() && value.as_string() == "auto") return std::nullopt;
+  const bool number =
+      value.is_scalar() && value.as_string().find_first_not_of("0123456789") == std::string::npos;
+  if (!number) value.fail_expecting("auto, or lab seconds per fabric second such as 5000");
+  return static_cast<uint32_t>(value.as_integer(1, kMaxDilation));
+}
+
+/// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace (DESIGN
+/// §2.9).
+void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
+  const bool kernel = out.fabric.forwarding == Forwarding::kKernel;
+  const auto timing = document.get("timing");
+  if (timing) {
+    out.timing = static_cast<TimingMode>(timing->as_word({"carried", "wall"}));
+  } else if (kernel) {
+    out.timing = TimingMode::kWall;
+  }
+  if (kernel && out.timing != TimingMode::kWall) {
+    timing->fail_expecting("wall: in this fabric the kernel forwards, and it carries no time");
+  }
+  if (const auto dilation = document.get("dilation")) out.dilation = read_dilation(*dilation);
+  if (overrides.dilation) out.dilation = overrides.dilation;
+  if (out.timing == TimingMode::kWall && !out.dilation) {
+    (timing ? *timing : document.require("fabric"))
+        .fail("timing by the wall clock without a number for \"dilation\"",
+              "\"dilation: 5000\" or another number");
+  }
+}
+
+void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) {
+  const auto list = document.get("faults");
+  if (!list) return;
+  out.faults = faults::parse_faults(*list, names);
+  const std::vector<YamlValue> entries = list->items();
+  for (size_t i = 0; i < out.faults.size(); ++i) {
+    if (out.faults[i].at < out.end) continue;
+    entries[i].require("at").fail_expecting("an instant before the end at " + exact(out.end));
+  }
+  out.schedule = faults::compile(out.faults, out.topology);
+}
+
+/// Refuses what no run could answer.
+class ExpectationCheck {
+ public:
+  ExpectationCheck(const Scenario& scenario, const YamlValue& entry)
+      : scenario_(scenario), entry_(entry) {}
+
+  void operator()(const analysis::ExpectNoQpError&) const {}
+  void operator()(const analysis::ExpectMemoryIntact&) const {}
+  void operator()(const analysis::ExpectHealed&) const {
+    for (const faults::Fault& fault : scenario_.faults) {
+      if (faults::interval_of(fault, scenario_.topology).last_heal <= scenario_.end) continue;
+      entry_.fail("healed, beside " + describe(fault, scenario_.topology),
+                  "faults that are healed before the end at " + exact(scenario_.end));
+    }
+  }
+  void operator()(const analysis::ExpectGoodput& expect) const {
+    const YamlValue body = entry_.require("goodput");
+    if (expect.from >= scenario_.end) {
+      body.require("from").fail_expecting("an instant before the end at " + exact(scenario_.end));
+    }
+    if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
+      body.require("until").fail_expecting("at most the end at " + exact(scenario_.end));
+    }
+    if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
+  }
+  void operator()(const analysis::ExpectDetect&) const { require_fault(); }
+  void operator()(const analysis::ExpectRecover&) const { require_baseline(); }
+
+ private:
+  void require_fault() const {
+    if (scenario_.faults.empty()) {
+      entry_.fail("no fault to measure from", "at least one in \"faults\"");
+    }
+  }
+  void require_baseline() const {
+    if (scenario_.faults.empty()) {
+      entry_.fail("no fault, so no baseline before it",
+                  "\"of: line_rate\", or at least one in \"faults\"");
+    }
+    FabricTime first = FabricTime::never();
+    for (const faults::Fault& fault : scenario_.faults) first = std::min(first, fault.at);
+    const FabricTime window = scenario_.topology.base_rtt * kBaselineRtts;
+    if (first >= window) return;
+    entry_.fail("the first fault at " + exact(first),
+                "at least " + exact(window) + " before it: the baseline is the 20 RTT before it");
+  }
+
+  const Scenario& scenario_;
+  const YamlValue& entry_;
+};
+
+void read_expectations(const YamlValue& document, Scenario& out) {
+  const auto list = document.get("expect");
+  if (!list) return;
+  out.expect = analysis::parse_expectations(*list);
+  const std::vector<YamlValue> entries = list->items();
+  for (size_t i = 0; i < out.expect.size(); ++i) {
+    std::visit(ExpectationCheck(out, entries[i]), out.expect[i]);
+  }
+}
+
+}  // namespace
+
+Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
+                        const ScenarioOverrides& overrides) {
+  document.only_keys({"name", "about", "fabric", "seed", "transport", "dilation", "timing",
+                      "workload", "faults", "end", "captures", "expect"});
+  Scenario scenario;
+  scenario.name = document.require("name").as_name();
+  if (const auto about = document.get("about")) scenario.about = about->as_string();
+  scenario.fabric = read_fabric(document, base, overrides);
+  scenario.topology = build_regular_planes(scenario.fabric);
+  check_lookahead(scenario.topology);
+
+  const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
+  if (const auto seed = file.get("seed")) {
+    scenario.seed = static_cast<uint64_t>(seed->as_integer(0, kMaxSeed));
+  }
+  if (overrides.seed) scenario.seed = *overrides.seed;
+  if (scenario.seed > kMaxSeed) {
+    throw InputError("found the seed " + std::to_string(scenario.seed) +
+                     ": expected at most 18 digits");
+  }
+  if (const auto transport = file.get("transport")) {
+    scenario.transport = read_transport(*transport);
+  }
+  read_timing(file, overrides, scenario);
+  const YamlValue end = file.require("end");
+  scenario.end = overrides.end ? *overrides.end : end.as_time();
+  if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
+  if (const auto captures = file.get("captures")) {
+    scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
+  }
+  if (overrides.captures) scenario.captures = *overrides.captures;
+
+  NameResolver names(scenario.topology, scenario.seed);
+  const YamlValue workload = file.require("workload");
+  scenario.workload = endpoint::parse_workloads(workload, names);
+  if (scenario.workload.empty()) workload.fail("an empty list", "at least one workload");
+  read_faults(file, names, scenario);
+  read_expectations(file, scenario);
+  return scenario;
+}
+
+Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOverrides& overrides) {
+  return parse_scenario(read_yaml_file(path), path.parent_path(), overrides);
+}
+
+Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides) {
+  return read_scenario_file(find_incident(name_or_path), overrides);
+}
+
+}  // namespace mrclab::lab

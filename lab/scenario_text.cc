@@ -1,0 +1,122 @@
+// What a run folder keeps of its scenario: a file that repeats it, and the schedule of effects.
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "fabric/fabric_file.h"
+#include "lab/scenario.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// A YAML double-quoted scalar. UTF-8 passes as it is.
+std::string yaml_string(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string transport_text(const TransportChoice& transport) {
+  std::string text = "{profile: " + transport.profile;
+  if (transport.active_evs) text += ", active_evs: " + std::to_string(*transport.active_evs);
+  if (transport.window) text += ", window: " + exact(*transport.window);
+  if (transport.ack_timeout) text += ", ack_timeout: " + exact(*transport.ack_timeout);
+  return text + "}";
+}
+
+std::string_view word_of(CaptureScope scope) {
+  switch (scope) {
+    case CaptureScope::kHosts: return "hosts";
+    case CaptureScope::kAll: return "all";
+    case CaptureScope::kNone: return "none";
+  }
+  return "hosts";
+}
+
+template <class Values, class TextOf>
+std::string list_text(std::string_view key, const Values& values, TextOf text_of) {
+  if (values.empty()) return "";
+  std::string text = std::string(key) + ":\n";
+  for (const auto& value : values) text += "  - " + text_of(value) + "\n";
+  return text;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream) {
+    throw std::runtime_error("write " + path.string() + ": " + std::strerror(errno));
+  }
+}
+
+nlohmann::ordered_json line_of(const ScheduledEffect& effect, const Topology& topology) {
+  nlohmann::ordered_json line{{"t_ps", effect.at.ps()}};
+  if (const auto* wire = std::get_if<WireState>(&effect.effect)) {
+    line["effect"] = "wire_state";
+    line["target"] = topology.wire_name(wire->wire);
+    line["up"] = wire->up;
+  } else if (const auto* loss = std::get_if<WireLoss>(&effect.effect)) {
+    line["effect"] = "wire_loss";
+    line["target"] = topology.wire_name(loss->wire);
+    line["loss_ppb"] = loss->loss.ppb;
+  } else {
+    const auto& carrier = std::get<PortCarrier>(effect.effect);
+    line["effect"] = "port_carrier";
+    line["target"] = topology.port_name(carrier.port);
+    line["up"] = carrier.up;
+  }
+  line["fault"] = effect.fault;
+  line["heals"] = effect.heals;
+  line["sequence"] = effect.sequence;
+  return line;
+}
+
+}  // namespace
+
+std::string to_yaml(const Scenario& scenario) {
+  std::string text = "name: " + scenario.name + "\n";
+  if (!scenario.about.empty()) text += "about: " + yaml_string(scenario.about) + "\n";
+  text += "fabric:\n" + mrclab::to_yaml(scenario.fabric, 2);
+  text += "seed: " + std::to_string(scenario.seed) + "\n";
+  text += "transport: " + transport_text(scenario.transport) + "\n";
+  text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
+  text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
+  text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
+  text += list_text("workload", scenario.workload,
+                    [](const auto& spec) { return endpoint::to_yaml(spec); });
+  text += list_text("faults", scenario.faults, [&](const faults::Fault& fault) {
+    return faults::to_yaml(fault, scenario.topology);
+  });
+  text += "end: " + exact(scenario.end) + "\n";
+  text += list_text("expect", scenario.expect,
+                    [](const auto& expect) { return analysis::to_yaml(expect); });
+  return text;
+}
+
+void write_resolved_scenario(const Scenario& scenario, const std::filesystem::path& path) {
+  write_file(path, to_yaml(scenario));
+}
+
+void write_fault_schedule(const std::vector<ScheduledEffect>& schedule, const Topology& topology,
+                          const std::filesystem::path& path) {
+  std::string text;
+  for (const ScheduledEffect& effect : schedule) text += line_of(effect, topology).dump() + "\n";
+  write_file(path, text);
+}
+
+}  // namespace mrclab::lab
