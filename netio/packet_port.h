@@ -1,0 +1,166 @@
+#pragma once
+// All packets of one namespace: a receive ring for IPv6, a small one for void frames
+// (fabric/trailer.h), and one transmit socket for all interfaces.
+//
+// Bound to protocols, not to ETH_P_ALL: a tap sees frames before tc and nftables ingress do, and
+// what a user's nftables rule drops must really be lost to us. Nothing here blocks.
+//
+// Threading: one thread. Costs: receiving needs no system call; flush() one sendmmsg per 1024
+// frames. Opening a ring waits for one RCU grace period (8 ms), closing for two or three.
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/frame.h"
+#include "netio/namespace.h"
+
+namespace mrclab::netio {
+
+struct PacketSocketOptions {
+  size_t ring_bytes = 2 << 20;         ///< IPv6 ring: 448 frames of full size
+  size_t void_ring_bytes = 256 << 10;  ///< 512 void frames
+  size_t send_buffer_bytes = 64 << 20;
+  /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
+  bool qdisc_bypass = false;
+};
+
+/// What was received and what the kernel lost, since the socket was opened.
+struct PacketStatistics {
+  uint64_t received = 0;   ///< handed to drain's callback
+  uint64_t ring_drops = 0; ///< no room in the ring: frames lost in this process
+  uint64_t truncated = 0;  ///< longer than a ring slot: not handed on
+  uint64_t checksum_not_ready = 0;  ///< a sender left its checksum to hardware that is not there
+  uint64_t sent = 0;
+  uint64_t send_failures = 0;
+};
+
+/// A frame that did not leave: its place in the order of queue() calls since the last flush().
+/// EAGAIN: the kernel had no room, try again later. ENETDOWN, ENOBUFS, ENXIO: a link that is down
+/// (own end, peer, gone). EMSGSIZE: over the interface's MTU.
+struct SendFailure {
+  size_t index = 0;
+  uint32_t ifindex = 0;
+  int error_number = 0;
+};
+
+struct PortInterface {
+  uint32_t ifindex = 0;
+  std::string name;
+};
+
+/// One TPACKET_V2 receive ring. Used by PacketSocket.
+class PacketRing {
+ public:
+  PacketRing(uint16_t ethertype, size_t slot_payload, size_t ring_bytes);
+  PacketRing(PacketRing&& other) noexcept;
+  PacketRing& operator=(PacketRing&&) = delete;
+  ~PacketRing();
+
+  struct Received {
+    uint32_t ifindex = 0;
+    std::span<const uint8_t> frame;
+    uint64_t realtime_ns = 0;
+    bool outgoing = false;
+    bool truncated = false;
+    bool checksum_not_ready = false;
+  };
+  /// The oldest frame not yet released, or false. It stays valid until release().
+  bool peek(Received& out) const;
+  void release();
+  int fd() const { return fd_.get(); }
+  /// Drops since the last call.
+  uint64_t take_drops();
+  size_t slots() const { return slots_; }
+
+ private:
+  uint8_t* slot(size_t index) const;
+
+  FileDescriptor fd_;
+  uint8_t* memory_ = nullptr;
+  size_t mapped_ = 0;
+  size_t block_bytes_ = 0;
+  size_t slot_bytes_ = 0;
+  size_t slots_per_block_ = 0;
+  size_t slots_ = 0;
+  size_t next_ = 0;
+};
+
+/// AF_PACKET input and output for every interface of one namespace.
+class PacketSocket {
+ public:
+  explicit PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions& options = {});
+
+  /// Hands at most `limit` waiting frames to callback(uint32_t ifindex, std::span<const uint8_t>,
+  /// uint64_t rx_monotonic_ns) and returns how many. The bytes are valid during the call only. The
+  /// kernel's receive timestamp is given on CLOCK_MONOTONIC. Own outgoing frames are never seen.
+  template <class Callback>
+  size_t drain(Callback&& callback, size_t limit = 1024) {
+    const int64_t to_monotonic = monotonic_minus_realtime_ns();
+    size_t count = drain_ring(void_ring_, callback, limit, to_monotonic);
+    return count + drain_ring(ring_, callback, limit - count, to_monotonic);
+  }
+
+  /// Puts a frame in line for `ifindex`. The bytes are not copied: they must stay until flush().
+  void queue(uint32_t ifindex, std::span<const uint8_t> frame);
+  /// Hands everything in line to the kernel, in order. Frames that it refused are returned, never
+  /// silently lost; the others went. The span is valid until the next flush.
+  std::span<const SendFailure> flush();
+  size_t queued() const { return outgoing_.size(); }
+
+  const std::vector<PortInterface>& interfaces() const { return interfaces_; }
+  /// Throws std::out_of_range for a name that the namespace did not have when this was opened.
+  uint32_t ifindex_of(std::string_view name) const;
+  /// Empty for an unknown index (loopback among them).
+  std::string_view name_of(uint32_t ifindex) const;
+  /// Reads the kernel's drop counters (a system call per ring).
+  const PacketStatistics& statistics();
+  /// For a sleeper: readable when a frame waits in the IPv6 ring, in the void ring.
+  int fd() const { return ring_.fd(); }
+  int void_fd() const { return void_ring_.fd(); }
+
+ private:
+  struct Outgoing {
+    uint32_t ifindex;
+    std::span<const uint8_t> frame;
+  };
+  static int64_t monotonic_minus_realtime_ns();
+  template <class Callback>
+  size_t drain_ring(PacketRing& ring, Callback& callback, size_t limit, int64_t to_monotonic) {
+    PacketRing::Received packet;
+    size_t handed = 0;
+    for (size_t seen = 0; seen < ring.slots() && handed < limit && ring.peek(packet); ++seen) {
+      if (accept(packet)) {
+        callback(packet.ifindex, packet.frame, packet.realtime_ns + to_monotonic);
+        ++handed;
+      }
+      ring.release();
+    }
+    statistics_.received += handed;
+    return handed;
+  }
+  bool accept(const PacketRing::Received& packet) {
+    statistics_.checksum_not_ready += packet.checksum_not_ready;
+    statistics_.truncated += packet.truncated;
+    return !packet.outgoing && !packet.truncated && packet.ifindex != loopback_;
+  }
+  void prepare(size_t first, size_t count);
+  void fail(size_t index, int error_number);
+
+  std::vector<PortInterface> interfaces_;
+  uint32_t loopback_ = 0;
+  PacketRing ring_;
+  PacketRing void_ring_;
+  FileDescriptor send_socket_;
+  std::vector<Outgoing> outgoing_;
+  std::vector<SendFailure> failures_;
+  std::vector<uint8_t> send_scratch_;  ///< mmsghdr, iovec and sockaddr_ll arrays
+  PacketStatistics statistics_;
+};
+
+}  // namespace mrclab::netio

@@ -1,0 +1,76 @@
+#pragma once
+// Addresses, neighbours and IPv6 routes, with SRv6. Written with own attributes: libnl 3.7 knows no
+// seg6, and its route cache refuses a namespace that holds one such route, so it is never used.
+//
+// Usage: RouteBatch batch(netlink); batch.address(...); batch.route(...); batch.commit();
+// Requests are sent in order, with a bounded number in flight; an error names the request.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "fabric/topology.h"
+#include "netio/link.h"
+
+namespace mrclab::netio {
+
+struct Ipv6Prefix {
+  Ipv6Address address{};
+  uint8_t length = 128;
+  bool operator==(const Ipv6Prefix&) const = default;
+};
+/// "5f00:0:100::/48", a bare address being a /128. Throws std::invalid_argument.
+Ipv6Prefix parse_prefix(const std::string& text);
+Ipv6Address parse_address(const std::string& text);
+std::string prefix_text(const Ipv6Prefix& prefix);
+
+/// SRv6 H.Encaps.Red with one segment (RFC 8986 §5.2): an outer IPv6 header and no SRH. The kernel
+/// then looks up the segment as destination.
+struct EncapRed {
+  Ipv6Address segment{};
+};
+/// SRv6 End with the NEXT-C-SID flavour (RFC 9800 §4.1.1): uN. Counters on.
+struct EndNextCsid {
+  uint8_t block_bits = 32;
+  uint8_t usid_bits = 16;
+};
+/// SRv6 End.DT6 (RFC 8986 §4.6): decapsulates and looks the inner destination up in `table`; 255,
+/// the local table, delivers to this host. Counters on.
+struct EndDt6 {
+  uint32_t table = 255;
+};
+using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndDt6>;
+
+/// One IPv6 unicast route in the main table, or a blackhole.
+struct Route {
+  Ipv6Prefix destination;
+  std::string dev;                        ///< interface; a seg6local route needs one, not lo
+  std::optional<Ipv6Address> via;
+  RouteAction action;
+  bool blackhole = false;
+  std::optional<Ipv6Address> source;      ///< preferred source address
+  uint32_t mtu = 0;                       ///< 0: the interface's
+  uint32_t metric = 0;                    ///< 0: the kernel's default, 1024
+};
+
+class RouteBatch {
+ public:
+  explicit RouteBatch(NamespaceNetlink& netlink) : netlink_(netlink) {}
+
+  /// Adds an address without duplicate address detection; an existing one is replaced.
+  void address(const std::string& dev, const Ipv6Prefix& prefix);
+  /// A permanent neighbour entry: nobody ever asks for it on the wire.
+  void neighbour(const std::string& dev, const Ipv6Address& address, const MacAddress& mac);
+  /// Adds or replaces.
+  void route(const Route& route);
+  /// Removes; a missing one is no error.
+  void remove_route(const Route& route);
+  /// Waits for all; throws the first refusal as SystemError naming route and namespace.
+  void commit() { netlink_.flush(); }
+
+ private:
+  NamespaceNetlink& netlink_;
+};
+
+}  // namespace mrclab::netio
