@@ -103,6 +103,12 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
   return offset;
 }
 
+void cut_to_void(Frame& lost) {
+  const Bytes modelled = lost.modelled_size();
+  lost.resize(std::min(lost.size(), kVoidHeaderBytes));
+  lost.set_modelled_size(modelled);
+}
+
 Frame make_void_frame(FramePool& pool, const Frame& lost) {
   assert(lost);
   const std::span<const uint8_t> bytes = lost.bytes();

@@ -47,6 +47,8 @@ std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes);
 /// behind the length field of a void frame. Empty for anything else or when it would not fit.
 std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame);
 
+/// What of a lost frame travels on: its first kVoidHeaderBytes. The modelled size stays.
+void cut_to_void(Frame& lost);
 /// A void frame stands for a frame that was lost on the wire: Ethernet header with ethertype
 /// kVoidEthertype, u16 count, then the first `count` (<= 128) bytes of the lost frame.
 Frame make_void_frame(FramePool& pool, const Frame& lost);

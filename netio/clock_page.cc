@@ -47,7 +47,8 @@ ClockPage::Plain ClockPage::segment_for(LabTime lab) const {
     if ((before & 1) != 0) continue;
     const uint32_t count = count_.load(std::memory_order_relaxed);
     Plain found{0, 0, 0};
-    const uint32_t oldest = count > kSegments ? count - kSegments : 0;
+    const uint32_t kept = static_cast<uint32_t>(kSegments);
+    const uint32_t oldest = count > kept ? count - kept : 0;
     for (uint32_t i = count; i > oldest; --i) {
       const Segment& s = segments_[(i - 1) % kSegments];
       found = {s.lab_ns.load(std::memory_order_relaxed), s.fabric_ps.load(std::memory_order_relaxed),

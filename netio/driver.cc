@@ -1,16 +1,10 @@
 #include "netio/driver.h"
 
 #include <algorithm>
-#include <ctime>
+#include <cstring>
 
 namespace mrclab::netio {
 namespace {
-
-int64_t realtime_minus_monotonic_ns() {
-  timespec real{};
-  ::clock_gettime(CLOCK_REALTIME, &real);
-  return int64_t{real.tv_sec} * 1'000'000'000 + real.tv_nsec - LabTime::now().ns;
-}
 
 bool in_gate(ProcessState state) {
   return state != ProcessState::kReleased && state != ProcessState::kFailed;
@@ -35,7 +29,7 @@ class Driver::Egress : public FrameSink {
     Frame frame = transmission.lost == DropCause::kNone
                       ? std::move(transmission.frame)
                       : make_void_frame(driver_.frames_, transmission.frame);
-    const int ifindex = hosted_.ifindex_of_port[transmission.port.value];
+    const uint32_t ifindex = hosted_.ifindex_of_port[transmission.port.value];
     const size_t size = frame.size();
     const TimeTrailer trailer{driver_.page_.lab,  port.out,           driver_.incarnation_,
                               modelled,           driver_.sent_[port.out.value]++,
@@ -64,8 +58,7 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes,
       ingress_index_(topology.wires_list.size(), kNoProcess),
       sent_(topology.wires_list.size(), 0),
       upstream_(page.process_count, false),
-      done_snapshot_(page.process_count, 0),
-      realtime_offset_ns_(realtime_minus_monotonic_ns()) {}
+      done_snapshot_(page.process_count, 0) {}
 
 Driver::~Driver() = default;
 
@@ -82,12 +75,12 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
   const NodeSite& site = topology_.node(id);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
-    const int ifindex = socket.ifindex_of(port.name);
+    const uint32_t ifindex = socket.ifindex_of(port.name);
     hosted.ifindex_of_port.push_back(ifindex);
-    if (hosted.port_of_ifindex.size() <= static_cast<size_t>(ifindex)) {
-      hosted.port_of_ifindex.resize(static_cast<size_t>(ifindex) + 1);
+    if (hosted.port_of_ifindex.size() <= ifindex) {
+      hosted.port_of_ifindex.resize(ifindex + 1);
     }
-    hosted.port_of_ifindex[static_cast<size_t>(ifindex)] = PortId{i};
+    hosted.port_of_ifindex[ifindex] = PortId{i};
     IngressWireState wire;
     wire.wire = port.in;
     wire.node = id;
@@ -163,7 +156,7 @@ void Driver::flush(HostedNode& hosted) {
     ++report_.failed_sends;
     if (report_.failed_send_reasons.size() < kMaxReportedGaps) {
       report_.failed_send_reasons.push_back(
-          topology_.node(hosted.id).name + ": " + describe_errno(failure.error));
+          topology_.node(hosted.id).name + ": " + std::strerror(failure.error_number));
     }
   }
   hosted.unsent.clear();
@@ -171,16 +164,16 @@ void Driver::flush(HostedNode& hosted) {
 
 void Driver::drain(LabTime now) {
   for (HostedNode& hosted : nodes_) {
-    hosted.socket->drain([&](int ifindex, std::span<const uint8_t> bytes, uint64_t rx_ns) {
-      take_frame(hosted, ifindex, bytes, static_cast<int64_t>(rx_ns), now);
+    hosted.socket->drain([&](uint32_t ifindex, std::span<const uint8_t> bytes, uint64_t rx_ns) {
+      take_frame(hosted, ifindex, bytes, LabTime{static_cast<int64_t>(rx_ns)}, now);
     });
   }
 }
 
-void Driver::take_frame(HostedNode& hosted, int ifindex, std::span<const uint8_t> bytes,
-                        int64_t rx_realtime_ns, LabTime now) {
-  if (static_cast<size_t>(ifindex) >= hosted.port_of_ifindex.size()) return;  // lo
-  const PortId port = hosted.port_of_ifindex[static_cast<size_t>(ifindex)];
+void Driver::take_frame(HostedNode& hosted, uint32_t ifindex,
+                        std::span<const uint8_t> bytes, LabTime received, LabTime now) {
+  if (ifindex >= hosted.port_of_ifindex.size()) return;  // lo
+  const PortId port = hosted.port_of_ifindex[ifindex];
   if (!port.valid()) return;
   moved_ = true;
   const std::optional<size_t> offset = trailer_offset(bytes);
@@ -189,7 +182,9 @@ void Driver::take_frame(HostedNode& hosted, int ifindex, std::span<const uint8_t
     if (trailer) {
       IngressWireState& wire =
           ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
-      if (trailer->lab != page_.lab || trailer->wire != wire.wire) {
+      // A process that was taken out of the gate has fallen silent: what it still sends is not news.
+      const bool silent = wire.sender != kNoProcess && !in_gate(page_.state(wire.sender));
+      if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;
         return;
       }
@@ -197,7 +192,7 @@ void Driver::take_frame(HostedNode& hosted, int ifindex, std::span<const uint8_t
       return;
     }
   }
-  take_foreign(hosted, port, bytes, rx_realtime_ns, now);
+  take_foreign(hosted, port, bytes, received, now);
 }
 
 void Driver::take_carried(HostedNode& hosted, IngressWireState& wire, const TimeTrailer& trailer,
@@ -227,16 +222,15 @@ void Driver::take_carried(HostedNode& hosted, IngressWireState& wire, const Time
 }
 
 void Driver::take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
-                          int64_t rx_realtime_ns, LabTime now) {
+                          LabTime received, LabTime now) {
   ++report_.foreign_frames;
   Arrival arrival;
   arrival.foreign = true;
   arrival.frame = frames_.copy(bytes);
   if (!arrival.frame) return;
   // A kernel's timestamp says when the frame came, not when this process woke up to read it.
-  const LabTime stamped{rx_realtime_ns - realtime_offset_ns_};
-  const LabTime when = rx_realtime_ns > 0 ? std::min(stamped, now) : now;
-  arrival.arrival = arrival.start = std::max(page_.clock.fabric_at(when), committed_);
+  const FabricTime stamped = page_.clock.fabric_at(std::min(received, now));
+  arrival.arrival = arrival.start = std::max(stamped, committed_);
   arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
   hosted.node->receive(port, std::move(arrival));
 }
@@ -327,10 +321,7 @@ void Driver::deliver_fast(const Port& port, Transmission&& transmission) {
   arrival.sequence = sent_[port.out.value]++;
   arrival.lost = transmission.lost;
   if (transmission.lost != DropCause::kNone) {
-    // The same cut that a void frame makes, so that the history does not depend on the wire mode.
-    const Bytes modelled = transmission.frame.modelled_size();
-    transmission.frame.resize(std::min(transmission.frame.size(), kVoidHeaderBytes));
-    transmission.frame.set_modelled_size(modelled);
+    cut_to_void(transmission.frame);  // as on a veth: the history is the same in every wire mode
   }
   arrival.frame = std::move(transmission.frame);
   nodes_[hosted_index_[port.peer.node.value]].node->receive(port.peer.port, std::move(arrival));
@@ -363,7 +354,9 @@ bool Driver::all_accounted_for() const {
 
 DriverReport Driver::report() const {
   DriverReport report = report_;
-  for (const HostedNode& hosted : nodes_) report.ring_drops += hosted.socket->ring_drops();
+  for (const HostedNode& hosted : nodes_) {
+    report.ring_drops += hosted.socket->statistics().ring_drops;
+  }
   return report;
 }
 

@@ -71,8 +71,6 @@ class Driver {
   Tick tick();
 
   FabricTime committed() const { return committed_; }
-  /// Lab nanoseconds from `now` until the clock reaches the next thing to do, capped at `max_ns`.
-  int64_t lab_ns_to_next(LabTime now, int64_t max_ns) const;
   DriverReport report() const;
 
  private:
@@ -82,7 +80,7 @@ class Driver {
     Node* node = nullptr;
     PacketSocket* socket = nullptr;
     std::vector<PortId> port_of_ifindex;
-    std::vector<int> ifindex_of_port;
+    std::vector<uint32_t> ifindex_of_port;
     std::vector<Frame> unsent;   ///< queued at the socket until the flush of this tick
   };
   /// What is known about one incoming wire.
@@ -102,12 +100,12 @@ class Driver {
   };
 
   void drain(LabTime now);
-  void take_frame(HostedNode& hosted, int ifindex, std::span<const uint8_t> bytes,
-                  int64_t rx_realtime_ns, LabTime now);
+  void take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const uint8_t> bytes,
+                  LabTime received, LabTime now);
   void take_carried(HostedNode& hosted, IngressWireState& wire, const TimeTrailer& trailer,
                     std::span<const uint8_t> bytes, size_t length);
   void take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
-                    int64_t rx_realtime_ns, LabTime now);
+                    LabTime received, LabTime now);
   /// False for a sequence number that has been seen before.
   bool note_sequence(IngressWireState& wire, uint64_t sequence);
   void note_slack(LabTime now);
@@ -141,7 +139,6 @@ class Driver {
   FabricTime earliest_need_ = FabricTime::never();  ///< among frames drained in this tick
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
   uint32_t waits_for_ = kNoProcess;
-  int64_t realtime_offset_ns_;
   uint64_t foreign_sequence_ = 0;
   bool moved_ = false;
   DriverReport report_;

@@ -51,20 +51,23 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
 void RunRecorder::packet(const PacketRecord& record) {
   history_.packet(record);
   if (capture_ == nullptr || record.t > end_ || !record.frame) return;
-  const auto original = static_cast<uint32_t>(record.frame.modelled_size().value);
-  const CaptureDirection direction = record.direction == Direction::kIngress
-                                         ? CaptureDirection::kInbound
-                                         : CaptureDirection::kOutbound;
+  PcapngRecord captured;
+  captured.interface = drop_interface_;
+  captured.t = record.t;
+  captured.direction = record.direction;
+  captured.bytes = record.frame.bytes();
+  captured.original_length = record.frame.modelled_size().value;
   if (record.event == PacketEvent::kDropped) {
-    const std::string port = topology_.port_name({node_, record.port});
     const std::string comment =
-        fmt::format("drop: {} {} {}", name_of(record.cause), port,
+        fmt::format("drop: {} {} {}", name_of(record.cause),
+                    topology_.port_name({node_, record.port}),
                     record.direction == Direction::kIngress ? "in" : "out");
-    capture_->packet(drop_interface_, record.t, direction, record.frame.bytes(), original, comment);
+    captured.comment = comment;
+    capture_->write(captured);
   } else if (capture_passed_) {
-    capture_->packet(interface_of_port_[record.port.value], record.t, direction,
-                     record.frame.bytes(), original,
-                     record.event == PacketEvent::kTrimmed ? "trimmed" : "");
+    captured.interface = interface_of_port_[record.port.value];
+    if (record.event == PacketEvent::kTrimmed) captured.comment = "trimmed";
+    capture_->write(captured);
   }
 }
 

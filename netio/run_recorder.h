@@ -14,6 +14,9 @@
 
 namespace mrclab::netio {
 
+/// Bytes kept of each captured frame: all headers of a write with immediate are 146.
+inline constexpr uint32_t kCaptureSnapLength = 160;
+
 /// events.jsonl of one process: one line per event, bounded.
 class EventLog {
  public:

@@ -1,0 +1,231 @@
+#include "lab/live_lab.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "fabric/fabric_file.h"
+#include "netio/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::ProcessState;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReadyDeadline{20'000};
+constexpr int kChildPageFd = 3;
+
+std::filesystem::path program_directory() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+  netio::write_file(file, text);
+}
+
+netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t processes) {
+  auto& gate = page.as<netio::GatePage>();
+  gate.magic = netio::GatePage::kMagic;
+  gate.lab = lab_id;
+  gate.process_count = processes;
+  gate.limit_ps.store(-1);
+  gate.clock.reset(FabricTime::zero(), netio::LabTime::now());
+  for (uint32_t i = 0; i < processes; ++i) {
+    gate.slot(i).done_ps.store(-1);
+    gate.slot(i).min_slack_ns.store(INT64_MAX);
+    gate.slot(i).waits_for.store(netio::kNoProcess);
+  }
+  return gate;
+}
+
+}  // namespace
+
+ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes) {
+  ProcessPlan plan;
+  plan.process_of_node.assign(topology.nodes.size(), netio::kNoProcess);
+  const auto add = [&](std::string name, bool endpoints) {
+    plan.processes.push_back({std::move(name), endpoints});
+    return static_cast<uint32_t>(plan.processes.size() - 1);
+  };
+  const uint32_t groups = std::clamp(host_processes, 1u, topology.host_count());
+  std::vector<uint32_t> group_process, plane_process;
+  for (uint32_t g = 0; !isolate && g < groups; ++g) {
+    group_process.push_back(add("hosts-" + std::to_string(g), true));
+  }
+  const bool own_switches = topology.forwarding == Forwarding::kSwitchd;
+  for (uint32_t p = 0; !isolate && own_switches && p < topology.planes; ++p) {
+    plane_process.push_back(add("plane-" + std::to_string(p), false));
+  }
+  for (const NodeSite& site : topology.nodes) {
+    const bool host = site.role == NodeRole::kHost;
+    if (!host && !own_switches) continue;
+    uint32_t& process = plan.process_of_node[site.id.value];
+    if (isolate) {
+      process = add(site.name, host);
+    } else {
+      process = host ? group_process[site.index * groups / topology.host_count()]
+                     : plane_process[site.plane];
+    }
+  }
+  return plan;
+}
+
+LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress)
+    : topology_(topology),
+      options_(std::move(options)),
+      plan_(plan_processes(topology, options_.isolate, options_.host_processes)),
+      fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
+      page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
+      gate_(prepare_gate(page_, fabric_->lab_id(),
+                         static_cast<uint32_t>(plan_.processes.size()))),
+      pace_(gate_.clock, options_.dilation),
+      mirror_(topology, options_.schedule,
+              [this](LinkId link, bool up) { fabric_->set_link(link, up); }) {
+  if (plan_.processes.size() > netio::kMaxProcesses) {
+    throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
+                                 plan_.processes.size(), netio::kMaxProcesses));
+  }
+  if (topology.wires_list.size() > netio::kMaxWires) {
+    throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
+                                 topology.wires_list.size(), netio::kMaxWires));
+  }
+  start_daemons();
+  wait_until_ready();
+}
+
+LiveLab::~LiveLab() {
+  try {
+    tear_down();
+  } catch (const std::exception&) {  // the record stays, so that `down` can finish
+  }
+}
+
+std::filesystem::path LiveLab::control_socket(uint32_t process) const {
+  return fabric_->run_directory() / (plan_.processes[process].name + ".sock");
+}
+
+void LiveLab::start_daemons() {
+  const std::filesystem::path dir = fabric_->run_directory();
+  const std::filesystem::path fabric_file = dir / "fabric.yaml";
+  write_text(fabric_file, to_yaml(options_.shape));
+  for (uint32_t i = 0; i < plan_.processes.size(); ++i) {
+    const ProcessPlan::Process& process = plan_.processes[i];
+    netio::DaemonConfig config;
+    config.lab = options_.name;
+    config.lab_id = fabric_->lab_id();
+    config.process_name = process.name;
+    config.process = i;
+    config.process_of_node = plan_.process_of_node;
+    config.fabric_file = fabric_file;
+    config.seed = options_.seed;
+    config.end = options_.end;
+    config.schedule = options_.schedule;
+    config.capture = options_.capture;
+    config.run_dir = options_.run_dir;
+    config.control_socket = control_socket(i);
+    config.page_fd = kChildPageFd;
+    config.realtime = options_.realtime;
+    if (process.endpoints) {
+      config.workload = options_.workload;
+      config.transport = options_.transport;
+    }
+    const std::filesystem::path file = dir / (process.name + ".json");
+    netio::write_daemon_config(config, file);
+    netio::ChildOptions child;
+    child.argv = {program_directory() / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
+                  file.string()};
+    child.descriptors = {{page_.fd(), kChildPageFd}};
+    child.stdout_file = dir / (process.name + ".out");
+    const std::string variable = instance_variable(fabric_->instance());
+    const size_t equals = variable.find('=');
+    child.environment = {{variable.substr(0, equals), variable.substr(equals + 1)}};
+    children_.push_back(netio::ChildProcess::spawn(child));
+    fabric_->record_process(mark_of(children_.back().pid(), child.argv[0]));
+  }
+}
+
+void LiveLab::wait_until_ready() {
+  const auto deadline = std::chrono::steady_clock::now() + kReadyDeadline;
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    while (gate_.state(i) != ProcessState::kReady) {
+      const bool late = std::chrono::steady_clock::now() > deadline;
+      const auto ended = children_[i].wait(milliseconds(1));
+      if (!ended && !late) continue;
+      std::string said;
+      try {
+        said = netio::read_file(fabric_->run_directory() / (plan_.processes[i].name + ".out"));
+      } catch (const netio::SystemError&) {
+      }
+      throw std::runtime_error(
+          fmt::format("{} did not become ready: {}\n{}", plan_.processes[i].name,
+                      ended ? to_string(*ended) : "no answer in 20 s", said));
+    }
+  }
+}
+
+void LiveLab::start() {
+  started_ = true;
+  gate_.limit_ps.store(FabricTime::never().ps(), std::memory_order_release);
+  pace_.start(netio::LabTime::now());
+}
+
+FabricTime LiveLab::now() const {
+  const FabricTime slowest = gate_.slowest_done();
+  return std::min(std::max(slowest, FabricTime::zero()), options_.end);
+}
+
+bool LiveLab::step() {
+  const FabricTime slowest = now();
+  mirror_.step(slowest, pace_.dilation());
+  gate_.limit_ps.store(mirror_.limit().ps(), std::memory_order_release);
+  if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
+  watch_children();
+  watch_heartbeats();
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    if (gate_.state(i) == ProcessState::kReady) return true;
+  }
+  return false;
+}
+
+void LiveLab::watch_children() {
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    const ProcessState state = gate_.state(i);
+    if (state == ProcessState::kReleased || state == ProcessState::kFailed) continue;
+    if (children_[i].running()) continue;
+    const bool had_finished = state == ProcessState::kFinished;
+    gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
+    if (had_finished) continue;
+    outside_faults_.push_back({fmt::format("{} ended with {} at {}", plan_.processes[i].name,
+                                           to_string(*children_[i].wait(milliseconds(0))),
+                                           to_string(now()))});
+  }
+}
+
+void LiveLab::watch_heartbeats() {
+  const netio::LabTime lab_now = netio::LabTime::now();
+  const int64_t patience = std::chrono::nanoseconds(kGatePatience).count();
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    if (gate_.state(i) != ProcessState::kReady) continue;
+    const int64_t beat = gate_.slot(i).heartbeat_ns.load(std::memory_order_relaxed);
+    if (beat == 0 || lab_now.ns - beat < patience) continue;
+    gate_.set_state(i, ProcessState::kReleased);
+    outside_faults_.push_back(
+        {fmt::format("{} stood still for {} s and was taken out of the gate at {}",
+                     plan_.processes[i].name, kGatePatience.count() / 1000, to_string(now()))});
+  }
+}
+
+DilationReport LiveLab::dilation_report() const {
+  return pace_.report(now(), netio::LabTime::now());
+}
+
+void LiveLab::tear_down() {
+  for (netio::ChildProcess& child : children_) child.signal(SIGTERM);
+  for (netio::ChildProcess& child : children_) child.stop(milliseconds(2000));
+  if (fabric_) fabric_->tear_down();
+  fabric_.reset();
+}
+
+}  // namespace mrclab::lab

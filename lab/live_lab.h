@@ -1,0 +1,106 @@
+#pragma once
+// The live world: a topology as namespaces, and the daemons that run its nodes behind clock and gate.
+// Owned by `run`, `demo` or mrclab-labd; when this object dies, all of it goes.
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/reports.h"
+#include "fabric/history.h"
+#include "lab/bring_up.h"
+#include "lab/kernel_mirror.h"
+#include "lab/pace.h"
+#include "netio/child_process.h"
+#include "netio/daemon_config.h"
+#include "netio/gate.h"
+#include "netio/shared_page.h"
+
+namespace mrclab::lab {
+
+/// Which process runs which nodes. By default one per plane for its switches and one for a few
+/// hosts; isolated: one per node.
+struct ProcessPlan {
+  struct Process {
+    std::string name;      ///< "plane-3", "hosts-0", or the node's name
+    bool endpoints = false;
+  };
+  std::vector<Process> processes;
+  std::vector<uint32_t> process_of_node;  ///< by NodeId; kNoProcess: the kernel forwards there
+};
+ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes);
+
+struct LiveLabOptions {
+  std::string name;
+  RegularPlanes shape;                     ///< the fabric, for the daemons to read
+  uint64_t seed = 1;
+  FabricTime end = FabricTime::never();
+  std::vector<ScheduledEffect> schedule;
+  netio::CaptureMode capture = netio::CaptureMode::kNone;
+  std::filesystem::path run_dir;           ///< empty for a lab that stays
+  std::string workload;                    ///< YAML for the endpoints
+  std::string transport = "{profile: lab}";
+  std::optional<double> dilation;          ///< empty: auto
+  bool isolate = false;
+  uint32_t host_processes = 2;
+  bool realtime = false;
+};
+
+/// Something happened to the lab that its model does not know.
+struct OutsideFault {
+  std::string what;
+};
+
+class LiveLab {
+ public:
+  /// How long a process may do nothing, while others wait for it, before it is taken out of the gate.
+  static constexpr std::chrono::milliseconds kGatePatience{5000};
+
+  /// Brings the fabric up and starts its daemons; time stays at 0. Throws SystemError or InputError,
+  /// leaving nothing behind.
+  LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress = {});
+  ~LiveLab();
+
+  /// Lets fabric time pass.
+  void start();
+  /// To be called every few milliseconds: pace, kernel mirror, supervision. False when every process
+  /// has finished or none is left.
+  bool step();
+
+  FabricTime now() const;                 ///< committed by every process
+  double dilation() const { return pace_.dilation(); }
+  netio::GatePage& gate() { return gate_; }
+  LiveFabric& fabric() { return *fabric_; }
+  const KernelMirror& mirror() const { return mirror_; }
+  const ProcessPlan& plan() const { return plan_; }
+  const std::vector<OutsideFault>& outside_faults() const { return outside_faults_; }
+  pid_t pid_of(uint32_t process) const { return children_[process].pid(); }
+  std::filesystem::path control_socket(uint32_t process) const;
+  DilationReport dilation_report() const;
+
+  /// Ends the daemons and removes the fabric. Idempotent.
+  void tear_down();
+
+ private:
+  void start_daemons();
+  void wait_until_ready();
+  void watch_children();
+  void watch_heartbeats();
+
+  const Topology& topology_;
+  LiveLabOptions options_;
+  ProcessPlan plan_;
+  std::unique_ptr<LiveFabric> fabric_;
+  netio::SharedPage page_;
+  netio::GatePage& gate_;
+  Pace pace_;
+  KernelMirror mirror_;
+  std::vector<netio::ChildProcess> children_;
+  std::vector<OutsideFault> outside_faults_;
+  bool started_ = false;
+};
+
+}  // namespace mrclab::lab

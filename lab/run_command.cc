@@ -1,0 +1,144 @@
+#include "lab/run_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+
+#include "analysis/analyze.h"
+
+namespace mrclab::lab {
+namespace {
+
+volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
+
+void note_interrupt(int) { g_interrupted = 1; }
+
+/// Ctrl-C and SIGTERM end a run in order: the lab is torn down first.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    g_interrupted = 0;
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, note_interrupt);
+  }
+  ~InterruptGuard() {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
+  }
+};
+
+CaptureScope capture_scope(const std::string& word) {
+  if (word == "hosts") return CaptureScope::kHosts;
+  if (word == "all") return CaptureScope::kAll;
+  if (word == "none") return CaptureScope::kNone;
+  throw InputError("--captures: found \"" + word + "\"; expected hosts, all or none");
+}
+
+ScenarioOverrides overrides_of(const RunCommandOptions& options) {
+  ScenarioOverrides overrides;
+  overrides.seed = options.seed;
+  overrides.fabric = options.fabric;
+  overrides.dilation = options.dilation;
+  if (options.captures) overrides.captures = capture_scope(*options.captures);
+  return overrides;
+}
+
+bool on_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
+
+double plane_gbps(const Topology& topology) {
+  return static_cast<double>(topology.host_rate.bps) * topology.host_count() / 1e9;
+}
+
+void print_times(std::FILE* out, const RunResult& result, World world) {
+  if (world == World::kLive) {
+    fmt::print(out, "up in {:.2f} s, ran {:.1f} s, down in {:.2f} s, judged in {:.1f} s\n",
+               result.bring_up_seconds, result.run_seconds, result.tear_down_seconds,
+               result.analyze_seconds);
+  }
+  fmt::print(out, "run folder  {}\n", result.folder.path.string());
+}
+
+RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, std::FILE* notes) {
+  ProgressView view(notes, on_terminal(notes),
+                    fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
+                                scenario.topology.name, name_of(options.world), scenario.seed),
+                    plane_gbps(scenario.topology));
+  RunOptions run;
+  run.world = options.world;
+  run.runs_root = options.out;
+  run.isolate = options.isolate;
+  run.realtime = options.realtime;
+  run.view = &view;
+  run.interrupted = [] { return g_interrupted != 0; };
+  return run_scenario(scenario, run);
+}
+
+int worse(int a, int b) {
+  const auto rank = [](int code) { return code == 1 ? 2 : code == 0 ? 0 : 1; };
+  return rank(b) > rank(a) ? b : a;
+}
+
+void print_summary(const std::vector<RunResult>& results) {
+  fmt::print("\n{:<28} {:<13} {:<13} {:>10}\n", "scenario", "result", "timing", "seconds");
+  for (const RunResult& result : results) {
+    const analysis::Verdict& verdict = result.verdict;
+    fmt::print("{:<28} {:<13} {:<13} {:>10.1f}\n", verdict.scenario.substr(0, 28),
+               analysis::name_of(verdict.result),
+               verdict.timing.faithful ? "FAITHFUL" : "NOT FAITHFUL",
+               result.bring_up_seconds + result.run_seconds + result.tear_down_seconds +
+                   result.analyze_seconds);
+  }
+}
+
+void print_json(const std::vector<RunResult>& results) {
+  if (results.size() == 1) {
+    fmt::print("{}\n", analysis::to_json(results.front().verdict));
+    return;
+  }
+  fmt::print("[\n");
+  for (size_t i = 0; i < results.size(); ++i) {
+    fmt::print("{}{}\n", analysis::to_json(results[i].verdict), i + 1 < results.size() ? "," : "");
+  }
+  fmt::print("]\n");
+}
+
+}  // namespace
+
+int run_command(const RunCommandOptions& options) {
+  std::vector<Scenario> scenarios;
+  for (const std::string& name : options.scenarios) {
+    scenarios.push_back(load_scenario(name, overrides_of(options)));
+  }
+  std::FILE* notes = options.json ? stderr : stdout;
+  const InterruptGuard guard;
+  std::vector<RunResult> results;
+  int code = 0;
+  for (const Scenario& scenario : scenarios) {
+    results.push_back(run_one(scenario, options, notes));
+    const RunResult& result = results.back();
+    code = worse(code, analysis::exit_code(result.verdict.result));
+    if (options.json) continue;
+    const analysis::TableOptions table{.width = 80, .colour = on_terminal(stdout)};
+    fmt::print("\n{}", analysis::to_table(result.verdict, table));
+    print_times(stdout, result, options.world);
+  }
+  if (options.json) print_json(results);
+  if (!options.json && results.size() > 1) print_summary(results);
+  return code;
+}
+
+int demo_command(const std::filesystem::path& out) {
+  fmt::print(
+      "Eight planes, 48 switches, 8 hosts: every packet below is real, every link a veth.\n"
+      "A ring all-reduce runs over MRC while the transceiver p0.t0-0:o0 glitches and its\n"
+      "four host links flap. Times and rates are those of the modelled hardware.\n\n");
+  RunCommandOptions options;
+  options.scenarios = {"optic-glitch"};
+  options.out = out;
+  const int code = run_command(options);
+  fmt::print("report      {}\n", (out / "latest" / "report.html").string());
+  return code;
+}
+
+}  // namespace mrclab::lab

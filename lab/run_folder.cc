@@ -1,0 +1,87 @@
+#include "lab/run_folder.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <vector>
+
+#include "netio/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Fabric time of an event line, which starts with {"t_ps":<number>.
+int64_t time_of(const std::string& line) {
+  const size_t colon = line.find(':');
+  return colon == std::string::npos ? 0 : std::strtoll(line.c_str() + colon + 1, nullptr, 10);
+}
+
+void point_latest(const fs::path& root, const std::string& target) {
+  std::error_code ignored;  // a filesystem without links still gets its run
+  const fs::path temporary = root / (".latest-" + std::to_string(::getpid()));
+  fs::create_symlink(target, temporary, ignored);
+  if (!ignored) fs::rename(temporary, root / "latest", ignored);
+}
+
+}  // namespace
+
+RunFolder make_run_folder(const fs::path& root, const std::string& name) {
+  fs::create_directories(root);
+  const std::string stamp = fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::time(nullptr)));
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::string leaf = stamp + "-" + name + (attempt == 0 ? "" : fmt::format(".{}", attempt));
+    if (!fs::create_directory(root / leaf)) continue;  // another run of the same second has it
+    const RunFolder folder{root / leaf};
+    for (const char* sub : {"captures", "reports", "events", "logs"}) {
+      fs::create_directory(folder.path / sub);
+    }
+    point_latest(root, leaf);
+    return folder;
+  }
+  throw fs::filesystem_error("too many runs in one second", root,
+                             std::make_error_code(std::errc::file_exists));
+}
+
+void merge_events(const RunFolder& folder) {
+  std::vector<std::string> lines;
+  const fs::path parts = folder.path / "events";
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(parts)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+    return time_of(a) < time_of(b);
+  });
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  netio::write_file(folder.path / "events.jsonl", text);
+  fs::remove_all(parts);
+}
+
+void give_to_invoking_user(const RunFolder& folder) {
+  const char* uid = std::getenv("SUDO_UID");
+  const char* gid = std::getenv("SUDO_GID");
+  if (uid == nullptr || gid == nullptr || ::geteuid() != 0) return;
+  const auto owner = static_cast<uid_t>(std::strtoul(uid, nullptr, 10));
+  const auto group = static_cast<gid_t>(std::strtoul(gid, nullptr, 10));
+  const auto give = [&](const fs::path& path) {
+    // Only a convenience: what cannot be given away stays root's.
+    [[maybe_unused]] const int done = ::lchown(path.c_str(), owner, group);
+  };
+  give(folder.path.parent_path());
+  give(folder.path.parent_path() / "latest");
+  give(folder.path);
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path)) give(entry.path());
+}
+
+}  // namespace mrclab::lab

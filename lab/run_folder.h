@@ -1,0 +1,25 @@
+#pragma once
+// The folder that a run leaves (DESIGN §6): runs/<time>-<name>/, and runs/latest points to it.
+
+#include <filesystem>
+#include <string>
+
+namespace mrclab::lab {
+
+struct RunFolder {
+  std::filesystem::path path;
+  std::filesystem::path captures() const { return path / "captures"; }
+  std::filesystem::path reports() const { return path / "reports"; }
+};
+
+/// Makes runs/<UTC time>-<name>/ below `root` with its subfolders, and the link `latest`. Throws
+/// std::filesystem::filesystem_error (no rights, disk full).
+RunFolder make_run_folder(const std::filesystem::path& root, const std::string& name);
+
+/// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.
+void merge_events(const RunFolder& folder);
+
+/// Under sudo the folder goes to the user who typed the command.
+void give_to_invoking_user(const RunFolder& folder);
+
+}  // namespace mrclab::lab

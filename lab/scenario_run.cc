@@ -1,0 +1,222 @@
+#include "lab/scenario_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "analysis/analyze.h"
+#include "analysis/fault_span.h"
+#include "endpoint/workload_spec.h"
+#include "lab/live_lab.h"
+#include "lab/world_outcome.h"
+#include "netio/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+/// Lab names allow neither '-' nor '.', and are at most 32 long.
+std::string lab_name_for(const std::string& scenario) {
+  std::string name;
+  for (const char c : scenario.substr(0, 20)) {
+    name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  }
+  return fmt::format("{}_{}", name, ::getpid());
+}
+
+std::string workload_yaml(const Scenario& scenario) {
+  std::string text;
+  for (const endpoint::WorkloadSpec& spec : scenario.workload) {
+    text += "- " + endpoint::to_yaml(spec) + "\n";
+  }
+  return text;
+}
+
+std::string transport_yaml(const TransportChoice& transport) {
+  std::string text = "profile: " + transport.profile + "\n";
+  if (transport.active_evs) text += fmt::format("active_evs: {}\n", *transport.active_evs);
+  if (transport.ack_timeout) {
+    text += fmt::format("ack_timeout: {}ps\n", transport.ack_timeout->ps());
+  }
+  return text;
+}
+
+netio::CaptureMode capture_mode(CaptureScope scope) {
+  switch (scope) {
+    case CaptureScope::kHosts: return netio::CaptureMode::kHosts;
+    case CaptureScope::kAll: return netio::CaptureMode::kAll;
+    case CaptureScope::kNone: break;
+  }
+  return netio::CaptureMode::kNone;
+}
+
+ProgressSample sample_of(const Scenario& scenario, LiveLab& lab) {
+  using netio::ProgressCounter;
+  netio::GatePage& gate = lab.gate();
+  ProgressSample sample;
+  sample.now = lab.now();
+  sample.end = scenario.end;
+  sample.dilation = lab.dilation();
+  for (uint32_t plane = 0; plane < scenario.topology.planes && plane < netio::kMaxPlanes; ++plane) {
+    sample.plane_bytes.push_back(gate.progress(ProgressCounter::kPlaneBytes, plane));
+  }
+  for (const LinkId link : lab.mirror().down_at(sample.now)) {
+    sample.links_down.push_back(scenario.topology.port_name(scenario.topology.link(link).b));
+  }
+  sample.evs_lost = gate.progress(ProgressCounter::kEvsLost);
+  sample.evs_regained = gate.progress(ProgressCounter::kEvsRegained);
+  sample.retransmitted = gate.progress(ProgressCounter::kRetransmitted);
+  sample.trimmed = gate.progress(ProgressCounter::kTrimmed);
+  sample.qps_in_error = gate.progress(ProgressCounter::kQpsInError);
+  sample.bytes_verified = gate.progress(ProgressCounter::kBytesVerified);
+  for (uint32_t i = 0; i < gate.process_count; ++i) {
+    sample.late_frames += gate.slot(i).late_frames.load(std::memory_order_relaxed);
+  }
+  return sample;
+}
+
+LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
+                            const RunFolder& folder) {
+  LiveLabOptions live;
+  live.name = options.lab_name.value_or(lab_name_for(scenario.name));
+  live.shape = scenario.fabric;
+  live.seed = scenario.seed;
+  live.end = scenario.end;
+  live.schedule = scenario.schedule;
+  live.capture = capture_mode(scenario.captures);
+  live.run_dir = std::filesystem::absolute(folder.path);
+  live.workload = workload_yaml(scenario);
+  live.transport = transport_yaml(scenario.transport);
+  if (scenario.dilation) live.dilation = *scenario.dilation;
+  live.isolate = options.isolate;
+  live.realtime = options.realtime;
+  live.host_processes = options.host_processes;
+  return live;
+}
+
+/// Steps the lab until it has finished; keeps the view fresh.
+void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab) {
+  constexpr auto kStep = std::chrono::milliseconds(2);
+  constexpr auto kRedraw = std::chrono::milliseconds(100);
+  auto redraw = SteadyClock::now();
+  while (lab.step()) {
+    if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
+    if (options.view != nullptr && SteadyClock::now() >= redraw) {
+      options.view->update(sample_of(scenario, lab));
+      redraw = SteadyClock::now() + kRedraw;
+    }
+    std::this_thread::sleep_for(kStep);  // the lab's heartbeat, not a wait for something to happen
+  }
+  if (options.view != nullptr) options.view->finish(sample_of(scenario, lab));
+}
+
+void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder,
+                     WorldOutcome& outcome) {
+  outcome.timing.min_slack_ns = INT64_MAX;
+  for (const ProcessPlan::Process& process : lab.plan().processes) {
+    const auto file = folder.reports() / (process.name + ".json");
+    if (!std::filesystem::exists(file)) {
+      outcome.timing.reasons.push_back(process.name + " left no report");
+      continue;
+    }
+    add_process_report(outcome, scenario,
+                       nlohmann::json::parse(netio::read_file(file, size_t{64} << 20)));
+  }
+  for (const OutsideFault& fault : lab.outside_faults()) {
+    outcome.timing.reasons.push_back(fault.what);
+  }
+  if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
+}
+
+WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
+                      RunResult& result) {
+  auto start = SteadyClock::now();
+  LiveLab lab(scenario.topology, live_options(scenario, options, folder));
+  result.bring_up_seconds = seconds_since(start);
+  if (options.on_process) {
+    for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
+      options.on_process(lab.plan().processes[i].name, lab.pid_of(i));
+    }
+  }
+  start = SteadyClock::now();
+  lab.start();
+  follow(scenario, options, lab);
+  result.run_seconds = seconds_since(start);
+  const DilationReport dilation = lab.dilation_report();
+
+  WorldOutcome outcome;
+  collect_reports(scenario, lab, folder, outcome);
+  outcome.timing.dilation_min = dilation.min;
+  outcome.timing.dilation_mean = dilation.mean;
+  outcome.timing.dilation_max = dilation.max;
+  start = SteadyClock::now();
+  lab.tear_down();
+  result.tear_down_seconds = seconds_since(start);
+  return outcome;
+}
+
+WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder) {
+  return run_simulated(scenario, folder, [&](FabricTime) {
+    if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
+    return true;
+  });
+}
+
+analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& options,
+                               const RunFolder& folder, WorldOutcome&& outcome) {
+  std::vector<analysis::FaultName> names;
+  for (const faults::Fault& fault : scenario.faults) {
+    names.push_back({faults::describe(fault, scenario.topology),
+                     std::string(faults::name_of(fault))});
+  }
+  outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
+                                                                 : analysis::TimingMode::kWall;
+  outcome.timing.faithful =
+      outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
+  return {.topology = scenario.topology,
+          .captures = analysis::captures_in(folder.captures()),
+          .faults = analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.end),
+          .expectations = scenario.expect,
+          .hosts = std::move(outcome.hosts),
+          .timing = std::move(outcome.timing),
+          .scenario = scenario.name,
+          .world = std::string(name_of(options.world)),
+          .version = MRCLAB_VERSION,
+          .seed = scenario.seed,
+          .end = scenario.end,
+          .base_rtt = scenario.topology.base_rtt,
+          .history_sha256 = history_sha256(std::move(outcome.history))};
+}
+
+}  // namespace
+
+std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
+
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
+  RunResult result;
+  result.folder = make_run_folder(options.runs_root, scenario.name);
+  write_resolved_scenario(scenario, result.folder.path / "scenario.yaml");
+  write_fault_schedule(scenario.schedule, scenario.topology, result.folder.path / "faults.jsonl");
+  WorldOutcome outcome = options.world == World::kLive
+                             ? run_live(scenario, options, result.folder, result)
+                             : run_sim(scenario, options, result.folder);
+  merge_events(result.folder);
+  const auto start = SteadyClock::now();
+  const analysis::RunInputs inputs =
+      inputs_for(scenario, options, result.folder, std::move(outcome));
+  const analysis::Analysis analysis = analysis::analyze(inputs);
+  analysis::write_results(result.folder.path, inputs, analysis);
+  result.verdict = analysis.verdict;
+  result.analyze_seconds = seconds_since(start);
+  give_to_invoking_user(result.folder);
+  return result;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,50 @@
+#pragma once
+// One execution of a scenario in a world, from an empty run folder to a verdict.
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analysis/verdict.h"
+#include "lab/progress_view.h"
+#include "lab/run_folder.h"
+#include "lab/scenario.h"
+
+namespace mrclab::lab {
+
+enum class World : uint8_t { kLive, kSim };
+std::string_view name_of(World world);
+
+struct RunOptions {
+  World world = World::kLive;
+  std::filesystem::path runs_root = "runs";
+  std::optional<std::string> lab_name;    ///< default: made from the scenario's name and the pid
+  bool isolate = false;
+  bool realtime = false;
+  uint32_t host_processes = 2;
+  ProgressView* view = nullptr;
+  std::function<bool()> interrupted;      ///< asked every few milliseconds
+  /// Told when every daemon is ready, before time starts, with each process's name and pid.
+  std::function<void(const std::string& process, int pid)> on_process;
+};
+
+struct RunResult {
+  RunFolder folder;
+  analysis::Verdict verdict;
+  double bring_up_seconds = 0;            ///< wall clock; live only
+  double run_seconds = 0;
+  double tear_down_seconds = 0;
+  double analyze_seconds = 0;
+};
+
+/// Thrown when the user interrupts a run; everything has been torn down.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind.
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
+
+}  // namespace mrclab::lab

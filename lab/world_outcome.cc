@@ -1,0 +1,125 @@
+#include "lab/world_outcome.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "endpoint/host_node.h"
+#include "lab/sim_world.h"
+#include "netio/file_descriptor.h"
+#include "netio/run_recorder.h"
+#include "switchd/switch_node.h"
+
+namespace mrclab::lab {
+namespace {
+
+uint64_t counter(const nlohmann::json& counters, const char* name) {
+  const auto found = counters.find(name);
+  return found == counters.end() ? 0 : found->get<uint64_t>();
+}
+
+void add_reasons(analysis::TimingReport& timing, const nlohmann::json& report, bool carried) {
+  const std::string process = report.at("process").get<std::string>();
+  const auto note = [&](const char* key, const char* what) {
+    const uint64_t count = counter(report, key);
+    if (count > 0) timing.reasons.push_back(fmt::format("{}: {} {}", process, count, what));
+  };
+  for (const auto& gap : report.at("gaps")) {
+    timing.reasons.push_back(fmt::format("the kernel lost frame {} on wire {}",
+                                         gap.at("sequence").get<uint64_t>(),
+                                         gap.at("wire").get<std::string>()));
+  }
+  note("late_frames", "frames came after their time");
+  note("failed_sends", "frames were refused by the kernel");
+  for (const auto& reason : report.at("failed_send_reasons")) {
+    timing.reasons.push_back(reason.get<std::string>());
+    break;  // one example says what kind it is
+  }
+  note("ring_drops", "frames found no room in a receive ring");
+  note("unknown_frames", "frames carried a trailer that is not this wire's");
+  note("frame_pool_exhausted", "times there was no frame buffer");
+  if (carried) note("foreign_frames", "frames came from outside the lab");
+}
+
+}  // namespace
+
+analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters) {
+  analysis::HostReport report;
+  report.host = host;
+  report.qps = static_cast<uint32_t>(counter(counters, "qps"));
+  report.qps_in_error = static_cast<uint32_t>(counter(counters, "qps_in_error"));
+  report.bytes_verified = counter(counters, "bytes_verified");
+  report.bytes_wrong = counter(counters, "bytes_mismatched");
+  report.access_violations = counter(counters, "memory_faults");
+  return report;
+}
+
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
+                        const nlohmann::json& report) {
+  const auto streams = history_from_text(report.at("history").get<std::string>());
+  if (!streams) throw std::runtime_error("a daemon's report has a malformed history");
+  outcome.history.insert(outcome.history.end(), streams->begin(), streams->end());
+  for (const auto& [node, counters] : report.at("counters").items()) {
+    const auto id = scenario.topology.find_node(node);
+    if (id && scenario.topology.node(*id).role == NodeRole::kHost) {
+      outcome.hosts.hosts.push_back(host_report(node, counters));
+    }
+  }
+  outcome.timing.late_frames += counter(report, "late_frames");
+  outcome.timing.gaps += counter(report, "gap_count");
+  outcome.timing.min_slack_ns =
+      std::min(outcome.timing.min_slack_ns, report.at("min_slack_ns").get<int64_t>());
+  add_reasons(outcome.timing, report, scenario.timing == TimingMode::kCarried);
+}
+
+WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           const std::function<bool(FabricTime)>& go_on) {
+  const Topology& topology = scenario.topology;
+  netio::EventLog events(folder.path / "events" / "sim.jsonl");
+  netio::PcapngOptions options;
+  options.snap_length = netio::kCaptureSnapLength;
+  netio::PcapngWriter capture(folder.captures() / "sim.pcapng", options);
+  std::vector<std::unique_ptr<netio::RunRecorder>> recorders;
+  for (const NodeSite& site : topology.nodes) {
+    const bool passed =
+        scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
+    recorders.push_back(std::make_unique<netio::RunRecorder>(
+        topology, site.id, scenario.end,
+        scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events));
+  }
+  endpoint::HostConfig host_config;
+  host_config.transport = endpoint::make_profile(scenario.transport.profile, topology);
+  host_config.workloads = scenario.workload;
+  host_config.end = scenario.end;
+  SimWorld world(
+      topology, scenario.seed, scenario.schedule,
+      [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+        if (topology.node(environment.self).role == NodeRole::kHost) {
+          return std::make_unique<endpoint::HostNode>(environment, host_config);
+        }
+        return std::make_unique<switchd::SwitchNode>(environment);
+      },
+      [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
+
+  const FabricTime step = std::max(scenario.end / 100, FabricTime::from_ns(1));
+  for (FabricTime t = step; world.now() < scenario.end; t += step) {
+    world.run_until(std::min(t, scenario.end));
+    if (!go_on(world.now())) break;
+  }
+
+  WorldOutcome outcome;
+  for (const NodeSite& site : topology.nodes) {
+    const auto streams = recorders[site.id.value]->history().streams();
+    outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
+    if (site.role != NodeRole::kHost) continue;
+    nlohmann::json counters;
+    const auto& host = dynamic_cast<const endpoint::HostNode&>(world.node(site.id));
+    for (const auto& [name, value] : host.stats().named()) counters[name] = value;
+    outcome.hosts.hosts.push_back(host_report(site.name, counters));
+  }
+  capture.close();
+  events.flush();
+  return outcome;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,32 @@
+#pragma once
+// What a world leaves beside its captures: the nodes' histories and counters, and its timing.
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "analysis/reports.h"
+#include "fabric/history.h"
+#include "lab/run_folder.h"
+#include "lab/scenario.h"
+
+namespace mrclab::lab {
+
+struct WorldOutcome {
+  std::vector<HistoryStream> history;
+  analysis::HostReports hosts;
+  analysis::TimingReport timing;
+};
+
+/// A host's report out of its counters (names of endpoint::HostStats::named).
+analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters);
+
+/// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
+                        const nlohmann::json& report);
+
+/// The simulated world: exact by construction.
+WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           const std::function<bool(FabricTime now)>& go_on);
+
+}  // namespace mrclab::lab
