@@ -25,31 +25,6 @@ RegularPlanes read_fabric(const YamlValue& document, const std::filesystem::path
   return parse_fabric(read_yaml_file(path));
 }
 
-TransportChoice read_transport(const YamlValue& value) {
-  static const std::vector<std::string> kProfiles{"lab", "production"};
-  TransportChoice choice;
-  if (value.is_scalar()) {
-    choice.profile = kProfiles[value.as_word(kProfiles)];
-    return choice;
-  }
-  value.only_keys({"profile", "active_evs", "window", "ack_timeout"});
-  if (const auto profile = value.get("profile")) {
-    choice.profile = kProfiles[profile->as_word(kProfiles)];
-  }
-  if (const auto evs = value.get("active_evs")) {
-    choice.active_evs = static_cast<uint32_t>(evs->as_integer(1, 4096));
-  }
-  if (const auto window = value.get("window")) {
-    choice.window = window->as_bytes();
-    if (choice.window->value == 0) window->fail_expecting("a window above 0B");
-  }
-  if (const auto timeout = value.get("ack_timeout")) {
-    choice.ack_timeout = timeout->as_time();
-    if (*choice.ack_timeout == FabricTime::zero()) timeout->fail_expecting("a duration above 0");
-  }
-  return choice;
-}
-
 std::optional<uint32_t> read_dilation(const YamlValue& value) {
   if (value.is_scalar() && value.as_string() == "auto") return std::nullopt;
   const bool number =
@@ -176,7 +151,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
                      ": expected at most 18 digits");
   }
   if (const auto transport = file.get("transport")) {
-    scenario.transport = read_transport(*transport);
+    scenario.transport = endpoint::parse_transport(*transport);
   }
   read_timing(file, overrides, scenario);
   const YamlValue end = file.require("end");

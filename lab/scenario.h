@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/expectation.h"
+#include "endpoint/transport_choice.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/effect.h"
 #include "fabric/topology.h"
@@ -22,22 +23,13 @@ namespace mrclab::lab {
 enum class TimingMode : uint8_t { kCarried, kWall };
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
-/// Which transport the hosts run. Empty options take the profile's value.
-struct TransportChoice {
-  std::string profile = "lab";         ///< "lab" or "production"
-  std::optional<uint32_t> active_evs;  ///< per QP, over all planes
-  std::optional<Bytes> window;         ///< bytes in flight per QP
-  std::optional<FabricTime> ack_timeout;
-  bool operator==(const TransportChoice&) const = default;
-};
-
 struct Scenario {
   std::string name;
   std::string about;
   RegularPlanes fabric;  ///< as the fabric file says
   Topology topology;     ///< built from it
   uint64_t seed = 1;
-  TransportChoice transport;
+  endpoint::TransportChoice transport;
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
   TimingMode timing = TimingMode::kCarried;
   CaptureScope captures = CaptureScope::kHosts;

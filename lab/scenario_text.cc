@@ -30,14 +30,6 @@ std::string yaml_string(const std::string& text) {
   return result + "\"";
 }
 
-std::string transport_text(const TransportChoice& transport) {
-  std::string text = "{profile: " + transport.profile;
-  if (transport.active_evs) text += ", active_evs: " + std::to_string(*transport.active_evs);
-  if (transport.window) text += ", window: " + exact(*transport.window);
-  if (transport.ack_timeout) text += ", ack_timeout: " + exact(*transport.ack_timeout);
-  return text + "}";
-}
-
 std::string_view word_of(CaptureScope scope) {
   switch (scope) {
     case CaptureScope::kHosts: return "hosts";
@@ -93,7 +85,7 @@ std::string to_yaml(const Scenario& scenario) {
   if (!scenario.about.empty()) text += "about: " + yaml_string(scenario.about) + "\n";
   text += "fabric:\n" + mrclab::to_yaml(scenario.fabric, 2);
   text += "seed: " + std::to_string(scenario.seed) + "\n";
-  text += "transport: " + transport_text(scenario.transport) + "\n";
+  text += "transport: " + endpoint::to_yaml(scenario.transport) + "\n";
   text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
   text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
   text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
