@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "endpoint/host_node.h"
+#include "endpoint/transport_choice.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "netio/daemon.h"
@@ -14,15 +15,8 @@ using namespace mrclab;
 class EndpointProgram : public netio::DaemonProgram {
  public:
   EndpointProgram(const netio::DaemonConfig& config, const Topology& topology) {
-    const YamlValue transport = read_yaml_text(config.transport, "transport");
-    config_.transport =
-        endpoint::make_profile(transport.require("profile").as_string(), topology);
-    if (const auto evs = transport.get("active_evs")) {
-      config_.transport.ev_limit = static_cast<uint32_t>(evs->as_integer(1, 4096));
-    }
-    if (const auto timeout = transport.get("ack_timeout")) {
-      config_.transport.ack_timeout = timeout->as_time();
-    }
+    config_.transport = endpoint::make_profile(
+        endpoint::parse_transport(read_yaml_text(config.transport, "transport")), topology);
     NameResolver names(topology, config.seed);
     if (!config.workload.empty()) {
       config_.workloads =
