@@ -39,15 +39,6 @@ std::string workload_yaml(const Scenario& scenario) {
   return text;
 }
 
-std::string transport_yaml(const TransportChoice& transport) {
-  std::string text = "profile: " + transport.profile + "\n";
-  if (transport.active_evs) text += fmt::format("active_evs: {}\n", *transport.active_evs);
-  if (transport.ack_timeout) {
-    text += fmt::format("ack_timeout: {}ps\n", transport.ack_timeout->ps());
-  }
-  return text;
-}
-
 netio::CaptureMode capture_mode(CaptureScope scope) {
   switch (scope) {
     case CaptureScope::kHosts: return netio::CaptureMode::kHosts;
@@ -93,7 +84,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   live.capture = capture_mode(scenario.captures);
   live.run_dir = std::filesystem::absolute(folder.path);
   live.workload = workload_yaml(scenario);
-  live.transport = transport_yaml(scenario.transport);
+  live.transport = endpoint::to_yaml(scenario.transport);
   if (scenario.dilation) live.dilation = *scenario.dilation;
   live.isolate = options.isolate;
   live.realtime = options.realtime;

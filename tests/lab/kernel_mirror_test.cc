@@ -1,0 +1,67 @@
+#include "lab/kernel_mirror.h"
+
+#include <doctest/doctest.h>
+
+using namespace mrclab;
+using lab::KernelMirror;
+
+namespace {
+
+Topology two_nodes() { return build_regular_planes({.name = "two", .t1 = 0}); }
+
+std::vector<ScheduledEffect> outage(const Topology& topology, FabricTime down, FabricTime up) {
+  const Link& link = topology.links.front();
+  return {{down, PortCarrier{link.a, false}, 0, 0, false},
+          {down, PortCarrier{link.b, false}, 1, 0, false},
+          {up, PortCarrier{link.a, true}, 2, 0, true},
+          {up, PortCarrier{link.b, true}, 3, 0, true}};
+}
+
+}  // namespace
+
+TEST_CASE("a link is down in the kernel only while neither end has carrier") {
+  const Topology topology = two_nodes();
+  auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(20));
+  CHECK(lab::carrier_outages(topology, schedule) ==
+        std::vector<lab::CarrierOutage>{
+            {LinkId{0}, FabricTime::from_us(10), FabricTime::from_us(20)}});
+  schedule.erase(schedule.begin());  // one end keeps its carrier
+  CHECK(lab::carrier_outages(topology, schedule).empty());
+}
+
+TEST_CASE("the kernel follows after the last frames have crossed and leads when the link returns") {
+  const Topology topology = two_nodes();
+  const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
+  std::vector<std::pair<bool, FabricTime>> done;
+  FabricTime now;
+  KernelMirror mirror(topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); });
+  for (; now < FabricTime::from_us(120); now += FabricTime::from_ns(100)) {
+    if (now > mirror.limit()) break;  // the gate would not let anybody pass
+    mirror.step(now, 5000);
+  }
+  REQUIRE(done.size() == 2);
+  CHECK_FALSE(done[0].first);
+  CHECK(done[0].second >= FabricTime::from_us(10) + topology.lookahead(WireId{0}));
+  CHECK(done[1].first);
+  CHECK(done[1].second < FabricTime::from_us(110));
+  CHECK(mirror.limit() == FabricTime::never());
+  CHECK(mirror.down_at(FabricTime::from_us(50)).size() == 1);
+  CHECK(mirror.down_at(FabricTime::from_us(110)).empty());
+}
+
+TEST_CASE("until the kernel's link is up again nobody may commit to the instant of its return") {
+  const Topology topology = two_nodes();
+  const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
+  KernelMirror mirror(topology, schedule, [](LinkId, bool) {});
+  mirror.step(FabricTime::from_us(50), 5000);
+  CHECK(mirror.limit() == FabricTime::from_us(110) - FabricTime::from_ps(1));
+}
+
+TEST_CASE("an outage too short for the kernel is not mirrored and is counted") {
+  const Topology topology = two_nodes();
+  const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(12));
+  KernelMirror mirror(topology, schedule, [](LinkId, bool) { FAIL("must not touch the kernel"); });
+  mirror.step(FabricTime::from_us(11) + FabricTime::from_ns(500), 100);
+  CHECK(mirror.too_short() == 1);
+  CHECK(mirror.limit() == FabricTime::never());
+}

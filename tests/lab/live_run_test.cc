@@ -1,0 +1,169 @@
+// Whole runs on real packets: the live world gives the history that the simulated world gives, or
+// says that it does not and why.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "lab/scenario_run.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+constexpr const char* kSmall = R"(
+name: small
+fabric: pair
+seed: 5
+workload:
+  - all_reduce: {hosts: all, size: 256KiB, until: end}
+faults:
+  - {at: 80us, link_down: {link: "p0.t0-0:u0", for: 40us}}
+end: 200us
+expect:
+  - no_qp_error
+  - memory_intact
+  - healed
+)";
+
+Scenario small_scenario() { return parse_scenario(read_yaml_text(kSmall, "small.yaml")); }
+
+/// A folder for runs that goes away with the test.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "mrclab-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+RunOptions options_in(const TemporaryFolder& folder, World world) {
+  RunOptions options;
+  options.world = world;
+  options.runs_root = folder.path;
+  return options;
+}
+
+std::string lab_name(const char* test) {
+  return std::string("t_") + test + "_" + std::to_string(::getpid());
+}
+
+bool mentions(const std::vector<std::string>& reasons, const std::string& text) {
+  for (const std::string& reason : reasons) {
+    if (reason.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("the same seed gives the same simulated history, another seed another") {
+  const TemporaryFolder folder;
+  Scenario scenario = small_scenario();
+  const RunOptions options = options_in(folder, World::kSim);
+  const analysis::Verdict first = run_scenario(scenario, options).verdict;
+  CHECK(first.result == analysis::Result::kPass);
+  CHECK(first.metrics.delivered > 0);
+  CHECK(run_scenario(scenario, options).verdict.metrics.history_sha256 ==
+        first.metrics.history_sha256);
+  scenario.seed = 6;
+  CHECK(run_scenario(scenario, options).verdict.metrics.history_sha256 !=
+        first.metrics.history_sha256);
+}
+
+TEST_SUITE("root: live runs") {
+  TEST_CASE("a live run is FAITHFUL and has the history of the simulator") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    CAPTURE(analysis::to_table(live.verdict));
+    CHECK(live.verdict.timing.faithful);
+    CHECK(live.verdict.result == analysis::Result::kPass);
+    CHECK(live.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+    CHECK(std::filesystem::exists(live.folder.path / "verdict.json"));
+    CHECK(std::filesystem::exists(live.folder.path / "events.jsonl"));
+  }
+
+  TEST_CASE("one process per node changes nothing in the history") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    options.isolate = true;
+    const RunResult isolated = run_scenario(scenario, options);
+    CHECK(isolated.verdict.timing.faithful);
+    CHECK(isolated.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("a frame that nftables drops makes the run NOT FAITHFUL, naming wire and number") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    options.lab_name = lab_name("nft");
+    bool installed = false;
+    options.on_process = [&](const std::string&, int) {
+      if (std::exchange(installed, true)) return;
+      // The 58th frame that comes in, of far fewer than 100,000: exactly one is dropped.
+      const std::string command =
+          "nsenter --net=/run/netns/mrclab-" + *options.lab_name +
+          "-h1 nft 'add table netdev t; add chain netdev t c { type filter hook ingress device "
+          "\"p0\" priority 0; }; add rule netdev t c numgen inc mod 100000 == 57 drop'";
+      REQUIRE(std::system(command.c_str()) == 0);
+    };
+    const RunResult run = run_scenario(scenario, options);
+    CAPTURE(analysis::to_table(run.verdict));
+    CHECK_FALSE(run.verdict.timing.faithful);
+    CHECK(run.verdict.timing.gaps == 1);
+    CHECK(mentions(run.verdict.timing.reasons, "lost frame 57 on wire p0.t0-1:d0->h1:p0"));
+    CHECK(run.verdict.result == analysis::Result::kInconclusive);
+  }
+
+  TEST_CASE("a switch process stopped for 200 ms makes the run slower, not wrong") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    pid_t plane = 0;
+    options.on_process = [&](const std::string& name, int pid) {
+      if (name == "plane-0") plane = pid;
+    };
+    int calls = 0;  // the runner asks every 2 ms at the earliest: 100 calls are at least 200 ms
+    options.interrupted = [&] {
+      ++calls;
+      if (calls == 10) ::kill(plane, SIGSTOP);
+      if (calls == 110) ::kill(plane, SIGCONT);
+      return false;
+    };
+    const RunResult run = run_scenario(scenario, options);
+    CAPTURE(analysis::to_table(run.verdict));
+    REQUIRE(calls > 110);
+    CHECK(run.verdict.timing.faithful);
+    CHECK(run.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("a killed switch process is an outside fault: the run ends, NOT FAITHFUL, and says who") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    pid_t plane = 0;
+    options.on_process = [&](const std::string& name, int pid) {
+      if (name == "plane-1") plane = pid;
+    };
+    int calls = 0;
+    options.interrupted = [&] {
+      if (++calls == 10) ::kill(plane, SIGKILL);
+      return false;
+    };
+    const RunResult run = run_scenario(scenario, options);
+    CHECK_FALSE(run.verdict.timing.faithful);
+    CHECK(mentions(run.verdict.timing.reasons, "plane-1 ended with signal 9"));
+    CHECK(run.verdict.result == analysis::Result::kInconclusive);
+  }
+}

@@ -1,0 +1,52 @@
+#include "lab/pace.h"
+
+#include <doctest/doctest.h>
+
+using namespace mrclab;
+using lab::Pace;
+using netio::LabTime;
+
+namespace {
+
+/// Steps a pace for `lab_ns` while the slowest process manages at most one fabric us per
+/// `capacity_k` lab us.
+void drive(Pace& pace, netio::ClockPage& clock, LabTime& now, FabricTime& slowest, int64_t lab_ns,
+           int64_t capacity_k) {
+  for (int64_t passed = 0; passed < lab_ns; passed += 2'000'000) {
+    now = now + 2'000'000;
+    const FabricTime reachable = slowest + FabricTime::from_ps(2'000'000 * 1000 / capacity_k);
+    slowest = std::min(clock.fabric_at(now), reachable);
+    pace.step(slowest, now);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("auto pace settles a little slower than what the machine can do") {
+  for (const int64_t capacity : {1'000, 20'000}) {
+    netio::ClockPage clock;
+    LabTime now{1};
+    clock.reset(FabricTime::zero(), now);
+    Pace pace(clock, std::nullopt);
+    pace.start(now);
+    FabricTime slowest;
+    drive(pace, clock, now, slowest, 20'000'000'000, capacity);
+    CHECK(pace.dilation() > static_cast<double>(capacity) * 0.9);
+    CHECK(pace.dilation() < static_cast<double>(capacity) * 2.0);
+  }
+}
+
+TEST_CASE("a fixed pace does not adapt, and the report says what really happened") {
+  netio::ClockPage clock;
+  LabTime now{1};
+  clock.reset(FabricTime::zero(), now);
+  Pace pace(clock, 2000);
+  pace.start(now);
+  FabricTime slowest;
+  drive(pace, clock, now, slowest, 2'000'000'000, 8000);
+  CHECK(pace.dilation() == 2000);
+  const lab::DilationReport report = pace.report(slowest, now);
+  CHECK(report.mean == doctest::Approx(8000).epsilon(0.01));
+  CHECK(report.min <= report.mean);
+  CHECK(report.max >= report.mean);
+}

@@ -1,0 +1,210 @@
+// Carried time on the smallest fabric: two nodes, one veth, two drivers that share a gate.
+//
+//     h0 (process 0) --- veth --- t0 (process 1)
+//
+// The drivers are ticked by hand, so that any interleaving can be made.
+
+#include "netio/driver.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+
+#include "netio/link.h"
+#include "netio/shared_page.h"
+
+using namespace mrclab;
+using namespace mrclab::netio;
+
+namespace {
+
+constexpr size_t kFrameBytes = 200;
+
+/// Sends a frame every `period`, and an answer for every frame that arrives.
+class Chatter : public Node {
+ public:
+  Chatter(const NodeEnvironment& environment, FabricTime period, int count)
+      : environment_(environment), period_(period) {
+    for (int i = 0; i < count; ++i) {
+      events_.push({period * (i + 1), EventClass::kTimer, 0, static_cast<uint64_t>(i)}, Frame{});
+    }
+  }
+
+  void receive(PortId port, Arrival arrival) override {
+    const FabricTime at =
+        arrival.arrival + environment_.topology.ingress_latency(environment_.self);
+    if (arrival.foreign) ++foreign;
+    events_.push({at, EventClass::kArrival, port.value, arrival.sequence},
+                 std::move(arrival.frame));
+  }
+  void apply(const ScheduledEffect&) override {}
+  FabricTime next_event() const override { return events_.next_time(); }
+
+  void run_until(FabricTime committed, FrameSink& out) override {
+    while (!events_.empty() && events_.next_time() <= committed) {
+      auto [key, frame] = events_.pop();
+      if (key.event_class == EventClass::kArrival) {
+        log.emplace_back(key.at, key.sequence);
+        if (frame.bytes()[60] == 'q') send(key.at, 'a', out);
+      } else {
+        send(key.at, 'q', out);
+      }
+    }
+  }
+
+  std::vector<std::pair<FabricTime, uint64_t>> log;
+  uint64_t foreign = 0;
+
+ private:
+  void send(FabricTime now, uint8_t kind, FrameSink& out) {
+    Frame frame = environment_.frames.make(kFrameBytes);
+    std::fill(frame.bytes().begin(), frame.bytes().end(), uint8_t{0});
+    frame.bytes()[12] = 0x86;
+    frame.bytes()[13] = 0xDD;
+    frame.bytes()[14] = 0x60;
+    frame.bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
+    frame.bytes()[60] = kind;
+    free_at_ = std::max(free_at_, now);
+    const Wire& wire = environment_.topology.wire(
+        environment_.topology.port({environment_.self, PortId{0}}).out);
+    const FabricTime end = free_at_ + serialization_time(frame.wire_length(), wire.rate);
+    out.transmit({PortId{0}, std::move(frame), free_at_, end, wire.propagation, DropCause::kNone});
+    free_at_ = end;
+  }
+
+  NodeEnvironment environment_;
+  FabricTime period_;
+  FabricTime free_at_;
+  EventQueue<Frame> events_;
+};
+
+class Quiet : public NodeObserver {
+  void packet(const PacketRecord&) override {}
+  void event(const EventRecord&) override {}
+};
+
+/// Two namespaces with a veth, two nodes, two drivers.
+struct TwoNodes {
+  explicit TwoNodes(FabricTime end)
+      : topology(build_regular_planes({.name = "two", .t1 = 0})),
+        prefix("mrclab-t" + std::to_string(::getpid()) + "-"),
+        host_ns(NetworkNamespace::create(prefix + "h0", switch_sysctls())),
+        leaf_ns(NetworkNamespace::create(prefix + "t0", switch_sysctls())),
+        page(SharedPage::create("test-gate", sizeof(GatePage))),
+        gate(page.as<GatePage>()) {
+    connect();
+    host_socket = std::make_unique<PacketSocket>(host_ns);
+    leaf_socket = std::make_unique<PacketSocket>(leaf_ns);
+    gate.lab = 7;
+    gate.process_count = 2;
+    for (uint32_t i = 0; i < 2; ++i) gate.slot(i).done_ps.store(-1);
+    gate.set_state(0, ProcessState::kReady);
+    gate.set_state(1, ProcessState::kReady);
+    gate.clock.reset(end, LabTime::now());  // the clock is not what holds anybody back here
+    gate.limit_ps.store(FabricTime::never().ps());
+    std::vector<uint32_t> processes(topology.nodes.size(), kNoProcess);
+    const NodeId h0 = topology.host(0);
+    const NodeId t0 = topology.t0(0, 0);
+    processes[h0.value] = 0;
+    processes[t0.value] = 1;
+    host = std::make_unique<Chatter>(NodeEnvironment{topology, h0, 1, frames, quiet},
+                                     FabricTime::from_ns(700), 50);
+    leaf = std::make_unique<Chatter>(NodeEnvironment{topology, t0, 1, frames, quiet},
+                                     FabricTime::from_ns(450), 80);
+    host_driver = std::make_unique<Driver>(gate, topology, ProcessMap{0, processes}, 1, frames);
+    leaf_driver = std::make_unique<Driver>(gate, topology, ProcessMap{1, processes}, 1, frames);
+    host_driver->add_node(h0, *host, *host_socket);
+    leaf_driver->add_node(t0, *leaf, *leaf_socket);
+    host_driver->set_end(end);
+    leaf_driver->set_end(end);
+  }
+
+  void connect() {
+    const std::vector<VethPair> pairs{
+        {{&host_ns, "p0", topology.port({topology.host(0), PortId{0}}).mac, ""},
+         {&leaf_ns, "d0", topology.port({topology.t0(0, 0), PortId{0}}).mac, ""}}};
+    create_veths(pairs);
+    NamespaceNetlink(host_ns).set_up("p0");
+    NamespaceNetlink(leaf_ns).set_up("d0");
+  }
+
+  /// Ticks both, `host_ticks` and `leaf_ticks` at a time, until both have finished.
+  bool run(int host_ticks, int leaf_ticks) {
+    for (int round = 0; round < 1'000'000; ++round) {
+      bool host_done = false, leaf_done = false;
+      for (int i = 0; i < host_ticks; ++i) host_done = host_driver->tick().finished;
+      for (int i = 0; i < leaf_ticks; ++i) leaf_done = leaf_driver->tick().finished;
+      if (host_done && leaf_done) return true;
+    }
+    return false;
+  }
+
+  Topology topology;
+  std::string prefix;
+  NetworkNamespace host_ns, leaf_ns;
+  SharedPage page;
+  GatePage& gate;
+  FramePool frames;
+  Quiet quiet;
+  std::unique_ptr<PacketSocket> host_socket, leaf_socket;
+  std::unique_ptr<Chatter> host, leaf;
+  std::unique_ptr<Driver> host_driver, leaf_driver;
+};
+
+}  // namespace
+
+using Log = std::vector<std::pair<FabricTime, uint64_t>>;
+
+TEST_SUITE("root: carried time") {
+  TEST_CASE("two nodes on one veth have the same history however their processes interleave") {
+    std::map<std::string, std::pair<Log, Log>> histories;
+    for (const auto& [host_ticks, leaf_ticks] : {std::pair{1, 1}, {7, 1}, {1, 13}}) {
+      TwoNodes nodes(FabricTime::from_us(60));
+      REQUIRE(nodes.run(host_ticks, leaf_ticks));
+      histories[std::to_string(host_ticks) + "/" + std::to_string(leaf_ticks)] = {nodes.host->log,
+                                                                                   nodes.leaf->log};
+      CHECK(nodes.host_driver->report().late_frames == 0);
+      CHECK(nodes.leaf_driver->report().late_frames == 0);
+      CHECK(nodes.host_driver->report().gap_count == 0);
+      CHECK(nodes.host->log.size() == 50 + 80);  // answers to its 50, and 80 questions
+    }
+    CHECK(histories["1/1"] == histories["7/1"]);
+    CHECK(histories["1/1"] == histories["1/13"]);
+  }
+
+  TEST_CASE("a process that stands still holds its neighbour back instead of losing frames") {
+    TwoNodes nodes(FabricTime::from_us(60));
+    for (int i = 0; i < 1000; ++i) nodes.host_driver->tick();
+    // The leaf has never run: nothing can arrive before its done (-1 ps) plus the head start.
+    const FabricTime head_start =
+        nodes.topology.lookahead(nodes.topology.port({nodes.topology.host(0), PortId{0}}).in);
+    CHECK(nodes.host_driver->committed() == head_start - FabricTime::from_ps(1));
+    CHECK(nodes.gate.slot(0).waits_for.load() == 1);
+    REQUIRE(nodes.run(1, 1));
+    CHECK(nodes.leaf_driver->report().late_frames == 0);
+  }
+
+  TEST_CASE("a frame without trailer is foreign and one with another wire's is refused") {
+    TwoNodes nodes(FabricTime::from_us(60));
+    PacketSocket intruder(nodes.host_ns);
+    std::vector<uint8_t> frame(300, 0);
+    frame[12] = 0x86;
+    frame[13] = 0xDD;
+    frame[14] = 0x60;
+    frame[19] = 100;
+    const TimeTrailer forged{nodes.gate.lab, WireId{1}, 1, 154, 0, FabricTime::zero(),
+                             FabricTime::from_ns(1), FabricTime::zero(), DropCause::kNone};
+    intruder.queue(intruder.ifindex_of("p0"), frame);
+    REQUIRE(intruder.flush().empty());
+    write_trailer(forged, std::span(frame).subspan(154).first<kTrailerBytes>());
+    intruder.queue(intruder.ifindex_of("p0"), frame);
+    REQUIRE(intruder.flush().empty());
+    REQUIRE(nodes.run(1, 1));
+    CHECK(nodes.leaf->foreign == 1);
+    CHECK(nodes.leaf_driver->report().foreign_frames == 1);
+    CHECK(nodes.leaf_driver->report().unknown_frames == 1);
+    CHECK(nodes.leaf_driver->report().gap_count == 0);
+  }
+}
