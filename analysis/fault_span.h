@@ -27,6 +27,7 @@ struct FaultSpan {
   std::string kind;                            ///< "optic_glitch"
   FabricTime start;                            ///< first effect
   FabricTime healed_at = FabricTime::never();  ///< last effect of the undo; never if not undone
+  bool heals = true;                           ///< its schedule has an undo, whether or not reached
   std::vector<Impairment> impairments;         ///< ordered by (from, wire)
   bool healed() const { return healed_at != FabricTime::never(); }
 };

@@ -41,12 +41,16 @@ class WireMatcher {
  public:
   WireMatcher(const Topology& topology, WireId wire);
   bool crosses(uint32_t source, uint32_t destination, Path path) const;
+  /// Does any path between the two?
+  bool reachable(uint32_t source, uint32_t destination) const;
+  /// The share of a sender's packets that this wire gets when it sprays equally: 1 in `paths()`.
+  uint32_t paths() const { return paths_; }
 
  private:
   enum class Kind : uint8_t { kHostUp, kHostDown, kT0Up, kT0Down };
   Kind kind_ = Kind::kHostUp;
   uint32_t plane_ = 0, place_ = 0, uplink_ = 0;  // place: host number or T0 row
-  uint32_t hosts_per_row_ = 1;
+  uint32_t hosts_per_row_ = 1, paths_ = 1;
 };
 
 /// How one flow used the paths over one impaired wire.
@@ -74,6 +78,7 @@ struct FaultMeasurement {
   std::vector<PathUse> uses;     ///< of every affected flow
   uint32_t wires_to_regain = 0;  ///< impaired wires that had traffic before
   uint32_t wires_regained = 0;   ///< of these, with the same kind of traffic after the last heal
+  uint32_t wires_unjudged = 0;   ///< of these, not seen again, but nobody sent enough to tell
 };
 
 struct Baseline {

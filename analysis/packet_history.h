@@ -53,7 +53,8 @@ struct Transmission {
   uint16_t attempt = 0;       ///< 0 is the first transmission
   Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
-  bool trimmed = false;  ///< cut on the way, also when the header was lost afterwards
+  bool trimmed = false;    ///< cut on the way, also when the header was lost afterwards
+  bool start_seen = true;  ///< false: no capture shows it leaving; `start` is its arrival
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
 };
 
@@ -161,29 +162,34 @@ class PacketHistory {
 
   Port resolve_interface(const std::string& name) const;
   void observe(const CaptureRecord& record, const Port& port);
+  std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
+  void read_drop_comment(std::string_view comment, Observation& o) const;
+  uint32_t keep_answer(const MrcPacket& packet);
   void on_egress(const Observation& o);
   void on_arrival(const Observation& o);
   void on_drop(const Observation& o);
   void on_control_arrival(const Observation& o);
-  void on_sack(uint32_t flow, const SackFields& sack, FabricTime t);
+  void on_answer(uint32_t flow, const SackFields& answer, FabricTime t);
+  void undo_arrival(uint32_t transmission);
   void join(const Observation& o);
 
   uint32_t flow_of(uint32_t source, uint32_t destination, uint32_t qp);
   std::optional<uint32_t> flow_answered_by(const Observation& o, const SackFields& sack);
   uint32_t* slot_of(uint32_t flow, Psn psn, bool create);
+  uint32_t existing_packet(uint32_t flow, Psn psn);
   uint32_t add_transmission(const Observation& o, uint32_t packet);
   uint32_t packet_of(const Observation& o);
-  uint32_t find_open(uint32_t packet, EntropyValue ev) const;
-  void acknowledge(uint32_t flow, int64_t psn, FabricTime t);
+  uint32_t find_attempt(uint32_t packet, EntropyValue ev, bool open) const;
+  void acknowledge(uint32_t flow, Psn psn, FabricTime t);
 
   const Topology& topology_;
-  std::unordered_map<std::string, Port> ports_by_name_;
   std::vector<Observation> observations_;
   std::vector<SackFields> sacks_;
   std::vector<Flow> flows_;
   std::vector<FlowState> flow_states_;
   std::unordered_map<uint64_t, uint32_t> flow_index_;    // (source, destination, qp) mixed
   std::unordered_map<uint64_t, uint32_t> answer_index_;  // the same of the answering direction
+  std::unordered_map<uint64_t, std::vector<uint32_t>> flows_between_;  // (source, destination)
   std::vector<Packet> packets_;
   std::vector<Transmission> transmissions_;
   std::vector<Delivery> deliveries_;

@@ -1,0 +1,164 @@
+#include "analysis/analyze.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "analysis/checks.h"
+#include "analysis/report.h"
+
+namespace mrclab::analysis {
+namespace {
+
+void note_count(std::vector<std::string>& notes, uint64_t count, const char* what) {
+  if (count > 0) notes.push_back(std::to_string(count) + " " + what);
+}
+
+/// What a reader should know about the evidence itself.
+void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
+  note_count(notes, c.capture_skipped, "capture records were malformed and skipped");
+  note_count(notes, c.unknown_interface, "capture records of interfaces that this fabric lacks");
+  note_count(notes, c.over_limit, "capture records beyond the limits of the analysis");
+  note_count(notes, c.foreign_host, "MRC packets not between two hosts of this fabric");
+  note_count(notes, c.unmatched_arrivals, "packets arrived without having been seen to leave");
+  note_count(notes, c.unmatched_drops, "drops of packets that were not seen to leave");
+  note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");
+}
+
+Metrics metrics_of(const RunInputs& in, const PacketHistory& history, const Measurements& m) {
+  Metrics metrics;
+  metrics.goodput_bps = static_cast<double>(m.total.bps);
+  if (m.baseline.rate.bps > 0) metrics.baseline_bps = static_cast<double>(m.baseline.rate.bps);
+  metrics.baseline_variation = m.baseline.variation;
+  metrics.data_packets = history.packets().size();
+  metrics.delivered = history.deliveries().size();
+  for (const Delivery& d : history.deliveries()) metrics.delivered_bytes += d.bytes;
+  const HistoryCounters& c = history.counters();
+  metrics.retransmitted = c.retransmissions;
+  metrics.trimmed = c.trimmed;
+  metrics.lost = c.dropped;
+  metrics.captures = in.captures.size();
+  metrics.capture_records = c.records;
+  metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
+  metrics.history_sha256 = in.history_sha256;
+  return metrics;
+}
+
+/// The share of the baseline that counts as recovered: the first expectation's, else its default.
+Probability recovery_share(std::span<const Expectation> expectations) {
+  for (const Expectation& e : expectations) {
+    if (const auto* recover = std::get_if<ExpectRecover>(&e)) return recover->to;
+  }
+  return ExpectRecover{}.to;
+}
+
+FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
+                      const Measurements& m, Probability share) {
+  FaultResult result;
+  result.fault = fault.description;
+  result.kind = fault.kind;
+  result.at = fault.start;
+  const bool back = measured.wires_regained + measured.wires_unjudged == measured.wires_to_regain;
+  result.healed = fault.healed() && back;
+  if (fault.healed()) result.healed_at = fault.healed_at;
+  if (m.baseline.usable) {
+    result.recovered = recovery_time(m, fault.start, share_of(m.baseline.rate, share));
+  }
+  result.still_used = measured.still_used;
+  switch (measured.detection) {
+    case Detection::kDetected: result.detected = measured.detect; break;
+    case Detection::kNothing: result.note = "nothing to detect: no affected sender tried"; break;
+    case Detection::kUnconfirmed:
+      result.note = "not shown to be detected: last used " + to_string(measured.detect) +
+                    " after the start, and too little was sent afterwards";
+      break;
+  }
+  if (measured.still_used) {
+    result.note = "an affected path stayed in use";
+    result.detected.reset();
+  }
+  if (fault.healed() && !back) {
+    result.note +=
+        (result.note.empty() ? "" : "; ") + std::string("not all paths are in use again");
+  }
+  return result;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) {
+    throw std::runtime_error("writing " + path.string() + ": " + std::strerror(errno) +
+                             "; free some space or choose another folder");
+  }
+}
+
+}  // namespace
+
+Analysis analyze(const RunInputs& in) {
+  Analysis analysis;
+  Verdict& verdict = analysis.verdict;
+  PacketHistory history(in.topology);
+  for (const std::filesystem::path& path : in.captures) {
+    try {
+      history.add_file(path);
+    } catch (const CaptureError& error) {
+      verdict.notes.emplace_back(error.what());
+    }
+  }
+  history.finish();
+  verdict.notes.insert(verdict.notes.end(), history.notes().begin(), history.notes().end());
+  if (in.captures.empty()) verdict.notes.emplace_back("there are no captures, so no evidence");
+  const bool evidence_incomplete = !verdict.notes.empty();
+  note_anomalies(history.counters(), verdict.notes);
+
+  const FabricTime last =
+      history.deliveries().empty() ? FabricTime::zero() : history.deliveries().back().t;
+  const FabricTime end = in.end > FabricTime::zero() ? in.end : last;
+  const FabricTime rtt = in.base_rtt > FabricTime::zero() ? in.base_rtt : in.topology.base_rtt;
+  analysis.measurements = measure(in.topology, history, in.faults, rtt, end);
+  const Measurements& m = analysis.measurements;
+
+  verdict.scenario = in.scenario;
+  verdict.world = in.world;
+  verdict.seed = in.seed;
+  verdict.version = in.version;
+  verdict.timing = in.timing;
+  verdict.checks = run_checks(in.expectations, {in.topology, history, m, in.faults, in.hosts});
+  verdict.result = overall_result(verdict.checks, in.timing);
+  if (evidence_incomplete && verdict.result == Result::kPass) {
+    verdict.result = Result::kInconclusive;
+  }
+  const Probability share = recovery_share(in.expectations);
+  for (size_t i = 0; i < in.faults.size(); ++i) {
+    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share));
+  }
+  verdict.metrics = metrics_of(in, history, m);
+  return analysis;
+}
+
+Verdict analyze_run(const RunInputs& inputs) { return analyze(inputs).verdict; }
+
+std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".pcapng" || extension == ".pcap") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,
+                   const Analysis& analysis) {
+  write_file(run_folder / "verdict.json", to_json(analysis.verdict));
+  write_file(run_folder / "junit.xml", to_junit(analysis.verdict));
+  write_file(run_folder / "report.html",
+             to_html(analysis.verdict, analysis.measurements, inputs.faults, inputs.topology));
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,92 @@
+#include "analysis/capture_reader.h"
+
+#include <pcap/pcap.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "analysis/byte_source.h"
+#include "analysis/pcapng_reader.h"
+
+namespace mrclab::analysis {
+namespace {
+
+/// Everything that is not pcapng: libpcap knows the formats and byte orders. One interface, named
+/// after the file; directions and comments do not exist there.
+class LibpcapReader final : public CaptureReader {
+ public:
+  LibpcapReader(const std::filesystem::path& path, CaptureOptions options)
+      : name_(path.string()), options_(options) {
+    std::array<char, PCAP_ERRBUF_SIZE> error{};
+    pcap_.reset(pcap_open_offline_with_tstamp_precision(name_.c_str(), PCAP_TSTAMP_PRECISION_NANO,
+                                                        error.data()));
+    if (!pcap_) throw CaptureError("reading " + name_ + ": " + error.data());
+    interfaces_.push_back({path.stem().string().substr(0, kMaxNameBytes),
+                           static_cast<uint16_t>(pcap_datalink(pcap_.get())), 1'000'000'000, 0});
+  }
+
+  bool next(CaptureRecord& record) override {
+    for (;;) {
+      pcap_pkthdr* header = nullptr;
+      const u_char* bytes = nullptr;
+      const int got = pcap_next_ex(pcap_.get(), &header, &bytes);
+      if (got == PCAP_ERROR_BREAK) return false;
+      if (got != 1) throw CaptureError("reading " + name_ + ": " + pcap_geterr(pcap_.get()));
+      const std::optional<FabricTime> t = time_of(*header);
+      if (!t) {
+        ++counters_.time_out_of_range;
+        continue;
+      }
+      record = {0, CaptureDirection::kUnknown, *t, {bytes, header->caplen}, header->len, {}};
+      ++counters_.records;
+      return true;
+    }
+  }
+
+ private:
+  struct Close {
+    void operator()(pcap_t* pcap) const { pcap_close(pcap); }
+  };
+
+  std::optional<FabricTime> time_of(const pcap_pkthdr& header) {
+    constexpr int64_t kSeconds = 9'000'000;  // what FabricTime can hold
+    int64_t seconds = header.ts.tv_sec;
+    const int64_t ns = header.ts.tv_usec;  // nanoseconds, as asked for
+    if (options_.rebase && !base_known_) {
+      base_known_ = true;
+      base_seconds_ = seconds;
+    }
+    if (__builtin_sub_overflow(seconds, base_seconds_, &seconds)) return std::nullopt;
+    if (seconds < 0 || seconds > kSeconds || ns < 0 || ns >= 1'000'000'000) return std::nullopt;
+    return FabricTime::from_ns(seconds * 1'000'000'000 + ns);
+  }
+
+  std::string name_;
+  CaptureOptions options_;
+  std::unique_ptr<pcap_t, Close> pcap_;
+  bool base_known_ = false;
+  int64_t base_seconds_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& path,
+                                                   CaptureOptions options) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    throw CaptureError("opening " + path.string() + ": " + std::strerror(errno));
+  }
+  auto source = std::make_unique<ByteSource>(file);
+  if (PcapngReader::recognizes(source->peek(12))) {
+    return std::make_unique<PcapngReader>(std::move(source), path.string(), options);
+  }
+  return std::make_unique<LibpcapReader>(path, options);
+}
+
+std::unique_ptr<CaptureReader> CaptureReader::from_memory(std::span<const uint8_t> bytes,
+                                                          CaptureOptions options) {
+  return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(bytes), "memory", options);
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,254 @@
+#include "analysis/checks.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace mrclab::analysis {
+namespace {
+
+std::string percent(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+double percent_of(Probability p) { return static_cast<double>(p.ppb) * 1e-7; }
+
+class Judge {
+ public:
+  explicit Judge(const CheckInputs& in) : in_(in) {}
+
+  CheckResult operator()(const ExpectNoQpError&) const;
+  CheckResult operator()(const ExpectMemoryIntact&) const;
+  CheckResult operator()(const ExpectHealed&) const;
+  CheckResult operator()(const ExpectGoodput& expected) const;
+  CheckResult operator()(const ExpectDetect& expected) const;
+  CheckResult operator()(const ExpectRecover& expected) const;
+
+ private:
+  uint64_t delivered_to(const std::string& host) const;
+  std::string fault_name(size_t index) const { return in_.faults[index].description; }
+
+  const CheckInputs& in_;
+};
+
+CheckResult failed(CheckResult check, std::string why) {
+  check.result = Result::kFail;
+  check.note = std::move(why);
+  return check;
+}
+
+CheckResult unjudged(CheckResult check, std::string why) {
+  check.result = Result::kInconclusive;
+  check.note = std::move(why);
+  return check;
+}
+
+CheckResult passed(CheckResult check) {
+  check.result = Result::kPass;
+  return check;
+}
+
+CheckResult Judge::operator()(const ExpectNoQpError&) const {
+  CheckResult check;
+  check.unit = "QPs";
+  check.bound = 0;
+  if (in_.hosts.hosts.empty()) return unjudged(check, "no host has reported its QPs");
+  uint64_t errors = 0, qps = 0;
+  std::string who;
+  for (const HostReport& host : in_.hosts.hosts) {
+    errors += host.qps_in_error;
+    qps += host.qps;
+    if (host.qps_in_error > 0 && who.empty()) {
+      who = host.host + (host.error.empty() ? "" : ": " + host.error);
+    }
+  }
+  check.measured = static_cast<double>(errors);
+  if (errors > 0) return failed(check, who);
+  // A NACK "unexpected event" ends in a QP error (MRC specification table 7-3).
+  if (const uint64_t fatal = in_.history.counters().fatal_nacks; fatal > 0) {
+    return failed(check, "the hosts report none, but the captures show " + std::to_string(fatal) +
+                             " fatal NACKs");
+  }
+  if (qps == 0) return unjudged(check, "no host had a QP");
+  return passed(check);
+}
+
+uint64_t Judge::delivered_to(const std::string& host) const {
+  const std::optional<NodeId> node = in_.topology.find_node(host);
+  uint64_t bytes = 0;
+  for (const Delivery& d : in_.history.deliveries()) {
+    const Flow& flow = in_.history.flows()[in_.history.packets()[d.packet].flow];
+    if (node && in_.topology.host(flow.destination) == *node) bytes += d.bytes;
+  }
+  return bytes;
+}
+
+CheckResult Judge::operator()(const ExpectMemoryIntact&) const {
+  CheckResult check;
+  check.unit = "bytes wrong";
+  check.bound = 0;
+  uint64_t verified = 0, wrong = 0, violations = 0;
+  std::string who;
+  for (const HostReport& host : in_.hosts.hosts) {
+    verified += host.bytes_verified;
+    wrong += host.bytes_wrong;
+    violations += host.access_violations;
+    if (host.bytes_wrong + host.access_violations > 0 && who.empty()) who = host.host;
+  }
+  check.measured = static_cast<double>(wrong);
+  if (wrong > 0) return failed(check, "first at " + who);
+  if (violations > 0) {
+    return failed(check, std::to_string(violations) +
+                             " writes outside of registered memory, first at " + who);
+  }
+  for (const HostReport& host : in_.hosts.hosts) {
+    const uint64_t delivered = host.bytes_verified == 0 ? 0 : delivered_to(host.host);
+    if (host.bytes_verified > delivered) {
+      return failed(check, host.host + " says it verified " + std::to_string(host.bytes_verified) +
+                               " bytes, but the captures show only " + std::to_string(delivered) +
+                               " delivered to it");
+    }
+  }
+  if (verified == 0) return unjudged(check, "no host has verified any byte");
+  check.note = std::to_string(verified) + " bytes verified";
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectHealed&) const {
+  CheckResult check;
+  check.unit = "faults open";
+  check.bound = 0;
+  size_t open = 0;
+  std::string why, unsure;
+  for (size_t i = 0; i < in_.faults.size(); ++i) {
+    if (!in_.faults[i].heals) continue;  // meant to last
+    const FaultMeasurement& m = in_.measurements.faults[i];
+    const uint32_t missing = m.wires_to_regain - m.wires_regained - m.wires_unjudged;
+    if (!in_.faults[i].healed()) {
+      ++open;
+      if (why.empty()) why = fault_name(i) + " was not undone";
+    } else if (missing > 0) {
+      ++open;
+      if (why.empty()) {
+        why = fault_name(i) + ": " + std::to_string(missing) + " of " +
+              std::to_string(m.wires_to_regain) + " wires carry no traffic after the heal";
+      }
+    } else if (m.wires_unjudged > 0 && unsure.empty()) {
+      unsure = fault_name(i) + ": too little was sent after the heal to use all its paths";
+    }
+  }
+  check.measured = static_cast<double>(open);
+  if (open > 0) return failed(check, why);
+  if (!unsure.empty()) return unjudged(check, unsure);
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectGoodput& expected) const {
+  CheckResult check;
+  const bool of_baseline = expected.of == GoodputReference::kBaseline;
+  check.unit = of_baseline ? "% of baseline" : "% of line rate";
+  check.bound = percent_of(expected.at_least);
+  const Measurements& m = in_.measurements;
+  const FabricTime until = std::min(expected.until, m.end);
+  if (expected.from >= until) {
+    return unjudged(check, "the run ends at " + to_string(m.end) + ", before this interval");
+  }
+  if (of_baseline && !m.baseline.usable) return unjudged(check, m.baseline.why_not);
+  const BitRate reference = of_baseline ? m.baseline.rate : m.line_rate;
+  const BitRate rate = m.goodput.rate_between(expected.from, until);
+  check.measured = 100.0 * static_cast<double>(rate.bps) / static_cast<double>(reference.bps);
+  if (rate < share_of(reference, expected.at_least)) {
+    return failed(check, percent(static_cast<double>(rate.bps) * 1e-9) + " Gb/s of " +
+                             percent(static_cast<double>(reference.bps) * 1e-9) + " Gb/s");
+  }
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectDetect& expected) const {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  std::optional<FabricTime> longest;
+  bool confirmed = false;
+  std::string worst, silent;
+  for (size_t i = 0; i < in_.faults.size(); ++i) {
+    const FaultMeasurement& m = in_.measurements.faults[i];
+    if (m.detection == Detection::kNothing) {
+      if (silent.empty()) silent = fault_name(i);
+      continue;
+    }
+    confirmed = confirmed || m.detection == Detection::kDetected;
+    if (longest && m.detect <= *longest) continue;
+    longest = m.detect;
+    worst = fault_name(i) + (m.still_used ? ": an affected path stays in use" : "");
+  }
+  if (in_.faults.empty()) return unjudged(check, "there is no fault to detect");
+  if (!longest) return unjudged(check, "nothing to detect: no affected sender tried");
+  check.measured = longest->us();
+  if (*longest > expected.within) return failed(check, worst);
+  if (!confirmed) {
+    return unjudged(check,
+                    "no affected sender sent enough afterwards to show that it avoids the path");
+  }
+  if (!silent.empty()) check.note = "nothing to detect for " + silent;
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectRecover& expected) const {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  const Measurements& m = in_.measurements;
+  if (in_.faults.empty()) return unjudged(check, "there is no fault to recover from");
+  if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
+  const BitRate target = share_of(m.baseline.rate, expected.to);
+  FabricTime longest;
+  std::string worst;
+  for (size_t i = 0; i < in_.faults.size(); ++i) {
+    const FaultSpan& fault = in_.faults[i];
+    const std::optional<FabricTime> recovered = recovery_time(m, fault.start, target);
+    if (!recovered) {
+      const FabricTime left = std::max(m.end - fault.start, FabricTime::zero());
+      const std::string why = fault_name(i) + ": goodput not back at " +
+                              percent(percent_of(expected.to)) + " % before the run ends";
+      // Shorter than the bound allows: the run does not say whether it would have been in time.
+      if (left < std::max(expected.within, m.window())) return unjudged(check, why);
+      return failed(check, why);
+    }
+    if (*recovered >= longest) {
+      longest = *recovered;
+      worst = fault_name(i);
+    }
+  }
+  check.measured = longest.us();
+  if (longest > expected.within) return failed(check, worst);
+  return passed(check);
+}
+
+}  // namespace
+
+std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
+                                    const CheckInputs& inputs) {
+  std::vector<CheckResult> results;
+  for (const Expectation& expectation : expectations) {
+    CheckResult check = std::visit(Judge(inputs), expectation);
+    check.name = name_of(expectation);
+    check.about = describe(expectation);
+    results.push_back(std::move(check));
+  }
+  return results;
+}
+
+Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing) {
+  const bool unfaithful = timing.mode == TimingMode::kCarried && !timing.faithful;
+  Result result = unfaithful ? Result::kInconclusive : Result::kPass;
+  for (const CheckResult& check : checks) {
+    const bool excused = unfaithful && check.name != "memory_intact";
+    if (check.result == Result::kFail && !excused) return Result::kFail;
+    if (check.result == Result::kInconclusive) result = Result::kInconclusive;
+  }
+  return result;
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,173 @@
+// Goodput, baseline and recovery. Detection and what was regained: path_use.cc.
+
+#include "analysis/measurements.h"
+
+#include <algorithm>
+
+#include "analysis/path_use.h"
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr int64_t kStepsPerRtt = 20;  // how finely the 20-RTT window slides
+constexpr int64_t kMaxSteps = 1 << 16;
+constexpr int64_t kMaxBins = 400;
+
+FabricTime first_start(std::span<const FaultSpan> faults) {
+  FabricTime first = FabricTime::never();
+  for (const FaultSpan& fault : faults) first = std::min(first, fault.start);
+  return first;
+}
+
+Baseline baseline_before(FabricTime first_fault, const Measurements& m) {
+  Baseline baseline;
+  if (first_fault >= m.end) {
+    baseline.why_not = "there is no fault, so nothing to take a baseline before";
+    return baseline;
+  }
+  const FabricTime from = first_fault - m.window();
+  if (from < FabricTime::zero()) {
+    baseline.why_not = "the first fault comes at " + to_string(first_fault) +
+                       ", less than 20 RTT (" + to_string(m.window()) + ") after the start";
+    return baseline;
+  }
+  const FabricTime middle = from + m.window() / 2;
+  const uint64_t early = m.goodput.bytes_between(from, middle).value;
+  const uint64_t late = m.goodput.bytes_between(middle, first_fault).value;
+  baseline.rate = m.goodput.rate_between(from, first_fault);
+  if (early + late == 0) {
+    baseline.why_not = "nothing was delivered in the 20 RTT before the first fault";
+    return baseline;
+  }
+  const uint64_t difference = early > late ? early - late : late - early;
+  baseline.variation = 2.0 * static_cast<double>(difference) / static_cast<double>(early + late);
+  baseline.usable = difference * 2 * 100 <= (early + late) * 5;
+  if (!baseline.usable) {
+    baseline.why_not = "goodput varies by " +
+                       std::to_string(static_cast<int>(baseline.variation * 100 + 0.5)) +
+                       " % in the 20 RTT before the first fault (at most 5 % allowed)";
+  }
+  return baseline;
+}
+
+PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
+                      const Measurements& m) {
+  PlaneSeries series;
+  series.bin = std::max({m.base_rtt / 2, m.end / kMaxBins, FabricTime::from_ns(1)});
+  const int64_t bins = std::clamp<int64_t>(m.end / series.bin, 1, kMaxBins);
+  series.bytes.assign(topology.planes, std::vector<uint64_t>(static_cast<size_t>(bins), 0));
+  for (const Delivery& d : history.deliveries()) {
+    const int64_t bin = d.t / series.bin;
+    if (bin >= 0 && bin < bins && d.plane < topology.planes) {
+      series.bytes[d.plane][static_cast<size_t>(bin)] += d.bytes;
+    }
+  }
+  return series;
+}
+
+}  // namespace
+
+GoodputMeter::GoodputMeter(std::span<const Delivery> deliveries) {
+  times_.reserve(deliveries.size());
+  sums_.reserve(deliveries.size());
+  uint64_t sum = 0;
+  for (const Delivery& d : deliveries) {
+    times_.push_back(d.t);
+    sums_.push_back(sum += d.bytes);
+  }
+}
+
+Bytes GoodputMeter::bytes_between(FabricTime from, FabricTime until) const {
+  const auto before = [&](FabricTime t) {
+    const auto index = std::lower_bound(times_.begin(), times_.end(), t) - times_.begin();
+    return index == 0 ? 0 : sums_[static_cast<size_t>(index) - 1];
+  };
+  return from < until ? Bytes{before(until) - before(from)} : Bytes{0};
+}
+
+BitRate GoodputMeter::rate_between(FabricTime from, FabricTime until) const {
+  if (from >= until) return {};
+  __extension__ using Wide = unsigned __int128;
+  const Wide bits = Wide{bytes_between(from, until).value} * 8;
+  return {static_cast<uint64_t>(bits * 1'000'000'000'000u /
+                                static_cast<uint64_t>((until - from).ps()))};
+}
+
+WireMatcher::WireMatcher(const Topology& topology, WireId id) {
+  const Wire& wire = topology.wire(id);
+  const NodeSite& from = topology.node(wire.from.node);
+  const NodeSite& to = topology.node(wire.to.node);
+  plane_ = topology.port(wire.from).plane;
+  hosts_per_row_ = topology.hosts_per_t0;
+  paths_ = topology.planes;
+  if (from.role == NodeRole::kHost) {
+    kind_ = Kind::kHostUp;
+    place_ = from.index;
+  } else if (to.role == NodeRole::kHost) {
+    kind_ = Kind::kHostDown;
+    place_ = to.index;
+  } else {
+    // T0 uplink u goes to T1 u (path.h), so the T1's number is the path's uplink.
+    kind_ = from.role == NodeRole::kT0 ? Kind::kT0Up : Kind::kT0Down;
+    place_ = from.role == NodeRole::kT0 ? from.index : to.index;
+    uplink_ = from.role == NodeRole::kT0 ? to.index : from.index;
+    paths_ = topology.planes * std::max(topology.t1_per_plane, 1u);
+  }
+}
+
+bool WireMatcher::crosses(uint32_t source, uint32_t destination, Path path) const {
+  if (path.plane != plane_) return false;
+  switch (kind_) {
+    case Kind::kHostUp: return source == place_;
+    case Kind::kHostDown: return destination == place_;
+    case Kind::kT0Up: return path.uplink == uplink_ && source / hosts_per_row_ == place_;
+    case Kind::kT0Down: return path.uplink == uplink_ && destination / hosts_per_row_ == place_;
+  }
+  return false;
+}
+
+bool WireMatcher::reachable(uint32_t source, uint32_t destination) const {
+  const bool same_row = source / hosts_per_row_ == destination / hosts_per_row_;
+  const bool spine = kind_ == Kind::kT0Up || kind_ == Kind::kT0Down;
+  return !(spine && same_row) && crosses(source, destination, {plane_, uplink_});
+}
+
+BitRate share_of(BitRate rate, Probability share) {
+  __extension__ using Wide = unsigned __int128;
+  return {static_cast<uint64_t>(Wide{rate.bps} * share.ppb / Probability::kOne)};
+}
+
+std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start, BitRate target) {
+  const FabricTime window = m.window();
+  const FabricTime first_whole = start + window;  // the first window that lies behind the start
+  if (first_whole > m.end) return std::nullopt;
+  const FabricTime step =
+      std::max({m.base_rtt / kStepsPerRtt, (m.end - start) / kMaxSteps, FabricTime::from_ps(1)});
+  const auto reaches = [&](FabricTime at) {
+    return m.goodput.rate_between(std::max(at - window, FabricTime::zero()), at) >= target;
+  };
+  bool missed = false;
+  for (FabricTime at = start; at <= first_whole && !missed; at += step) missed = !reaches(at);
+  if (!missed && reaches(first_whole)) return FabricTime::zero();
+  for (FabricTime at = first_whole; at <= m.end; at += step) {
+    if (reaches(at)) return at - start;
+  }
+  return std::nullopt;
+}
+
+Measurements measure(const Topology& topology, const PacketHistory& history,
+                     std::span<const FaultSpan> faults, FabricTime base_rtt, FabricTime end) {
+  Measurements m;
+  m.end = end;
+  m.base_rtt = base_rtt;
+  m.goodput = GoodputMeter(history.deliveries());
+  m.line_rate = {topology.host_rate.bps * topology.planes * topology.host_count()};
+  m.total = m.goodput.rate_between(FabricTime::zero(), end);
+  m.baseline = baseline_before(first_start(faults), m);
+  m.planes = series_of(topology, history, m);
+  const PathUsage usage(topology, history, base_rtt, end);
+  for (const FaultSpan& fault : faults) m.faults.push_back(usage.measure(fault));
+  return m;
+}
+
+}  // namespace mrclab::analysis

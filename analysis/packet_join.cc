@@ -1,0 +1,307 @@
+// Joining observations of the same packet by (QP, PSN, EV, attempt).
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/packet_history.h"
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr uint32_t kNone = Transmission::kNone;
+/// How far a PSN may be from those seen: MRC's largest window (specification table 7-4).
+constexpr int64_t kMaxPsnGap = 32'640;
+constexpr size_t kMaxSlots = 1u << 25;  // PSN slots of all flows together
+constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
+constexpr uint32_t kMaxAttemptsWalked = 64;
+constexpr int64_t kPsnModulus = 1 << 24;
+
+uint64_t pair_key(uint32_t source, uint32_t destination) {
+  return uint64_t{source} << 32 | destination;
+}
+
+/// Exact for up to 2^20 hosts; QPNs have 24 bits.
+uint64_t flow_key(uint32_t source, uint32_t destination, uint32_t qp) {
+  return uint64_t{source} << 44 | uint64_t{destination} << 24 | qp;
+}
+
+}  // namespace
+
+void PacketHistory::finish() {
+  // Writers order records within an interface only. Equal instants: what leaves comes first.
+  const auto earlier = [](const Observation& a, const Observation& b) {
+    return std::tie(a.t, a.kind) < std::tie(b.t, b.kind);
+  };
+  if (!std::is_sorted(observations_.begin(), observations_.end(), earlier)) {
+    std::stable_sort(observations_.begin(), observations_.end(), earlier);
+  }
+  for (const Observation& o : observations_) join(o);
+  std::erase_if(deliveries_, [](const Delivery& d) { return d.packet == kNone; });
+  for (const Transmission& t : transmissions_) {
+    counters_.trimmed += t.trimmed ? 1 : 0;
+    counters_.dropped += t.fate == Fate::kDropped ? 1 : 0;
+  }
+  observations_ = {};
+  sacks_ = {};
+}
+
+void PacketHistory::join(const Observation& o) {
+  const bool data = is_write(o.opcode);
+  switch (o.kind) {
+    case Kind::kEgress: on_egress(o); break;
+    case Kind::kTrimmedHere:
+      if (data) {
+        const uint32_t packet = packet_of(o);
+        const uint32_t attempt = packet == kNone ? kNone : find_attempt(packet, {o.ev}, true);
+        if (attempt == kNone) break;
+        transmissions_[attempt].trimmed = true;
+        transmissions_[attempt].where = o.where;
+      }
+      break;
+    case Kind::kIngress: data ? on_arrival(o) : on_control_arrival(o); break;
+    case Kind::kDropOut:
+    case Kind::kDropIn:
+      if (data) {
+        on_drop(o);
+      } else {
+        ++counters_.dropped_control;
+      }
+      break;
+  }
+}
+
+uint32_t PacketHistory::flow_of(uint32_t source, uint32_t destination, uint32_t qp) {
+  const auto [entry, added] = flow_index_.try_emplace(flow_key(source, destination, qp),
+                                                      static_cast<uint32_t>(flows_.size()));
+  if (added) {
+    flows_between_[pair_key(source, destination)].push_back(entry->second);
+    flows_.push_back({source, destination, Qpn{qp}});
+    flow_states_.emplace_back();
+  }
+  return entry->second;
+}
+
+/// The slot of a PSN, nullptr if it is out of range (or not there, without `create`).
+uint32_t* PacketHistory::slot_of(uint32_t flow, Psn psn, bool create) {
+  FlowState& state = flow_states_[flow];
+  if (state.slots.empty()) {
+    if (!create || slots_in_use_ >= kMaxSlots) return nullptr;
+    // One modulus up, so that PSNs before the first seen stay positive.
+    state.base = state.highest = psn.value() + kPsnModulus;
+    state.acknowledged = state.base - 1;
+    state.slots.assign(1, kNone);
+    ++slots_in_use_;
+    return &state.slots[0];
+  }
+  const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
+  const int64_t unwrapped = state.highest + (psn - highest);
+  int64_t index = unwrapped - state.base;
+  const auto size = static_cast<int64_t>(state.slots.size());
+  if (index >= 0 && index < size) return &state.slots[static_cast<size_t>(index)];
+  const int64_t missing = index < 0 ? -index : index - size + 1;
+  if (!create || missing > kMaxPsnGap || slots_in_use_ + missing > kMaxSlots) return nullptr;
+  if (index < 0 && size > kMaxFrontGrowth) return nullptr;
+  slots_in_use_ += static_cast<size_t>(missing);
+  if (index < 0) {
+    state.slots.insert(state.slots.begin(), static_cast<size_t>(missing), kNone);
+    state.base -= missing;
+    state.acknowledged = std::min(state.acknowledged, state.base - 1);
+    index = 0;
+  } else {
+    state.slots.resize(static_cast<size_t>(index) + 1, kNone);
+    state.highest = unwrapped;
+  }
+  return &state.slots[static_cast<size_t>(index)];
+}
+
+uint32_t PacketHistory::existing_packet(uint32_t flow, Psn psn) {
+  const uint32_t* slot = slot_of(flow, psn, false);
+  return slot == nullptr ? kNone : *slot;
+}
+
+/// The packet of an observation, made if it is new; kNone (counted) beyond the limits.
+uint32_t PacketHistory::packet_of(const Observation& o) {
+  const uint32_t flow = flow_of(o.source, o.destination, o.qp);
+  uint32_t* slot = slot_of(flow, Psn{o.psn}, true);
+  if (slot == nullptr) {
+    ++counters_.over_limit;
+    return kNone;
+  }
+  if (*slot == kNone) {
+    *slot = static_cast<uint32_t>(packets_.size());
+    Packet packet;
+    packet.flow = flow;
+    packet.psn = Psn{o.psn};
+    packet.payload = o.payload;
+    packets_.push_back(packet);
+  }
+  return *slot;
+}
+
+uint32_t PacketHistory::add_transmission(const Observation& o, uint32_t packet) {
+  Packet& owner = packets_[packet];
+  Transmission t;
+  t.start = o.start;
+  t.ended = FabricTime::never();
+  t.ev = EntropyValue{o.ev};
+  t.packet = packet;
+  t.previous = owner.last;
+  t.attempt = owner.attempts;
+  if (owner.attempts < UINT16_MAX) ++owner.attempts;
+  owner.last = static_cast<uint32_t>(transmissions_.size());
+  transmissions_.push_back(t);
+  return owner.last;
+}
+
+/// The oldest attempt on this path that is still open; or the newest that has arrived.
+uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open) const {
+  uint32_t found = kNone;
+  uint32_t at = packets_[packet].last;
+  for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
+    const Transmission& t = transmissions_[at];
+    if (t.ev == ev && open && t.fate == Fate::kInFlight) found = at;
+    const bool arrived = t.fate == Fate::kDelivered || t.fate == Fate::kTrimmed;
+    if (t.ev == ev && !open && arrived) return at;
+    at = t.previous;
+  }
+  return found;
+}
+
+void PacketHistory::on_egress(const Observation& o) {
+  const uint32_t packet = packet_of(o);
+  if (packet == kNone) return;
+  const Transmission& t = transmissions_[add_transmission(o, packet)];
+  if (t.attempt > 0) ++counters_.retransmissions;
+  if ((t.attempt > 0) != o.rtx) ++counters_.rtx_bit_wrong;
+}
+
+void PacketHistory::on_arrival(const Observation& o) {
+  const uint32_t packet = packet_of(o);
+  if (packet == kNone) return;
+  uint32_t attempt = find_attempt(packet, {o.ev}, true);
+  if (attempt == kNone) {
+    ++counters_.unmatched_arrivals;
+    attempt = add_transmission(o, packet);
+    transmissions_[attempt].start_seen = false;
+  }
+  Transmission& t = transmissions_[attempt];
+  t.ended = o.t;
+  t.fate = o.trimmed ? Fate::kTrimmed : Fate::kDelivered;
+  if (!t.trimmed) t.where = o.where;
+  t.trimmed = o.trimmed;
+  if (o.trimmed) return;
+  Packet& owner = packets_[packet];
+  if (owner.delivered != FabricTime::never()) {
+    ++counters_.duplicate_deliveries;
+    return;
+  }
+  owner.delivered = o.t;
+  deliveries_.push_back({o.t, packet, owner.payload, topology_.port(o.where).plane});
+}
+
+void PacketHistory::on_drop(const Observation& o) {
+  const uint32_t packet = packet_of(o);
+  if (packet == kNone) return;
+  const bool at_sender = o.where.node == topology_.host(o.source) && o.kind == Kind::kDropOut;
+  uint32_t attempt = kNone;
+  if (at_sender) {
+    // Given to a port that could not send it: it has no egress record.
+    attempt = add_transmission(o, packet);
+    if (transmissions_[attempt].attempt > 0) ++counters_.retransmissions;
+  } else {
+    attempt = find_attempt(packet, {o.ev}, true);
+    if (attempt == kNone && o.where.node == topology_.host(o.destination)) {
+      attempt = find_attempt(packet, {o.ev}, false);  // arrived, then refused by the NIC
+      if (attempt != kNone) undo_arrival(attempt);
+    }
+  }
+  if (attempt == kNone) {
+    ++counters_.unmatched_drops;
+    return;
+  }
+  Transmission& t = transmissions_[attempt];
+  t.ended = o.t;
+  t.fate = Fate::kDropped;
+  t.cause = o.cause;
+  t.where = o.where;
+  t.trimmed = t.trimmed || o.trimmed;
+}
+
+void PacketHistory::undo_arrival(uint32_t transmission) {
+  const Transmission& t = transmissions_[transmission];
+  if (t.fate != Fate::kDelivered) return;
+  Packet& owner = packets_[t.packet];
+  if (owner.delivered != t.ended) return;
+  owner.delivered = FabricTime::never();
+  for (auto d = deliveries_.rbegin(); d != deliveries_.rend() && d->t >= t.ended; ++d) {
+    if (d->packet != t.packet) continue;
+    d->bytes = 0;
+    d->packet = kNone;  // removed in finish()
+    return;
+  }
+}
+
+void PacketHistory::on_control_arrival(const Observation& o) {
+  if (const std::optional<Path> path = path_of({o.ev})) {
+    control_.push_back({o.t, o.source, o.destination, *path, o.probe});
+  }
+  if (o.probe) ++counters_.probes;
+  if (o.sack == kNone) return;
+  const SackFields& answer = sacks_[o.sack];
+  ++(answer.is_nack ? counters_.nacks : counters_.sacks);
+  constexpr auto kFatal = static_cast<uint8_t>(NackReason::kUnexpectedEvent);
+  if (answer.is_nack && answer.nack_reason == kFatal) ++counters_.fatal_nacks;
+  if (const std::optional<uint32_t> flow = flow_answered_by(o, answer)) {
+    on_answer(*flow, answer, o.t);
+  } else {
+    ++counters_.acks_without_flow;
+  }
+}
+
+/// An answer names the sender's QP, data names the receiver's: nothing on the wire ties the two
+/// together. The packet that triggered the answer does, by its PSN and reflected EV; what was
+/// learnt once is kept.
+std::optional<uint32_t> PacketHistory::flow_answered_by(const Observation& o,
+                                                        const SackFields& answer) {
+  const uint64_t key = flow_key(o.source, o.destination, o.qp);
+  if (const auto known = answer_index_.find(key); known != answer_index_.end()) {
+    return known->second;
+  }
+  const auto candidates = flows_between_.find(pair_key(o.destination, o.source));
+  if (candidates == flows_between_.end()) return std::nullopt;
+  std::optional<uint32_t> found;
+  for (const uint32_t flow : candidates->second) {
+    const uint32_t packet = existing_packet(flow, answer.trigger);
+    if (packet == kNone || find_attempt(packet, answer.ev, false) == kNone) continue;
+    if (found) return std::nullopt;  // two QPs fit: a later answer will tell them apart
+    found = flow;
+  }
+  if (found) answer_index_.emplace(key, *found);
+  return found;
+}
+
+void PacketHistory::acknowledge(uint32_t flow, Psn psn, FabricTime t) {
+  const uint32_t packet = existing_packet(flow, psn);
+  if (packet == kNone) return;
+  packets_[packet].acknowledged = std::min(packets_[packet].acknowledged, t);
+}
+
+void PacketHistory::on_answer(uint32_t flow, const SackFields& answer, FabricTime t) {
+  if (answer.is_nack) {
+    const uint32_t packet = existing_packet(flow, answer.trigger);
+    if (packet != kNone && packets_[packet].nacks < UINT16_MAX) ++packets_[packet].nacks;
+    return;
+  }
+  FlowState& state = flow_states_[flow];
+  const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
+  const int64_t cumulative = std::min(state.highest + (answer.cumulative - highest), state.highest);
+  while (state.acknowledged < cumulative) {
+    ++state.acknowledged;
+    acknowledge(flow, Psn{static_cast<uint32_t>(state.acknowledged & Psn::kMask)}, t);
+  }
+  for (uint64_t left = answer.bitmap; left != 0; left &= left - 1) {
+    acknowledge(flow, answer.cumulative + (answer.bitmap_offset + __builtin_ctzll(left)), t);
+  }
+}
+
+}  // namespace mrclab::analysis

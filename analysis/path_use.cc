@@ -1,0 +1,138 @@
+#include "analysis/path_use.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mrclab::analysis {
+namespace {
+
+/// A sender shows that it avoids a path when, at its earlier share, it would have used it at least
+/// this often since. Fewer packets elsewhere prove nothing: an idle sender has detected nothing.
+constexpr uint64_t kExpectedUses = 3;
+
+}  // namespace
+
+PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
+                     FabricTime end)
+    : topology_(topology), history_(history), base_rtt_(base_rtt), end_(end) {
+  for (const Transmission& t : history.transmissions()) {
+    const std::optional<Path> path = path_of(t.ev);
+    if (t.attempt > 0 || !t.start_seen || !path || t.start >= end) continue;
+    uses_.push_back({t.start, history.packets()[t.packet].flow, *path});
+  }
+  std::stable_sort(uses_.begin(), uses_.end(),
+                   [](const Use& a, const Use& b) { return a.start < b.start; });
+}
+
+FaultMeasurement PathUsage::measure(const FaultSpan& fault) const {
+  FaultMeasurement result;
+  std::map<WireId, std::pair<FabricTime, FabricTime>> wires;  // first down, last up
+  for (const Impairment& impairment : fault.impairments) {
+    measure_impairment(impairment, result);
+    const auto [entry, added] =
+        wires.try_emplace(impairment.wire, impairment.from, impairment.until);
+    if (!added) entry->second.second = std::max(entry->second.second, impairment.until);
+  }
+  for (const auto& [wire, span] : wires) {
+    const Regained state = regained(wire, span.first, span.second);
+    if (state == Regained::kNotUsedBefore) continue;
+    ++result.wires_to_regain;
+    if (state == Regained::kYes) ++result.wires_regained;
+    if (state == Regained::kNobodySent) ++result.wires_unjudged;
+  }
+  return result;
+}
+
+void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasurement& result) const {
+  const WireMatcher matcher(topology_, impairment.wire);
+  const FabricTime from = impairment.from - base_rtt_ * kWindowRtts;
+  const FabricTime until = std::min(impairment.until, end_);
+  auto use = std::lower_bound(uses_.begin(), uses_.end(), from,
+                              [](const Use& u, FabricTime t) { return u.start < t; });
+  std::vector<FlowCount> counts(history_.flows().size());
+  for (; use != uses_.end() && use->start < until; ++use) {
+    const Flow& flow = history_.flows()[use->flow];
+    const bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
+    FlowCount& count = counts[use->flow];
+    if (use->start < impairment.from) {
+      ++count.before;
+      count.before_on_wire += on_wire ? 1 : 0;
+    } else if (on_wire) {
+      ++count.during_on_wire;
+      count.last = use->start;
+      count.since_last = 0;
+    } else {
+      ++count.since_last;
+    }
+  }
+  for (uint32_t flow = 0; flow < counts.size(); ++flow) {
+    judge_flow(flow, counts[flow], impairment, matcher.paths(), result);
+  }
+}
+
+void PathUsage::judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
+                           uint32_t paths, FaultMeasurement& result) const {
+  if (count.before_on_wire == 0 && count.during_on_wire == 0) return;
+  PathUse use;
+  use.flow = flow;
+  use.wire = impairment.wire;
+  use.impaired_from = impairment.from;
+  use.uses_before = count.before_on_wire;
+  use.uses_during = count.during_on_wire;
+  use.last_use = count.last;
+  // A flow that was not seen before has the share of equal spraying.
+  use.avoided = count.before_on_wire > 0 ? uint64_t{count.since_last} * count.before_on_wire >=
+                                               kExpectedUses * count.before
+                                         : count.since_last >= kExpectedUses * paths;
+  const FabricTime until = std::min(impairment.until, end_);
+  use.still_used = count.during_on_wire > 0 && !use.avoided && count.last >= until - base_rtt_;
+  result.uses.push_back(use);
+  result.still_used = result.still_used || use.still_used;
+  if (count.during_on_wire > 0)
+    result.detect = std::max(result.detect, count.last - impairment.from);
+  if (use.avoided) {
+    result.detection = Detection::kDetected;
+  } else if (count.during_on_wire > 0 && result.detection == Detection::kNothing) {
+    result.detection = Detection::kUnconfirmed;
+  }
+}
+
+bool PathUsage::control_on(const WireMatcher& matcher, FabricTime from, FabricTime until) const {
+  const auto& control = history_.control();
+  auto arrival = std::lower_bound(control.begin(), control.end(), from,
+                                  [](const ControlArrival& c, FabricTime t) { return c.t < t; });
+  for (; arrival != control.end() && arrival->t < until; ++arrival) {
+    if (!arrival->probe && matcher.crosses(arrival->source, arrival->destination, arrival->path)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A wire is in use again when the kind of traffic that it carried before crosses it after the last
+/// heal: data, or where only SACKs went, SACKs. Probes are not traffic.
+PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
+                                        FabricTime last_up) const {
+  const WireMatcher matcher(topology_, wire);
+  bool data_before = false, data_after = false;
+  uint64_t chances = 0;
+  for (const Transmission& t : history_.transmissions()) {
+    const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
+    if (!matcher.reachable(flow.source, flow.destination)) continue;
+    chances += t.start >= last_up ? 1 : 0;
+    const std::optional<Path> path = path_of(t.ev);
+    if (!path || !matcher.crosses(flow.source, flow.destination, *path)) continue;
+    data_before = data_before || t.start < first_down;
+    data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);
+  }
+  if (data_before) {
+    if (data_after) return Regained::kYes;
+    return chances >= kExpectedUses * matcher.paths() ? Regained::kNo : Regained::kNobodySent;
+  }
+  if (!control_on(matcher, FabricTime::zero(), first_down)) return Regained::kNotUsedBefore;
+  if (last_up >= end_) return Regained::kNo;
+  // A SACK that arrives within a round trip of the heal may have crossed the wire before.
+  return control_on(matcher, last_up + base_rtt_, end_) ? Regained::kYes : Regained::kNobodySent;
+}
+
+}  // namespace mrclab::analysis

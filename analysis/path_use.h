@@ -1,0 +1,46 @@
+#pragma once
+// Who used which path when: detection of a fault, and whether its paths came back into use.
+
+#include <vector>
+
+#include "analysis/fault_span.h"
+#include "analysis/measurements.h"
+#include "analysis/packet_history.h"
+
+namespace mrclab::analysis {
+
+/// First transmissions ordered by the instant at which they start to leave. References outlive it.
+class PathUsage {
+ public:
+  PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
+            FabricTime end);
+  FaultMeasurement measure(const FaultSpan& fault) const;
+
+ private:
+  struct Use {
+    FabricTime start;
+    uint32_t flow = 0;
+    Path path;
+  };
+  struct FlowCount {
+    uint32_t before = 0, before_on_wire = 0;  // in the 20 RTT before the impairment
+    uint32_t during_on_wire = 0;
+    uint32_t since_last = 0;  // elsewhere, after the last use of the wire
+    FabricTime last;
+  };
+  enum class Regained : uint8_t { kNotUsedBefore, kYes, kNo, kNobodySent };
+
+  void measure_impairment(const Impairment& impairment, FaultMeasurement& result) const;
+  void judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
+                  uint32_t paths, FaultMeasurement& result) const;
+  Regained regained(WireId wire, FabricTime first_down, FabricTime last_up) const;
+  bool control_on(const WireMatcher& matcher, FabricTime from, FabricTime until) const;
+
+  const Topology& topology_;
+  const PacketHistory& history_;
+  FabricTime base_rtt_;
+  FabricTime end_;
+  std::vector<Use> uses_;
+};
+
+}  // namespace mrclab::analysis

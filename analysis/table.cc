@@ -1,0 +1,223 @@
+// The verdict as a table for the terminal.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/verdict.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Columns of a terminal, for text in UTF-8: continuation bytes take none.
+size_t columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string cut_to(std::string text, size_t width) {
+  if (columns(text) <= width) return text;
+  while (!text.empty() && columns(text) + 2 > width) {
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) {
+      text.pop_back();
+    }
+    if (!text.empty()) text.pop_back();
+  }
+  return text + "..";
+}
+
+std::string padded(const std::string& text, size_t width, bool right) {
+  const size_t used = columns(text);
+  const std::string space(width > used ? width - used : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+/// Lines of at most `width` columns, broken between words.
+std::vector<std::string> wrapped(const std::string& text, size_t width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (size_t at = 0; at < text.size();) {
+    const size_t space = std::min(text.find(' ', at), text.size());
+    const std::string word = cut_to(text.substr(at, space - at), width);
+    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
+      lines.push_back(line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = space + 1;
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::string plain_number(const std::optional<double>& value) {
+  if (!value) return "-";
+  char text[48];
+  const bool whole = *value == static_cast<double>(static_cast<int64_t>(*value));
+  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.2f", *value);
+  return text;
+}
+
+std::string rate(double bps) {
+  constexpr const char* kUnits[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
+  size_t unit = 0;
+  for (; bps >= 1000 && unit + 1 < std::size(kUnits); ++unit) bps /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2f %s", bps, kUnits[unit]);
+  return text;
+}
+
+std::string optional_time(const std::optional<FabricTime>& t) { return t ? to_string(*t) : "-"; }
+
+class Table {
+ public:
+  explicit Table(TableOptions options) : options_(options) {
+    options_.width = std::max<size_t>(options_.width, 40);
+  }
+
+  void line(const std::string& text = {}) { out_ += cut_to(text, options_.width) + "\n"; }
+  void rule() { out_ += std::string(options_.width, '-') + "\n"; }
+
+  /// Text at the left, the result in capitals at the right edge.
+  void headline(const std::string& left, Result result) {
+    const std::string word = capitals(result);
+    const size_t room = options_.width - word.size() - 1;
+    out_ += padded(cut_to(left, room), room, false) + " " + coloured(word, result) + "\n";
+  }
+
+  void indented(const std::string& text, size_t indent) {
+    for (const std::string& part : wrapped(text, options_.width - indent)) {
+      out_ += std::string(indent, ' ') + part + "\n";
+    }
+  }
+
+  /// A row of cells; the first takes what room is left. `right` says which are right-aligned;
+  /// `result` colours the cell `result_cell`.
+  void row(const Row& cells, const std::vector<size_t>& widths, const std::vector<bool>& right,
+           size_t result_cell = SIZE_MAX, Result result = Result::kPass) {
+    std::string text;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      std::string cell = padded(cut_to(cells[i], widths[i]), widths[i], right[i]);
+      if (i == result_cell) cell = coloured(cell, result);
+      text += (i == 0 ? "" : "  ") + cell;
+    }
+    while (!text.empty() && text.back() == ' ') text.pop_back();
+    out_ += text + "\n";
+  }
+
+  /// Widths of the longest cells; the first column gives way so that the row fits.
+  std::vector<size_t> fit(const std::vector<Row>& rows) const {
+    std::vector<size_t> widths(rows.front().size(), 0);
+    for (const Row& cells : rows) {
+      for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns(cells[i]));
+    }
+    size_t total = 2 * (widths.size() - 1);
+    for (const size_t w : widths) total += w;
+    if (total > options_.width) {
+      const size_t over = total - options_.width;
+      widths[0] = widths[0] > over + 8 ? widths[0] - over : 8;
+    }
+    return widths;
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  static std::string capitals(Result result) {
+    switch (result) {
+      case Result::kPass: return "PASS";
+      case Result::kFail: return "FAIL";
+      case Result::kInconclusive: return "INCONCLUSIVE";
+    }
+    return "";
+  }
+
+  std::string coloured(const std::string& text, Result result) const {
+    if (!options_.colour) return text;
+    const char* code = result == Result::kPass ? "32" : result == Result::kFail ? "31" : "33";
+    return std::string("\x1b[1;") + code + "m" + text + "\x1b[0m";
+  }
+
+  TableOptions options_;
+  std::string out_;
+};
+
+void checks_part(const Verdict& verdict, Table& table) {
+  if (verdict.checks.empty()) return;
+  std::vector<Row> rows{{"check", "result", "measured", "bound", "unit"}};
+  for (const CheckResult& check : verdict.checks) {
+    rows.push_back({check.name, std::string(name_of(check.result)), plain_number(check.measured),
+                    plain_number(check.bound), check.unit});
+  }
+  const std::vector<size_t> widths = table.fit(rows);
+  const std::vector<bool> right{false, false, true, true, false};
+  table.row(rows[0], widths, right);
+  for (size_t i = 0; i < verdict.checks.size(); ++i) {
+    const CheckResult& check = verdict.checks[i];
+    table.row(rows[i + 1], widths, right, 1, check.result);
+    if (!check.note.empty()) table.indented(check.note, 4);
+  }
+  table.rule();
+}
+
+void faults_part(const Verdict& verdict, Table& table) {
+  if (verdict.faults.empty()) return;
+  std::vector<Row> rows{{"fault", "at", "detected", "recovered", "healed"}};
+  for (const FaultResult& fault : verdict.faults) {
+    rows.push_back({fault.fault, to_string(fault.at),
+                    fault.detected ? "+" + to_string(*fault.detected) : "-",
+                    fault.recovered ? "+" + to_string(*fault.recovered) : "-",
+                    fault.healed ? optional_time(fault.healed_at) : "no"});
+  }
+  const std::vector<size_t> widths = table.fit(rows);
+  const std::vector<bool> right{false, true, true, true, true};
+  table.row(rows[0], widths, right);
+  for (size_t i = 0; i < verdict.faults.size(); ++i) {
+    table.row(rows[i + 1], widths, right);
+    if (!verdict.faults[i].note.empty()) table.indented(verdict.faults[i].note, 4);
+  }
+  table.rule();
+}
+
+void timing_part(const Verdict& verdict, Table& table) {
+  const TimingReport& t = verdict.timing;
+  if (t.mode == TimingMode::kWall) {
+    table.line("timing     wall clock: honest, but not exact");
+  } else {
+    table.line(std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") +
+               ", late frames " + std::to_string(t.late_frames) + ", gaps " +
+               std::to_string(t.gaps) + ", slack at least " +
+               to_string(FabricTime::from_ns(t.min_slack_ns)));
+  }
+  for (const std::string& reason : t.reasons) table.indented(reason, 11);
+  char text[96];
+  std::snprintf(text, sizeof text, "dilation   min %.0f, mean %.0f, max %.0f", t.dilation_min,
+                t.dilation_mean, t.dilation_max);
+  if (t.dilation_max > 0) table.line(text);
+}
+
+}  // namespace
+
+std::string to_table(const Verdict& verdict, TableOptions options) {
+  Table table(options);
+  table.headline(
+      verdict.scenario + "  (" + verdict.world + ", seed " + std::to_string(verdict.seed) + ")",
+      verdict.result);
+  table.rule();
+  checks_part(verdict, table);
+  faults_part(verdict, table);
+  const Metrics& m = verdict.metrics;
+  table.line("goodput    " + rate(m.goodput_bps) +
+             (m.baseline_bps ? ", baseline " + rate(*m.baseline_bps) : ""));
+  table.line("packets    " + std::to_string(m.delivered) + " of " + std::to_string(m.data_packets) +
+             " delivered, " + std::to_string(m.lost) + " lost, " + std::to_string(m.trimmed) +
+             " trimmed, " + std::to_string(m.retransmitted) + " sent again");
+  timing_part(verdict, table);
+  if (!m.history_sha256.empty()) table.line("history    " + m.history_sha256);
+  for (const std::string& note : verdict.notes) table.indented("note: " + note, 0);
+  return table.take();
+}
+
+}  // namespace mrclab::analysis

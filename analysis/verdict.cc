@@ -1,0 +1,179 @@
+// verdict.json and junit.xml. The table for the terminal is table.cc.
+
+#include "analysis/verdict.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace mrclab::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;  // keeps the order of DESIGN §6 for readers
+
+/// Whole numbers without a fraction, others with three digits.
+Json number(double value) {
+  const double rounded = std::round(value * 1000) / 1000;
+  constexpr double kExact = 9e15;
+  if (std::abs(rounded) < kExact && rounded == std::floor(rounded)) {
+    return static_cast<int64_t>(rounded);
+  }
+  return rounded;
+}
+
+Json optional_number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+Json optional_ns(const std::optional<FabricTime>& t) { return t ? Json(t->ns()) : Json(nullptr); }
+
+Json timing_json(const TimingReport& timing) {
+  return {{"mode", timing.mode == TimingMode::kCarried ? "carried" : "wall"},
+          {"faithful", timing.faithful},
+          {"late_frames", timing.late_frames},
+          {"gaps", timing.gaps},
+          {"min_slack_ns", timing.min_slack_ns},
+          {"dilation",
+           {{"min", number(timing.dilation_min)},
+            {"mean", number(timing.dilation_mean)},
+            {"max", number(timing.dilation_max)}}},
+          {"reasons", timing.reasons}};
+}
+
+Json check_json(const CheckResult& check) {
+  return {{"name", check.name},
+          {"result", name_of(check.result)},
+          {"measured", optional_number(check.measured)},
+          {"bound", optional_number(check.bound)},
+          {"unit", check.unit},
+          {"about", check.about},
+          {"note", check.note}};
+}
+
+Json fault_json(const FaultResult& fault) {
+  return {{"fault", fault.fault},
+          {"kind", fault.kind},
+          {"at_ns", fault.at.ns()},
+          {"detected_ns", optional_ns(fault.detected)},
+          {"recovered_ns", optional_ns(fault.recovered)},
+          {"healed", fault.healed},
+          {"healed_at_ns", optional_ns(fault.healed_at)},
+          {"still_used", fault.still_used},
+          {"note", fault.note}};
+}
+
+Json metrics_json(const Metrics& m) {
+  return {{"goodput_bps", number(std::round(m.goodput_bps))},
+          {"baseline_bps", optional_number(m.baseline_bps)},
+          {"baseline_variation", number(m.baseline_variation)},
+          {"data_packets", m.data_packets},
+          {"delivered", m.delivered},
+          {"delivered_bytes", m.delivered_bytes},
+          {"retransmitted", m.retransmitted},
+          {"trimmed", m.trimmed},
+          {"lost", m.lost},
+          {"captures", m.captures},
+          {"capture_records", m.capture_records},
+          {"capture_skipped", m.capture_skipped},
+          {"history_sha256", m.history_sha256}};
+}
+
+/// Text for XML 1.0: markup escaped, control characters (which XML has no way to write) replaced.
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\n':
+      case '\t': out += ' '; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+  }
+  return out;
+}
+
+std::string message_of(const CheckResult& check) {
+  std::string message = check.about;
+  if (check.measured) {
+    message += "; measured " + number(*check.measured).dump();
+    if (!check.unit.empty()) message += " " + check.unit;
+  }
+  if (!check.note.empty()) message += "; " + check.note;
+  return message;
+}
+
+}  // namespace
+
+std::string_view name_of(Result result) {
+  switch (result) {
+    case Result::kPass: return "pass";
+    case Result::kFail: return "fail";
+    case Result::kInconclusive: return "inconclusive";
+  }
+  return "inconclusive";
+}
+
+int exit_code(Result result) {
+  switch (result) {
+    case Result::kPass: return 0;
+    case Result::kFail: return 1;
+    case Result::kInconclusive: return 3;
+  }
+  return 3;
+}
+
+std::string to_json(const Verdict& verdict) {
+  Json json = {{"scenario", verdict.scenario},
+               {"world", verdict.world},
+               {"seed", verdict.seed},
+               {"version", verdict.version},
+               {"result", name_of(verdict.result)}};
+  json["timing"] = timing_json(verdict.timing);
+  json["checks"] = Json::array();
+  for (const CheckResult& check : verdict.checks) json["checks"].push_back(check_json(check));
+  json["faults"] = Json::array();
+  for (const FaultResult& fault : verdict.faults) json["faults"].push_back(fault_json(fault));
+  json["metrics"] = metrics_json(verdict.metrics);
+  json["notes"] = verdict.notes;
+  // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_junit(const Verdict& verdict) {
+  size_t failures = 0, skipped = 0;
+  std::string cases;
+  for (const CheckResult& check : verdict.checks) {
+    cases += "    <testcase classname=\"" + xml(verdict.scenario) + "\" name=\"" +
+             xml(check.about.empty() ? check.name : check.about) + "\"";
+    if (check.result == Result::kPass) {
+      cases += "/>\n";
+      continue;
+    }
+    const bool fail = check.result == Result::kFail;
+    ++(fail ? failures : skipped);
+    const std::string element = fail ? "failure" : "skipped";
+    cases +=
+        ">\n      <" + element + " message=\"" + xml(message_of(check)) + "\"/>\n    </testcase>\n";
+  }
+  const TimingReport& timing = verdict.timing;
+  if (timing.mode == TimingMode::kCarried && !timing.faithful) {
+    ++skipped;
+    std::string why = "NOT FAITHFUL";
+    for (const std::string& reason : timing.reasons) why += "; " + reason;
+    cases += "    <testcase classname=\"" + xml(verdict.scenario) +
+             "\" name=\"faithful\">\n      <skipped message=\"" + xml(why) +
+             "\"/>\n    </testcase>\n";
+  } else {
+    cases += "    <testcase classname=\"" + xml(verdict.scenario) + "\" name=\"faithful\"/>\n";
+  }
+  const std::string counts = "tests=\"" + std::to_string(verdict.checks.size() + 1) +
+                             "\" failures=\"" + std::to_string(failures) + "\" skipped=\"" +
+                             std::to_string(skipped) + "\"";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " + counts +
+         ">\n  <testsuite name=\"" + xml(verdict.scenario) + "\" " + counts + ">\n" + cases +
+         "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace mrclab::analysis
