@@ -127,6 +127,7 @@ void LiveLab::start_daemons() {
     config.control_socket = control_socket(i);
     config.page_fd = kChildPageFd;
     config.realtime = options_.realtime;
+    config.tick_ns = options_.tick_ns;
     if (process.endpoints) {
       config.workload = options_.workload;
       config.transport = options_.transport;

@@ -47,6 +47,7 @@ struct LiveLabOptions {
   bool isolate = false;
   uint32_t host_processes = 2;
   bool realtime = false;
+  int64_t tick_ns = 250'000;               ///< of the daemons; a lab that stays ticks slower
 };
 
 /// Something happened to the lab that its model does not know.

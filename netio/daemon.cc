@@ -21,8 +21,7 @@ namespace mrclab::netio {
 namespace {
 
 // Ticks are on an absolute grid: a wake-up costs 6-12 us of CPU, so processes tick instead of waking
-// per packet (measured: 250 us keeps slack and costs 0.02 core per process).
-constexpr int64_t kTickNs = 250'000;
+// per packet.
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 
@@ -74,7 +73,7 @@ class Daemon {
       if (tick.finished && !finished_) finish();
       // Held back by the gate, not by the clock, and something moved: the neighbours have more.
       if (tick.advanced && tick.clock_ahead) continue;
-      next_tick = std::max(next_tick + kTickNs, now);
+      next_tick = std::max(next_tick + config_.tick_ns, now);
       if (finished_) next_tick = now + kIdleTickNs;
       sleep_until(next_tick);
     }

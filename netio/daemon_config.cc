@@ -47,6 +47,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"control_socket", config.control_socket.string()},
       {"page_fd", config.page_fd},
       {"realtime", config.realtime},
+      {"tick_ns", config.tick_ns},
       {"workload", config.workload},
       {"transport", config.transport},
   };
@@ -76,6 +77,8 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.control_socket = json.at("control_socket").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);
     json.at("realtime").get_to(config.realtime);
+    json.at("tick_ns").get_to(config.tick_ns);
+    if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
     json.at("workload").get_to(config.workload);
     json.at("transport").get_to(config.transport);
     const Topology topology = read_fabric_file(config.fabric_file);
