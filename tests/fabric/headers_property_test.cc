@@ -81,9 +81,10 @@ TEST_CASE("any bytes at all are parsed without harm") {
             [] {
               const auto bytes = *rc::gen::arbitrary<std::vector<uint8_t>>();
               MrcPacket packet;
-              const ParseError error = parse_mrc_frame(bytes, packet, {*rc::gen::arbitrary<bool>()});
+              const ParseError error =
+                  parse_mrc_frame(bytes, packet, {*rc::gen::arbitrary<bool>()});
               RC_ASSERT(name_of(error) != "unknown");
-              RC_ASSERT(!parse_ipv6(bytes) || bytes.size() >= kIpv6Bytes);
+              RC_ASSERT((!parse_ipv6(bytes) || bytes.size() >= kIpv6Bytes));
               icrc_ok(bytes);
             },
             2000, 200) == "");
@@ -101,10 +102,9 @@ TEST_CASE("a frame with any bytes changed is parsed without harm and keeps spans
               MrcPacket packet;
               icrc_ok(frame);
               if (parse_mrc_frame(frame, packet, {true}) != ParseError::kNone) return;
-              RC_ASSERT(packet.payload.empty() ||
-                        (packet.payload.data() >= frame.data() &&
-                         packet.payload.data() + packet.payload.size() <=
-                             frame.data() + frame.size()));
+              RC_ASSERT((packet.payload.empty() || (packet.payload.data() >= frame.data() &&
+                                                    packet.payload.data() + packet.payload.size() <=
+                                                        frame.data() + frame.size())));
               RC_ASSERT(packet.payload.size() <= packet.payload_length);
             },
             5000) == "");

@@ -105,8 +105,7 @@ TEST_CASE("golden vectors are written byte for byte") {
     CAPTURE(golden.what);
     const std::vector<uint8_t> expected = from_hex(golden.hex);
     const std::vector<uint8_t> frame = build_frame(golden.spec);
-    CHECK(frame.size() ==
-          kBthOffset + expected.size() + golden.spec.payload_length + kIcrcBytes);
+    CHECK(frame.size() == kBthOffset + expected.size() + golden.spec.payload_length + kIcrcBytes);
     CHECK(to_hex(std::span(frame).subspan(kBthOffset, expected.size())) == to_hex(expected));
   }
 }

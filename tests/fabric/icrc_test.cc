@@ -12,7 +12,8 @@ namespace {
 
 // Made with scapy 2.5. Its contrib.roce computes the ICRC over IPv4 only (be255f1d for the same BTH
 // from 10.0.0.1 to 10.0.0.2), so its compute_icrc was repeated in Python with IPv6's masked fields
-// (tc, fl, hlim in place of tos, ttl, chksum), checked to give scapy's value on IPv4, and applied to
+// (tc, fl, hlim in place of tos, ttl, chksum), checked to give scapy's value on IPv4, and applied
+// to
 //   IPv6(src='fd00:5::1', dst='fd00:9::2', tc=0x12, fl=3, hlim=64, nh=17, plen=56) /
 //   UDP(sport=0xc001, dport=4791, len=56, chksum=0) /
 //   BTH(opcode=0xca, padcount=3, dqpn=0x123, ackreq=1, resv7=0x10, psn=0x456) / METH..RETH, 'hello'
@@ -69,8 +70,8 @@ TEST_CASE("what switches change on the way leaves the ICRC right") {
   frame[kInnerOffset + 1] |= 0x30;
   frame[kInnerOffset + 3] ^= 0xFF;  // flow label
   frame[kInnerOffset + 7] -= 1;
-  frame[kBthOffset + 4] ^= 0xC0;    // FECN, BECN
+  frame[kBthOffset + 4] ^= 0xC0;  // FECN, BECN
   CHECK(icrc_ok(frame));
-  frame[kUdpOffset + 1] ^= 1;       // UDP source port
+  frame[kUdpOffset + 1] ^= 1;  // UDP source port
   CHECK_FALSE(icrc_ok(frame));
 }

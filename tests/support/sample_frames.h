@@ -13,10 +13,18 @@
 namespace mrclab::test {
 
 inline constexpr std::array kAllOpcodes{
-    Opcode::kWriteFirst,      Opcode::kWriteMiddle,      Opcode::kWriteLast,
-    Opcode::kWriteLastImm,    Opcode::kWriteOnly,        Opcode::kWriteOnlyImm,
-    Opcode::kAcknowledge,     Opcode::kEndpointRequest,  Opcode::kEndpointResponse,
-    Opcode::kSack,            Opcode::kNack,             Opcode::kProbeRequest,
+    Opcode::kWriteFirst,
+    Opcode::kWriteMiddle,
+    Opcode::kWriteLast,
+    Opcode::kWriteLastImm,
+    Opcode::kWriteOnly,
+    Opcode::kWriteOnlyImm,
+    Opcode::kAcknowledge,
+    Opcode::kEndpointRequest,
+    Opcode::kEndpointResponse,
+    Opcode::kSack,
+    Opcode::kNack,
+    Opcode::kProbeRequest,
 };
 
 /// A stream of uniform numbers from one seed.

@@ -1,0 +1,71 @@
+#include "fabric/frame.h"
+
+#include <doctest/doctest.h>
+
+using namespace mrclab;
+
+TEST_CASE("a frame has the size that was asked for and costs its wire length") {
+  FramePool pool;
+  Frame frame = pool.make(1000);
+  REQUIRE(frame);
+  CHECK(frame.size() == 1000);
+  CHECK(frame.bytes().size() == 1000);
+  CHECK(frame.wire_length() == Bytes{1024});
+  frame.set_modelled_size({4000});
+  CHECK(frame.size() == 1000);
+  CHECK(frame.wire_length() == Bytes{4024});
+  frame.resize(128);
+  CHECK(frame.modelled_size() == Bytes{128});
+}
+
+TEST_CASE("a full frame leaves room for the trailer behind it") {
+  FramePool pool;
+  Frame frame = pool.make(kFrameCapacity);
+  REQUIRE(frame);
+  CHECK(frame.storage().size() == kFrameCapacity + kTrailerReserve);
+  CHECK(frame.storage().data() == frame.bytes().data());
+  CHECK_FALSE(pool.make(kFrameCapacity + 1));
+}
+
+TEST_CASE("a copy has the same bytes in another buffer") {
+  FramePool pool;
+  const std::vector<uint8_t> bytes{1, 2, 3, 4, 5};
+  Frame frame = pool.copy(bytes);
+  REQUIRE(frame);
+  CHECK(std::vector<uint8_t>(frame.bytes().begin(), frame.bytes().end()) == bytes);
+  CHECK(pool.copy({}).size() == 0);
+}
+
+TEST_CASE("a dying frame gives its buffer back, a moved-from frame does not") {
+  FramePool pool;
+  {
+    Frame a = pool.make(100);
+    Frame b = std::move(a);
+    CHECK_FALSE(a);
+    CHECK(b);
+    CHECK(pool.in_use() == 1);
+    Frame c = pool.make(100);
+    CHECK(pool.in_use() == 2);
+    c = std::move(b);
+    CHECK(pool.in_use() == 1);
+    Frame& self = c;
+    c = std::move(self);
+    CHECK(c);
+    c = Frame{};
+    CHECK(pool.in_use() == 0);
+  }
+  CHECK(pool.in_use() == 0);
+}
+
+TEST_CASE("a pool stops at its limit, counts what it refused, and recovers") {
+  FramePool pool(64);
+  std::vector<Frame> frames;
+  for (int i = 0; i < 64; ++i) frames.push_back(pool.make(10));
+  CHECK_FALSE(pool.make(10));
+  CHECK_FALSE(pool.make(10));
+  CHECK(pool.exhausted() == 2);
+  CHECK(pool.in_use() == 64);
+  frames.pop_back();
+  CHECK(pool.make(10));
+  CHECK(pool.exhausted() == 2);
+}

@@ -1,0 +1,246 @@
+#include "fabric/history.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/bytes.h"
+#include "tests/support/fabrics.h"
+#include "tests/support/property.h"
+#include "tests/support/sample_frames.h"
+
+using namespace mrclab;
+using namespace mrclab::test;
+
+namespace {
+
+constexpr FabricTime kEnd = FabricTime::from_us(100);
+
+/// Feeds a digest of node p0.t0-0 of octet with one frame at a time.
+class Story {
+ public:
+  Story() : topology_(octet()), digest_(topology_, topology_.t0(0, 0), kEnd) {}
+
+  void packet(FabricTime t, uint32_t port, Direction direction, std::vector<uint8_t> bytes,
+              PacketEvent event = PacketEvent::kPassed, DropCause cause = DropCause::kNone,
+              QueueClass queue = QueueClass::kNone) {
+    const Frame frame = pool_.copy(bytes);
+    digest_.packet({t, PortId{port}, direction, event, cause, queue, frame});
+  }
+  std::vector<HistoryStream> streams() const { return digest_.streams(); }
+  std::string digest() const { return history_sha256(streams()); }
+
+ private:
+  Topology topology_;
+  FramePool pool_;
+  HistoryDigest digest_;
+};
+
+const FabricTime kT = FabricTime::from_ns(1);
+
+std::vector<uint8_t> sample(uint64_t seed = 1) {
+  return build_frame(random_spec(Opcode::kWriteOnly, seed, 200));
+}
+
+std::string digest_of(FabricTime t, uint32_t port, Direction direction, std::vector<uint8_t> frame,
+                      PacketEvent event = PacketEvent::kPassed, DropCause cause = DropCause::kNone,
+                      QueueClass queue = QueueClass::kNone) {
+  Story story;
+  story.packet(t, port, direction, std::move(frame), event, cause, queue);
+  return story.digest();
+}
+
+std::string digest_with(std::vector<uint8_t> frame, size_t at) {
+  frame.at(at) ^= 0x01;
+  return digest_of(kT, 0, Direction::kIngress, std::move(frame));
+}
+
+}  // namespace
+
+TEST_CASE("a record holds the fields of the packet at their places") {
+  MrcFrameSpec spec = random_spec(Opcode::kWriteOnly, 1, 100);
+  spec.ev = {0x0003C001};
+  spec.dscp = kDscpTrimmable;
+  spec.ecn = kEcnCe;
+  spec.bth.psn = Psn{0x456};
+  FramePool pool;
+  const Frame frame = pool.copy(build_frame(spec));
+  const auto record =
+      history_record({FabricTime::from_ps(0x1122), PortId{0}, Direction::kEgress,
+                      PacketEvent::kTrimmed, DropCause::kQueueFull, QueueClass::kControl, frame});
+  const auto hex = [&record](size_t at, size_t size) {
+    return to_hex(std::span(record).subspan(at, size));
+  };
+  CHECK(hex(0, 8) == "0000000000001122");
+  CHECK(hex(8, 4) == "01040213");  // trimmed, queue full, control queue, DSCP 4 with CE
+  CHECK(hex(12, 4) == to_hex(std::array{uint8_t{0}, uint8_t{0},
+                                        static_cast<uint8_t>(frame.wire_length().value >> 8),
+                                        static_cast<uint8_t>(frame.wire_length().value)}));
+  CHECK(hex(16, 16) == to_hex(spec.carrier));
+  CHECK(hex(32, 16) == to_hex(spec.inner_source));
+  CHECK(hex(48, 16) == to_hex(spec.inner_destination));
+  CHECK(hex(64, 12) == to_hex(frame.bytes().subspan(kBthOffset, kBthBytes)));
+  CHECK(hex(76, 4) == "00000456");
+  CHECK(hex(80, 4) == "0003c001");
+}
+
+TEST_CASE("the same history gives the same digest") {
+  Story a, b;
+  for (Story* story : {&a, &b}) {
+    for (uint64_t i = 0; i < 500; ++i) {  // more than is buffered
+      story->packet(FabricTime::from_ns(static_cast<int64_t>(i)), i % 8,
+                    i % 3 == 0 ? Direction::kIngress : Direction::kEgress, sample(i));
+      if (story == &a && i % 100 == 7) a.digest();  // looking in between changes nothing
+    }
+  }
+  CHECK(a.digest() == b.digest());
+  CHECK(a.digest().size() == 64);
+}
+
+TEST_CASE("streams of different ports do not depend on how their records interleave") {
+  Story a, b;
+  a.packet(kT, 0, Direction::kIngress, sample(1));
+  a.packet(kT, 1, Direction::kIngress, sample(2));
+  b.packet(kT, 1, Direction::kIngress, sample(2));
+  b.packet(kT, 0, Direction::kIngress, sample(1));
+  CHECK(a.digest() == b.digest());
+}
+
+TEST_CASE("the order within a stream matters") {
+  Story a, b;
+  a.packet(kT, 0, Direction::kIngress, sample(1));
+  a.packet(kT, 0, Direction::kIngress, sample(2));
+  b.packet(kT, 0, Direction::kIngress, sample(2));
+  b.packet(kT, 0, Direction::kIngress, sample(1));
+  CHECK(a.digest() != b.digest());
+}
+
+TEST_CASE("time, port, direction, event, cause and queue all matter, to the picosecond") {
+  const std::string base = digest_of(kT, 0, Direction::kIngress, sample());
+  CHECK(digest_of(kT, 0, Direction::kIngress, sample()) == base);
+  CHECK(digest_of(kT + FabricTime::from_ps(1), 0, Direction::kIngress, sample()) != base);
+  CHECK(digest_of(kT, 1, Direction::kIngress, sample()) != base);
+  CHECK(digest_of(kT, 0, Direction::kEgress, sample()) != base);
+  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kDropped) != base);
+  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kPassed,
+                  DropCause::kWireDown) != base);
+  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kPassed, DropCause::kNone,
+                  QueueClass::kData) != base);
+}
+
+TEST_CASE("headers that say what the packet is matter; MAC, hop limit, payload and ICRC do not") {
+  const std::string base = digest_of(kT, 0, Direction::kIngress, sample());
+  const size_t end = sample().size();
+  for (const size_t at : {size_t{0}, size_t{11}, kOuterOffset + 7, kOuterOffset + 8, end - 1,
+                          end - kIcrcBytes - 20}) {
+    CAPTURE(at);
+    CHECK(digest_with(sample(), at) == base);
+  }
+  for (const size_t at :
+       {kOuterOffset, kOuterOffset + 24, kOuterOffset + 39, kInnerOffset + 3, kInnerOffset + 8,
+        kInnerOffset + 39, kUdpOffset + 1, kBthOffset, kBthOffset + 11}) {
+    CAPTURE(at);
+    CHECK(digest_with(sample(), at) != base);
+  }
+}
+
+TEST_CASE("what happens after the end of the run is not part of its history") {
+  Story story;
+  story.packet(kEnd, 0, Direction::kIngress, sample());
+  const std::string before = story.digest();
+  story.packet(kEnd + FabricTime::from_ps(1), 0, Direction::kIngress, sample());
+  CHECK(story.digest() == before);
+  CHECK(story.streams()[0].count == 1);
+}
+
+TEST_CASE("every port has a stream in and a stream out, named after it") {
+  const std::vector<HistoryStream> streams = Story{}.streams();
+  REQUIRE(streams.size() == 2 * 8);
+  CHECK(streams[0].name == "p0.t0-0:d0/in");
+  CHECK(streams[1].name == "p0.t0-0:d0/out");
+  CHECK(streams[15].name == "p0.t0-0:u3/out");
+  // SHA-256 of nothing (FIPS 180-4 test vector).
+  CHECK(to_hex(streams[0].hash) ==
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_CASE("the digest of all nodes does not depend on the order in which they report") {
+  Story story;
+  for (uint32_t i = 0; i < 8; ++i) story.packet(kT, i, Direction::kIngress, sample(i));
+  std::vector<HistoryStream> streams = story.streams();
+  const std::string digest = history_sha256(streams);
+  std::reverse(streams.begin(), streams.end());
+  CHECK(history_sha256(streams) == digest);
+  streams.pop_back();
+  CHECK(history_sha256(streams) != digest);
+}
+
+TEST_CASE("the digest of all nodes is SHA-256 over name length, name, count and hash") {
+  // Python: hashlib.sha256(b'\0\1a' + (5).to_bytes(8, 'big') + bytes(32)).hexdigest()
+  CHECK(history_sha256({{"a", 5, {}}}) ==
+        "80b0ae79908ffefce00d01c06a9ff612cc9b5820b13b081ce68713442f8639f8");
+}
+
+TEST_CASE("a frame that is no MRC packet, or too short for one, is recorded with zero fields") {
+  FramePool pool;
+  const std::vector<uint8_t> whole = sample();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const Frame frame = pool.copy(std::span(whole).first(size));
+    const auto record =
+        history_record({kT, PortId{0}, Direction::kIngress, PacketEvent::kPassed, {}, {}, frame});
+    const auto zero = [&record](size_t from, size_t to) {
+      return std::all_of(record.begin() + from, record.begin() + to,
+                         [](uint8_t byte) { return byte == 0; });
+    };
+    CHECK(zero(16, 32) == (size < kInnerOffset));
+    CHECK(zero(32, 64) == (size < kUdpOffset));
+    CHECK(zero(64, 84) == (size < kAfterBthOffset));
+  }
+  std::vector<uint8_t> arp(42, 0xFF);
+  arp[12] = 0x08;
+  arp[13] = 0x06;
+  const Frame frame = pool.copy(arp);
+  const auto record =
+      history_record({kT, PortId{0}, Direction::kIngress, PacketEvent::kPassed, {}, {}, frame});
+  CHECK(std::all_of(record.begin() + 16, record.end(), [](uint8_t byte) { return byte == 0; }));
+}
+
+TEST_CASE("a trimmed packet is recorded with its BTH") {
+  FramePool pool;
+  const std::vector<uint8_t> whole = sample();
+  const Frame frame = pool.copy(trim(whole));
+  const auto record = history_record(
+      {kT, PortId{0}, Direction::kEgress, PacketEvent::kTrimmed, {}, QueueClass::kControl, frame});
+  CHECK(to_hex(std::span(record).subspan(64, 12)) ==
+        to_hex(std::span(whole).subspan(kBthOffset, kBthBytes)));
+}
+
+TEST_CASE("streams survive the way through text") {
+  Story story;
+  story.packet(kT, 3, Direction::kEgress, sample());
+  const std::vector<HistoryStream> streams = story.streams();
+  CHECK(history_from_text(history_to_text(streams)) == streams);
+  CHECK(history_from_text("") == std::vector<HistoryStream>{});
+}
+
+TEST_CASE("text that is no list of streams is refused") {
+  const std::string good = history_to_text(Story{}.streams());
+  REQUIRE(history_from_text(good));
+  CHECK_FALSE(history_from_text(good.substr(0, good.size() - 1)));
+  CHECK_FALSE(history_from_text("a 1 00\n"));
+  CHECK_FALSE(history_from_text("\n"));
+  CHECK_FALSE(history_from_text(" 1 " + std::string(64, '0') + "\n"));
+  CHECK_FALSE(history_from_text("a -1 " + std::string(64, '0') + "\n"));
+  CHECK_FALSE(history_from_text("a 1x " + std::string(64, '0') + "\n"));
+  CHECK_FALSE(history_from_text("a 1 " + std::string(63, '0') + "g\n"));
+  CHECK(history_from_text("a 1 " + std::string(64, '0') + "\n"));
+  CHECK(counterexample(
+            [&good] {
+              std::string text = good;
+              for (int n = *rc::gen::inRange(0, 4); n > 0; --n) {
+                text[*rc::gen::inRange<size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+              }
+              history_from_text(text);
+            },
+            300) == "");
+}
