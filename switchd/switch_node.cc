@@ -6,9 +6,15 @@
 namespace mrclab::switchd {
 namespace {
 
-/// How far back a frame that is yet to be processed may have started: its serialization, flight and
-/// pipeline, with room for delay faults. An outage that ended before that cannot cut anything.
-constexpr FabricTime kOutageMemory = FabricTime::from_ms(1);
+/// Room for faults that delay frames, in how long outages are remembered.
+constexpr FabricTime kDelayRoom = FabricTime::from_ms(1);
+
+/// How far back a frame that is yet to be processed may have started: an outage that ended before
+/// that cannot have cut anything any more.
+FabricTime longest_crossing(const Wire& wire, FabricTime ingress_latency) {
+  return serialization_time(wire_length({kFrameCapacity}), wire.rate) + wire.propagation +
+         ingress_latency + kDelayRoom;
+}
 
 }  // namespace
 
@@ -29,7 +35,8 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     settings.propagation = out.propagation;
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
     settings.queues = topology.queues;
-    ports_.push_back({IngressWire{}, EgressPort{settings}, PortCounters{}});
+    const FabricTime memory = longest_crossing(topology.wire(site.ports[i].in), latency_);
+    ports_.push_back({IngressWire{}, memory, EgressPort{settings}, PortCounters{}});
   }
 }
 
@@ -146,12 +153,12 @@ void SwitchNode::on_wire_state(FabricTime now, const WireState& state) {
   if (state.wire.value >= environment_.topology.wires_list.size()) return;
   const PortRef to = environment_.topology.wire(state.wire).to;
   if (to.node != environment_.self) return;
-  IngressWire& in = at(to.port).in;
+  PortState& port = at(to.port);
   if (state.up) {
-    in.come_up(now);
+    port.in.come_up(now);
   } else {
-    in.forget_before(now - kOutageMemory);
-    in.go_down(now);
+    port.in.forget_before(now - port.outage_memory);
+    port.in.go_down(now);
   }
 }
 

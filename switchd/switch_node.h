@@ -52,6 +52,7 @@ class SwitchNode : public Node {
  private:
   struct PortState {
     IngressWire in;
+    FabricTime outage_memory;  // outages that ended longer ago are forgotten
     EgressPort egress;
     PortCounters counters;
   };

@@ -186,7 +186,8 @@ TEST_CASE("control that comes singly and in large frames cannot starve data eith
   uint64_t control = 0, data = 0;
   for (int i = 0; i < 5'000; ++i) {
     while (bench.port.data_depth() < Bytes{1'000}) bench.offer(100, kDscpNoTrim);
-    if (bench.port.control_depth() == Bytes{0}) bench.offer(4'000, kDscpControl);
+    // Every other frame, so that data is also served while no control happens to wait.
+    if (i % 2 == 0 && bench.port.control_depth() == Bytes{0}) bench.offer(4'000, kDscpControl);
     const Departure departure = bench.depart();
     (departure.queue == QueueClass::kControl ? control : data) +=
         departure.frame.wire_length().value;
