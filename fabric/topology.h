@@ -167,8 +167,8 @@ struct RegularPlanes {
   uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
-  QueueShape queues;
-  NicProfile nic;
+  QueueShape queues = {};
+  NicProfile nic = {};
 };
 
 /// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives

@@ -1,0 +1,184 @@
+#include <doctest/doctest.h>
+
+#include "fabric/fabric_file.h"
+#include "fabric/pattern.h"
+
+using namespace mrclab;
+
+namespace {
+
+const char* const kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
+
+RegularPlanes parse(const std::string& text) {
+  return parse_fabric(read_yaml_text(text, "f.yaml"));
+}
+
+std::string error_with(const std::string& more) {
+  try {
+    build_regular_planes(parse(kSmall + more));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("the three fabrics have the sizes that their files say") {
+  const Topology octet = read_fabric_file(find_fabric("octet"));
+  CHECK(octet.nodes.size() == 56);
+  CHECK(octet.links.size() == 128);
+  CHECK(octet.host_count() == 8);
+  const Topology pair = read_fabric_file(find_fabric("pair"));
+  CHECK(pair.planes == 2);
+  CHECK(pair.host_count() == 2);
+  CHECK(pair.host_row(0) != pair.host_row(1));  // so a packet crosses three switches
+  const Topology hall = read_fabric_file(find_fabric("hall"));
+  CHECK(hall.host_count() == 16);
+  CHECK(hall.nodes.size() == 16 + 8 * 8);
+  CHECK(read_fabric_file(find_fabric("pair-kernel")).forwarding == Forwarding::kKernel);
+}
+
+TEST_CASE("what the file says arrives in the topology") {
+  const RegularPlanes shape = parse(
+      "name: y\nplanes: 4\nt0: 2\nt1: 3\nhosts_per_t0: 5\nhost_rate: 200Gb/s\n"
+      "fabric_rate: 400Gb/s\npropagation: 20ns\nswitch_latency: 300ns\nhost_latency: 1us\n"
+      "pmtu: 1024\noptics: {t0_downlinks: 2}\nwires: fast\necn: {min: 0.1, max: 0.5}\n"
+      "trim: {threshold: 0.75, last_hop: 2}\nqueues: {control: 0.5, tail_drop: 3}\n"
+      "nic: {name: slow, port_down_delay: 10us, port_up_delay: 5us}\n");
+  const Topology t = build_regular_planes(shape);
+  CHECK(t.host_count() == 10);
+  CHECK(t.host_rate == BitRate::from_gbps(200));
+  CHECK(t.link(t.port(*t.find_port("p0.t0-0:u1")).link).rate == BitRate::from_gbps(400));
+  CHECK(t.links[0].propagation == FabricTime::from_ns(20));
+  CHECK(t.switch_latency == FabricTime::from_ns(300));
+  CHECK(t.host_latency == FabricTime::from_us(1));
+  CHECK(t.pmtu == 1024);
+  CHECK(t.optics.size() == 4 * 2 * 3);  // 5 downlinks, 2 to an optic
+  CHECK(t.wires == WireMode::kFast);
+  const uint64_t bdp = bytes_in(t.host_rate, t.base_rtt).value;
+  CHECK(t.queues.ecn_min.value == bdp * 100 / 1000);
+  CHECK(t.queues.ecn_max.value == bdp * 500 / 1000);
+  CHECK(t.queues.trim_threshold.value == bdp * 750 / 1000);
+  CHECK(t.queues.trim_threshold_last_hop.value == bdp * 2);
+  CHECK(t.queues.control_limit.value == bdp * 500 / 1000);
+  CHECK(t.queues.tail_drop.value == bdp * 3);
+  CHECK(t.nic.name == "slow");
+  CHECK(t.nic.port_down_delay == FabricTime::from_us(10));
+}
+
+TEST_CASE(
+    "short forms switch ECN, trimming and optics off, and the fabric rate follows the hosts'") {
+  const Topology t = build_regular_planes(
+      parse(std::string(kSmall) + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
+  CHECK_FALSE(t.queues.ecn);
+  CHECK_FALSE(t.queues.trim);
+  CHECK(t.optics.empty());
+  for (const Link& link : t.links) CHECK(link.rate == BitRate::from_gbps(200));
+}
+
+TEST_CASE("a shape written as text reads back as the same shape") {
+  for (const char* more :
+       {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
+        "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n"}) {
+    const std::string text = to_yaml(parse(std::string(kSmall) + more));
+    CHECK(to_yaml(parse(text)) == text);
+    CHECK(text.find("name: x\n") == 0);
+  }
+}
+
+TEST_CASE("bad fabric files get an exact error") {
+  struct Row {
+    const char* more;
+    const char* expected;
+  };
+  for (const Row& row : {
+           Row{"plane: 3\n", "f.yaml:6:1: found the key \"plane\": expected \"planes\""},
+           Row{"pmtu: 100\n",
+               "f.yaml:6:7: found \"100\": expected a whole number from 256 to 4096"},
+           Row{"pmtu: 9000\n",
+               "f.yaml:6:7: found \"9000\": expected a whole number from 256 to 4096"},
+           Row{"host_rate: 100\n",
+               "f.yaml:6:12: found \"100\": expected a rate such as 100Gb/s (kb/s, Mb/s, Gb/s, "
+               "Tb/s), from 1Mb/s to 10Tb/s"},
+           Row{"propagation: 6rtt\n",
+               "f.yaml:6:14: found \"6rtt\": expected a duration in ps, ns, us, ms or s: no RTT "
+               "is known here"},
+           Row{"propagation: 0ns\nswitch_latency: 0ns\n",
+               "f.yaml:7:17: found no propagation and no switch_latency: expected one of them "
+               "above 0: a frame needs a head start"},
+           Row{"host_latency: 0ns\npropagation: 0ns\n",
+               "f.yaml:6:15: found no propagation and no host_latency: expected one of them above "
+               "0: a frame needs a head start"},
+           Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
+           Row{"forwarding: kernel\nwires: fast\n",
+               "f.yaml:7:8: found \"fast\": expected veth: the kernel forwards over nothing else"},
+           Row{"routing: ecmp\n", "f.yaml:6:10: found \"ecmp\": expected srv6"},
+           Row{"wires: copper\n", "f.yaml:6:8: found \"copper\": expected one of veth, fast"},
+           Row{"ecn: maybe\n", "f.yaml:6:6: found \"maybe\": expected on or off"},
+           Row{"ecn: {min: 0.9}\n",
+               "f.yaml:6:6: found min at or above max: expected min below max"},
+           Row{"trim: {threshold: 1.5rtt}\n",
+               "f.yaml:6:19: found \"1.5rtt\": expected a multiple of the plane BDP such as 0.8, "
+               "from 0.001 to 100"},
+           Row{"queues: {controll: 1}\n",
+               "f.yaml:6:10: found the key \"controll\": expected \"control\""},
+           Row{"optics: none\n", "f.yaml:6:9: found \"none\": expected off or {t0_downlinks: 4}"},
+           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected \"ideal\""},
+           Row{"optics: [1]\n", "f.yaml:6:9: found a list: expected a map (key: value)"},
+       }) {
+    CHECK(error_with(row.more) == row.expected);
+  }
+}
+
+TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
+  const auto error_of = [](const std::string& text) -> std::string {
+    try {
+      parse(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(error_of("name: x\nplanes: 17\nt0: 1\nt1: 1\nhosts_per_t0: 1\n") ==
+        "f.yaml:2:9: found \"17\": expected a whole number from 1 to 16");
+  CHECK(error_of("name: x\nplanes: 1\nt0: 257\nt1: 1\nhosts_per_t0: 1\n") ==
+        "f.yaml:3:5: found \"257\": expected a whole number from 1 to 256");
+  CHECK(error_of("name: x\nplanes: 1\nt0: 2\nt1: 0\nhosts_per_t0: 1\n") ==
+        "f.yaml:4:5: found \"0\": expected at least one T1: several T0s of a plane meet there");
+  CHECK(error_of("name: x\nplanes: 1\nt0: 256\nt1: 1\nhosts_per_t0: 256\n") ==
+        "f.yaml:2:9: found 65793 nodes in all: expected at most 4096");
+  CHECK(error_of("name: X Y\nplanes: 1\nt0: 1\nt1: 1\nhosts_per_t0: 1\n") ==
+        "f.yaml:1:7: found \"X Y\": expected a name of at most 32 lower-case letters, digits and "
+        "dashes");
+  CHECK(error_of("name: x\nplanes: 1\nt0: 1\nhosts_per_t0: 1\n") ==
+        "f.yaml:1:1: found no \"t1\": expected \"t1: ...\"");
+  CHECK(error_of("- a\n") == "f.yaml:1:1: found a list: expected a map (key: value)");
+}
+
+TEST_CASE("a wire without head start is an error that names the wire") {
+  Topology t = build_regular_planes(parse(kSmall));
+  CHECK_NOTHROW(check_lookahead(t));
+  Wire& wire = t.wires_list.at(3);
+  wire.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
+  CHECK_THROWS_WITH_AS(check_lookahead(t),
+                       ("fabric x: found no head start on the wire " + t.wire_name(wire.id) +
+                        ": expected a propagation or an ingress latency above 0")
+                           .c_str(),
+                       InputError);
+}
+
+TEST_CASE("a fabric is found by name or by path, and a wrong name gets the nearest one") {
+  CHECK(find_fabric("octet").filename() == "octet.yaml");
+  const std::filesystem::path folder = find_fabric("octet").parent_path();
+  CHECK(find_fabric("pair.yaml", folder) == folder / "pair.yaml");
+  CHECK(find_incident("optic-glitch").filename() == "optic-glitch.yaml");
+  CHECK_THROWS_WITH_AS(find_fabric("octett"),
+                       "found \"octett\", which names no fabric: expected \"octet\" or the path of "
+                       "a file",
+                       NameError);
+  CHECK_THROWS_WITH_AS(find_fabric("./no/x.yaml"),
+                       "found \"./no/x.yaml\", and no file \"./no/x.yaml\": expected the path of a "
+                       "fabric file",
+                       NameError);
+}
