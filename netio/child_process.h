@@ -18,7 +18,7 @@ namespace mrclab::netio {
 
 /// How a process ended.
 struct ExitStatus {
-  int code = 0;         ///< exit code; meaningless when signalled
+  int code = 0;  ///< exit code; meaningless when signalled
   int signal_number = 0;
   bool clean() const { return code == 0 && signal_number == 0; }
 };
@@ -31,10 +31,10 @@ struct InheritedFd {
 };
 
 struct ChildOptions {
-  std::vector<std::string> argv;             ///< argv[0] is a path, or searched in PATH
-  std::vector<InheritedFd> descriptors;      ///< besides 0 (/dev/null), 1 and 2: nothing else
-  std::filesystem::path stdout_file;         ///< appended to; empty: this process's own
-  std::filesystem::path stderr_file;         ///< empty: where stdout goes
+  std::vector<std::string> argv;         ///< argv[0] is a path, or searched in PATH
+  std::vector<InheritedFd> descriptors;  ///< besides 0 (/dev/null), 1 and 2: nothing else
+  std::filesystem::path stdout_file;     ///< appended to; empty: this process's own
+  std::filesystem::path stderr_file;     ///< empty: where stdout goes
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to this process's
   /// Out of the terminal's foreground group, so that Ctrl-C reaches the parent alone.
   bool own_process_group = true;

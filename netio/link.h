@@ -24,7 +24,7 @@ struct VethEnd {
   const NetworkNamespace* ns = nullptr;  ///< outlives the call
   std::string name;                      ///< at most 15 characters: "p2"
   MacAddress mac{};
-  std::string full_name;                 ///< altname, "h3:p2"; empty for none
+  std::string full_name;  ///< altname, "h3:p2"; empty for none
 };
 
 struct VethPair {

@@ -14,9 +14,10 @@ struct LogOptions {
   bool debug = false;
 };
 
-/// Opens (appends to) `path`. Warnings and worse are on disk at once, the rest within seconds or
-/// at exit. Throws SystemError when the file cannot be opened; a later full disk drops lines.
-/// Shared by spdlog's own design; keep one per program and pass it on.
+/// Opens (appends to) `path`. Every line is handed to the kernel at once, so that a killed
+/// program's log is whole: do not log per packet. Throws SystemError when the file cannot be
+/// opened; a later full disk drops lines. Shared by spdlog's own design; keep one per program and
+/// pass it on.
 std::shared_ptr<spdlog::logger> open_log(const std::filesystem::path& path,
                                          const std::string& program, LogOptions options = {});
 

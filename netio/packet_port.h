@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ namespace mrclab::netio {
 
 struct PacketSocketOptions {
   size_t ring_bytes = 2 << 20;         ///< IPv6 ring: 448 frames of full size
-  size_t void_ring_bytes = 256 << 10;  ///< 512 void frames
+  size_t void_ring_bytes = 256 << 10;  ///< 744 void frames
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
@@ -32,9 +33,9 @@ struct PacketSocketOptions {
 
 /// What was received and what the kernel lost, since the socket was opened.
 struct PacketStatistics {
-  uint64_t received = 0;   ///< handed to drain's callback
-  uint64_t ring_drops = 0; ///< no room in the ring: frames lost in this process
-  uint64_t truncated = 0;  ///< longer than a ring slot: not handed on
+  uint64_t received = 0;            ///< handed to drain's callback
+  uint64_t ring_drops = 0;          ///< no room in the ring: frames lost in this process
+  uint64_t truncated = 0;           ///< longer than a ring slot: not handed on
   uint64_t checksum_not_ready = 0;  ///< a sender left its checksum to hardware that is not there
   uint64_t sent = 0;
   uint64_t send_failures = 0;
@@ -95,6 +96,8 @@ class PacketRing {
 class PacketSocket {
  public:
   explicit PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions& options = {});
+  PacketSocket(PacketSocket&&) noexcept;
+  ~PacketSocket();
 
   /// Hands at most `limit` waiting frames to callback(uint32_t ifindex, std::span<const uint8_t>,
   /// uint64_t rx_monotonic_ns) and returns how many. The bytes are valid during the call only. The
@@ -149,7 +152,8 @@ class PacketSocket {
     statistics_.truncated += packet.truncated;
     return !packet.outgoing && !packet.truncated && packet.ifindex != loopback_;
   }
-  void prepare(size_t first, size_t count);
+  struct SendBatch;
+  void send_batch(size_t first, size_t count);
   void fail(size_t index, int error_number);
 
   std::vector<PortInterface> interfaces_;
@@ -159,7 +163,7 @@ class PacketSocket {
   FileDescriptor send_socket_;
   std::vector<Outgoing> outgoing_;
   std::vector<SendFailure> failures_;
-  std::vector<uint8_t> send_scratch_;  ///< mmsghdr, iovec and sockaddr_ll arrays
+  std::unique_ptr<SendBatch> batch_;
   PacketStatistics statistics_;
 };
 

@@ -15,21 +15,21 @@
 namespace mrclab::netio {
 
 struct PcapngOptions {
-  uint32_t snap_length = 256;              ///< bytes kept of each frame
-  uint64_t max_file_bytes = 1ull << 30;    ///< recording stops here and counts what it misses
-  size_t buffer_bytes = 1 << 20;           ///< one write(2) per this much
+  uint32_t snap_length = 256;            ///< bytes kept of each frame
+  uint64_t max_file_bytes = 1ull << 30;  ///< recording stops here and counts what it misses
+  size_t buffer_bytes = 1 << 20;         ///< one write(2) per this much
   std::string application = "mrclab";
-  std::string comment;                     ///< of the section: which run this is
+  std::string comment;  ///< of the section: which run this is
 };
 
 /// One packet to record.
 struct PcapngRecord {
-  uint32_t interface = 0;                  ///< what add_interface returned
+  uint32_t interface = 0;  ///< what add_interface returned
   FabricTime t;
   Direction direction = Direction::kIngress;
-  std::span<const uint8_t> bytes;          ///< cut to the snap length
-  uint64_t original_length = 0;            ///< as modelled; 0: the length of `bytes`
-  std::string_view comment;                ///< empty for none
+  std::span<const uint8_t> bytes;  ///< cut to the snap length
+  uint64_t original_length = 0;    ///< as modelled; 0: the length of `bytes`
+  std::string_view comment;        ///< empty for none
 };
 
 /// A capture file. Any error (a full disk) throws SystemError, after the file has been cut back to
@@ -74,7 +74,7 @@ class PcapngWriter {
   FileDescriptor fd_;
   std::vector<uint8_t> buffer_;
   size_t block_start_ = 0;
-  uint64_t file_bytes_ = 0;   ///< complete blocks in the file
+  uint64_t file_bytes_ = 0;  ///< complete blocks in the file
   uint64_t written_ = 0;
   uint64_t skipped_ = 0;
   bool full_ = false;

@@ -29,20 +29,23 @@ class SystemError : public std::runtime_error {
 
 /// The message and, where there is one, a sentence on what to do.
 std::string explain(const SystemError& error);
-/// DESIGN §6: 2 when the user lacks rights, 3 when this machine cannot do it or anything else failed.
+/// DESIGN §6: 2 when the user lacks rights, 3 when this machine cannot do it or anything else
+/// failed.
 int exit_code(const SystemError& error);
 
 /// Throws a SystemError with errno when `value` is negative; otherwise returns it.
 template <std::signed_integral T>
 T check_system_call(std::string_view attempted, T value) {
-  if (value < 0) [[unlikely]] throw SystemError(attempted, errno);
+  if (value < 0) [[unlikely]]
+    throw SystemError(attempted, errno);
   return value;
 }
 
 /// For libraries and calls that return -errno.
 template <std::signed_integral T>
 T check_negative_errno(std::string_view attempted, T value) {
-  if (value < 0) [[unlikely]] throw SystemError(attempted, static_cast<int>(-value));
+  if (value < 0) [[unlikely]]
+    throw SystemError(attempted, static_cast<int>(-value));
   return value;
 }
 

@@ -1,0 +1,40 @@
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netlink/msg.h>
+#include <sys/socket.h>
+
+#include "netio/link_message.h"
+
+namespace mrclab::netio {
+
+LinkWatch::LinkWatch(const NetworkNamespace& ns) : buffer_(64 << 10) {
+  fd_ = FileDescriptor(check_system_call("open a link watch in " + ns.name(), ns.run_in([] {
+    return ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  })));
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = RTMGRP_LINK;
+  check_system_call("watch the links of " + ns.name(),
+                    ::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+}
+
+std::vector<LinkEvent> LinkWatch::read(size_t limit) {
+  std::vector<LinkEvent> events;
+  while (events.size() < limit) {
+    const ssize_t n = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
+    if (n < 0 && errno == ENOBUFS) {
+      overrun_ = true;
+      continue;
+    }
+    int left = static_cast<int>(check_system_call("read link messages", n));
+    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data()); nlmsg_ok(header, left);
+         header = nlmsg_next(header, &left))
+      if (auto state = parse_link_message(*header))
+        events.push_back({std::move(*state), header->nlmsg_type == RTM_DELLINK});
+  }
+  return events;
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,185 @@
+#include "netio/route.h"
+
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/lwtunnel.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/seg6.h>
+#include <linux/seg6_iptunnel.h>
+#include <linux/seg6_local.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+
+namespace mrclab::netio {
+namespace {
+
+std::string address_text(const Ipv6Address& address) {
+  char text[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, address.data(), text, sizeof text);
+}
+
+void put(nl_msg* message, int attribute, const Ipv6Address& address) {
+  nla_put(message, attribute, static_cast<int>(address.size()), address.data());
+}
+
+void put_counters(nl_msg* message) {
+  nlattr* counters = nla_nest_start(message, SEG6_LOCAL_COUNTERS);
+  for (const int counter : {SEG6_LOCAL_CNT_PACKETS, SEG6_LOCAL_CNT_BYTES, SEG6_LOCAL_CNT_ERRORS})
+    nla_put_u64(message, counter, 0);
+  nla_nest_end(message, counters);
+}
+
+/// Writes RTA_ENCAP_TYPE and RTA_ENCAP for each kind of action.
+struct ActionWriter {
+  nl_msg* message;
+
+  void operator()(std::monostate) const {}
+
+  void operator()(const EncapRed& encap) const {
+    nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6);
+    nlattr* nest = nla_nest_start(message, RTA_ENCAP);
+    // A mode, then a segment routing header (RFC 8754 §2) with one segment.
+    struct {
+      int32_t mode = SEG6_IPTUN_MODE_ENCAP_RED;
+      uint8_t next_header = 0, length = 2, type = 4, segments_left = 0;
+      uint8_t first_segment = 0, flags = 0;
+      uint16_t tag = 0;
+      Ipv6Address segment;
+    } tunnel;
+    static_assert(sizeof tunnel == sizeof(seg6_iptunnel_encap) + sizeof(ipv6_sr_hdr) + 16);
+    tunnel.segment = encap.segment;
+    nla_put(message, SEG6_IPTUNNEL_SRH, sizeof tunnel, &tunnel);
+    nla_nest_end(message, nest);
+  }
+
+  void operator()(const EndNextCsid& end) const {
+    nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6_LOCAL);
+    nlattr* nest = nla_nest_start(message, RTA_ENCAP);
+    nla_put_u32(message, SEG6_LOCAL_ACTION, SEG6_LOCAL_ACTION_END);
+    nlattr* flavors = nla_nest_start(message, SEG6_LOCAL_FLAVORS);
+    nla_put_u32(message, SEG6_LOCAL_FLV_OPERATION, 1u << SEG6_LOCAL_FLV_OP_NEXT_CSID);
+    nla_put_u8(message, SEG6_LOCAL_FLV_LCBLOCK_BITS, end.block_bits);
+    nla_put_u8(message, SEG6_LOCAL_FLV_LCNODE_FN_BITS, end.usid_bits);
+    nla_nest_end(message, flavors);
+    put_counters(message);
+    nla_nest_end(message, nest);
+  }
+
+  void operator()(const EndDt6& end) const {
+    nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6_LOCAL);
+    nlattr* nest = nla_nest_start(message, RTA_ENCAP);
+    nla_put_u32(message, SEG6_LOCAL_ACTION, SEG6_LOCAL_ACTION_END_DT6);
+    nla_put_u32(message, SEG6_LOCAL_TABLE, end.table);
+    put_counters(message);
+    nla_nest_end(message, nest);
+  }
+};
+
+std::string describe(const Route& route) {
+  std::string text = (route.blackhole ? "blackhole " : "") + prefix_text(route.destination);
+  if (const auto* encap = std::get_if<EncapRed>(&route.action))
+    text += " encap.red " + address_text(encap->segment);
+  if (std::holds_alternative<EndNextCsid>(route.action)) text += " End next-csid";
+  if (const auto* end = std::get_if<EndDt6>(&route.action))
+    text += " End.DT6 table " + std::to_string(end->table);
+  if (route.via) text += " via " + address_text(*route.via);
+  if (!route.dev.empty()) text += " dev " + route.dev;
+  return text;
+}
+
+NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type, int flags) {
+  NlMessage message = make_message(type, flags);
+  rtmsg header{};
+  header.rtm_family = AF_INET6;
+  header.rtm_dst_len = route.destination.length;
+  header.rtm_table = RT_TABLE_MAIN;
+  header.rtm_protocol = type == RTM_NEWROUTE ? RTPROT_STATIC : RTPROT_UNSPEC;
+  header.rtm_scope = type == RTM_NEWROUTE ? RT_SCOPE_UNIVERSE : RT_SCOPE_NOWHERE;
+  header.rtm_type =
+      route.blackhole ? RTN_BLACKHOLE : (type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC);
+  nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  put(message.get(), RTA_DST, route.destination.address);
+  if (!route.dev.empty()) nla_put_u32(message.get(), RTA_OIF, netlink.ifindex(route.dev));
+  if (route.via) put(message.get(), RTA_GATEWAY, *route.via);
+  if (route.metric != 0) nla_put_u32(message.get(), RTA_PRIORITY, route.metric);
+  if (type == RTM_DELROUTE) return message;
+  if (route.source) put(message.get(), RTA_PREFSRC, *route.source);
+  if (route.mtu != 0) {
+    nlattr* metrics = nla_nest_start(message.get(), RTA_METRICS);
+    nla_put_u32(message.get(), RTAX_MTU, route.mtu);
+    nla_nest_end(message.get(), metrics);
+  }
+  std::visit(ActionWriter{message.get()}, route.action);
+  return message;
+}
+
+}  // namespace
+
+Ipv6Address parse_address(const std::string& text) {
+  Ipv6Address address{};
+  if (::inet_pton(AF_INET6, text.c_str(), address.data()) != 1)
+    throw std::invalid_argument("\"" + text + "\" is no IPv6 address");
+  return address;
+}
+
+Ipv6Prefix parse_prefix(const std::string& text) {
+  const size_t slash = text.find('/');
+  Ipv6Prefix prefix{parse_address(text.substr(0, slash)), 128};
+  if (slash == std::string::npos) return prefix;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + slash + 1, end, prefix.length);
+  if (error != std::errc{} || rest != end || prefix.length > 128)
+    throw std::invalid_argument("\"" + text + "\" is no IPv6 prefix");
+  return prefix;
+}
+
+std::string prefix_text(const Ipv6Prefix& prefix) {
+  return address_text(prefix.address) + "/" + std::to_string(prefix.length);
+}
+
+void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {
+  NlMessage message = make_message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE);
+  ifaddrmsg header{};
+  header.ifa_family = AF_INET6;
+  header.ifa_prefixlen = prefix.length;
+  header.ifa_flags = IFA_F_NODAD;
+  header.ifa_scope = RT_SCOPE_UNIVERSE;
+  header.ifa_index = netlink_.ifindex(dev);
+  nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  put(message.get(), IFA_LOCAL, prefix.address);
+  netlink_.socket().queue(std::move(message), "add address " + prefix_text(prefix) + " to " + dev +
+                                                  " in " + netlink_.namespace_name());
+}
+
+void RouteBatch::neighbour(const std::string& dev, const Ipv6Address& address,
+                           const MacAddress& mac) {
+  NlMessage message = make_message(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
+  ndmsg header{};
+  header.ndm_family = AF_INET6;
+  header.ndm_ifindex = static_cast<int>(netlink_.ifindex(dev));
+  header.ndm_state = NUD_PERMANENT;
+  nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  put(message.get(), NDA_DST, address);
+  nla_put(message.get(), NDA_LLADDR, static_cast<int>(mac.size()), mac.data());
+  netlink_.socket().queue(std::move(message), "add neighbour " + address_text(address) + " on " +
+                                                  dev + " in " + netlink_.namespace_name());
+}
+
+void RouteBatch::route(const Route& route) {
+  netlink_.socket().queue(
+      route_message(netlink_, route, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE),
+      "add route " + describe(route) + " in " + netlink_.namespace_name());
+}
+
+void RouteBatch::remove_route(const Route& route) {
+  netlink_.socket().queue(route_message(netlink_, route, RTM_DELROUTE, 0),
+                          "remove route " + describe(route) + " in " + netlink_.namespace_name(),
+                          ESRCH);
+}
+
+}  // namespace mrclab::netio
