@@ -47,11 +47,18 @@ uint32_t port_mtu() { return kFrameCapacity + kTrailerReserve - 14; }
 class LiveFabric::Impl {
  public:
   Impl(const Topology& topology, std::string lab, LabPaths paths)
-      : topology_(topology), lab_(std::move(lab)), paths_(std::move(paths)),
-        instance_(random_instance()), link_up_(topology.links.size(), true) {}
+      : topology_(topology),
+        lab_(std::move(lab)),
+        paths_(std::move(paths)),
+        instance_(random_instance()),
+        link_up_(topology.links.size(), true) {}
 
   void bring_up(const BringUpProgress& progress) {
-    LabRecord record{lab_, topology_.name, instance_, boot_id(), mark_of(::getpid(), "mrclab"),
+    LabRecord record{lab_,
+                     topology_.name,
+                     instance_,
+                     boot_id(),
+                     mark_of(::getpid(), "mrclab"),
                      node_names(topology_)};
     require_lab_name(lab_);
     for (const NodeSite& site : topology_.nodes) plans_.push_back(plan_node(topology_, site.id));
@@ -91,8 +98,8 @@ class LiveFabric::Impl {
     namespaces_.clear();
     const CleanUpReport report = clean_up(lab_, paths_);
     if (!report.problems.empty()) {
-      throw std::runtime_error("lab '" + lab_ + "' could not be removed completely: " +
-                               report.problems.front());
+      throw std::runtime_error("lab '" + lab_ +
+                               "' could not be removed completely: " + report.problems.front());
     }
     recorded_ = false;
   }
@@ -115,8 +122,8 @@ class LiveFabric::Impl {
     netlinks_.reserve(topology_.nodes.size());
     for (const NodeSite& site : topology_.nodes) {
       const NodePlan& plan = plans_[site.id.value];
-      namespaces_.push_back(NetworkNamespace::create(lab::namespace_name(lab_, site.name),
-                                                     plan.sysctls, plan.ipv6));
+      namespaces_.push_back(
+          NetworkNamespace::create(lab::namespace_name(lab_, site.name), plan.sysctls, plan.ipv6));
       netlinks_.emplace_back(namespaces_.back());
       report(progress, "namespaces", namespaces_.size(), topology_.nodes.size());
     }

@@ -4,7 +4,8 @@
 //
 //   namespace mrclab-<lab>-<node> per node; a veth per link, both ends born inside, with the short
 //   port names and MAC addresses of the topology; nothing is ever in the root namespace.
-//   Hosts:    fd00:<row>::<host> on lo; per other host a route with encap.red and the carrier of one
+//   Hosts:    fd00:<row>::<host> on lo; per other host a route with encap.red and the carrier of
+//   one
 //             path; End.DT6 for the host's own f uSIDs; its e uSIDs (MRC) fall into a blackhole, so
 //             that the kernel never answers for the transport. IPv6 is on, but silent.
 //   Switches: IPv6 off. With `forwarding: kernel` on, with seg6local End (next-csid) and routes.
@@ -36,9 +37,8 @@ uint32_t port_mtu();
 class LiveFabric {
  public:
   /// Brings it up; throws InputError (the name is taken) or netio::SystemError (rights,
-  /// kernel features), leaving nothing behind. Needs root. The calling thread's namespace is unchanged
-  /// afterwards.
-  /// The topology must outlive it.
+  /// kernel features), leaving nothing behind. Needs root. The calling thread's namespace is
+  /// unchanged afterwards. The topology must outlive it.
   LiveFabric(const Topology& topology, std::string lab, const BringUpProgress& progress = {},
              LabPaths paths = {});
   /// Tears down what is left.

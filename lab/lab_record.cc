@@ -156,8 +156,8 @@ void create_record(const LabPaths& paths, const LabRecord& record) {
 }
 
 std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab) {
-  const json value = json::parse(read_small_file(paths.lab_directory(lab) / "record.json"),
-                                 nullptr, false);
+  const json value =
+      json::parse(read_small_file(paths.lab_directory(lab) / "record.json"), nullptr, false);
   if (value.is_discarded()) return std::nullopt;
   try {
     LabRecord record = from_json(value);

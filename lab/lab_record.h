@@ -6,7 +6,8 @@
 //                                   written once, atomically, before the first namespace
 //   /run/mrclab/<lab>/processes     one line per child process: pid, start time, program
 //
-// Everything else in that folder (control socket, clock page, configurations, hosts file) is ours too.
+// Everything else in that folder (control socket, clock page, configurations, hosts file) is ours
+// too.
 
 #include <cstdint>
 #include <filesystem>
@@ -44,9 +45,9 @@ std::string boot_id();
 
 struct LabRecord {
   std::string lab;
-  std::string fabric;               ///< the fabric's name, for `ls`
-  uint64_t instance = 0;            ///< random: tells two labs of the same name apart
-  std::string boot;                 ///< /proc/sys/kernel/random/boot_id
+  std::string fabric;     ///< the fabric's name, for `ls`
+  uint64_t instance = 0;  ///< random: tells two labs of the same name apart
+  std::string boot;       ///< /proc/sys/kernel/random/boot_id
   ProcessMark owner;
   std::vector<std::string> nodes;
   bool operator==(const LabRecord&) const = default;

@@ -98,10 +98,8 @@ std::vector<Usid> usids_behind(const Topology& topology, const NodeSite& site, c
       return {make_usid(UsidRole::kNicPort, site.plane, downlink),
               make_usid(UsidRole::kHostKernel, site.plane, downlink)};
     }
-    case NodeRole::kT0:
-      return {make_usid(UsidRole::kT0, site.plane, peer.index)};
-    case NodeRole::kT1:
-      return {make_usid(UsidRole::kT1, site.plane, peer.index)};
+    case NodeRole::kT0: return {make_usid(UsidRole::kT0, site.plane, peer.index)};
+    case NodeRole::kT1: return {make_usid(UsidRole::kT1, site.plane, peer.index)};
   }
   return {};
 }

@@ -31,11 +31,11 @@ struct PortPlan {
 
 struct NodePlan {
   netio::Sysctls sysctls;
-  bool ipv6 = false;                     ///< false: nothing below applies
-  bool needs_stub = false;               ///< an interface pair sr0/sr1 that never goes down
+  bool ipv6 = false;        ///< false: nothing below applies
+  bool needs_stub = false;  ///< an interface pair sr0/sr1 that never goes down
   std::vector<netio::Ipv6Prefix> loopback_addresses;
   std::vector<netio::Route> fixed_routes;
-  std::vector<PortPlan> ports;           ///< by PortId
+  std::vector<PortPlan> ports;  ///< by PortId
 };
 
 /// The link-local address under which a port knows its other end.

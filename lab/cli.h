@@ -1,0 +1,26 @@
+#pragma once
+// The verbs of the command, one function per group; each adds its subcommands and says what they
+// return. The work itself is elsewhere: here are words, options and messages.
+
+namespace CLI {
+class App;
+}
+
+namespace mrclab::lab {
+
+/// Where a verb leaves its exit code (DESIGN §6: 0 pass, 1 fail, 2 bad usage or input, 3 cannot
+/// say).
+struct CliResult {
+  int code = 0;
+};
+
+void add_lab_verbs(CLI::App& app, CliResult& result);   ///< up, down, ls, inspect
+void add_node_verbs(CLI::App& app, CliResult& result);  ///< exec, shell
+void add_run_verbs(CLI::App& app, CliResult& result);   ///< demo, run
+void add_machine_verbs(CLI::App& app,
+                       CliResult& result);  ///< validate, doctor, version, completion
+
+/// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.
+int cli_main(int argc, char** argv);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,43 @@
+#include "lab/cli_choice.h"
+
+#include <unistd.h>
+
+#include "fabric/yaml.h"
+
+namespace mrclab::lab {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+void require_root(const std::string& verb) {
+  if (::geteuid() == 0) return;
+  throw InputError("'mrclab " + verb + "' needs root for network namespaces; run with sudo");
+}
+
+LabRecord choose_lab(const std::optional<std::string>& name, const LabPaths& paths) {
+  const std::vector<std::string> labs = recorded_labs(paths);
+  if (labs.empty()) throw InputError("no lab is up; start one with 'sudo mrclab up octet'");
+  if (!name && labs.size() > 1) {
+    throw InputError("several labs are up (" + joined(labs) + "); say which one");
+  }
+  const std::string& chosen = name ? *name : labs.front();
+  require_lab_name(chosen);
+  const std::optional<LabRecord> record = read_record(paths, chosen);
+  if (!record) {
+    throw InputError("there is no lab '" + chosen + "'; there is: " + joined(labs));
+  }
+  return *record;
+}
+
+std::string state_of(const LabRecord& record) {
+  if (record.boot != boot_id()) return "stale";
+  return is_running(record.owner) ? "up" : "crashed";
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,87 @@
+// validate, doctor, version, completion; and main.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "fabric/yaml.h"
+#include "lab/cli.h"
+#include "lab/completion.h"
+#include "lab/doctor.h"
+#include "lab/validate.h"
+#include "netio/system_error.h"
+
+namespace mrclab::lab {
+
+void add_machine_verbs(CLI::App& app, CliResult& result) {
+  auto files = std::make_shared<std::vector<std::string>>();  // shared with the callback
+  CLI::App* validate = app.add_subcommand("validate", "Check fabric and scenario files");
+  validate->add_option("FILE", *files, "fabric or scenario files")->required();
+  validate->footer("Example: mrclab validate topologies/incidents/optic-glitch.yaml");
+  validate->callback([files, &result] { result.code = validate_command(*files); });
+
+  auto as_json = std::make_shared<bool>(false);
+  CLI::App* doctor = app.add_subcommand("doctor", "Try out what the lab needs of this machine");
+  doctor->add_flag("--json", *as_json, "as JSON");
+  doctor->footer("Example: sudo mrclab doctor");
+  doctor->callback([as_json, &result] { result.code = doctor_command(*as_json); });
+
+  // `test` is the wrapper's: it needs the source tree, not this program.
+  CLI::App* test = app.add_subcommand("test", "Run the project's tests (./mrclab test)");
+  test->footer("Example: sudo ./mrclab test");
+  test->callback(
+      [] { throw InputError("tests are run from the source tree: sudo ./mrclab test"); });
+
+  CLI::App* version = app.add_subcommand("version", "Print the version");
+  version->footer("Example: mrclab version");
+  version->callback([] { fmt::print("mrclab {}\n", MRCLAB_VERSION); });
+
+  CLI::App* completion = app.add_subcommand("completion", "Print bash completion");
+  completion->footer("Example: source <(./mrclab completion)");
+  completion->callback([&app] { fmt::print("{}", bash_completion(app)); });
+}
+
+namespace {
+
+int parse_and_run(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error);  // --help
+      return 0;
+    }
+    fmt::print(stderr, "mrclab: {}; see --help\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace
+
+int cli_main(int argc, char** argv) {
+  CLI::App app("mrclab: an eight-plane AI fabric on one laptop", "mrclab");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("mrclab ") + MRCLAB_VERSION);
+  CliResult result;
+  add_run_verbs(app, result);
+  add_lab_verbs(app, result);
+  add_node_verbs(app, result);
+  add_machine_verbs(app, result);
+  try {
+    const int code = parse_and_run(app, argc, argv);
+    return code >= 0 ? code : result.code;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "mrclab: {}\n", error.what());
+    return 2;
+  } catch (const netio::SystemError& error) {
+    fmt::print(stderr, "mrclab: {}\n", netio::explain(error));
+    return netio::exit_code(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mrclab: {}\n", error.what());
+    return 3;
+  }
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,47 @@
+// demo, run.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "lab/cli.h"
+#include "lab/cli_choice.h"
+#include "lab/run_command.h"
+
+namespace mrclab::lab {
+
+void add_run_verbs(CLI::App& app, CliResult& result) {
+  auto out = std::make_shared<std::string>("runs");  // shared with the callback
+  CLI::App* demo =
+      app.add_subcommand("demo", "Replay an optic glitch on a live eight-plane fabric");
+  demo->add_option("--out", *out, "where the run folder goes")->capture_default_str();
+  demo->footer("Example: sudo mrclab demo");
+  demo->callback([out, &result] {
+    require_root("demo");
+    result.code = demo_command(*out);
+  });
+
+  auto options = std::make_shared<RunCommandOptions>();
+  auto world = std::make_shared<std::string>("live");
+  CLI::App* run = app.add_subcommand("run", "Run scenarios and judge them");
+  run->add_option("SCENARIO", options->scenarios, "shipped incidents or files")->required();
+  run->add_option("--world", *world, "live (packets in namespaces) or sim (one process)")
+      ->check(CLI::IsMember({"live", "sim"}))
+      ->capture_default_str();
+  run->add_option("--seed", options->seed, "in place of the scenario's");
+  run->add_option("--fabric", options->fabric, "in place of the scenario's");
+  run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second");
+  run->add_option("--captures", options->captures, "hosts, all or none")
+      ->check(CLI::IsMember({"hosts", "all", "none"}));
+  run->add_option("--out", options->out, "where run folders go")->capture_default_str();
+  run->add_flag("--isolate", options->isolate, "one process per node");
+  run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
+  run->add_flag("--json", options->json, "print the verdict as JSON");
+  run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
+  run->callback([options, world, &result] {
+    options->world = *world == "sim" ? World::kSim : World::kLive;
+    if (options->world == World::kLive) require_root("run");
+    result.code = run_command(*options);
+  });
+}
+
+}  // namespace mrclab::lab

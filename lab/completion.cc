@@ -1,0 +1,73 @@
+#include "lab/completion.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "fabric/fabric_file.h"
+
+namespace mrclab::lab {
+namespace {
+
+std::string shipped(const char* kind) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  const auto directory = source_directory() / "topologies" / kind;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// What may stand where this verb wants a word that is no option.
+std::string words_of(const std::string& verb) {
+  constexpr const char* kLabs = "$(cd /run/mrclab 2>/dev/null && echo *)";
+  if (verb == "up") return shipped("fabrics");
+  if (verb == "run") return shipped("incidents");
+  if (verb == "down" || verb == "inspect") return kLabs;
+  if (verb == "exec" || verb == "shell") {
+    return "$(sed -n 's/^  \"\\([a-z][a-z0-9.-]*\\)\",*$/\\1/p' /run/mrclab/*/record.json "
+           "2>/dev/null)";
+  }
+  return "";
+}
+
+std::string options_of(const CLI::App& app) {
+  std::string words;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string bash_completion(const CLI::App& app) {
+  std::string verbs;
+  std::string cases;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    verbs += verb->get_name() + " ";
+    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", verb->get_name(), options_of(*verb),
+                         words_of(verb->get_name()));
+  }
+  return fmt::format(R"(# bash completion for mrclab: source <(./mrclab completion)
+_mrclab() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} verb= word words i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${{COMP_WORDS[i]}}
+    [[ $word == -- ]] && {{ COMPREPLY=(); return; }}
+    [[ $word != -* && -z $verb ]] && verb=$word
+  done
+  case $verb in
+    '') words="{} --no-install --help --version" ;;
+{}    *) words= ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; [[ -n $verb ]] && compgen -f -- "$current")
+}}
+complete -F _mrclab mrclab ./mrclab
+)",
+                     verbs, cases);
+}
+
+}  // namespace mrclab::lab

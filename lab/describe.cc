@@ -1,0 +1,129 @@
+#include "lab/describe.h"
+
+#include <cstdio>
+
+#include "fabric/path.h"
+#include "lab/lab_record.h"
+#include "lab/terminal.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+std::string mac_text(const MacAddress& mac) {
+  std::array<char, 18> text{};
+  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                mac[3], mac[4], mac[5]);
+  return text.data();
+}
+
+std::string_view role_text(NodeRole role) {
+  switch (role) {
+    case NodeRole::kHost: return "host";
+    case NodeRole::kT0: return "T0";
+    case NodeRole::kT1: return "T1";
+  }
+  return "?";
+}
+
+json describe_node(const Topology& topology, std::string_view lab, const NodeSite& site) {
+  json node{{"name", site.name},
+            {"role", role_text(site.role)},
+            {"namespace", namespace_name(lab, site.name)},
+            {"ports", json::array()}};
+  if (site.role == NodeRole::kHost) {
+    node["address"] = to_string(host_address(topology, site.index));
+  } else {
+    node["plane"] = site.plane;
+    const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
+    std::array<char, 5> usid{};
+    std::snprintf(usid.data(), usid.size(), "%04x", make_usid(role, site.plane, site.index).value);
+    node["usid"] = usid.data();
+  }
+  for (const Port& port : site.ports) {
+    node["ports"].push_back({{"name", port.name},
+                             {"mac", mac_text(port.mac)},
+                             {"peer", topology.port_name(port.peer)}});
+  }
+  return node;
+}
+
+}  // namespace
+
+json describe_fabric(const Topology& topology, std::string_view lab,
+                     const std::function<bool(LinkId)>& link_is_up) {
+  json fabric{{"lab", lab},
+              {"fabric", topology.name},
+              {"planes", topology.planes},
+              {"hosts", topology.host_count()},
+              {"forwarding", topology.forwarding == Forwarding::kKernel ? "kernel" : "switchd"},
+              {"base_rtt_ns", topology.base_rtt.ns()},
+              {"nodes", json::array()},
+              {"links", json::array()}};
+  for (const NodeSite& site : topology.nodes) {
+    fabric["nodes"].push_back(describe_node(topology, lab, site));
+  }
+  for (const Link& link : topology.links) {
+    fabric["links"].push_back({{"name", topology.link_name(link.id)},
+                               {"rate_bps", link.rate.bps},
+                               {"propagation_ns", link.propagation.ns()},
+                               {"up", link_is_up(link.id)}});
+  }
+  return fabric;
+}
+
+json describe_paths(const Topology& topology, uint32_t from, uint32_t to) {
+  json paths = json::array();
+  const bool local = topology.host_row(from) == topology.host_row(to);
+  const uint32_t uplinks = local ? 1 : topology.t1_per_plane;
+  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
+    for (uint32_t uplink = 0; uplink < uplinks; ++uplink) {
+      const Path path{plane, local ? kT0LocalUplink : uplink};
+      std::array<char, 11> ev{};
+      std::snprintf(ev.data(), ev.size(), "0x%08x", ev_of(path).value);
+      paths.push_back({{"ev", ev.data()},
+                       {"path", to_string(path)},
+                       {"carrier", to_string(make_carrier(topology, from, to, path))}});
+    }
+  }
+  return paths;
+}
+
+std::string fabric_text(const json& fabric) {
+  std::string text = "lab " + fabric.at("lab").get<std::string>() + ": fabric " +
+                     fabric.at("fabric").get<std::string>() + ", " +
+                     std::to_string(fabric.at("planes").get<int>()) + " planes, " +
+                     std::to_string(fabric.at("hosts").get<int>()) + " hosts, forwarding by " +
+                     fabric.at("forwarding").get<std::string>() + "\n\n";
+  std::vector<std::vector<std::string>> rows{{"NODE", "ROLE", "ADDRESS OR uSID", "PORTS"}};
+  for (const json& node : fabric.at("nodes")) {
+    std::string ports;
+    for (const json& port : node.at("ports")) {
+      if (!ports.empty()) ports += ' ';
+      ports += port.at("name").get<std::string>();
+    }
+    rows.push_back({node.at("name").get<std::string>(), node.at("role").get<std::string>(),
+                    node.value("address", node.value("usid", "")), ports});
+  }
+  text += table(rows) + "\n";
+  rows = {{"LINK", "RATE", "PROPAGATION", "STATE"}};
+  for (const json& link : fabric.at("links")) {
+    rows.push_back({link.at("name").get<std::string>(),
+                    std::to_string(link.at("rate_bps").get<uint64_t>() / 1'000'000'000) + "Gb/s",
+                    std::to_string(link.at("propagation_ns").get<int64_t>()) + "ns",
+                    link.at("up").get<bool>() ? "up" : "DOWN"});
+  }
+  return text + table(rows);
+}
+
+std::string paths_text(const json& paths) {
+  std::vector<std::vector<std::string>> rows{{"EV", "PATH", "CARRIER"}};
+  for (const json& path : paths) {
+    rows.push_back({path.at("ev").get<std::string>(), path.at("path").get<std::string>(),
+                    path.at("carrier").get<std::string>()});
+  }
+  return table(rows);
+}
+
+}  // namespace mrclab::lab

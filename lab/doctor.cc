@@ -1,0 +1,207 @@
+#include "lab/doctor.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "lab/node_plan.h"
+#include "lab/terminal.h"
+#include "netio/link.h"
+#include "netio/packet_port.h"
+#include "netio/route.h"
+#include "netio/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::check_system_call;
+using netio::NetworkNamespace;
+using Finding = Diagnosis::Finding;
+
+constexpr uint64_t kMegabyte = 1'000'000;
+constexpr uint64_t kDiskNeeded = 500 * kMegabyte;     // captures and reports of some runs
+constexpr uint64_t kMemoryNeeded = 1000 * kMegabyte;  // octet takes about 400 MB
+
+/// Runs `attempt` in a child, so that its namespaces and its failures stay there. Empty: it worked.
+std::optional<std::string> try_in_child(const std::function<void()>& attempt) {
+  std::array<int, 2> ends{};
+  check_system_call("make a pipe", ::pipe(ends.data()));
+  const netio::FileDescriptor read_end(ends[0]);
+  netio::FileDescriptor write_end(ends[1]);
+  const pid_t child = check_system_call("fork", ::fork());
+  if (child == 0) {
+    int code = 0;
+    try {
+      attempt();
+    } catch (const std::exception& error) {
+      const std::string text = error.what();
+      code = ::write(write_end.get(), text.data(), text.size()) < 0 ? 2 : 1;
+    }
+    ::_exit(code);
+  }
+  write_end.reset();
+  std::array<char, 1024> text{};
+  const ssize_t length = ::read(read_end.get(), text.data(), text.size());
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
+  if (length > 0) return std::string(text.data(), static_cast<size_t>(length));
+  return "the attempt ended by signal " + std::to_string(WTERMSIG(status));
+}
+
+void enter_private_namespaces() {
+  check_system_call("make a network namespace", ::unshare(CLONE_NEWNET));
+  check_system_call("make a mount namespace", ::unshare(CLONE_NEWNS));
+  check_system_call("make a hostname namespace", ::unshare(CLONE_NEWUTS));
+  check_system_call("make mounts private",
+                    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+}
+
+NetworkNamespace enter_with_veth() {
+  enter_private_namespaces();
+  NetworkNamespace here = NetworkNamespace::current();
+  const std::array<netio::VethPair, 1> pair{{{{&here, "p0", {0x02, 0, 0, 0, 0, 1}, {}},
+                                              {&here, "p1", {0x02, 0, 0, 0, 0, 2}, {}},
+                                              netio::kLinkMtu}}};
+  netio::create_veths(pair);
+  netio::NamespaceNetlink netlink(here);
+  netlink.set_up("p0");
+  netlink.set_up("p1");
+  return here;
+}
+
+void try_packet_ring() {
+  const NetworkNamespace here = enter_with_veth();
+  const netio::PacketSocket socket(here);
+}
+
+void try_route(const netio::RouteAction& action) {
+  const NetworkNamespace here = enter_with_veth();
+  netio::NamespaceNetlink netlink(here);
+  netio::RouteBatch batch(netlink);
+  netio::Route route;
+  route.destination = netio::parse_prefix("5f00:0:2000::/48");
+  route.dev = "p0";
+  route.action = action;
+  batch.route(route);
+  batch.commit();
+}
+
+void try_realtime() {
+  sched_param parameter{};
+  parameter.sched_priority = 1;
+  check_system_call("use SCHED_FIFO", ::sched_setscheduler(0, SCHED_FIFO, &parameter));
+}
+
+void try_nftables() {
+  enter_private_namespaces();
+  if (std::system("nft add table netdev mrclab_doctor >/dev/null 2>&1") != 0) {
+    throw std::runtime_error("'nft add table netdev' does not work");
+  }
+}
+
+Diagnosis attempt(const std::string& what, const std::function<void()>& trial, Finding otherwise,
+                  const std::string& advice) {
+  const std::optional<std::string> problem = try_in_child(trial);
+  if (!problem) return {what, Finding::kOk, "works", ""};
+  return {what, otherwise, *problem, advice};
+}
+
+uint64_t free_bytes(const char* path) {
+  struct statvfs info {};
+  return ::statvfs(path, &info) == 0 ? uint64_t{info.f_bavail} * info.f_frsize : 0;
+}
+
+Diagnosis space(const std::string& what, uint64_t have, uint64_t need, const std::string& advice) {
+  const std::string detail = fmt::format("{} MB free", have / kMegabyte);
+  if (have >= need) return {what, Finding::kOk, detail, ""};
+  return {what, Finding::kMissing, fmt::format("{}, {} needed", detail, need / kMegabyte), advice};
+}
+
+uint64_t available_memory() {
+  std::ifstream in("/proc/meminfo");
+  std::string key;
+  for (uint64_t kib = 0; in >> key >> kib; in.ignore(64, '\n')) {
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return 0;
+}
+
+Diagnosis processors() {
+  const unsigned count = std::thread::hardware_concurrency();
+  const std::string detail = fmt::format("{} usable", count);
+  if (count >= 2) return {"processors", Finding::kOk, detail, ""};
+  return {"processors", Finding::kLimited, detail, "runs take longer; two or more are better"};
+}
+
+}  // namespace
+
+std::vector<Diagnosis> examine_machine() {
+  const std::string kernel = "use a kernel that has it (Debian 12 and Ubuntu 24.04 do)";
+  const std::string srv6 = "needs Linux 6.1 or later with CONFIG_IPV6_SEG6_LWTUNNEL";
+  const std::string tests = "only tests need it: apt-get install nftables";
+  return {
+      attempt("namespaces", enter_private_namespaces, Finding::kMissing,
+              "run on a machine or container that may create namespaces (CAP_SYS_ADMIN)"),
+      attempt(
+          "veth links", [] { enter_with_veth(); }, Finding::kMissing, kernel),
+      attempt("packet rings", try_packet_ring, Finding::kMissing, kernel),
+      attempt(
+          "SRv6 encap.red", [] { try_route(netio::EncapRed{other_end()}); }, Finding::kMissing,
+          srv6),
+      attempt(
+          "SRv6 End.DT6", [] { try_route(netio::EndDt6{}); }, Finding::kMissing, srv6),
+      attempt(
+          "SRv6 End with next-csid", [] { try_route(netio::EndNextCsid{}); }, Finding::kLimited,
+          "only fabrics with 'forwarding: kernel' need it; " + srv6),
+      attempt("real-time scheduling", try_realtime, Finding::kLimited,
+              "--realtime is not possible; runs are slower on a busy machine"),
+      attempt("nftables", try_nftables, Finding::kLimited, tests),
+      space("disk here", free_bytes("."), kDiskNeeded, "free some, or use --out elsewhere"),
+      space("disk in /run", free_bytes("/run"), 10 * kMegabyte, "free some"),
+      space("memory", available_memory(), kMemoryNeeded, "end other programs"),
+      processors(),
+  };
+}
+
+int doctor_command(bool as_json) {
+  if (::geteuid() != 0) {
+    fmt::print(stderr, "mrclab: doctor tries out namespaces and needs root; run with sudo\n");
+    return 2;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  bool all_there = true;
+  for (const Diagnosis& item : examine_machine()) {
+    const bool ok = item.finding == Finding::kOk;
+    const bool missing = item.finding == Finding::kMissing;
+    all_there = all_there && !missing;
+    const std::string word = ok ? "ok" : missing ? "missing" : "limited";
+    list.push_back(
+        {{"what", item.what}, {"finding", word}, {"detail", item.detail}, {"advice", item.advice}});
+    if (as_json) continue;
+    const Colour colour = ok ? Colour::kGreen : missing ? Colour::kRed : Colour::kYellow;
+    fmt::print("{} {:24} {}{}{}\n", paint(fmt::format("{:8}", word), colour, stdout), item.what,
+               item.detail, item.advice.empty() ? "" : "\n           -> ", item.advice);
+  }
+  if (as_json) {
+    fmt::print("{}\n", list.dump(1));
+  } else {
+    fmt::print("{}\n", all_there ? "This machine can run every lab."
+                                 : "Something that is needed is missing (see above).");
+  }
+  return all_there ? 0 : 3;
+}
+
+}  // namespace mrclab::lab

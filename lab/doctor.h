@@ -1,0 +1,25 @@
+#pragma once
+// `doctor`: tries what the lab needs of a machine, in a child process inside namespaces of its own,
+// and says what to do about what is missing. Nothing is left behind.
+
+#include <string>
+#include <vector>
+
+namespace mrclab::lab {
+
+struct Diagnosis {
+  enum class Finding { kOk, kMissing, kLimited };  ///< limited: works, but less well
+  std::string what;
+  Finding finding = Finding::kOk;
+  std::string detail;  ///< what was found
+  std::string advice;  ///< what to do, empty when ok
+};
+
+/// Everything, in the order of its importance.
+std::vector<Diagnosis> examine_machine();
+
+/// Prints one line each. 0: all that is needed is there; 2: needs root to look; 3: something is
+/// missing.
+int doctor_command(bool as_json);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,44 @@
+#include "lab/validate.h"
+
+#include <fmt/format.h>
+
+#include "fabric/fabric_file.h"
+#include "lab/scenario.h"
+#include "lab/terminal.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// A scenario says on which fabric it runs; a fabric says how many planes it has.
+std::string check_file(const std::string& file) {
+  const YamlValue document = read_yaml_file(file);
+  if (document.is_map() && !document.get("fabric") && document.get("planes")) {
+    const Topology topology = read_fabric_file(file);
+    check_lookahead(topology);
+    return fmt::format("fabric {}: {} planes, {} hosts, {} nodes, {} links", topology.name,
+                       topology.planes, topology.host_count(), topology.nodes.size(),
+                       topology.links.size());
+  }
+  const Scenario scenario = read_scenario_file(file);
+  return fmt::format("scenario {} on {}: {} faults, {} expectations, ends at {}", scenario.name,
+                     scenario.topology.name, scenario.faults.size(), scenario.expect.size(),
+                     to_string(scenario.end));
+}
+
+}  // namespace
+
+int validate_command(const std::vector<std::string>& files) {
+  int code = 0;
+  for (const std::string& file : files) {
+    try {
+      fmt::print("{} {}: {}\n", paint("ok", Colour::kGreen, stdout), file, check_file(file));
+    } catch (const InputError& error) {
+      std::fflush(stdout);
+      fmt::print(stderr, "{} {}\n", paint("error", Colour::kRed, stderr), error.what());
+      code = 2;
+    }
+  }
+  return code;
+}
+
+}  // namespace mrclab::lab
