@@ -1,0 +1,252 @@
+#include "analysis/packet_history.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fabrics.h"
+#include "tests/support/synthetic_run.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::SyntheticRun;
+
+/// 2 planes x (2 T0 + 2 T1), 4 hosts: h0, h1 on T0 0; h2, h3 on T0 1.
+Topology fabric() { return build_regular_planes(test::shape_of("quad", 2, 2, 2, 2)); }
+
+PacketHistory history_of(const Topology& topology, SyntheticRun& run) {
+  PacketHistory history(topology);
+  const auto reader = CaptureReader::from_memory(run.writer().bytes());
+  history.add(*reader);
+  history.finish();
+  return history;
+}
+
+SyntheticRun::Sent packet(uint32_t psn, Path path, FabricTime start) {
+  SyntheticRun::Sent s;
+  s.source = 0;
+  s.destination = 2;
+  s.psn = psn;
+  s.path = path;
+  s.start = start;
+  return s;
+}
+
+constexpr Path kA{0, 0}, kB{1, 1};
+const FabricTime kStart = FabricTime::from_us(10);
+
+TEST_CASE("a delivered packet has a start, a path, an arrival and its payload") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  run.delivered(packet(7, kA, kStart));
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.packets().size() == 1);
+  REQUIRE(h.transmissions().size() == 1);
+  const Transmission& t = h.transmissions()[0];
+  CHECK(t.fate == Fate::kDelivered);
+  // Captures have nanoseconds.
+  CHECK(t.start.ps() == doctest::Approx(static_cast<double>(kStart.ps())).epsilon(1e-4));
+  CHECK(path_of(t.ev) == kA);
+  CHECK(topology.port_name(t.where) == "h2:p0");
+  CHECK(h.packets()[0].payload == SyntheticRun::kPayload);
+  REQUIRE(h.deliveries().size() == 1);
+  CHECK(h.deliveries()[0].plane == 0);
+  CHECK(h.flows()[0].source == 0);
+  CHECK(h.flows()[0].destination == 2);
+}
+
+TEST_CASE("a drop record names cause and place, also when only 128 bytes of the frame are left") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  run.lost(packet(7, kA, kStart), "p0.t0-1:d0", "wire_loss");
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.transmissions().size() == 1);
+  CHECK(h.transmissions()[0].fate == Fate::kDropped);
+  CHECK(h.transmissions()[0].cause == DropCause::kWireLoss);
+  CHECK(topology.port_name(h.transmissions()[0].where) == "p0.t0-1:d0");
+  CHECK(h.counters().dropped == 1);
+  CHECK(h.deliveries().empty());
+}
+
+TEST_CASE("attempts of one packet are told apart, also on the same path") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto p = packet(7, kA, kStart);
+  run.lost(p, "p0.t0-0:d0", "wire_down");
+  p.retransmission = true;
+  p.start = FabricTime::from_us(30);
+  run.trimmed(p);
+  p.start = FabricTime::from_us(50);
+  run.delivered(p);
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.packets().size() == 1);
+  CHECK(h.packets()[0].attempts == 3);
+  REQUIRE(h.transmissions().size() == 3);
+  CHECK(h.transmissions()[0].fate == Fate::kDropped);
+  CHECK(h.transmissions()[1].fate == Fate::kTrimmed);
+  CHECK(h.transmissions()[2].fate == Fate::kDelivered);
+  CHECK(h.counters().retransmissions == 2);
+  CHECK(h.counters().trimmed == 1);
+  CHECK(h.counters().rtx_bit_wrong == 0);
+}
+
+TEST_CASE("what is a retransmission is read from the captures, not from the packet's own bit") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto p = packet(7, kA, kStart);
+  run.lost(p, "p0.t0-0:d0", "wire_loss");
+  p.start = FabricTime::from_us(30);
+  run.delivered(p);  // claims to be a first transmission
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.counters().retransmissions == 1);
+  CHECK(h.counters().rtx_bit_wrong == 1);
+}
+
+TEST_CASE("a packet that arrives twice is delivered once") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto p = packet(7, kA, kStart);
+  run.delivered(p);
+  p.path = kB;
+  p.retransmission = true;
+  p.start = FabricTime::from_us(30);
+  run.delivered(p);
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.deliveries().size() == 1);
+  CHECK(h.deliveries()[0].plane == 0);
+  CHECK(h.counters().duplicate_deliveries == 1);
+}
+
+TEST_CASE("records are joined in order of time, whatever their order in the file") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto late = packet(7, kB, FabricTime::from_us(30));
+  late.retransmission = true;
+  run.delivered(late);
+  run.lost(packet(7, kA, kStart), "p0.t0-0:d0", "wire_loss");
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.transmissions().size() == 2);
+  CHECK(path_of(h.transmissions()[0].ev) == kA);
+  CHECK(h.counters().rtx_bit_wrong == 0);
+}
+
+TEST_CASE("a packet given to a port without carrier is an attempt that never left") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  run.refused(packet(7, kA, kStart));
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.transmissions().size() == 1);
+  CHECK(h.transmissions()[0].fate == Fate::kDropped);
+  CHECK(h.transmissions()[0].cause == DropCause::kPortDown);
+  CHECK(h.transmissions()[0].start == kStart);
+}
+
+TEST_CASE("a packet that the receiving NIC refuses after its arrival was not delivered") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  run.delivered(p);
+  run.drop("h2:p0", test::kInbound, FabricTime::from_us(40), run.data_frame(p), "no_receiver");
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.deliveries().empty());
+  CHECK(h.transmissions()[0].cause == DropCause::kNoReceiver);
+}
+
+TEST_CASE("a switch that trims a packet is found when its ports are captured") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  run.trimmed(p);
+  run.record("p0.t0-1:d0", test::kOutbound, FabricTime::from_us(12), run.trimmed_frame(p), 128,
+             "trimmed");
+  run.record("p0.t0-1:u0", test::kInbound, FabricTime::from_us(11), run.data_frame(p), 4242);
+  const PacketHistory h = history_of(topology, run);
+  CHECK(topology.port_name(h.transmissions()[0].where) == "p0.t0-1:d0");
+  CHECK(h.counters().passing == 1);
+}
+
+TEST_CASE("SACKs and NACKs are joined to the flow that they answer, among several QPs") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  std::vector<SyntheticRun::Sent> first, second;
+  for (uint32_t i = 0; i < 4; ++i) {
+    first.push_back(packet(100 + i, kA, kStart + FabricTime::from_us(i)));
+    second.push_back(packet(5000 + i, kB, kStart + FabricTime::from_us(i)));
+    second.back().qp = 0x200;
+    run.delivered(first.back());
+    run.delivered(second.back());
+  }
+  const FabricTime t = FabricTime::from_us(60);
+  run.sack(first[2], 0x900, Psn{100}, 0b10, t, kA);  // 100 in order, 102 beyond a hole
+  run.nack(second[1], 0x901, NackReason::kTrimmed, t, kB);
+  run.sack(second[3], 0x901, Psn{5003}, 0, t + t, kB);
+  const PacketHistory h = history_of(topology, run);
+  const auto acknowledged = [&](uint32_t flow, uint32_t psn) {
+    for (const Packet& p : h.packets()) {
+      if (h.flows()[p.flow].destination_qp == Qpn{flow} && p.psn == Psn{psn}) return p.acknowledged;
+    }
+    return FabricTime::zero();
+  };
+  CHECK(acknowledged(0x100, 100) == t);
+  CHECK(acknowledged(0x100, 101) == FabricTime::never());
+  CHECK(acknowledged(0x100, 102) == t);
+  CHECK(acknowledged(0x200, 5001) == t + t);
+  CHECK(h.counters().sacks == 2);
+  CHECK(h.counters().nacks == 1);
+  CHECK(h.counters().acks_without_flow == 0);
+  uint32_t nacked = 0;
+  for (const Packet& p : h.packets()) nacked += p.nacks;
+  CHECK(nacked == 1);
+}
+
+TEST_CASE("PSNs that wrap around stay different packets of one flow") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  for (uint32_t i = 0; i < 6; ++i) {
+    run.delivered(packet((0xFF'FFFD + i) & Psn::kMask, kA, kStart + FabricTime::from_us(i)));
+  }
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.packets().size() == 6);
+  CHECK(h.counters().retransmissions == 0);
+  CHECK(h.counters().over_limit == 0);
+}
+
+TEST_CASE("a PSN outside of any window is counted and costs no memory") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  run.delivered(packet(5, kA, kStart));
+  run.delivered(packet(0x40'0000, kA, FabricTime::from_us(30)));
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.packets().size() == 1);
+  CHECK(h.counters().over_limit == 2);  // its egress and its arrival
+}
+
+TEST_CASE("ordinary traffic, foreign hosts and unknown interfaces are counted, not used") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  std::vector<uint8_t> ping = run.data_frame(p);
+  ping[kInnerOffset + 6] = 58;  // ICMPv6
+  run.record("h2:p0", test::kInbound, kStart, ping, ping.size());
+  run.record("h3:p0", test::kInbound, kStart, run.data_frame(p), 4242);  // not its destination
+  const uint32_t stranger = run.writer().interface("eth0");
+  run.writer().packet(stranger, test::kInbound, 5, run.data_frame(p), 4242);
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.packets().empty());
+  CHECK(h.counters().not_mrc == 1);
+  CHECK(h.counters().foreign_host == 1);
+  CHECK(h.counters().unknown_interface == 1);
+}
+
+TEST_CASE("an arrival that nobody saw leave is counted and still delivered") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  run.record("h2:p0", test::kInbound, kStart, run.data_frame(p), 4242);
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.counters().unmatched_arrivals == 1);
+  CHECK(h.deliveries().size() == 1);
+  CHECK_FALSE(h.transmissions()[0].start_seen);
+}
+
+}  // namespace
+}  // namespace mrclab::analysis
