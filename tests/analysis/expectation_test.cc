@@ -1,0 +1,99 @@
+#include "analysis/expectation.h"
+
+#include <doctest/doctest.h>
+
+using namespace mrclab;
+using namespace mrclab::analysis;
+
+namespace {
+
+Expectation parse(const std::string& text) {
+  const YamlValue list = read_yaml_text("- " + text + "\n", "f.yaml");
+  return parse_expectations(list.with_rtt(FabricTime::from_us(11))).at(0);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("every expectation is read, with rtt resolved and defaults in place") {
+  CHECK(parse("no_qp_error") == Expectation{ExpectNoQpError{}});
+  CHECK(parse("memory_intact") == Expectation{ExpectMemoryIntact{}});
+  CHECK(parse("healed") == Expectation{ExpectHealed{}});
+  CHECK(parse("goodput: {from: 600us, at_least: 95%, of: baseline}") ==
+        Expectation{ExpectGoodput{FabricTime::from_us(600), FabricTime::never(),
+                                  Probability{950'000'000}, GoodputReference::kBaseline}});
+  CHECK(parse("goodput: {from: 1us, until: 2rtt, at_least: 0.5, of: line_rate}") ==
+        Expectation{ExpectGoodput{FabricTime::from_us(1), FabricTime::from_us(22),
+                                  Probability{500'000'000}, GoodputReference::kLineRate}});
+  CHECK(parse("detect: {within: 6rtt}") == Expectation{ExpectDetect{FabricTime::from_us(66)}});
+  CHECK(parse("recover: {within: 100rtt}") ==
+        Expectation{ExpectRecover{FabricTime::from_us(1100), Probability{950'000'000}}});
+}
+
+TEST_CASE("names and descriptions are those of the file and of a report") {
+  CHECK(name_of(parse("goodput: {from: 0us, at_least: 1%}")) == "goodput");
+  CHECK(name_of(parse("healed")) == "healed");
+  CHECK(describe(parse("goodput: {from: 600us, at_least: 95%}")) ==
+        "goodput >= 95% of baseline from 600us");
+  CHECK(describe(parse("detect: {within: 6rtt}")) == "detected within 66us");
+  CHECK(describe(parse("recover: {within: 10us, to: 90%}")) ==
+        "recovered to 90% of baseline within 10us");
+}
+
+TEST_CASE("an expectation written as text reads back as the same expectation") {
+  for (const char* text :
+       {"no_qp_error", "memory_intact", "healed", "detect: {within: 6rtt}",
+        "goodput: {from: 1.5us, until: 2rtt, at_least: 12.5%, of: line_rate}",
+        "goodput: {from: 600us, at_least: 95%}", "recover: {within: 100rtt, to: 80%}"}) {
+    CHECK(parse(to_yaml(parse(text))) == parse(text));
+  }
+}
+
+TEST_CASE("bad expectations get an exact error") {
+  struct Row {
+    const char* text;
+    const char* expected;
+  };
+  for (const Row& row : {
+           Row{"no_qp_errors", "f.yaml:1:3: found \"no_qp_errors\": expected \"no_qp_error\""},
+           Row{"happiness",
+               "f.yaml:1:3: found \"happiness\": expected one of no_qp_error, memory_intact, "
+               "healed, goodput, detect, recover"},
+           Row{"goodput",
+               "f.yaml:1:3: found \"goodput\": expected \"goodput: {from: 600us, at_least: 95%, "
+               "of: baseline}\""},
+           Row{"healed: {within: 1us}",
+               "f.yaml:1:3: found a value for \"healed\": expected the word alone"},
+           Row{"detects: {within: 6rtt}",
+               "f.yaml:1:3: found the expectation \"detects\": expected \"detect\""},
+           Row{"{detect: {within: 1us}, recover: {within: 1us}}",
+               "f.yaml:1:3: found 2 expectations: expected one per entry"},
+           Row{"detect: {within: 6}",
+               "f.yaml:1:20: found \"6\": expected a duration such as 300us (ps, ns, us, ms, s, "
+               "rtt)"},
+           Row{"detect: {within: 0rtt}",
+               "f.yaml:1:20: found \"0rtt\": expected a duration above 0"},
+           Row{"detect: 6rtt", "f.yaml:1:11: found \"6rtt\": expected a map (key: value)"},
+           Row{"goodput: {at_least: 95%}",
+               "f.yaml:1:12: found no \"from\": expected \"from: ...\""},
+           Row{"goodput: {from: 1us, at_least: 95}",
+               "f.yaml:1:34: found \"95\": expected a share such as 20% or 0.2, from 0% to 100%"},
+           Row{"goodput: {from: 1us, at_least: 95%, of: yesterday}",
+               "f.yaml:1:43: found \"yesterday\": expected baseline or line_rate"},
+           Row{"goodput: {from: 5us, until: 5us, at_least: 95%}",
+               "f.yaml:1:31: found \"5us\": expected an instant after \"from\""},
+           Row{"recover: {within: 1us, to: 0%}",
+               "f.yaml:1:30: found \"0%\": expected a share above 0%"},
+           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
+       }) {
+    CHECK(error_of(row.text) == row.expected);
+  }
+}

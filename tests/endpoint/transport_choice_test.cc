@@ -1,0 +1,55 @@
+#include "endpoint/transport_choice.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+
+namespace {
+
+TransportChoice parse(const std::string& text) {
+  return parse_transport(
+      read_yaml_text("t: " + text, "f.yaml").with_rtt(FabricTime::from_us(11)).require("t"));
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("the options of a choice replace the values of its profile, and only those") {
+  const Topology t = test::octet();
+  const TransportChoice choice = parse("{active_evs: 16, ack_timeout: 3rtt, icrc: off}");
+  const TransportProfile plain = make_profile("lab", t);
+  const TransportProfile changed = make_profile(choice, t);
+  CHECK(changed.ev_limit == 16);
+  CHECK(changed.ack_timeout == FabricTime::from_us(33));
+  CHECK_FALSE(changed.icrc);
+  CHECK(changed.window_percent == plain.window_percent);
+  CHECK(changed.reorder_window == plain.reorder_window);
+  CHECK(make_profile(parse("{window_percent: 80}"), t).window_percent == 80);
+}
+
+TEST_CASE("a choice written as text reads back as the same choice") {
+  for (const char* text : {"lab", "production", "{profile: lab}",
+                           "{active_evs: 16, window_percent: 90, ack_timeout: 3rtt, icrc: on}"}) {
+    CHECK(parse(to_yaml(parse(text))) == parse(text));
+  }
+}
+
+TEST_CASE("bad transports get an exact error") {
+  CHECK(error_of("lap") == "f.yaml:1:4: found \"lap\": expected \"lab\"");
+  CHECK(error_of("{profil: lab}") == "f.yaml:1:5: found the key \"profil\": expected \"profile\"");
+  CHECK(error_of("{active_evs: 0}") ==
+        "f.yaml:1:17: found \"0\": expected a whole number from 1 to 4096");
+  CHECK(error_of("{ack_timeout: 0us}") ==
+        "f.yaml:1:18: found \"0us\": expected a duration above 0");
+}

@@ -1,0 +1,124 @@
+#include "endpoint/workload_spec.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+
+namespace {
+
+WorkloadSpec parse(const std::string& text) {
+  static const Topology kOctet = test::octet();
+  NameResolver names(kOctet, 1);
+  return parse_workloads(read_yaml_text("- " + text + "\n", "f.yaml"), names).at(0);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+using Hosts = std::vector<uint32_t>;
+
+}  // namespace
+
+TEST_CASE("an all-reduce is read with its ranks, its size and how often") {
+  const WorkloadSpec endless = parse("all_reduce: {hosts: all, size: 8MiB, until: end}");
+  CHECK(std::get<AllReduceSpec>(endless) ==
+        AllReduceSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Bytes{8u << 20}, 0});
+  const WorkloadSpec thrice = parse("all_reduce: {hosts: \"h[1-3]\", size: 4kB, iterations: 3}");
+  CHECK(std::get<AllReduceSpec>(thrice) == AllReduceSpec{{1, 2, 3}, Bytes{4000}, 3});
+  CHECK(describe(endless) == "all_reduce of 8MiB over 8 hosts, until the end");
+  CHECK(describe(thrice) == "all_reduce of 4000B over 3 hosts, 3 times");
+}
+
+TEST_CASE("a permutation and a write are read with their defaults") {
+  CHECK(std::get<PermutationSpec>(parse("permutation: {hosts: all, load: 90%, message: 256KiB}")) ==
+        PermutationSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Probability{900'000'000}, Bytes{256u << 10}, 1});
+  CHECK(std::get<PermutationSpec>(
+            parse("permutation: {hosts: [h0, h4], load: 0.5, message: 1B, shift: 1}"))
+            .hosts == Hosts{0, 4});
+  CHECK(std::get<WriteSpec>(parse("write: {from: h1, to: h5, size: 1MiB}")) ==
+        WriteSpec{1, 5, Bytes{1u << 20}, 1});
+}
+
+TEST_CASE("the chunks of a ring cover the vector without gap, and differ by at most one element") {
+  for (const uint64_t size : {32u, 36u, 4000u, 1u << 20}) {
+    for (const size_t hosts : {2u, 3u, 7u, 8u}) {
+      uint64_t covered = 0;
+      for (size_t i = 0; i < hosts; ++i) {
+        const ReduceChunk chunk = reduce_chunk(Bytes{size}, hosts, i);
+        CHECK(chunk.offset == covered);
+        CHECK(chunk.length % kReduceElementBytes == 0);
+        CHECK(chunk.length / 4 >= size / 4 / hosts);
+        CHECK(chunk.length / 4 <= size / 4 / hosts + 1);
+        covered += chunk.length;
+      }
+      CHECK(covered == size);
+    }
+  }
+}
+
+TEST_CASE("a workload written as text reads back as the same workload") {
+  for (const char* text : {"all_reduce: {hosts: all, size: 8MiB, until: end}",
+                           "all_reduce: {hosts: \"random(3, h*)\", size: 1000B, iterations: 2}",
+                           "permutation: {hosts: all, load: 12.5%, message: 256KiB, shift: 4}",
+                           "write: {from: h0, to: h7, size: 3B, count: 9}"}) {
+    const WorkloadSpec spec = parse(text);
+    CHECK(parse(to_yaml(spec)) == spec);
+  }
+}
+
+TEST_CASE("bad workloads get an exact error") {
+  struct Row {
+    const char* text;
+    const char* expected;
+  };
+  for (const Row& row : {
+           Row{"all_reduce: {hosts: all, size: 8MiB}",
+               "f.yaml:1:15: found no \"until\": expected \"until: end\" or \"iterations: ...\""},
+           Row{"all_reduce: {hosts: all, size: 8MiB, until: end, iterations: 2}",
+               "f.yaml:1:52: found \"until\" and \"iterations\": expected one of them"},
+           Row{"all_reduce: {hosts: all, size: 8MiB, until: 5us}",
+               "f.yaml:1:47: found \"5us\": expected end"},
+           Row{"all_reduce: {hosts: all, size: 8, until: end}",
+               "f.yaml:1:34: found \"8\": expected a size such as 8MiB (B, kB, MB, GB, KiB, MiB, "
+               "GiB)"},
+           Row{"all_reduce: {hosts: all, size: 28B, until: end}",
+               "f.yaml:1:34: found \"28B\": expected a multiple of 4B of at least 32B: one 32-bit "
+               "element per host"},
+           Row{"all_reduce: {hosts: all, size: 1GiB, until: end}",
+               "f.yaml:1:34: found \"1GiB\": expected a size from 1B to 256MiB"},
+           Row{"all_reduce: {hosts: h1, size: 8MiB, until: end}",
+               "f.yaml:1:23: found \"h1\": expected at least two hosts"},
+           Row{"all_reduce: {hosts: \"h9*\", size: 8MiB, until: end}",
+               "f.yaml:1:23: found \"h9*\", which names no host: expected a name such as \"h0\""},
+           Row{"all_reduce: {host: all, size: 8MiB, until: end}",
+               "f.yaml:1:16: found the key \"host\": expected \"hosts\""},
+           Row{"allreduce: {hosts: all}",
+               "f.yaml:1:3: found the workload \"allreduce\": expected \"all_reduce\""},
+           Row{"all_reduce",
+               "f.yaml:1:3: found \"all_reduce\": expected a workload such as \"all_reduce: "
+               "{...}\""},
+           Row{"permutation: {hosts: all, load: 0%, message: 1KiB}",
+               "f.yaml:1:35: found \"0%\": expected a load above 0%"},
+           Row{"permutation: {hosts: all, load: 150%, message: 1KiB}",
+               "f.yaml:1:35: found \"150%\": expected a share such as 20% or 0.2, from 0% to 100%"},
+           Row{"permutation: {hosts: all, load: 9%, message: 1KiB, shift: 8}",
+               "f.yaml:1:61: found \"8\": expected a whole number from 1 to 7"},
+           Row{"write: {from: h0, to: h0, size: 1B}",
+               "f.yaml:1:25: found \"h0\": expected a host other than the sender"},
+           Row{"write: {from: all, to: h0, size: 1B}",
+               "f.yaml:1:17: found \"all\": expected one host"},
+           Row{"write: {from: h0, to: h1, size: 0B}",
+               "f.yaml:1:35: found \"0B\": expected a size from 1B to 256MiB"},
+       }) {
+    CHECK(error_of(row.text) == row.expected);
+  }
+}

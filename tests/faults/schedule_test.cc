@@ -1,0 +1,223 @@
+// Schedules, computed by hand. On two rows (2 planes x (2 T0 + 1 T1), 2 hosts) the link of h0 in
+// plane 0 is link 0 with wires 0 (h0 -> T0) and 1 (T0 -> h0).
+
+#include "faults/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::faults;
+
+namespace {
+
+constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+
+Fault link_down(FabricTime at, FabricTime duration, LinkId link = LinkId{0}) {
+  return {at, LinkDown{{link}, duration}};
+}
+
+Fault lossy(FabricTime at, FabricTime duration, uint32_t percent) {
+  return {at, WireLossFault{{WireId{0}}, Probability{percent * 10'000'000}, false, duration}};
+}
+
+/// "300us wire 0 down fault 0", one effect per line, in the order of the schedule.
+std::string text_of(const std::vector<ScheduledEffect>& schedule, const Topology& t) {
+  std::string text;
+  for (const ScheduledEffect& e : schedule) {
+    text += exact(e.at) + " ";
+    if (const auto* wire = std::get_if<WireState>(&e.effect)) {
+      text += "wire " + t.wire_name(wire->wire) + (wire->up ? " up" : " down");
+    } else if (const auto* loss = std::get_if<WireLoss>(&e.effect)) {
+      text += "loss " + t.wire_name(loss->wire) + " " + exact(loss->loss);
+    } else {
+      const auto& carrier = std::get<PortCarrier>(e.effect);
+      text += "carrier " + t.port_name(carrier.port) + (carrier.up ? " up" : " down");
+    }
+    text += " fault " + std::to_string(e.fault) + (e.heals ? " heals\n" : "\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a link that goes down and comes back is eight effects at two instants") {
+  const Topology t = test::two_rows();
+  CHECK(text_of(compile({link_down(us(10), us(5))}, t), t) ==
+        "10us wire h0:p0->p0.t0-0:d0 down fault 0\n"
+        "10us wire p0.t0-0:d0->h0:p0 down fault 0\n"
+        "10us carrier h0:p0 down fault 0\n"
+        "10us carrier p0.t0-0:d0 down fault 0\n"
+        "15us wire h0:p0->p0.t0-0:d0 up fault 0 heals\n"
+        "15us wire p0.t0-0:d0->h0:p0 up fault 0 heals\n"
+        "15us carrier h0:p0 up fault 0 heals\n"
+        "15us carrier p0.t0-0:d0 up fault 0 heals\n");
+}
+
+TEST_CASE("the links of an optic go down one after the other, each for its own time") {
+  const Topology t = test::octet();
+  const auto schedule = compile(
+      {{us(300), OpticGlitch{{t.port(*t.find_port("p0.t0-0:d0")).optic}, us(100), us(20)}}}, t);
+  REQUIRE(schedule.size() == 4 * 8);
+  // Carrier at the hosts: down at 300, 320, 340, 360; up at 400, 420, 440, 460.
+  std::vector<std::pair<int64_t, std::string>> downs;
+  std::vector<std::pair<int64_t, std::string>> ups;
+  for (const ScheduledEffect& e : schedule) {
+    const auto* carrier = std::get_if<PortCarrier>(&e.effect);
+    if (!carrier || t.node(carrier->port.node).role != NodeRole::kHost) continue;
+    (carrier->up ? ups : downs).emplace_back(e.at.ns() / 1000, t.port_name(carrier->port));
+    CHECK(carrier->up == e.heals);
+  }
+  using Lines = std::vector<std::pair<int64_t, std::string>>;
+  CHECK(downs == Lines{{300, "h0:p0"}, {320, "h1:p0"}, {340, "h2:p0"}, {360, "h3:p0"}});
+  CHECK(ups == Lines{{400, "h0:p0"}, {420, "h1:p0"}, {440, "h2:p0"}, {460, "h3:p0"}});
+}
+
+TEST_CASE("a schedule is sorted, its sequence numbers count from where they were told") {
+  const Topology t = test::octet();
+  const auto schedule = compile({link_down(us(50), us(5), LinkId{7}),
+                                 {us(1), OpticGlitch{{OpticId{3}}, us(100), us(7)}},
+                                 lossy(us(20), us(40), 5)},
+                                t, 1000);
+  for (size_t i = 0; i < schedule.size(); ++i) {
+    CHECK(schedule[i].sequence == 1000 + i);
+    if (i > 0) CHECK(schedule[i - 1].at <= schedule[i].at);
+  }
+}
+
+TEST_CASE("a target comes back only when the last fault lets go of it") {
+  const Topology t = test::two_rows();
+  SUBCASE("overlapping") {
+    // Fault 0 holds [10, 20), fault 1 holds [15, 30): down at 10, up at 30.
+    CHECK(text_of(compile({link_down(us(10), us(10)), link_down(us(15), us(15))}, t), t) ==
+          "10us wire h0:p0->p0.t0-0:d0 down fault 0\n"
+          "10us wire p0.t0-0:d0->h0:p0 down fault 0\n"
+          "10us carrier h0:p0 down fault 0\n"
+          "10us carrier p0.t0-0:d0 down fault 0\n"
+          "30us wire h0:p0->p0.t0-0:d0 up fault 1 heals\n"
+          "30us wire p0.t0-0:d0->h0:p0 up fault 1 heals\n"
+          "30us carrier h0:p0 up fault 1 heals\n"
+          "30us carrier p0.t0-0:d0 up fault 1 heals\n");
+  }
+  SUBCASE("one inside the other") {
+    const auto schedule = compile({link_down(us(12), us(2)), link_down(us(10), us(10))}, t);
+    REQUIRE(schedule.size() == 8);
+    CHECK(schedule.front().at == us(10));
+    CHECK(schedule.back().at == us(20));
+  }
+  SUBCASE("back to back there is no instant of light between") {
+    const auto schedule = compile({link_down(us(10), us(5)), link_down(us(15), us(5))}, t);
+    REQUIRE(schedule.size() == 8);
+    CHECK(schedule[4].at == us(20));
+    CHECK(schedule[4].fault == 1);
+  }
+  SUBCASE("one that does not heal keeps it down") {
+    const auto schedule =
+        compile({link_down(us(10), us(5)), link_down(us(12), FabricTime::never())}, t);
+    CHECK(schedule.size() == 4);
+  }
+  SUBCASE("the same fault twice at once is one outage") {
+    const auto schedule = compile({link_down(us(10), us(5)), link_down(us(10), us(5))}, t);
+    REQUIRE(schedule.size() == 8);
+    CHECK(schedule[0].fault == 0);
+    CHECK(schedule[7].fault == 0);
+  }
+}
+
+TEST_CASE("one end of a link may be held longer than the other") {
+  const Topology t = test::two_rows();
+  // Link 0 down in [10, 20); its wire towards the T0 dark in [15, 40).
+  const Fault dark{us(15),
+                   WireLossFault{{WireId{0}}, Probability{Probability::kOne}, true, us(25)}};
+  CHECK(text_of(compile({link_down(us(10), us(10)), dark}, t), t) ==
+        "10us wire h0:p0->p0.t0-0:d0 down fault 0\n"
+        "10us wire p0.t0-0:d0->h0:p0 down fault 0\n"
+        "10us carrier h0:p0 down fault 0\n"
+        "10us carrier p0.t0-0:d0 down fault 0\n"
+        "20us wire p0.t0-0:d0->h0:p0 up fault 0 heals\n"
+        "20us carrier h0:p0 up fault 0 heals\n"
+        "40us wire h0:p0->p0.t0-0:d0 up fault 1 heals\n"
+        "40us carrier p0.t0-0:d0 up fault 1 heals\n");
+}
+
+TEST_CASE("of several losses on a wire the highest counts") {
+  const Topology t = test::two_rows();
+  // 5 % in [10, 40), 20 % in [20, 30), 1 % in [25, 50).
+  CHECK(text_of(
+            compile({lossy(us(10), us(30), 5), lossy(us(20), us(10), 20), lossy(us(25), us(25), 1)},
+                    t),
+            t) ==
+        "10us loss h0:p0->p0.t0-0:d0 5% fault 0\n"
+        "20us loss h0:p0->p0.t0-0:d0 20% fault 1\n"
+        "30us loss h0:p0->p0.t0-0:d0 5% fault 1 heals\n"
+        "40us loss h0:p0->p0.t0-0:d0 1% fault 0 heals\n"
+        "50us loss h0:p0->p0.t0-0:d0 0% fault 2 heals\n");
+}
+
+TEST_CASE("the tracker says what is degraded at an instant, and when a fault is healed") {
+  const Topology t = test::two_rows();
+  const std::vector<Fault> faults{link_down(us(10), us(10)), lossy(us(15), us(25), 20),
+                                  link_down(us(35), FabricTime::never(), LinkId{1})};
+  const auto schedule = compile(faults, t);
+  CHECK(replay(schedule, us(9)).all_healthy());
+  const FaultState at_17 = replay(schedule, us(17));
+  REQUIRE(at_17.degraded_targets().size() == 5);
+  CHECK(at_17.degraded({TargetKind::kWireLight, WireId{0}, {}}));
+  CHECK(at_17.degraded({TargetKind::kWireFrames, WireId{0}, {}}));
+  CHECK_FALSE(at_17.degraded({TargetKind::kWireFrames, WireId{1}, {}}));
+  CHECK_FALSE(is_healed(faults[0], t, at_17));
+  const FaultState at_20 = replay(schedule, us(20));
+  CHECK(is_healed(faults[0], t, at_20));
+  CHECK_FALSE(is_healed(faults[1], t, at_20));
+  CHECK(is_healed(faults[2], t, at_20));  // has not begun
+  const FaultState last = replay(schedule);
+  CHECK(is_healed(faults[1], t, last));
+  CHECK_FALSE(is_healed(faults[2], t, last));
+  CHECK(last.degraded_targets().size() == 4);
+}
+
+TEST_CASE("a fault is not healed while another one holds what it broke") {
+  const Topology t = test::two_rows();
+  const std::vector<Fault> faults{link_down(us(10), us(5)), link_down(us(12), us(20))};
+  const auto schedule = compile(faults, t);
+  CHECK_FALSE(is_healed(faults[0], t, replay(schedule, us(20))));
+  CHECK(is_healed(faults[0], t, replay(schedule, us(32))));
+}
+
+TEST_CASE("whatever overlaps, the compiled state equals the union of the holds at every instant") {
+  const Topology t = test::two_rows();
+  uint64_t state = 99;
+  const auto next = [&](uint64_t bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % bound;
+  };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Fault> faults;
+    for (int i = 0; i < 6; ++i) {
+      const FabricTime at = us(static_cast<int64_t>(next(20)));
+      const FabricTime duration =
+          next(8) == 0 ? FabricTime::never() : us(1 + static_cast<int64_t>(next(10)));
+      if (next(2) == 0) {
+        faults.push_back(link_down(at, duration, LinkId{static_cast<uint32_t>(next(2))}));
+      } else {
+        faults.push_back(lossy(at, duration, 1 + static_cast<uint32_t>(next(3))));
+      }
+    }
+    const auto schedule = compile(faults, t);
+    for (int64_t now = 0; now < 35; ++now) {
+      std::map<Target, uint32_t> expected;  // target -> loss
+      for (const Fault& fault : faults) {
+        for (const Hold& hold : holds_of(fault, t)) {
+          if (hold.from > us(now) || hold.until <= us(now)) continue;
+          uint32_t& loss = expected[hold.target];
+          loss = std::max(loss, hold.loss.ppb);
+        }
+      }
+      const FaultState compiled = replay(schedule, us(now));
+      std::vector<Target> wanted;
+      for (const auto& [target, loss] : expected) wanted.push_back(target);
+      REQUIRE(compiled.degraded_targets() == wanted);
+    }
+  }
+}
