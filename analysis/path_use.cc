@@ -9,6 +9,8 @@ namespace {
 /// A sender shows that it avoids a path when, at its earlier share, it would have used it at least
 /// this often since. Fewer packets elsewhere prove nothing: an idle sender has detected nothing.
 constexpr uint64_t kExpectedUses = 3;
+/// Captures have nanoseconds: a frame that starts at the instant of a heal may seem to start before.
+constexpr FabricTime kCaptureResolution = FabricTime::from_ns(1);
 
 }  // namespace
 
@@ -46,7 +48,7 @@ FaultMeasurement PathUsage::measure(const FaultSpan& fault) const {
 void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasurement& result) const {
   const WireMatcher matcher(topology_, impairment.wire);
   const FabricTime from = impairment.from - base_rtt_ * kWindowRtts;
-  const FabricTime until = std::min(impairment.until, end_);
+  const FabricTime until = std::min(impairment.until, end_) - kCaptureResolution;
   auto use = std::lower_bound(uses_.begin(), uses_.end(), from,
                               [](const Use& u, FabricTime t) { return u.start < t; });
   std::vector<FlowCount> counts(history_.flows().size());

@@ -1,0 +1,283 @@
+#include "analysis/checks.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/synthetic_traffic.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::AnalyzedRun;
+using test::SyntheticRun;
+using test::Traffic;
+
+const FabricTime kFault = FabricTime::from_us(400);
+const FabricTime kHeal = FabricTime::from_us(600);
+constexpr Probability kNinetyFive{950'000'000};
+
+bool over_h2_p0(const SyntheticRun::Sent& s) {
+  return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
+}
+
+struct Story {
+  explicit Story(const char* name) : topology(test::quad()), run(topology, name) {}
+
+  /// The link h2:p0 fails from kFault to kHeal; its users notice after `notice`, come back after
+  /// `back` from the heal.
+  void link_fails(FabricTime notice = FabricTime::from_us(30),
+                  FabricTime back = FabricTime::from_us(20)) {
+    run.add_link_fault("h2:p0", kFault, kHeal);
+    traffic.avoids = [=](const SyntheticRun::Sent& s) {
+      return over_h2_p0(s) && s.start >= kFault + notice && s.start < kHeal + back;
+    };
+    traffic.lost = [](const SyntheticRun::Sent& s) {
+      return over_h2_p0(s) && s.start >= kFault && s.start < kHeal;
+    };
+  }
+  CheckResult check(Expectation expectation) {
+    if (!written_) traffic.write(run.run);
+    written_ = true;
+    return run.check(std::move(expectation));
+  }
+
+  Topology topology;
+  AnalyzedRun run;
+  Traffic traffic;
+
+ private:
+  bool written_ = false;
+};
+
+TEST_CASE("no_qp_error holds when no host reports an error and fails when one does") {
+  Story story("qp");
+  CHECK(story.check(ExpectNoQpError{}).result == Result::kPass);
+  story.run.inputs.hosts.hosts[1].qps_in_error = 2;
+  story.run.inputs.hosts.hosts[1].error = "retry limit";
+  const CheckResult check = story.check(ExpectNoQpError{});
+  CHECK(check.result == Result::kFail);
+  CHECK(check.measured == 2);
+  CHECK(check.note == "h1: retry limit");
+}
+
+TEST_CASE("no_qp_error fails when the captures show a fatal NACK that no host reports") {
+  Story story("fatal");
+  SyntheticRun::Sent s;
+  s.destination = 2;
+  s.psn = 5;
+  story.run.run.nack(s, 0x77, NackReason::kUnexpectedEvent, FabricTime::from_us(100), {0, 0});
+  CHECK(story.check(ExpectNoQpError{}).result == Result::kFail);
+}
+
+TEST_CASE("no_qp_error cannot be judged without reports") {
+  Story story("no-reports");
+  story.run.inputs.hosts.hosts.clear();
+  CHECK(story.check(ExpectNoQpError{}).result == Result::kInconclusive);
+}
+
+TEST_CASE("memory_intact fails on a wrong byte and on a write outside of registered memory") {
+  Story story("memory");
+  CHECK(story.check(ExpectMemoryIntact{}).result == Result::kPass);
+  story.run.inputs.hosts.hosts[2].access_violations = 1;
+  CHECK(story.check(ExpectMemoryIntact{}).result == Result::kFail);
+  story.run.inputs.hosts.hosts[2].access_violations = 0;
+  story.run.inputs.hosts.hosts[2].bytes_wrong = 3;
+  const CheckResult check = story.check(ExpectMemoryIntact{});
+  CHECK(check.result == Result::kFail);
+  CHECK(check.measured == 3);
+}
+
+TEST_CASE("memory_intact fails when a host verified bytes that never reached it") {
+  Story story("liar");
+  story.run.inputs.hosts.hosts[2].bytes_verified = 1'000 * SyntheticRun::kPayload;
+  CHECK(story.check(ExpectMemoryIntact{}).result == Result::kPass);
+  ++story.run.inputs.hosts.hosts[2].bytes_verified;
+  CHECK(story.check(ExpectMemoryIntact{}).result == Result::kFail);
+}
+
+TEST_CASE("memory_intact cannot be judged when nothing was verified") {
+  Story story("nothing");
+  for (HostReport& host : story.run.inputs.hosts.hosts) host.bytes_verified = 0;
+  CHECK(story.check(ExpectMemoryIntact{}).result == Result::kInconclusive);
+}
+
+TEST_CASE("goodput is compared with the baseline over its interval") {
+  Story story("goodput");
+  story.link_fails();
+  ExpectGoodput after{FabricTime::from_us(700), FabricTime::never(), kNinetyFive,
+                      GoodputReference::kBaseline};
+  CHECK(story.check(after).result == Result::kPass);
+  ExpectGoodput during = after;
+  during.from = kFault;
+  during.until = kFault + FabricTime::from_us(30);  // a quarter of h0's and h2's packets is lost
+  const CheckResult check = story.check(during);
+  CHECK(check.result == Result::kFail);
+  REQUIRE(check.measured);
+  CHECK(*check.measured < 90);
+}
+
+TEST_CASE("goodput of the line rate needs no baseline") {
+  Story story("line-rate");
+  // 4 hosts x 2 planes x 100 Gb/s; offered are 4 x 32.8 Gb/s.
+  CHECK(story
+            .check(ExpectGoodput{FabricTime::zero(), FabricTime::never(), Probability{160'000'000},
+                                 GoodputReference::kLineRate})
+            .result == Result::kPass);
+  CHECK(story
+            .check(ExpectGoodput{FabricTime::zero(), FabricTime::never(), Probability{170'000'000},
+                                 GoodputReference::kLineRate})
+            .result == Result::kFail);
+}
+
+TEST_CASE("goodput of an unusable baseline or of an interval behind the end cannot be judged") {
+  Story story("unusable");
+  CHECK(
+      story.check(ExpectGoodput{FabricTime::zero(), FabricTime::never(), kNinetyFive, {}}).result ==
+      Result::kInconclusive);  // no fault
+  CHECK(story
+            .check(ExpectGoodput{FabricTime::from_us(5000), FabricTime::never(), kNinetyFive,
+                                 GoodputReference::kLineRate})
+            .result == Result::kInconclusive);
+}
+
+TEST_CASE("detect holds within its bound and fails beyond") {
+  Story story("detect-check");
+  story.link_fails(FabricTime::from_us(30));
+  CHECK(story.check(ExpectDetect{FabricTime::from_us(35)}).result == Result::kPass);
+  const CheckResult check = story.check(ExpectDetect{FabricTime::from_us(20)});
+  CHECK(check.result == Result::kFail);
+  REQUIRE(check.measured);
+  CHECK(*check.measured > 20);
+}
+
+TEST_CASE("detect cannot be judged when no affected sender tried") {
+  Story story("detect-idle");
+  story.link_fails();
+  story.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return (s.source == 2 || s.destination == 2) && s.start >= kFault;
+  };
+  const CheckResult check = story.check(ExpectDetect{FabricTime::from_us(35)});
+  CHECK(check.result == Result::kInconclusive);
+  CHECK_FALSE(check.measured);
+  CHECK(check.note.find("nothing to detect") != std::string::npos);
+}
+
+TEST_CASE("detect fails when a path stays in use, however quickly others left it") {
+  Story story("detect-one-stays");
+  story.link_fails();
+  const auto both = story.traffic.avoids;
+  story.traffic.avoids = [=](const SyntheticRun::Sent& s) { return s.source != 0 && both(s); };
+  CHECK(story.check(ExpectDetect{FabricTime::from_us(35)}).result == Result::kFail);
+}
+
+TEST_CASE("recover holds within its bound, fails beyond, and fails when goodput stays low") {
+  SUBCASE("a dip that ends") {
+    Story story("recover");
+    story.link_fails(FabricTime::from_us(150));
+    const CheckResult good = story.check(ExpectRecover{FabricTime::from_us(400), kNinetyFive});
+    CHECK(good.result == Result::kPass);
+    REQUIRE(good.measured);
+    CHECK(*good.measured > 200);
+    CHECK(story.check(ExpectRecover{FabricTime::from_us(220), kNinetyFive}).result ==
+          Result::kFail);
+  }
+  SUBCASE("a loss that stays") {
+    Story story("no-recover");
+    story.link_fails();
+    story.traffic.silent = [](const SyntheticRun::Sent& s) {
+      return s.source == 0 && s.start >= kFault;
+    };
+    CHECK(story.check(ExpectRecover{FabricTime::from_us(400), kNinetyFive}).result ==
+          Result::kFail);
+    // The run is too short to say whether it would have recovered within 900 us.
+    CHECK(story.check(ExpectRecover{FabricTime::from_us(900), kNinetyFive}).result ==
+          Result::kInconclusive);
+  }
+}
+
+TEST_CASE("healed needs every fault undone and its paths in use again") {
+  SUBCASE("undone and used") {
+    Story story("healed");
+    story.link_fails();
+    CHECK(story.check(ExpectHealed{}).result == Result::kPass);
+  }
+  SUBCASE("not undone") {
+    Story story("open");
+    story.link_fails();
+    story.run.inputs.faults[0].healed_at = FabricTime::never();
+    for (Impairment& i : story.run.inputs.faults[0].impairments) i.until = FabricTime::never();
+    CHECK(story.check(ExpectHealed{}).result == Result::kFail);
+  }
+  SUBCASE("meant to last") {
+    Story story("permanent");
+    story.link_fails();
+    story.run.inputs.faults[0].healed_at = FabricTime::never();
+    story.run.inputs.faults[0].heals = false;
+    CHECK(story.check(ExpectHealed{}).result == Result::kPass);
+  }
+  SUBCASE("undone, but nobody came back") {
+    Story story("not-back");
+    story.link_fails(FabricTime::from_us(30), FabricTime::from_us(5000));
+    const CheckResult check = story.check(ExpectHealed{});
+    CHECK(check.result == Result::kFail);
+    CHECK(check.note.find("no traffic after the heal") != std::string::npos);
+  }
+  SUBCASE("undone, but nobody sent any more") {
+    Story story("over");
+    story.link_fails();
+    story.traffic.until = kHeal;
+    CHECK(story.check(ExpectHealed{}).result == Result::kInconclusive);
+  }
+}
+
+TEST_CASE("a wire that carried only SACKs is in use again when SACKs cross it") {
+  for (const bool after : {false, true}) {
+    Story story("sacks");
+    story.traffic.flows = {{0, 2}};
+    story.link_fails();
+    SyntheticRun::Sent s;
+    s.destination = 2;
+    const auto sack = [&](int64_t us) {
+      story.run.run.sack(s, 0x77, Psn{1}, 0, FabricTime::from_us(us), {0, 0});
+    };
+    sack(200);
+    if (after) sack(800);
+    CHECK(story.check(ExpectHealed{}).result == (after ? Result::kPass : Result::kInconclusive));
+  }
+}
+
+TEST_CASE("the result fails with a check, is inconclusive with one, and passes with none") {
+  const auto check = [](const char* name, Result result) {
+    CheckResult c;
+    c.name = name;
+    c.result = result;
+    return c;
+  };
+  const TimingReport faithful;
+  const std::vector<CheckResult> good{check("detect", Result::kPass)};
+  const std::vector<CheckResult> open{check("detect", Result::kInconclusive), good[0]};
+  const std::vector<CheckResult> bad{open[0], check("goodput", Result::kFail)};
+  CHECK(overall_result(good, faithful) == Result::kPass);
+  CHECK(overall_result(open, faithful) == Result::kInconclusive);
+  CHECK(overall_result(bad, faithful) == Result::kFail);
+}
+
+TEST_CASE("a run that is not faithful is inconclusive, unless memory was harmed") {
+  CheckResult check;
+  check.name = "goodput";
+  check.result = Result::kFail;
+  TimingReport timing;
+  timing.faithful = false;
+  CHECK(overall_result(std::span{&check, 1}, timing) == Result::kInconclusive);
+  check.result = Result::kPass;
+  CHECK(overall_result(std::span{&check, 1}, timing) == Result::kInconclusive);
+  check.name = "memory_intact";
+  check.result = Result::kFail;
+  CHECK(overall_result(std::span{&check, 1}, timing) == Result::kFail);
+  // Wall-clock runs promise no faithfulness.
+  check.result = Result::kPass;
+  timing.mode = TimingMode::kWall;
+  CHECK(overall_result(std::span{&check, 1}, timing) == Result::kPass);
+}
+
+}  // namespace
+}  // namespace mrclab::analysis

@@ -1,0 +1,101 @@
+#pragma once
+// Steady traffic for the tests of measurements and checks: every flow sends one packet per
+// interval, turning through its paths, and a script says which paths it avoids and which packets
+// are lost.
+//
+//   4 hosts, 2 planes x (2 T0 + 2 T1):   h0 h1 -- T0 0 == T1 0, T1 1 == T0 1 -- h2 h3
+
+#include <functional>
+#include <vector>
+
+#include "analysis/analyze.h"
+#include "tests/support/fabrics.h"
+#include "tests/support/synthetic_run.h"
+
+namespace mrclab::test {
+
+inline Topology quad() { return build_regular_planes(shape_of("quad", 2, 2, 2, 2)); }
+
+struct Traffic {
+  using When = std::function<bool(const SyntheticRun::Sent&)>;
+  FabricTime from = FabricTime::zero();
+  FabricTime until = FabricTime::from_us(1000);
+  FabricTime interval = FabricTime::from_ns(1000);
+  /// (source, destination)
+  std::vector<std::pair<uint32_t, uint32_t>> flows{{0, 2}, {1, 3}, {2, 0}, {3, 1}};
+  When avoids = [](const SyntheticRun::Sent&) { return false; };  ///< takes another path instead
+  When silent = [](const SyntheticRun::Sent&) { return false; };  ///< sends nothing
+  When lost = [](const SyntheticRun::Sent&) { return false; };    ///< at the receiver's T0
+
+  void write(SyntheticRun& run) const {
+    const std::vector<Path> paths{{0, 0}, {1, 0}, {0, 1}, {1, 1}};
+    for (const auto& [source, destination] : flows) {
+      uint32_t psn = 1000 * source, turn = source;
+      for (FabricTime t = from; t < until; t += interval) {
+        SyntheticRun::Sent s;
+        s.source = source;
+        s.destination = destination;
+        s.start = t;
+        for (size_t tries = 0; tries < paths.size(); ++tries) {
+          s.path = paths[turn++ % paths.size()];
+          if (!avoids(s)) break;
+        }
+        s.psn = psn;
+        if (silent(s)) continue;
+        ++psn;
+        if (lost(s)) {
+          run.lost(s, "p" + std::to_string(s.path.plane) + ".t0-1:d0", "wire_down");
+        } else {
+          run.delivered(s);
+        }
+      }
+    }
+  }
+};
+
+/// A run as the runner would hand it over, with its captures in a scratch file.
+class AnalyzedRun {
+ public:
+  explicit AnalyzedRun(const Topology& topology, const std::string& name)
+      : run(topology),
+        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}},
+        file_(name + ".pcapng") {
+    inputs.end = FabricTime::from_us(1000);
+    inputs.timing.min_slack_ns = 640;
+    inputs.timing.dilation_min = 4100;
+    inputs.timing.dilation_mean = 5200;
+    inputs.timing.dilation_max = 9000;
+    for (uint32_t h = 0; h < topology.host_count(); ++h) {
+      inputs.hosts.hosts.push_back({topology.node(topology.host(h)).name, 1, 0, 4096, 0, 0, {}});
+    }
+  }
+  /// Both wires of a port's link are down.
+  void add_link_fault(const char* port, FabricTime from, FabricTime until) {
+    const Topology& topology = inputs.topology;
+    const LinkId link = topology.port(*topology.find_port(port)).link;
+    analysis::FaultSpan fault;
+    fault.description = std::string("link_down ") + port;
+    fault.kind = "link_down";
+    fault.start = from;
+    fault.healed_at = until;
+    fault.impairments = analysis::impairments_of_links(topology, std::span{&link, 1}, from, until);
+    inputs.faults.push_back(std::move(fault));
+  }
+  analysis::Analysis analyze() {
+    run.writer().save(file_.path());
+    inputs.captures = {file_.path()};
+    return analysis::analyze(inputs);
+  }
+  analysis::CheckResult check(analysis::Expectation expectation) {
+    inputs.expectations = {std::move(expectation)};
+    return analyze().verdict.checks.at(0);
+  }
+
+  SyntheticRun run;
+  analysis::RunInputs inputs;
+
+ private:
+  ScratchFile file_;
+};
+
+}  // namespace mrclab::test
