@@ -1,0 +1,86 @@
+// Between queue pairs and applications, and what is reported outside.
+
+#include "endpoint/host_impl.h"
+
+namespace mrclab::endpoint {
+
+bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& request) {
+  if (handle.value >= host_.qps_.size()) return false;
+  QueuePair& qp = host_.qps_[handle.value];
+  if (qp.application != index_) return false;
+  host_.touch(qp);
+  return qp.requester.post(request);
+}
+
+void HostNode::Impl::AppVerbs::wake_at(FabricTime at) {
+  host_.push(std::max(at, host_.now_), EventClass::kApplication, 0, {EventKind::kWake, index_, 0});
+}
+
+void HostNode::Impl::AppVerbs::report_verified(uint64_t bytes, uint64_t mismatched_bytes) {
+  host_.stats_.bytes_verified += bytes;
+  host_.stats_.bytes_mismatched += mismatched_bytes;
+  if (mismatched_bytes == 0) return;
+  EventRecord record{host_.now_, "memory_mismatch", {}, {}, {}, {}, {}, {}};
+  record.detail = std::to_string(mismatched_bytes) + " of " + std::to_string(bytes) + " bytes";
+  host_.environment_.observer.event(record);
+}
+
+void HostNode::Impl::AppVerbs::report_collective_done(uint32_t iteration, FabricTime took) {
+  ++host_.stats_.collectives_completed;
+  EventRecord record{host_.now_, "collective_done", {}, {}, {}, {}, {}, {}};
+  record.detail = "iteration " + std::to_string(iteration) + " took " + to_string(took);
+  host_.environment_.observer.event(record);
+}
+
+void HostNode::Impl::tell_applications() {
+  while (!notices_.empty()) {
+    const Notice notice = notices_.pop();
+    RunningApp& app = apps_[notice.application];
+    switch (notice.kind) {
+      case Notice::Kind::kWriteComplete:
+        app.application->on_write_complete(*app.verbs, notice.qp, notice.value);
+        break;
+      case Notice::Kind::kImmediate:
+        app.application->on_receive_immediate(*app.verbs, notice.qp,
+                                              static_cast<uint32_t>(notice.value));
+        break;
+      case Notice::Kind::kError:
+        app.application->on_qp_error(*app.verbs, notice.qp, notice.reason);
+        break;
+    }
+  }
+}
+
+void HostNode::Impl::notify(const QueuePair& qp, Notice::Kind kind, uint64_t value,
+                            std::string_view reason) {
+  if (qp.application >= apps_.size()) return;
+  if (!notices_.push({kind, qp.application, qp.id.handle, value, reason})) ++stats_.no_buffer;
+}
+
+void HostNode::Impl::write_completed(QueuePair& qp, uint64_t id) {
+  notify(qp, Notice::Kind::kWriteComplete, id, {});
+}
+
+void HostNode::Impl::immediate_received(QueuePair& qp, uint32_t immediate) {
+  notify(qp, Notice::Kind::kImmediate, immediate, {});
+}
+
+void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
+  EventRecord record{now_, "ev_state", {}, qp.id.local, ev, {}, name_of(to), {}};
+  environment_.observer.event(record);
+}
+
+void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
+                                   std::string_view cause) {
+  environment_.observer.event({now_, "loss_detected", {}, qp.id.local, ev, psn, cause, {}});
+}
+
+void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
+  ++stats_.qps_in_error;
+  EventRecord record{now_, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
+  record.detail = "to " + topology_.node(topology_.host(qp.peer.host)).name;
+  environment_.observer.event(record);
+  notify(qp, Notice::Kind::kError, 0, reason);
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,175 @@
+#pragma once
+// The inside of HostNode; only host_*.cc include it. Who owns what:
+//
+//   Impl -- ports, event queue, arrivals in hand          host_node.cc, host_send.cc
+//     |-- peers (window, reverse path, port status)       host_ports.cc
+//     |-- queue pairs -- requester, responder             host_receive.cc
+//     '-- applications                                    host_setup.cc, host_applications.cc
+//
+// One event is processed like this: the event itself, then what it means to applications
+// (completions queued by the queue pairs), then whatever ports can start, then timers are set anew.
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "endpoint/host_node.h"
+#include "endpoint/nic_port.h"
+#include "endpoint/packet_maker.h"
+#include "endpoint/queue_pair.h"
+#include "fabric/event_queue.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+class HostNode::Impl : public QueuePairEvents {
+ public:
+  Impl(const NodeEnvironment& environment, const HostConfig& config);
+
+  void receive(PortId port, Arrival arrival);
+  void apply(const ScheduledEffect& effect);
+  FabricTime next_event() const { return events_.next_time(); }
+  void run_until(FabricTime committed, FrameSink& out);
+  HostStats stats() const;
+  bool finished() const;
+
+ private:
+  enum class EventKind : uint8_t {
+    kArrival,
+    kEffect,
+    kPortNotice,
+    kQpTimer,
+    kPeerTimer,
+    kStart,
+    kWake,
+    kPortFree,
+  };
+  struct Event {
+    EventKind kind = EventKind::kArrival;
+    uint32_t index = 0;   ///< slot, port, queue pair, peer or application
+    uint32_t detail = 0;  ///< port of an arrival, generation of a port notice
+  };
+  struct PortState {
+    PortState(const NodeEnvironment& environment, PortId id) : nic(environment, id) {}
+    NicPort nic;
+    uint32_t notice_generation = 0;
+  };
+  /// What an application is to be told.
+  struct Notice {
+    enum class Kind : uint8_t { kWriteComplete, kImmediate, kError } kind;
+    uint32_t application = 0;
+    QpHandle qp;
+    uint64_t value = 0;
+    std::string_view reason;
+  };
+  /// One application's access to its host.
+  class AppVerbs : public Verbs {
+   public:
+    AppVerbs(Impl& host, uint32_t index) : host_(host), index_(index) {}
+    FabricTime now() const override { return host_.now_; }
+    bool post_write(QpHandle qp, const WriteRequest& request) override;
+    void wake_at(FabricTime at) override;
+    void report_verified(uint64_t bytes, uint64_t mismatched_bytes) override;
+    void report_collective_done(uint32_t iteration, FabricTime took) override;
+
+   private:
+    Impl& host_;
+    uint32_t index_;
+  };
+  struct RunningApp {
+    std::unique_ptr<Application> application;
+    std::unique_ptr<AppVerbs> verbs;
+  };
+
+  // Set-up (host_setup.cc).
+  void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
+  Peer& peer_for(uint32_t host);
+  void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
+  void add_all_reduce(const HostConfig& config, uint32_t workload, const AllReduceSpec& spec,
+                      const std::vector<ConnectionPlan>& plan);
+  void add_streams(const HostConfig& config, uint32_t workload, Bytes message, uint64_t count,
+                   FabricTime interval, const std::vector<ConnectionPlan>& plan);
+  void add_application(std::unique_ptr<Application> application,
+                       std::initializer_list<QpHandle> qps);
+
+  // Events (host_node.cc).
+  void push(FabricTime at, EventClass event_class, uint32_t port, Event event);
+  void process(const Event& event);
+  void after_event(FrameSink& out);
+  void touch(QueuePair& qp);
+  void set_timers();
+  void on_qp_timer(QueuePair& qp);
+
+  // Ports and peers (host_ports.cc).
+  void on_effect(const Effect& effect);
+  void on_carrier(PortId port, bool up);
+  void on_port_notice(PortId port);
+  void set_usable_ports(Peer& peer, std::string_view why);
+  void on_peer_timer(uint32_t peer);
+  void on_endpoint_request(const MrcPacket& packet, uint32_t port);
+  void on_endpoint_response(const MrcPacket& packet);
+
+  // Receiving (host_receive.cc).
+  void on_arrival(uint32_t port, Arrival arrival);
+  Refusal deliver(uint32_t port, const Frame& frame);
+  Refusal deliver_to_qp(uint32_t port, const MrcPacket& packet);
+  Refusal deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp);
+  void send_replies(QueuePair& qp, const Replies& replies);
+  void refuse(Refusal refusal);
+
+  // Sending (host_send.cc).
+  void pump(FrameSink& out);
+  void pump_control(FrameSink& out);
+  void pump_data(FrameSink& out);
+  uint32_t startable_ports() const;
+  bool send_one_data_packet(uint32_t ports, FrameSink& out);
+  void started(uint32_t port, FabricTime end);
+  void queue_control(uint32_t port, Frame frame);
+  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
+  void send_probes(QueuePair& qp);
+
+  // Applications (host_applications.cc).
+  void tell_applications();
+  void write_completed(QueuePair& qp, uint64_t id) override;
+  void immediate_received(QueuePair& qp, uint32_t immediate) override;
+  void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) override;
+  void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) override;
+  void failed(QueuePair& qp, std::string_view reason) override;
+  void notify(const QueuePair& qp, Notice::Kind kind, uint64_t value, std::string_view reason);
+
+  static constexpr size_t kNoticeLimit = 1 << 16;
+
+  NodeEnvironment environment_;
+  const Topology& topology_;
+  uint32_t self_;
+  FabricTime latency_;
+  TransportProfile profile_;
+  PacketMaker maker_;
+  Ipv6Address address_;
+  uint32_t all_ports_;
+  uint32_t live_ports_;  ///< as the NIC has noticed
+
+  FabricTime now_;
+  uint64_t next_sequence_ = 0;
+  EventQueue<Event> events_;
+  std::vector<Arrival> arrivals_;  // slots
+  std::vector<uint32_t> free_arrivals_;
+  std::vector<Effect> effects_;  // slots, bounded by the fault schedule
+
+  HostStats stats_;
+  MemoryRegistry memory_;
+  std::vector<std::unique_ptr<uint8_t[]>> send_buffers_;
+  std::deque<PortState> ports_;                       // by plane
+  std::deque<Peer> peers_;                            // stable addresses
+  std::vector<uint32_t> peer_of_host_;                // kNobody or index
+  std::deque<QueuePair> qps_;                         // by handle; stable addresses
+  std::unordered_map<uint32_t, uint32_t> qp_of_qpn_;  // lookup only, never iterated
+  std::vector<QueuePair*> touched_;
+  uint32_t next_qp_ = 0;  // round robin
+  std::vector<RunningApp> apps_;
+  Fifo<Notice> notices_{kNoticeLimit};
+  static constexpr uint32_t kNobody = 0xFFFF'FFFF;
+};
+
+}  // namespace mrclab::endpoint

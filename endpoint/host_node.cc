@@ -1,0 +1,124 @@
+// The Node interface and the order of events.
+
+#include "endpoint/host_node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "endpoint/host_impl.h"
+
+namespace mrclab::endpoint {
+
+HostNode::HostNode(const NodeEnvironment& environment, const HostConfig& config)
+    : impl_(std::make_unique<Impl>(environment, config)) {}
+HostNode::~HostNode() = default;
+void HostNode::receive(PortId port, Arrival arrival) { impl_->receive(port, std::move(arrival)); }
+void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
+FabricTime HostNode::next_event() const { return impl_->next_event(); }
+void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
+HostStats HostNode::stats() const { return impl_->stats(); }
+bool HostNode::finished() const { return impl_->finished(); }
+
+void HostNode::Impl::receive(PortId port, Arrival arrival) {
+  if (port.value >= ports_.size()) return;
+  const EventKey key{arrival.arrival + latency_, EventClass::kArrival, port.value,
+                     arrival.sequence};
+  uint32_t slot = 0;
+  if (free_arrivals_.empty()) {
+    slot = static_cast<uint32_t>(arrivals_.size());
+    arrivals_.push_back(std::move(arrival));
+  } else {
+    slot = free_arrivals_.back();
+    free_arrivals_.pop_back();
+    arrivals_[slot] = std::move(arrival);
+  }
+  events_.push(key, {EventKind::kArrival, slot, port.value});
+}
+
+void HostNode::Impl::apply(const ScheduledEffect& effect) {
+  const auto slot = static_cast<uint32_t>(effects_.size());
+  effects_.push_back(effect.effect);
+  events_.push({effect.at, EventClass::kFault, 0, effect.sequence}, {EventKind::kEffect, slot, 0});
+}
+
+void HostNode::Impl::push(FabricTime at, EventClass event_class, uint32_t port, Event event) {
+  events_.push({at, event_class, port, next_sequence_++}, event);
+}
+
+void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
+  while (events_.next_time() <= committed) {
+    const auto [key, event] = events_.pop();
+    // An event before now is a late arrival: it happens now (DESIGN §2.6).
+    now_ = std::max(now_, key.at);
+    process(event);
+    after_event(out);
+  }
+  now_ = std::max(now_, committed);
+}
+
+void HostNode::Impl::process(const Event& event) {
+  switch (event.kind) {
+    case EventKind::kArrival: {
+      Arrival arrival = std::move(arrivals_[event.index]);
+      free_arrivals_.push_back(event.index);
+      on_arrival(event.detail, std::move(arrival));
+      break;
+    }
+    case EventKind::kEffect: on_effect(effects_[event.index]); break;
+    case EventKind::kPortNotice:
+      if (ports_[event.index].notice_generation == event.detail) {
+        on_port_notice(PortId{event.index});
+      }
+      break;
+    case EventKind::kQpTimer: on_qp_timer(qps_[event.index]); break;
+    case EventKind::kPeerTimer: on_peer_timer(event.index); break;
+    case EventKind::kStart: apps_[event.index].application->start(*apps_[event.index].verbs); break;
+    case EventKind::kWake:
+      apps_[event.index].application->on_wake(*apps_[event.index].verbs);
+      break;
+    case EventKind::kPortFree: ports_[event.index].nic.finished(); break;
+  }
+}
+
+void HostNode::Impl::after_event(FrameSink& out) {
+  tell_applications();
+  pump(out);
+  set_timers();
+}
+
+void HostNode::Impl::touch(QueuePair& qp) {
+  if (std::find(touched_.begin(), touched_.end(), &qp) == touched_.end()) touched_.push_back(&qp);
+}
+
+/// One event per queue pair stands in the queue; a deadline that moves later is found out when the
+/// event comes, one that moves earlier gets a new event.
+void HostNode::Impl::set_timers() {
+  for (QueuePair* qp : touched_) {
+    const FabricTime deadline = std::max(qp->requester.deadline(), now_);
+    if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
+    qp->timer_at = deadline;
+    push(deadline, EventClass::kTimer, 0, {EventKind::kQpTimer, qp->id.handle.value, 0});
+  }
+  touched_.clear();
+}
+
+void HostNode::Impl::on_qp_timer(QueuePair& qp) {
+  if (now_ >= qp.timer_at) qp.timer_at = FabricTime::never();
+  touch(qp);
+  if (qp.requester.deadline() > now_) return;
+  qp.requester.on_timer(now_);
+  send_probes(qp);
+}
+
+HostStats HostNode::Impl::stats() const {
+  HostStats stats = stats_;
+  for (const QueuePair& qp : qps_) stats.evs_bad += qp.requester.evs().unusable();
+  return stats;
+}
+
+bool HostNode::Impl::finished() const {
+  return std::all_of(apps_.begin(), apps_.end(),
+                     [](const RunningApp& app) { return app.application->finished(); });
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,141 @@
+// Ports that die and come back, ours and those of peers (MRC paper §3; specification §7.4.8).
+
+#include <bit>
+#include <utility>
+
+#include "endpoint/host_impl.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+void HostNode::Impl::on_effect(const Effect& effect) {
+  if (const auto* state = std::get_if<WireState>(&effect)) {
+    if (state->wire.value >= topology_.wires_list.size()) return;
+    const Wire& wire = topology_.wire(state->wire);
+    if (wire.to.node != environment_.self) return;
+    IngressWire& in = ports_[wire.to.port.value].nic.in;
+    state->up ? in.come_up(now_) : in.go_down(now_);
+  } else if (const auto* loss = std::get_if<WireLoss>(&effect)) {
+    if (loss->wire.value >= topology_.wires_list.size()) return;
+    const Wire& wire = topology_.wire(loss->wire);
+    if (wire.from.node != environment_.self) return;
+    ports_[wire.from.port.value].nic.out_wire.set_loss(loss->loss);
+  } else if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
+    if (carrier->port.node != environment_.self) return;
+    if (carrier->port.port.value < ports_.size()) on_carrier(carrier->port.port, carrier->up);
+  }
+}
+
+void HostNode::Impl::on_carrier(PortId port, bool up) {
+  PortState& state = ports_[port.value];
+  if (state.nic.carrier() == up) return;
+  state.nic.set_carrier(up);
+  ++state.notice_generation;
+  const FabricTime delay = up ? topology_.nic.port_up_delay : topology_.nic.port_down_delay;
+  if (delay == FabricTime::zero()) {
+    on_port_notice(port);
+    return;
+  }
+  push(now_ + delay, EventClass::kTimer, port.value,
+       {EventKind::kPortNotice, port.value, state.notice_generation});
+}
+
+void HostNode::Impl::on_port_notice(PortId port) {
+  NicPort& nic = ports_[port.value].nic;
+  const bool avoid = !nic.carrier();
+  if (nic.avoided() == avoid) return;  // it came back before it was noticed
+  nic.set_avoided(avoid, now_);
+  live_ports_ = avoid ? live_ports_ & ~(1u << port.value) : live_ports_ | 1u << port.value;
+  environment_.observer.event(
+      {now_, avoid ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
+  for (uint32_t i = 0; i < peers_.size(); ++i) {
+    set_usable_ports(peers_[i], "local");
+    peers_[i].status.announce(live_ports_, now_);
+    on_peer_timer(i);
+  }
+}
+
+void HostNode::Impl::set_usable_ports(Peer& peer, std::string_view why) {
+  const uint32_t usable = live_ports_ & peer.status.remote_ports();
+  peer.window.on_live_ports(static_cast<uint32_t>(std::popcount(usable)));
+  for (QueuePair& qp : qps_) {
+    if (&qp.peer != &peer) continue;
+    const uint32_t before = qp.requester.evs().usable_ports();
+    qp.requester.set_usable_ports(usable, now_);
+    touch(qp);
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+      if (((before ^ usable) & 1u << p) == 0) continue;
+      const bool up = (usable & 1u << p) != 0;
+      EventRecord record{
+          now_, "ev_state", PortId{p}, qp.id.local, {}, {}, up ? "port_up" : "port_down", {}};
+      record.detail = why;
+      environment_.observer.event(record);
+    }
+  }
+}
+
+/// Sends the pending port status to a peer, on several live planes, and again later.
+void HostNode::Impl::on_peer_timer(uint32_t index) {
+  Peer& peer = peers_[index];
+  if (peer.status.due() > now_) return;
+  Erth erth;
+  erth.op = EndpointOp::kPortStatusUpdate;
+  erth.port_status_mask = peer.status.mask();
+  erth.tx_timestamp = tx_timestamp(now_);
+  const uint32_t usable = live_ports_ & peer.status.remote_ports();
+  const uint32_t copies =
+      std::min(profile_.port_status_copies, static_cast<uint32_t>(std::popcount(usable)));
+  for (uint32_t i = 0; i < copies; ++i) {
+    const std::optional<EntropyValue> ev = peer.reverse.choose(usable, now_);
+    if (!ev) break;
+    queue_control(path_of(*ev)->plane,
+                  maker_.control(Opcode::kEndpointRequest, Psn{peer.status.id()}, erth, *ev,
+                                 {peer.host, kEndpointQpn}));
+    ++stats_.port_status_sent;
+  }
+  peer.status.sent(now_, profile_.port_status_interval);
+  EventRecord record{now_, "port_status_sent", {}, {}, {}, {}, {}, {}};
+  record.detail = "to " + topology_.node(topology_.host(peer.host)).name + " mask " +
+                  std::to_string(peer.status.mask());
+  environment_.observer.event(record);
+  if (peer.status.due() != FabricTime::never()) {
+    push(peer.status.due(), EventClass::kTimer, 0, {EventKind::kPeerTimer, index, 0});
+  }
+}
+
+void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
+  const std::optional<uint32_t> host = host_of_address(topology_, packet.inner.source);
+  if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
+  const std::optional<Path> path = path_of(packet.entropy());
+  if (!path || path->plane != port) return refuse(Refusal::kUnknownEv);
+  Peer& peer = peers_[peer_of_host_[*host]];
+  const auto& erth = std::get<Erth>(packet.extension);
+  const auto id = static_cast<uint16_t>(packet.bth.psn.value());
+  if (erth.op == EndpointOp::kPortStatusUpdate) {
+    ++stats_.port_status_received;
+    if (peer.status.received(id, erth.port_status_mask)) {
+      EventRecord record{now_, "port_status_received", {}, {}, {}, {}, {}, {}};
+      record.detail = "from " + topology_.node(topology_.host(*host)).name + " mask " +
+                      std::to_string(erth.port_status_mask);
+      environment_.observer.event(record);
+      set_usable_ports(peer, "remote");
+    }
+  }
+  // The answer goes back in the plane that the request came on: that one works.
+  const std::optional<EntropyValue> ev = peer.reverse.of_plane(port);
+  if (!ev) return;
+  Eeth eeth;
+  eeth.op = erth.op;
+  eeth.tx_timestamp = erth.tx_timestamp;
+  queue_control(port, maker_.control(Opcode::kEndpointResponse, packet.bth.psn, eeth, *ev,
+                                     {*host, kEndpointQpn}));
+}
+
+void HostNode::Impl::on_endpoint_response(const MrcPacket& packet) {
+  const std::optional<uint32_t> host = host_of_address(topology_, packet.inner.source);
+  if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
+  const auto id = static_cast<uint16_t>(packet.bth.psn.value());
+  if (!peers_[peer_of_host_[*host]].status.answered(id)) refuse(Refusal::kStaleFeedback);
+}
+
+}  // namespace mrclab::endpoint

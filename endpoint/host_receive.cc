@@ -1,0 +1,143 @@
+// What arrives: wire, NIC checks, queue pair. A packet that is refused anywhere is counted under
+// its own reason and changes nothing.
+
+#include <algorithm>
+#include <utility>
+
+#include "endpoint/host_impl.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+/// What a refusal by the NIC is called in the packet history; protocol-level ones are none of it.
+DropCause drop_cause(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kMalformed:
+    case Refusal::kBadTrim: return DropCause::kMalformed;
+    case Refusal::kBadIcrc: return DropCause::kBadIcrc;
+    case Refusal::kWrongCarrier:
+    case Refusal::kWrongAddress:
+    case Refusal::kUnknownQp:
+    case Refusal::kWrongPeer: return DropCause::kNoReceiver;
+    default: return DropCause::kNone;
+  }
+}
+
+Refusal refusal_of(ParseError error) {
+  switch (error) {
+    case ParseError::kNotIpv6:
+    case ParseError::kNotIpInIp:
+    case ParseError::kNotUdp:
+    case ParseError::kNotMrcPort: return Refusal::kOtherTraffic;
+    default: return Refusal::kMalformed;
+  }
+}
+
+}  // namespace
+
+void HostNode::Impl::refuse(Refusal refusal) { ++stats_.refused[static_cast<size_t>(refusal)]; }
+
+void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
+  const auto record = [&](FabricTime t, PacketEvent event, DropCause cause) {
+    environment_.observer.packet(
+        {t, PortId{port}, Direction::kIngress, event, cause, QueueClass::kNone, arrival.frame});
+  };
+  // A late arrival is taken as if it had come in just in time.
+  const FabricTime arrived = std::max(arrival.arrival, now_ - latency_);
+  DropCause lost = arrival.lost;
+  if (lost == DropCause::kNone && ports_[port].nic.in.cut(arrival.start, arrival.arrival)) {
+    lost = DropCause::kWireDown;
+  }
+  if (lost != DropCause::kNone) {
+    record(arrived, PacketEvent::kDropped, lost);
+    return;
+  }
+  record(arrived, PacketEvent::kPassed, DropCause::kNone);
+  if (!arrival.frame) return refuse(Refusal::kMalformed);
+  ++stats_.planes[port].rx_packets;
+  const Refusal refusal = deliver(port, arrival.frame);
+  if (refusal == Refusal::kCount) return;
+  refuse(refusal);
+  const DropCause cause = drop_cause(refusal);
+  if (cause != DropCause::kNone) record(now_, PacketEvent::kDropped, cause);
+}
+
+Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
+  MrcPacket packet;
+  const ParseError error = parse_mrc_frame(frame.bytes(), packet);
+  if (error != ParseError::kNone) return refusal_of(error);
+  const Usid expected = make_usid(UsidRole::kNicPort, port, topology_.host_downlink(self_));
+  if (!in_usid_block(packet.outer.destination) ||
+      active_usid(packet.outer.destination) != expected) {
+    return Refusal::kWrongCarrier;
+  }
+  if (packet.inner.destination != address_) return Refusal::kWrongAddress;
+  // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
+  const uint8_t dscp = packet.outer.dscp();
+  const bool says_trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
+  if (packet.trimmed != says_trimmed) return Refusal::kBadTrim;
+  if (!packet.trimmed && profile_.icrc && !icrc_ok(frame.bytes())) return Refusal::kBadIcrc;
+  if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
+  if (std::holds_alternative<Erth>(packet.extension)) {
+    on_endpoint_request(packet, port);
+  } else if (std::holds_alternative<Eeth>(packet.extension)) {
+    on_endpoint_response(packet);
+  } else {
+    return Refusal::kUnexpectedOpcode;
+  }
+  return Refusal::kCount;
+}
+
+Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
+  const auto found = qp_of_qpn_.find(packet.bth.destination_qp.value);
+  if (found == qp_of_qpn_.end()) return Refusal::kUnknownQp;
+  QueuePair& qp = qps_[found->second];
+  if (packet.inner.source != host_address(topology_, qp.peer.host)) return Refusal::kWrongPeer;
+  if (qp.requester.failed()) return Refusal::kQpInError;
+  touch(qp);
+  switch (packet.bth.opcode) {
+    case Opcode::kSack:
+      ++stats_.sacks_received;
+      return qp.requester.on_sack(std::get<Seth>(packet.extension), now_);
+    case Opcode::kNack: return qp.requester.on_nack(std::get<Neth>(packet.extension), now_);
+    case Opcode::kAcknowledge:
+      return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, now_);
+    case Opcode::kProbeRequest: {
+      Replies replies;
+      qp.responder.on_probe(packet, replies);
+      send_replies(qp, replies);
+      return Refusal::kCount;
+    }
+    case Opcode::kEndpointRequest:
+    case Opcode::kEndpointResponse: return Refusal::kUnexpectedOpcode;
+    default: return deliver_write(port, packet, qp);
+  }
+}
+
+Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
+  const std::optional<Path> path = path_of(packet.entropy());
+  if (!path || path->plane != port) return Refusal::kUnknownEv;
+  if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
+  Replies replies;
+  uint64_t placed = 0;
+  const Refusal refusal = qp.responder.on_write(packet, replies, placed);
+  const bool known_path = path->uplink == kT0LocalUplink
+                              ? topology_.host_row(qp.peer.host) == topology_.host_row(self_)
+                              : path->uplink < topology_.t1_per_plane;
+  if (known_path) qp.peer.reverse.heard(packet.entropy(), port, now_);
+  stats_.planes[port].rx_payload_bytes += placed;
+  send_replies(qp, replies);
+  return refusal;
+}
+
+void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies) {
+  if (replies.sack) {
+    ++stats_.sacks_sent;
+    send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack);
+  }
+  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack);
+  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack);
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,95 @@
+// What leaves: control packets first, then data for every port that is free.
+
+#include <bit>
+#include <utility>
+
+#include "endpoint/host_impl.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+void HostNode::Impl::pump(FrameSink& out) {
+  pump_control(out);
+  pump_data(out);
+}
+
+void HostNode::Impl::pump_control(FrameSink& out) {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    NicPort& nic = ports_[p].nic;
+    if (nic.has_control() && nic.can_start()) started(p, nic.start_control(now_, out));
+  }
+}
+
+uint32_t HostNode::Impl::startable_ports() const {
+  uint32_t ports = 0;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    if (ports_[p].nic.can_start()) ports |= 1u << p;
+  }
+  return ports;
+}
+
+void HostNode::Impl::pump_data(FrameSink& out) {
+  // Every packet takes a port, so this ends after at most as many rounds as there are ports.
+  for (uint32_t ports = startable_ports(); ports != 0; ports = startable_ports()) {
+    if (!send_one_data_packet(ports, out)) return;
+  }
+}
+
+/// Round robin over the queue pairs.
+bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
+  const auto count = static_cast<uint32_t>(qps_.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = next_qp_ + i < count ? next_qp_ + i : next_qp_ + i - count;
+    QueuePair& qp = qps_[index];
+    const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
+    if (!packet) continue;
+    next_qp_ = index + 1 == count ? 0 : index + 1;
+    touch(qp);
+    Frame frame = maker_.data(*packet, {qp.peer.host, qp.id.remote}, now_);
+    if (!frame) {
+      // It counts as sent and will be found lost; the port stays free for the next event.
+      ++stats_.no_buffer;
+      return false;
+    }
+    stats_.planes[packet->port].tx_payload_bytes += packet->payload.size();
+    NicPort& nic = ports_[packet->port].nic;
+    started(packet->port, nic.start(std::move(frame), QueueClass::kData, now_, out));
+    return true;
+  }
+  return false;
+}
+
+void HostNode::Impl::started(uint32_t port, FabricTime end) {
+  ++stats_.planes[port].tx_packets;
+  push(end, EventClass::kTransmitComplete, port, {EventKind::kPortFree, port, 0});
+}
+
+void HostNode::Impl::queue_control(uint32_t port, Frame frame) {
+  if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++stats_.no_buffer;
+}
+
+void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
+                                  const Extension& extension) {
+  const uint32_t usable = live_ports_ & qp.peer.status.remote_ports();
+  const std::optional<EntropyValue> ev = qp.peer.reverse.choose(usable, now_);
+  if (!ev) return;  // no port: the peer will ask again
+  Frame frame = maker_.control(opcode, psn, extension, *ev, {qp.peer.host, qp.id.remote});
+  queue_control(path_of(*ev)->plane, std::move(frame));
+}
+
+void HostNode::Impl::send_probes(QueuePair& qp) {
+  // At most the tail probe and one per bad entropy value are due at once.
+  for (size_t i = 0; i <= qp.requester.evs().size(); ++i) {
+    const std::optional<ProbePacket> probe = qp.requester.next_probe(now_);
+    if (!probe) return;
+    if ((live_ports_ & 1u << probe->port) == 0) continue;
+    Peth peth;
+    peth.probe_id = probe->id;
+    peth.tx_timestamp = tx_timestamp(now_);
+    queue_control(probe->port, maker_.control(Opcode::kProbeRequest, Psn{}, peth, probe->ev,
+                                              {qp.peer.host, qp.id.remote}));
+    ++stats_.probes_sent;
+  }
+}
+
+}  // namespace mrclab::endpoint

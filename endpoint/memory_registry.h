@@ -1,0 +1,40 @@
+#pragma once
+// Registered memory of one host: what peers may write to with the right rkey, and nothing else.
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "endpoint/connection_plan.h"
+
+namespace mrclab::endpoint {
+
+enum class MemoryCheck : uint8_t { kOk, kBadRkey, kOutOfBounds };
+
+class MemoryRegistry {
+ public:
+  /// Registers zeroed memory for a planned region and returns it. The low 12 bits of an rkey are
+  /// the region's number in its host (connection_plan.cc); registering a number twice throws.
+  std::span<uint8_t> add(const RegionPlan& plan);
+
+  struct Target {
+    MemoryCheck check = MemoryCheck::kBadRkey;
+    uint8_t* data = nullptr;  ///< of `length` bytes, only if kOk
+  };
+  /// Where `length` bytes at `va` are, if this rkey allows it. Any arguments at all.
+  Target resolve(uint32_t rkey, uint64_t va, uint64_t length) const;
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { std::free(p); }
+  };
+  struct Region {
+    RegionPlan plan;
+    std::unique_ptr<uint8_t[], Free> bytes;
+  };
+  std::vector<Region> regions_;  // by number; unused numbers have no bytes
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,75 @@
+#include "endpoint/packet_maker.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "endpoint/sequence.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+PacketMaker::PacketMaker(const NodeEnvironment& environment, bool icrc)
+    : environment_(environment),
+      self_(environment.topology.node(environment.self).index),
+      icrc_(icrc) {}
+
+MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
+  const Topology& topology = environment_.topology;
+  const Path path = path_of(ev).value_or(Path{});
+  const Port& port = topology.port({environment_.self, PortId{path.plane}});
+  MrcFrameSpec spec;
+  spec.source_mac = port.mac;
+  spec.destination_mac = topology.port(port.peer).mac;
+  spec.outer_source = spec.inner_source = host_address(topology, self_);
+  spec.inner_destination = host_address(topology, to.host);
+  spec.carrier = make_carrier(topology, self_, to.host, path);
+  spec.ev = ev;
+  spec.bth.destination_qp = to.qpn;
+  return spec;
+}
+
+Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) const {
+  MrcFrameSpec spec = address(packet.ev, to);
+  spec.dscp = packet.retransmission ? kDscpTrimmableRetx : kDscpTrimmable;
+  spec.bth.opcode = packet.opcode;
+  spec.bth.psn = packet.psn;
+  spec.bth.ack_request = packet.ack_request;
+  spec.bth.retransmission = packet.retransmission;
+  WriteHeaders write_headers;
+  write_headers.meth = packet.meth;
+  write_headers.tseth = Tseth{tx_timestamp(now), false, 1};
+  write_headers.reth = packet.reth;
+  write_headers.immediate = packet.immediate;
+  spec.extension = write_headers;
+  spec.payload_length = packet.payload.size();
+  return write(spec, packet.payload);
+}
+
+Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
+                           Address to) const {
+  MrcFrameSpec spec = address(ev, to);
+  // MRC specification §7.4.6: a reliability probe goes where data goes, and may be marked there.
+  const bool probe = opcode == Opcode::kProbeRequest;
+  spec.dscp = probe ? kDscpNoTrim : kDscpControl;
+  spec.ecn = probe ? kEcnEct0 : kEcnNotEct;
+  spec.bth.opcode = opcode;
+  spec.bth.psn = psn;
+  spec.extension = extension;
+  return write(spec, {});
+}
+
+Frame PacketMaker::write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const {
+  Frame frame = environment_.frames.make(mrc_frame_size(spec));
+  if (!frame) return frame;
+  const std::span<uint8_t> bytes = frame.bytes();
+  const std::span<uint8_t> room = write_mrc_headers(spec, bytes);
+  if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
+  if (icrc_) {
+    finish_mrc_frame(bytes);
+  } else {
+    std::fill(room.data() + room.size(), bytes.data() + bytes.size(), uint8_t{0});
+  }
+  return frame;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,34 @@
+#pragma once
+// Makes the frames that a host sends: fills in addresses, MACs, carrier and classes.
+
+#include "endpoint/requester.h"
+#include "fabric/headers.h"
+#include "fabric/node.h"
+
+namespace mrclab::endpoint {
+
+class PacketMaker {
+ public:
+  PacketMaker(const NodeEnvironment& environment, bool icrc);
+
+  /// Whom a packet is for.
+  struct Address {
+    uint32_t host = 0;
+    Qpn qpn;
+  };
+  /// Empty if the pool is exhausted. The payload is copied here: the one copy of the sender.
+  Frame data(const DataPacket& packet, Address to, FabricTime now) const;
+  /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
+  Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
+                Address to) const;
+
+ private:
+  MrcFrameSpec address(EntropyValue ev, Address to) const;
+  Frame write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const;
+
+  NodeEnvironment environment_;
+  uint32_t self_;
+  bool icrc_;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,20 @@
+#pragma once
+// What a host knows about one other host that it has queue pairs with.
+
+#include "endpoint/congestion_control.h"
+#include "endpoint/port_status.h"
+#include "endpoint/reverse_path.h"
+
+namespace mrclab::endpoint {
+
+struct Peer {
+  Peer(uint32_t host_number, uint32_t all_ports, ReversePath way_back, FixedWindow send_window)
+      : host(host_number), status(all_ports), reverse(std::move(way_back)), window(send_window) {}
+
+  uint32_t host;
+  PortStatus status;
+  ReversePath reverse;
+  FixedWindow window;  ///< per destination, shared by the queue pairs to it
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,65 @@
+#pragma once
+// A queue pair: a requester and a responder towards one peer, and where their events go.
+
+#include <string_view>
+
+#include "endpoint/peer.h"
+#include "endpoint/requester.h"
+#include "endpoint/responder.h"
+
+namespace mrclab::endpoint {
+
+class QueuePair;
+
+class QueuePairEvents {
+ public:
+  virtual ~QueuePairEvents() = default;
+  virtual void write_completed(QueuePair& qp, uint64_t id) = 0;
+  virtual void immediate_received(QueuePair& qp, uint32_t immediate) = 0;
+  virtual void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) = 0;
+  virtual void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) = 0;
+  virtual void failed(QueuePair& qp, std::string_view reason) = 0;
+};
+
+class QueuePair : private RequesterEvents, private ResponderEvents {
+ public:
+  struct Identity {
+    QpHandle handle;
+    Qpn local;
+    Qpn remote;
+    Psn send_first;     ///< of what we send
+    Psn receive_first;  ///< of what the peer sends
+    uint32_t workload = 0;
+  };
+  QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile, EvSet evs,
+            EvProber prober, const MemoryRegistry& memory, QueuePairEvents& events,
+            HostStats& stats)
+      : id(identity),
+        peer(peer_of_it),
+        requester(profile, identity.send_first, std::move(evs), std::move(prober),
+                  peer_of_it.window, *this, stats),
+        responder(profile, identity.receive_first, memory, *this, stats),
+        events_(events) {}
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  const Identity id;
+  Peer& peer;
+  Requester requester;
+  Responder responder;
+  uint32_t application = 0xFFFF'FFFF;         ///< index in the host
+  FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
+
+ private:
+  void write_completed(uint64_t write) override { events_.write_completed(*this, write); }
+  void immediate_received(uint32_t value) override { events_.immediate_received(*this, value); }
+  void ev_changed(EntropyValue ev, EvState to) override { events_.ev_changed(*this, ev, to); }
+  void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) override {
+    events_.loss_detected(*this, ev, psn, cause);
+  }
+  void failed(std::string_view reason) override { events_.failed(*this, reason); }
+
+  QueuePairEvents& events_;
+};
+
+}  // namespace mrclab::endpoint

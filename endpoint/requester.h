@@ -1,0 +1,164 @@
+#pragma once
+// The sending half of a queue pair: writes in, packets out, feedback in, completions out.
+//
+// Pull: the NIC asks next_packet() when a port is free; the entropy value is chosen then. The
+// retransmission of the oldest gap goes before new data, on another value than the one that lost
+// it. The rules (MRC specification §7, facts in the comments of the classes used):
+//   - a packet is lost by the time rule (LossDetector), by a probe's answer or by the ACK timeout;
+//     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
+//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, nobody is to blame
+//   - a write completes when a transport ACK covers it, not when it is SACKed
+//   - no progress for (linear + exponential) timeouts: "Retry Counter Exceeded"
+// Feedback may be any bytes from anyone: what does not fit is refused before state changes.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/application.h"
+#include "endpoint/congestion_control.h"
+#include "endpoint/ev_prober.h"
+#include "endpoint/ev_set.h"
+#include "endpoint/host_stats.h"
+#include "endpoint/loss_detector.h"
+#include "endpoint/outstanding_table.h"
+#include "endpoint/transport_profile.h"
+#include "fabric/headers.h"
+
+namespace mrclab::endpoint {
+
+/// Told by a requester what happened, at fabric time, in order.
+class RequesterEvents {
+ public:
+  virtual ~RequesterEvents() = default;
+  virtual void write_completed(uint64_t id) = 0;
+  /// A transition that matters outside: "good" or "assumed_bad".
+  virtual void ev_changed(EntropyValue ev, EvState to) = 0;
+  /// `cause` is "rack", "probe" or "timeout".
+  virtual void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) = 0;
+  virtual void failed(std::string_view reason) = 0;
+};
+
+/// One data packet to be made into a frame. `payload` points into the writer's memory.
+struct DataPacket {
+  Opcode opcode = Opcode::kWriteOnly;
+  Psn psn;
+  EntropyValue ev;
+  uint32_t port = 0;  ///< = plane
+  std::span<const uint8_t> payload;
+  Meth meth;
+  Reth reth;
+  std::optional<uint32_t> immediate;
+  bool ack_request = false;
+  bool retransmission = false;
+};
+
+/// One reliability probe to be made into a frame.
+struct ProbePacket {
+  EntropyValue ev;
+  uint32_t port = 0;
+  uint16_t id = 0;
+};
+
+class Requester {
+ public:
+  Requester(const TransportProfile& profile, Psn first_psn, EvSet evs, EvProber prober,
+            CongestionControl& window, RequesterEvents& events, HostStats& stats);
+
+  /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
+  bool post(const WriteRequest& request);
+
+  /// Is there a packet to send, were a port free?
+  bool ready() const;
+  /// The next packet for one of `free_ports`; it counts as sent at `now`.
+  std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
+
+  /// Feedback. kCount: accepted; else why it was refused.
+  Refusal on_sack(const Seth& seth, FabricTime now);
+  Refusal on_nack(const Neth& neth, FabricTime now);
+  Refusal on_ack(const Aeth& aeth, Psn psn, FabricTime now);
+
+  /// The earliest instant at which on_timer() has something to do.
+  FabricTime deadline() const;
+  void on_timer(FabricTime now);
+  /// Probes that are due; call until empty after on_timer().
+  std::optional<ProbePacket> next_probe(FabricTime now);
+
+  void set_usable_ports(uint32_t ports, FabricTime now);
+  void fail(std::string_view reason, FabricTime now);
+  bool failed() const { return failed_; }
+
+  EvSet& evs() { return evs_; }
+  const EvSet& evs() const { return evs_; }
+  const OutstandingTable& outstanding() const { return sent_; }
+
+ private:
+  struct Message {
+    WriteRequest request;
+    uint32_t length = 0;
+    Meth meth;
+    Sequence last = -1;  ///< of its last packet, once that is sent
+  };
+  static constexpr size_t kSendQueueLimit = 2048;  ///< messages
+  static constexpr uint16_t kNoProbe = 0;
+
+  Message& message(uint64_t number) { return messages_[number % kSendQueueLimit]; }
+  const Message& message(uint64_t number) const { return messages_[number % kSendQueueLimit]; }
+  bool has_new_data() const;
+  uint32_t next_length() const;
+  Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
+  void add_new_packet();
+  DataPacket describe(Sequence s);
+  void request_ack_if_last_for_now(DataPacket& packet) const;
+
+  bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
+  void on_trigger(const Seth& seth, Sequence cumulative);
+  bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
+  bool acknowledge_to(Sequence last, FabricTime now, bool marked);
+  void acknowledge(Sequence s, FabricTime now, bool marked);
+  void on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now);
+  void detect_losses(FabricTime now);
+  void declare_lost(Sequence s, std::string_view cause, FabricTime now);
+  void assume_bad(uint32_t ev, FabricTime now);
+  void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
+  void complete_to(Sequence last);
+  void count_retry(FabricTime now);
+  void progress(FabricTime now);
+  FabricTime timeout() const;
+  FabricTime timeout_deadline() const;
+  FabricTime tail_deadline() const;
+  bool waiting() const { return sent_.size() > 0 || completed_ < started_; }
+  uint16_t new_probe_id();
+
+  TransportProfile profile_;
+  PsnSpace psns_;
+  EvSet evs_;
+  EvProber prober_;
+  CongestionControl& window_;
+  RequesterEvents& events_;
+  HostStats& stats_;
+  LossDetector detector_;
+  OutstandingTable sent_;
+
+  std::vector<Message> messages_;  // ring by message number
+  uint64_t posted_ = 0;            // messages; the next to be posted
+  uint64_t started_ = 0;           // messages whose first packet was sent
+  uint64_t completed_ = 0;
+  uint32_t offset_ = 0;  // into message started_ - 1, if that has more to send
+  bool in_message_ = false;
+  uint32_t immediates_in_flight_ = 0;
+  uint16_t rqmsn_ = 0;
+
+  uint32_t retries_ = 0;
+  FabricTime last_news_;  // newest progress or transmission
+  FabricTime last_timeout_;
+  FabricTime tail_sent_;
+  FabricTime last_tail_;  // last tail probe, sent or wanted
+  uint16_t tail_probe_id_ = kNoProbe;
+  bool tail_wanted_ = false;
+  uint16_t last_probe_id_ = kNoProbe;
+  bool failed_ = false;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,234 @@
+// What SACKs, NACKs and transport ACKs do to a requester. Everything here may be forged: a packet
+// is judged whole before it changes anything.
+
+#include <algorithm>
+#include <bit>
+
+#include "endpoint/requester.h"
+
+namespace mrclab::endpoint {
+
+namespace {
+constexpr uint8_t kNakMask = 0x60, kNak = 0x60;  // AETH syndrome (InfiniBand table 44)
+constexpr uint8_t kRemoteAccessError = 0x62;
+}  // namespace
+
+Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence cumulative = psns_.sequence(seth.cumulative, sent_.begin());
+  if (acknowledges_unsent(seth, cumulative)) return Refusal::kSackOfFuture;
+  const std::optional<uint32_t> ev = evs_.find(seth.entropy);
+  if (!ev) return Refusal::kUnknownEv;
+
+  const bool marked = seth.mark != SackMark::kNone;
+  if (!seth.probe_response) {
+    if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev);
+    const bool usable = (evs_.usable_ports() & 1u << evs_.plane(*ev)) != 0;
+    if (seth.mark == SackMark::kAlwaysSkip && usable) assume_bad(*ev, now);
+    on_trigger(seth, cumulative);
+  }
+  const bool cumulative_news = acknowledge_to(cumulative, now, marked);
+  const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
+  if (cumulative_news || bitmap_news) progress(now);
+  if (seth.probe_response) on_probe_answer(seth, cumulative, now);
+  detect_losses(now);
+  return Refusal::kCount;
+}
+
+bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const {
+  if (cumulative >= sent_.end()) return true;
+  if (seth.bitmap == 0) return false;
+  const Sequence highest = cumulative + seth.sack_offset + 63 - std::countl_zero(seth.bitmap);
+  // A bit at or below the cumulative PSN says nothing; above the newest packet it cannot be true.
+  return highest >= sent_.end();
+}
+
+/// The packet that triggered a SACK: its timestamp tells which transmission of it arrived, so even
+/// a retransmission can serve the time rule.
+void Requester::on_trigger(const Seth& seth, Sequence cumulative) {
+  const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
+  if (!sent_.contains(trigger)) return;
+  const SentPacket& packet = sent_[trigger];
+  if (packet.state == SentPacket::State::kInFlight &&
+      tx_timestamp(packet.sent) == seth.tx_timestamp) {
+    detector_.on_arrived(packet.sent);
+  }
+}
+
+bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
+  bool news = false;
+  const Sequence base = cumulative + seth.sack_offset;
+  for (uint64_t bits = seth.bitmap; bits != 0; bits &= bits - 1) {
+    const Sequence s = base + std::countr_zero(bits);
+    if (!sent_.contains(s) || sent_[s].state == SentPacket::State::kSacked) continue;
+    acknowledge(s, now, seth.mark != SackMark::kNone);
+    news = true;
+  }
+  return news;
+}
+
+bool Requester::acknowledge_to(Sequence last, FabricTime now, bool marked) {
+  bool news = false;
+  while (sent_.begin() <= last && sent_.size() > 0) {
+    if (sent_[sent_.begin()].state != SentPacket::State::kSacked) {
+      acknowledge(sent_.begin(), now, marked);
+    }
+    sent_.release_oldest();
+    news = true;
+  }
+  return news;
+}
+
+void Requester::acknowledge(Sequence s, FabricTime now, bool marked) {
+  const SentPacket packet = sent_[s];
+  if (packet.state == SentPacket::State::kInFlight) {
+    // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
+    if (packet.transmissions == 1) detector_.on_arrived(packet.sent);
+    window_.on_acknowledged(cost(packet.length), now, now - packet.sent, marked);
+  }
+  sent_.mark_sacked(s);
+}
+
+void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now) {
+  const uint16_t id = seth.psn_offset_or_probe_id;
+  if (id != kNoProbe && id == tail_probe_id_) {
+    tail_probe_id_ = kNoProbe;
+    // The answer describes the 64 packets from its base; what it does not show there and was sent
+    // well before the probe is lost. It says nothing about packets further on.
+    const Sequence base = cumulative + seth.sack_offset;
+    for (Sequence s = std::max(base, sent_.begin()); s < base + 64 && s < sent_.end(); ++s) {
+      if (sent_[s].state == SentPacket::State::kInFlight &&
+          detector_.is_lost_by(sent_[s].sent, tail_sent_)) {
+        declare_lost(s, "probe", now);
+      }
+    }
+    return;
+  }
+  uint32_t ev = 0;
+  switch (prober_.answered(id, now, ev)) {
+    case EvProber::Answer::kResurrect:
+      evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
+      ++stats_.evs_regained;
+      events_.ev_changed(evs_.value(ev), EvState::kGood);
+      break;
+    case EvProber::Answer::kCounted: break;
+    case EvProber::Answer::kUnknown:
+      ++stats_.refused[static_cast<size_t>(Refusal::kStaleFeedback)];
+      break;
+  }
+}
+
+void Requester::detect_losses(FabricTime now) {
+  for (auto s = sent_.oldest_in_flight(); s && detector_.is_lost(sent_[*s].sent);
+       s = sent_.oldest_in_flight()) {
+    declare_lost(*s, "rack", now);
+  }
+}
+
+void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now) {
+  const SentPacket packet = sent_[s];
+  sent_.mark_lost(s);
+  window_.on_lost(cost(packet.length), now);
+  ++stats_.losses_detected;
+  events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
+  // A packet from before the value's resurrection tells nothing about it now, and a plane that is
+  // known to be down explains the loss.
+  const bool usable = (evs_.usable_ports() & 1u << evs_.plane(packet.ev)) != 0;
+  if (usable && packet.sent >= evs_.good_since(packet.ev)) assume_bad(packet.ev, now);
+}
+
+void Requester::assume_bad(uint32_t ev, FabricTime now) {
+  if (evs_.lost(ev) != EvSet::LossVerdict::kAssumedBad) return;
+  ++stats_.evs_lost;
+  prober_.assumed_bad(ev, now);
+  events_.ev_changed(evs_.value(ev), EvState::kAssumedBad);
+}
+
+Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence s = psns_.sequence(neth.psn, sent_.begin());
+  if (s >= sent_.end()) return Refusal::kNackOfUnsent;
+  if (s < sent_.begin()) return Refusal::kStaleFeedback;
+  const std::optional<uint32_t> ev = evs_.find(neth.entropy);
+  if (!ev) return Refusal::kUnknownEv;
+  const SentPacket& packet = sent_[s];
+  const bool current = packet.state == SentPacket::State::kInFlight && packet.ev == *ev &&
+                       tx_timestamp(packet.sent) == neth.tx_timestamp;
+  switch (static_cast<NackReason>(neth.reason)) {
+    case NackReason::kTrimmed:
+    case NackReason::kTrimmedLastHop:
+      ++stats_.trim_nacks_received;
+      // The last hop's queue is the receiver's affair: another path would meet it again.
+      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev);
+      if (!current) return Refusal::kStaleFeedback;
+      retransmit_without_blame(s, true, now);
+      progress(now);
+      return Refusal::kCount;
+    case NackReason::kNoBitmap:
+    case NackReason::kNoPacketBuffer:
+    case NackReason::kNoResource:
+    case NackReason::kPsnOutOfWindow:
+      if (!current) return Refusal::kStaleFeedback;
+      retransmit_without_blame(s, false, now);
+      count_retry(now);
+      return Refusal::kCount;
+    case NackReason::kUnexpectedEvent:
+      if (!current) return Refusal::kStaleFeedback;
+      fail("Remote Operation Error", now);
+      return Refusal::kCount;
+  }
+  return Refusal::kMalformed;
+}
+
+void Requester::retransmit_without_blame(Sequence s, bool trimmed, FabricTime now) {
+  const Bytes size = cost(sent_[s].length);
+  sent_.mark_lost(s);
+  if (trimmed) {
+    window_.on_trimmed(size, now);
+  } else {
+    window_.on_lost(size, now);
+  }
+}
+
+Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence last = psns_.sequence(psn, sent_.begin());
+  if (last >= sent_.end()) return Refusal::kAckOfFuture;
+  if ((aeth.syndrome & kNakMask) == kNak) {
+    if (!sent_.contains(last)) return Refusal::kStaleFeedback;
+    fail(aeth.syndrome == kRemoteAccessError ? "Remote Access Error" : "Remote Operation Error",
+         now);
+    return Refusal::kCount;
+  }
+  const uint64_t completed_before = completed_;
+  const bool news = acknowledge_to(last, now, false);
+  complete_to(last);
+  if (news || completed_ != completed_before) progress(now);
+  detect_losses(now);
+  return Refusal::kCount;
+}
+
+void Requester::complete_to(Sequence last) {
+  while (completed_ < started_) {
+    const Message& m = message(completed_);
+    if (m.last < 0 || m.last > last) return;
+    const uint64_t id = m.request.id;
+    if (m.request.immediate) --immediates_in_flight_;
+    ++completed_;
+    ++stats_.writes_completed;
+    events_.write_completed(id);
+  }
+}
+
+void Requester::count_retry(FabricTime now) {
+  if (++retries_ > profile_.linear_retries + profile_.exponential_retries) {
+    fail("Retry Counter Exceeded", now);
+  }
+}
+
+void Requester::progress(FabricTime now) {
+  retries_ = 0;
+  last_news_ = now;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,124 @@
+#include "endpoint/responder.h"
+
+#include <cstring>
+
+namespace mrclab::endpoint {
+
+namespace {
+
+constexpr uint8_t kAckSyndrome = 0x1F;        // no credits
+constexpr uint8_t kRemoteAccessError = 0x62;  // InfiniBand table 44: NAK code 2
+
+SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
+  return {packet.entropy(), timestamp, packet.outer.ecn() == kEcnCe};
+}
+
+uint16_t timestamp_of(const MrcPacket& packet) {
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  return write.tseth ? write.tseth->tx_timestamp : uint16_t{0};
+}
+
+}  // namespace
+
+Responder::Responder(const TransportProfile& profile, Psn first_psn, const MemoryRegistry& memory,
+                     ResponderEvents& events, HostStats& stats)
+    : profile_(profile),
+      psns_(first_psn),
+      memory_(memory),
+      events_(events),
+      stats_(stats),
+      window_(profile.max_psn_range),
+      sacks_(profile.sack_threshold) {}
+
+Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {
+  const Sequence s = psns_.sequence(packet.bth.psn, window_.cumulative());
+  if (packet.trimmed) return on_trimmed(packet, s, replies);
+  const SackTrigger trigger = trigger_of(packet, timestamp_of(packet));
+  switch (window_.classify(s)) {
+    case ReceiveWindow::Position::kNew: break;
+    case ReceiveWindow::Position::kDuplicate:
+      replies.sack = sacks_.make(window_, psns_, s, trigger);
+      if (s <= window_.cumulative()) put_ack(replies);
+      return Refusal::kDuplicate;
+    case ReceiveWindow::Position::kAhead:
+      replies.nack = nack(NackReason::kPsnOutOfWindow, packet);
+      return Refusal::kPsnOutOfWindow;
+    case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
+  }
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  if (!write.reth || !length_fits(packet, *write.reth)) return Refusal::kBadLength;
+  const MemoryRegistry::Target target =
+      memory_.resolve(write.reth->rkey, write.reth->va, packet.payload.size());
+  if (target.check != MemoryCheck::kOk) {
+    ++stats_.memory_faults;
+    replies.ack = Aeth{kRemoteAccessError, messages_ & 0xFF'FFFF};
+    replies.ack_psn = packet.bth.psn;
+    return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
+  }
+  std::memcpy(target.data, packet.payload.data(), packet.payload.size());
+  placed = packet.payload.size();
+  window_.accept(s, is_last(packet.bth.opcode), write.immediate);
+  const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
+  const bool sack = sacks_.on_packet(placed, forced);
+  bool completed = false;
+  while (const auto end = window_.advance()) {
+    ++messages_;
+    completed = true;
+    if (end->immediate) events_.immediate_received(*end->immediate);
+  }
+  if (completed) put_ack(replies);
+  if (sack) replies.sack = sacks_.make(window_, psns_, s, trigger);
+  return Refusal::kCount;
+}
+
+Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies) {
+  ++stats_.trims_seen;
+  switch (window_.classify(s)) {
+    case ReceiveWindow::Position::kNew: break;
+    case ReceiveWindow::Position::kDuplicate:
+      replies.sack = sacks_.make(window_, psns_, s, trigger_of(packet, timestamp_of(packet)));
+      return Refusal::kDuplicate;
+    case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
+    case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
+  }
+  const bool last_hop = packet.outer.dscp() == kDscpTrimmedLastHop;
+  replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
+  return Refusal::kCount;
+}
+
+bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
+  const size_t length = packet.payload.size();
+  if (length == 0 || length != packet.payload_length || length > profile_.pmtu) return false;
+  if (length > reth.dma_length) return false;
+  switch (packet.bth.opcode) {
+    case Opcode::kWriteFirst:
+    case Opcode::kWriteMiddle: return length == profile_.pmtu;
+    case Opcode::kWriteOnly:
+    case Opcode::kWriteOnlyImm: return length == reth.dma_length;
+    default: return true;
+  }
+}
+
+void Responder::on_probe(const MrcPacket& packet, Replies& replies) {
+  const auto& peth = std::get<Peth>(packet.extension);
+  replies.sack = sacks_.make_probe_answer(window_, psns_, peth.probe_id,
+                                          trigger_of(packet, peth.tx_timestamp));
+  // A transport ACK may have been lost, and nothing else would repeat it (our choice).
+  if (window_.cumulative() >= 0) put_ack(replies);
+}
+
+Neth Responder::nack(NackReason reason, const MrcPacket& packet) const {
+  Neth neth;
+  neth.reason = static_cast<uint8_t>(reason);
+  neth.entropy = packet.entropy();
+  neth.psn = packet.bth.psn;
+  neth.tx_timestamp = timestamp_of(packet);
+  return neth;
+}
+
+void Responder::put_ack(Replies& replies) const {
+  replies.ack = Aeth{kAckSyndrome, messages_ & 0xFF'FFFF};
+  replies.ack_psn = psns_.psn(window_.cumulative());
+}
+
+}  // namespace mrclab::endpoint

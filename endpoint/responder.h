@@ -1,0 +1,70 @@
+#pragma once
+// The receiving half of a queue pair: places payload wherever it belongs, in any order, and
+// answers.
+//
+//   new in window       -> memory, then bitmap; SACK if triggered; transport ACK at message ends
+//   duplicate           -> SACK; at or below cumulative also a transport ACK; no memory write
+//   ahead of the window -> NACK PSN_OOR_WINDOW          far past -> dropped
+//   trimmed             -> NACK TRIMMED or TRIMMED_LASTHOP; nothing in it can be trusted but its
+//   PSN bad rkey or bounds  -> transport NAK "remote access error"; neither memory nor bitmap
+//   change
+//
+// Write-with-Immediate is told in the order of PSNs, after everything before it is in memory
+// (MRC specification §7; the bitmap keeps immediates that are early).
+
+#include <cstdint>
+#include <optional>
+
+#include "endpoint/host_stats.h"
+#include "endpoint/memory_registry.h"
+#include "endpoint/receive_window.h"
+#include "endpoint/sack_generator.h"
+#include "endpoint/transport_profile.h"
+#include "fabric/headers.h"
+
+namespace mrclab::endpoint {
+
+/// Told by a responder, in order.
+class ResponderEvents {
+ public:
+  virtual ~ResponderEvents() = default;
+  virtual void immediate_received(uint32_t immediate) = 0;
+};
+
+/// What to send back; at most one of each.
+struct Replies {
+  std::optional<Seth> sack;
+  std::optional<Neth> nack;
+  std::optional<Aeth> ack;
+  Psn ack_psn;
+};
+
+class Responder {
+ public:
+  Responder(const TransportProfile& profile, Psn first_psn, const MemoryRegistry& memory,
+            ResponderEvents& events, HostStats& stats);
+
+  /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
+  /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
+  Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
+  void on_probe(const MrcPacket& packet, Replies& replies);
+
+  const ReceiveWindow& window() const { return window_; }
+
+ private:
+  Refusal on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies);
+  bool length_fits(const MrcPacket& packet, const Reth& reth) const;
+  Neth nack(NackReason reason, const MrcPacket& packet) const;
+  void put_ack(Replies& replies) const;
+
+  TransportProfile profile_;
+  PsnSpace psns_;
+  const MemoryRegistry& memory_;
+  ResponderEvents& events_;
+  HostStats& stats_;
+  ReceiveWindow window_;
+  SackGenerator sacks_;
+  uint32_t messages_ = 0;  // completed: the MSN of transport ACKs
+};
+
+}  // namespace mrclab::endpoint

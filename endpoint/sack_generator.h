@@ -1,0 +1,81 @@
+#pragma once
+// When a responder sends a SACK, and what it says (MRC specification §7.5.2; bitmap base: MRC
+// leaves it open, UEC and htsim take max(psn - 63, cumulative + 1)).
+//
+// Triggers: more than the threshold of bytes since the last one, A bit, CE mark, retransmission,
+// reliability probe, duplicate. Every fourth SACK and every probe answer start their bitmap at
+// cumulative + 1, so that the oldest holes are always described.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "endpoint/receive_window.h"
+#include "endpoint/sequence.h"
+#include "fabric/headers.h"
+
+namespace mrclab::endpoint {
+
+/// What a SACK reflects of the packet that triggered it.
+struct SackTrigger {
+  EntropyValue entropy;
+  uint16_t tx_timestamp = 0;
+  bool ce_marked = false;  ///< outer header: the mark of a switch
+};
+
+class SackGenerator {
+ public:
+  explicit SackGenerator(uint32_t threshold_bytes) : threshold_(threshold_bytes) {}
+
+  /// Counts a new packet. `forced`: A bit, CE mark or retransmission. True: send a SACK now.
+  bool on_packet(uint64_t payload_bytes, bool forced) {
+    received_bytes_ += payload_bytes;
+    since_last_ += std::max<uint64_t>(payload_bytes, kMinCount);
+    return forced || since_last_ > threshold_;
+  }
+
+  /// The SACK for the packet `trigger_sequence`.
+  Seth make(const ReceiveWindow& window, const PsnSpace& psns, Sequence trigger_sequence,
+            const SackTrigger& trigger) {
+    Seth seth = common(window, psns, trigger);
+    seth.psn_offset_or_probe_id = static_cast<uint16_t>(trigger_sequence - window.cumulative());
+    const bool from_oldest_hole = ++count_ % 4 == 0;
+    const Sequence first = window.cumulative() + 1;
+    put_bitmap(seth, window, from_oldest_hole ? first : std::max(trigger_sequence - 63, first));
+    return seth;
+  }
+
+  Seth make_probe_answer(const ReceiveWindow& window, const PsnSpace& psns, uint16_t probe_id,
+                         const SackTrigger& trigger) {
+    Seth seth = common(window, psns, trigger);
+    seth.probe_response = true;
+    seth.psn_offset_or_probe_id = probe_id;
+    put_bitmap(seth, window, window.cumulative() + 1);
+    return seth;
+  }
+
+ private:
+  static constexpr uint64_t kMinCount = 1024;
+
+  Seth common(const ReceiveWindow& window, const PsnSpace& psns, const SackTrigger& trigger) {
+    since_last_ = 0;
+    Seth seth;
+    seth.mark = trigger.ce_marked ? SackMark::kSkipOnce : SackMark::kNone;
+    seth.entropy = trigger.entropy;
+    seth.tx_timestamp = trigger.tx_timestamp;
+    seth.cumulative = psns.psn(window.cumulative());
+    seth.out_of_order = static_cast<uint16_t>(std::min(window.out_of_order(), 0x7FFFu));
+    seth.received_units = static_cast<uint32_t>((received_bytes_ + 255) / 256 & 0xFF'FFFF);
+    return seth;
+  }
+  static void put_bitmap(Seth& seth, const ReceiveWindow& window, Sequence base) {
+    seth.sack_offset = static_cast<int16_t>(base - window.cumulative());
+    seth.bitmap = window.bitmap(base);
+  }
+
+  uint32_t threshold_;
+  uint64_t since_last_ = 0;
+  uint64_t received_bytes_ = 0;
+  uint32_t count_ = 0;
+};
+
+}  // namespace mrclab::endpoint
