@@ -154,14 +154,10 @@ void LiveLab::wait_until_ready() {
       const bool late = std::chrono::steady_clock::now() > deadline;
       const auto ended = children_[i].wait(milliseconds(1));
       if (!ended && !late) continue;
-      std::string said;
-      try {
-        said = netio::read_file(fabric_->run_directory() / (plan_.processes[i].name + ".out"));
-      } catch (const netio::SystemError&) {
-      }
-      throw std::runtime_error(
-          fmt::format("{} did not become ready: {}\n{}", plan_.processes[i].name,
-                      ended ? to_string(*ended) : "no answer in 20 s", said));
+      throw std::runtime_error(fmt::format("{} did not become ready: {}{}",
+                                           plan_.processes[i].name,
+                                           ended ? to_string(*ended) : "no answer in 20 s",
+                                           last_words(i)));
     }
   }
 }
@@ -198,10 +194,21 @@ void LiveLab::watch_children() {
     const bool had_finished = state == ProcessState::kFinished;
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
-    outside_faults_.push_back({fmt::format("{} ended with {} at {}", plan_.processes[i].name,
+    outside_faults_.push_back({fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
                                            to_string(*children_[i].wait(milliseconds(0))),
-                                           to_string(now()))});
+                                           to_string(now()), last_words(i))});
   }
+}
+
+std::string LiveLab::last_words(uint32_t process) const {
+  std::string said;
+  try {
+    said = netio::read_file(fabric_->run_directory() / (plan_.processes[process].name + ".out"));
+  } catch (const netio::SystemError&) {
+    return "";
+  }
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  return said.empty() ? "" : ": " + said.substr(said.rfind('\n') + 1);
 }
 
 void LiveLab::watch_heartbeats() {

@@ -90,6 +90,8 @@ class LiveLab {
   void wait_until_ready();
   void watch_children();
   void watch_heartbeats();
+  /// What a process printed last, with a colon before it; empty if nothing.
+  std::string last_words(uint32_t process) const;
 
   const Topology& topology_;
   LiveLabOptions options_;

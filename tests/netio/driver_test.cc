@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 
+#include "fabric/event_queue.h"
 #include "netio/link.h"
 #include "netio/shared_page.h"
 
