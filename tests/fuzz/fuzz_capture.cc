@@ -1,0 +1,58 @@
+// Any bytes as a capture file: records, skips or an error, and what is made of the records (packet
+// histories, measurements, a verdict) holds together.
+
+#include "analysis/analyze.h"
+#include "analysis/capture_reader.h"
+#include "analysis/checks.h"
+#include "analysis/packet_history.h"
+#include "analysis/report.h"
+#include "tests/fuzz/must.h"
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::analysis;
+
+namespace {
+
+void check_history(const PacketHistory& history) {
+  MUST(history.deliveries().size() <= history.packets().size());
+  FabricTime last;
+  for (const Delivery& d : history.deliveries()) {
+    MUST(d.t >= last && d.packet < history.packets().size());
+    MUST(history.packets()[d.packet].delivered == d.t);
+    last = d.t;
+  }
+  for (const Transmission& t : history.transmissions()) {
+    MUST(t.packet < history.packets().size());
+    MUST((t.fate == Fate::kInFlight) == (t.ended == FabricTime::never()));
+    MUST(t.attempt > 0 || t.previous == Transmission::kNone);
+  }
+  for (const Packet& p : history.packets()) MUST(p.flow < history.flows().size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const Topology topology = test::two_rows();
+  PacketHistory history(topology);
+  try {
+    const auto reader = CaptureReader::from_memory({data, size});
+    history.add(*reader);
+  } catch (const CaptureError&) {
+  }
+  history.finish();
+  check_history(history);
+  FaultSpan fault;
+  fault.start = FabricTime::from_us(20);
+  const std::array links{LinkId{0}};
+  fault.impairments = impairments_of_links(topology, links, fault.start, FabricTime::from_us(40));
+  const Measurements m = measure(topology, history, std::span{&fault, 1}, FabricTime::from_us(1),
+                                 FabricTime::from_us(100));
+  const std::vector<Expectation> expectations{ExpectNoQpError{}, ExpectMemoryIntact{},
+                                              ExpectHealed{}, ExpectDetect{FabricTime::from_us(5)},
+                                              ExpectRecover{FabricTime::from_us(50)}};
+  const HostReports hosts;
+  MUST(run_checks(expectations, {topology, history, m, std::span{&fault, 1}, hosts}).size() ==
+       expectations.size());
+  return 0;
+}

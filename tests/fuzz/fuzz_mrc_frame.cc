@@ -1,0 +1,84 @@
+// Any bytes as an MRC frame. What parses must be the frame that is built from what was parsed.
+
+#include <algorithm>
+#include <vector>
+
+#include "fabric/headers.h"
+#include "fabric/history.h"
+#include "tests/fuzz/must.h"
+
+using namespace mrclab;
+
+namespace {
+
+MrcFrameSpec spec_of(const MrcPacket& packet) {
+  MrcFrameSpec spec;
+  spec.source_mac = packet.ethernet.source;
+  spec.destination_mac = packet.ethernet.destination;
+  spec.outer_source = packet.outer.source;
+  spec.carrier = packet.outer.destination;
+  spec.inner_source = packet.inner.source;
+  spec.inner_destination = packet.inner.destination;
+  spec.dscp = packet.outer.dscp();
+  spec.ecn = packet.outer.ecn();
+  spec.hop_limit = packet.outer.hop_limit;
+  spec.ev = packet.entropy();
+  spec.bth = packet.bth;
+  spec.extension = packet.extension;
+  spec.payload_length = packet.payload.size();
+  return spec;
+}
+
+void check_spans(std::span<const uint8_t> bytes, const MrcPacket& packet) {
+  MUST(packet.payload.size() <= packet.payload_length);
+  if (packet.payload.empty()) return;
+  MUST(packet.payload.data() >= bytes.data());
+  MUST(packet.payload.data() + packet.payload.size() <= bytes.data() + bytes.size());
+}
+
+void check_rebuilt(const MrcPacket& packet) {
+  const MrcFrameSpec spec = spec_of(packet);
+  std::vector<uint8_t> frame(mrc_frame_size(spec), 0xEE);
+  MUST(frame.size() == kUdpOffset + packet.inner.payload_length);
+  const std::span<uint8_t> payload = write_mrc_headers(spec, frame);
+  std::copy(packet.payload.begin(), packet.payload.end(), payload.begin());
+  finish_mrc_frame(frame);
+  MUST(icrc_ok(frame));
+  MrcPacket again;
+  MUST(parse_mrc_frame(frame, again) == ParseError::kNone);
+  Bth expected = packet.bth;
+  if (!is_write(expected.opcode)) expected.has_tseth = false;  // means nothing there
+  MUST(again.bth == expected);
+  MUST(again.extension == packet.extension);
+  MUST(again.ethernet == packet.ethernet);
+  MUST(again.entropy() == packet.entropy());
+  MUST(again.outer.traffic_class == packet.outer.traffic_class);
+  MUST(std::ranges::equal(again.payload, packet.payload));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const uint8_t> bytes(data, size);
+  MrcPacket packet;
+  const ParseError strict = parse_mrc_frame(bytes, packet);
+  MUST(name_of(strict) != "unknown");
+  const bool sound = icrc_ok(bytes);
+  if (strict == ParseError::kNone) {
+    MUST(!packet.cut);
+    MUST(!(sound && packet.trimmed));
+    check_spans(bytes, packet);
+    if (!packet.trimmed) check_rebuilt(packet);
+  }
+  const ParseError lenient = parse_mrc_frame(bytes, packet, {.allow_cut = true});
+  MUST(strict != ParseError::kNone || lenient == ParseError::kNone);
+  if (lenient == ParseError::kNone) check_spans(bytes, packet);
+
+  static FramePool pool(64);
+  const Frame frame = pool.copy(bytes);
+  if (frame) {
+    history_record({FabricTime::zero(), PortId{0}, Direction::kIngress, PacketEvent::kPassed,
+                    DropCause::kNone, QueueClass::kNone, frame});
+  }
+  return 0;
+}

@@ -1,0 +1,120 @@
+// Writes the checked-in seeds of the binary fuzz targets: make_seeds tests/fuzz/corpus. Only needed
+// again when a format changes.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "fabric/headers.h"
+#include "fabric/history.h"
+#include "fabric/path.h"
+#include "fabric/trailer.h"
+#include "tests/support/fabrics.h"
+#include "tests/support/sample_frames.h"
+
+using namespace mrclab;
+using namespace mrclab::test;
+
+namespace {
+
+using Bytes8 = std::vector<uint8_t>;
+
+class Seeds {
+ public:
+  explicit Seeds(std::filesystem::path root) : root_(std::move(root)), topology_(octet()) {}
+
+  void write_all() {
+    for (const Opcode opcode : kAllOpcodes) write_opcode(opcode);
+    write_carriers();
+    write_void();
+    write("report_text", "streams",
+          as_bytes(history_to_text(
+              HistoryDigest(topology_, topology_.host(0), FabricTime::zero()).streams())));
+  }
+
+ private:
+  static Bytes8 as_bytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+  void write(const std::string& corpus, const std::string& name, const Bytes8& bytes) {
+    std::filesystem::create_directories(root_ / corpus);
+    std::ofstream out(root_ / corpus / name, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()),
+              static_cast<std::streamsize>(bytes.size()));
+    if (!out) throw std::runtime_error("write seed " + name);
+  }
+
+  /// A frame as the lab sends it: host 1 to host 6 of octet over p3/u2.
+  MrcFrameSpec real_spec(Opcode opcode) {
+    MrcFrameSpec spec = random_spec(opcode, 7, 21);
+    spec.outer_source = spec.inner_source = host_address(topology_, 1);
+    spec.inner_destination = host_address(topology_, 6);
+    spec.carrier = make_carrier(topology_, 1, 6, Path{3, 2});
+    spec.ev = ev_of({3, 2});
+    return spec;
+  }
+
+  static Bytes8 with_trailer(Bytes8 frame, DropCause lost) {
+    TimeTrailer trailer;
+    trailer.lab = 1;
+    trailer.wire = WireId{17};
+    trailer.modelled_size = static_cast<uint32_t>(frame.size());
+    trailer.sequence = 42;
+    trailer.start = FabricTime::from_us(300);
+    trailer.end = FabricTime::from_us(301);
+    trailer.flight = FabricTime::from_ns(500);
+    trailer.lost = lost;
+    std::array<uint8_t, kTrailerBytes> bytes;
+    write_trailer(trailer, bytes);
+    frame.insert(frame.end(), bytes.begin(), bytes.end());
+    return frame;
+  }
+
+  void write_opcode(Opcode opcode) {
+    const std::string name(name_of(opcode));
+    const Bytes8 frame = build_frame(real_spec(opcode));
+    write("mrc_frame", name, frame);
+    if (opcode != Opcode::kWriteOnlyImm && opcode != Opcode::kSack) return;
+    write("mrc_frame", name + "-with-trailer", with_trailer(frame, DropCause::kNone));
+    write("trailer", name, with_trailer(frame, DropCause::kNone));
+    write("ipv6", name, Bytes8(frame.begin() + kOuterOffset, frame.begin() + kInnerOffset));
+    if (is_write(opcode)) write("mrc_frame", name + "-trimmed", trim(frame));
+  }
+
+  void write_void() {
+    FramePool pool(64);
+    const Frame lost = pool.copy(build_frame(real_spec(Opcode::kWriteOnly)));
+    const Frame frame = make_void_frame(pool, lost);
+    write("trailer", "void",
+          with_trailer({frame.bytes().begin(), frame.bytes().end()}, DropCause::kWireLoss));
+    write("trailer", "alone", with_trailer({}, DropCause::kNone));
+  }
+
+  void write_carriers() {
+    const auto address = [](const Ipv6Address& a) { return Bytes8(a.begin(), a.end()); };
+    write("carrier", "cross", address(make_carrier(topology_, 1, 6, Path{3, 2})));
+    write("carrier", "local", address(make_carrier(topology_, 1, 2, Path{7, kT0LocalUplink})));
+    write("carrier", "kernel",
+          address(make_carrier(topology_, 7, 0, Path{0, 3}, UsidRole::kHostKernel)));
+    write("carrier", "host", address(host_address(topology_, 6)));
+    write("carrier", "path", as_bytes(to_string(Path{12, 345})));
+    write("carrier", "local-path", as_bytes(to_string(Path{3, kT0LocalUplink})));
+    const uint32_t ev = ev_of({3, 2}).value;
+    write("carrier", "ev",
+          {0, static_cast<uint8_t>(ev >> 16), static_cast<uint8_t>(ev >> 8),
+           static_cast<uint8_t>(ev)});
+  }
+
+  std::filesystem::path root_;
+  Topology topology_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: make_seeds tests/fuzz/corpus\n";
+    return 2;
+  }
+  Seeds(argv[1]).write_all();
+}
