@@ -93,6 +93,9 @@ TEST_CASE("bad workloads get an exact error") {
            Row{"all_reduce: {hosts: all, size: 28B, until: end}",
                "f.yaml:1:34: found \"28B\": expected a multiple of 4B of at least 32B: one 32-bit "
                "element per host"},
+           Row{"all_reduce: {hosts: all, size: 33B, until: end}",
+               "f.yaml:1:34: found \"33B\": expected a multiple of 4B of at least 32B: one 32-bit "
+               "element per host"},
            Row{"all_reduce: {hosts: all, size: 1GiB, until: end}",
                "f.yaml:1:34: found \"1GiB\": expected a size from 1B to 256MiB"},
            Row{"all_reduce: {hosts: h1, size: 8MiB, until: end}",

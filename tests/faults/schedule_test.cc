@@ -155,6 +155,20 @@ TEST_CASE("of several losses on a wire the highest counts") {
         "50us loss h0:p0->p0.t0-0:d0 0% fault 2 heals\n");
 }
 
+TEST_CASE(
+    "where one fault hands a target over to another, the effect belongs to the one that decides") {
+  const Topology t = test::two_rows();
+  // Worse from 20 on: the second fault begins. Better from 20 on: the first one ends.
+  CHECK(text_of(compile({lossy(us(10), us(10), 5), lossy(us(20), us(10), 20)}, t), t) ==
+        "10us loss h0:p0->p0.t0-0:d0 5% fault 0\n"
+        "20us loss h0:p0->p0.t0-0:d0 20% fault 1\n"
+        "30us loss h0:p0->p0.t0-0:d0 0% fault 1 heals\n");
+  CHECK(text_of(compile({lossy(us(20), us(10), 5), lossy(us(10), us(10), 20)}, t), t) ==
+        "10us loss h0:p0->p0.t0-0:d0 20% fault 1\n"
+        "20us loss h0:p0->p0.t0-0:d0 5% fault 1 heals\n"
+        "30us loss h0:p0->p0.t0-0:d0 0% fault 0 heals\n");
+}
+
 TEST_CASE("the tracker says what is degraded at an instant, and when a fault is healed") {
   const Topology t = test::two_rows();
   const std::vector<Fault> faults{link_down(us(10), us(10)), lossy(us(15), us(25), 20),
