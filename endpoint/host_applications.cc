@@ -66,13 +66,14 @@ void HostNode::Impl::immediate_received(QueuePair& qp, uint32_t immediate) {
 }
 
 void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
-  EventRecord record{now_, "ev_state", {}, qp.id.local, ev, {}, name_of(to), {}};
-  environment_.observer.event(record);
+  const PortId port{path_of(ev)->plane};
+  environment_.observer.event({now_, "ev_state", port, qp.id.local, ev, {}, name_of(to), {}});
 }
 
 void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
                                    std::string_view cause) {
-  environment_.observer.event({now_, "loss_detected", {}, qp.id.local, ev, psn, cause, {}});
+  const PortId port{path_of(ev)->plane};
+  environment_.observer.event({now_, "loss_detected", port, qp.id.local, ev, psn, cause, {}});
 }
 
 void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {

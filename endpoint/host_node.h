@@ -15,7 +15,7 @@
 //
 // Events (EventRecord::kind): ev_state (cause good | assumed_bad | port_down | port_up),
 // loss_detected (cause rack | probe | timeout), qp_error, port_avoided, port_restored,
-// port_status_sent, port_status_received, collective_done, memory_mismatch, write_done.
+// port_status_sent, port_status_received, collective_done, memory_mismatch.
 //
 // Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
 // sends by the MPR window and the send queue. Nothing is allocated per packet once warm.

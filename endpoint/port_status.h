@@ -30,9 +30,9 @@ class PortStatus {
   void sent(FabricTime now, FabricTime interval) {
     due_ = ++repeats_ < kMaxRepeats ? now + interval : FabricTime::never();
   }
-  /// False if the answer is not about the newest request.
+  /// False if the answer is not about the newest request. Each of its copies is answered.
   bool answered(uint16_t id) {
-    if (due_ == FabricTime::never() || id != id_) return false;
+    if (id != id_ || repeats_ == 0) return false;
     due_ = FabricTime::never();
     return true;
   }

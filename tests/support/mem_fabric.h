@@ -2,8 +2,8 @@
 // A whole fabric in one test process: real HostNodes and SwitchNodes, wires in memory, fabric time
 // driven conservatively. No trailer, no kernel: a Transmission becomes the peer's Arrival.
 //
-//   next = earliest event of all nodes; every node may run until next + (smallest lookahead) - 1 ps,
-//   since nothing that starts from `next` on can be processed anywhere before that.
+//   next = earliest event of all nodes; every node may run until next + (smallest lookahead) - 1
+//   ps, since nothing that starts from `next` on can be processed anywhere before that.
 //
 // `shuffle` delivers and runs in a random order of calls, which must change nothing.
 
@@ -90,8 +90,7 @@ class MemFabric {
       lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
     }
     endpoint::HostConfig config;
-    config.transport =
-        options_.profile.value_or(endpoint::make_profile("lab", topology));
+    config.transport = options_.profile.value_or(endpoint::make_profile("lab", topology));
     config.workloads = options_.workloads;
     config.end = options_.end;
     for (const NodeSite& site : topology.nodes) {
@@ -141,8 +140,7 @@ class MemFabric {
       FabricTime next = FabricTime::never();
       for (const auto& node : nodes_) next = std::min(next, node->next_event());
       if (next > until) break;
-      const FabricTime horizon =
-          std::min(until, next + lookahead_ - FabricTime::from_ps(1));
+      const FabricTime horizon = std::min(until, next + lookahead_ - FabricTime::from_ps(1));
       if (options_.shuffle != 0) std::shuffle(order.begin(), order.end(), random_);
       for (const size_t i : order) {
         if (nodes_[i]->next_event() > horizon) continue;

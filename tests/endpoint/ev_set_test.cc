@@ -1,0 +1,173 @@
+#include "endpoint/ev_set.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "fabric/path.h"
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+
+namespace {
+
+constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
+
+/// `planes` planes with `uplinks` values each.
+EvSet make_set(uint32_t planes, uint32_t uplinks, uint32_t qp = 0, uint32_t divisor = 4) {
+  std::vector<EntropyValue> values;
+  for (uint32_t p = 0; p < planes; ++p) {
+    for (uint32_t u = 0; u < uplinks; ++u) values.push_back(ev_of({p, u}));
+  }
+  return {values, planes, divisor, {7, NodeId{0}, qp}};
+}
+
+std::vector<uint32_t> choose_n(EvSet& set, size_t n, uint32_t ports) {
+  std::vector<uint32_t> chosen;
+  for (size_t i = 0; i < n; ++i) chosen.push_back(set.choose(ports).value());
+  return chosen;
+}
+
+}  // namespace
+
+TEST_CASE("a cross-T1 pair gets every plane and uplink, a pair on one T0 one value per plane") {
+  const Topology octet = test::octet();
+  const auto cross = entropy_values(octet, 0, 4, 256, 1);
+  CHECK(cross.size() == 32);
+  CHECK(std::set<uint32_t>([&] {
+          std::set<uint32_t> all;
+          for (const auto ev : cross) all.insert(ev.value);
+          return all;
+        }())
+            .size() == 32);
+  const auto local = entropy_values(octet, 0, 1, 256, 1);
+  REQUIRE(local.size() == 8);
+  for (uint32_t p = 0; p < 8; ++p) CHECK(path_of(local[p]) == Path{p, kT0LocalUplink});
+}
+
+TEST_CASE("a limit takes equally many values of each plane") {
+  const auto values = entropy_values(test::octet(), 0, 4, 16, 1);
+  std::map<uint32_t, int> per_plane;
+  for (const auto ev : values) ++per_plane[path_of(ev)->plane];
+  CHECK(per_plane.size() == 8);
+  for (const auto& [plane, count] : per_plane) CHECK(count == 2);
+}
+
+TEST_CASE("the rotation uses every value of a plane once before any twice, and planes in turn") {
+  EvSet set = make_set(2, 4);
+  for (int round = 0; round < 5; ++round) {
+    std::set<uint32_t> seen;
+    for (const uint32_t index : choose_n(set, 8, 0b11)) seen.insert(index);
+    CHECK(seen.size() == 8);
+  }
+  const auto chosen = choose_n(set, 4, 0b11);
+  CHECK(set.plane(chosen[0]) != set.plane(chosen[1]));
+}
+
+TEST_CASE("rotations are reshuffled at each wrap and differ between queue pairs") {
+  EvSet a = make_set(1, 16, 0);
+  EvSet b = make_set(1, 16, 1);
+  const auto first = choose_n(a, 16, 1);
+  CHECK(choose_n(a, 16, 1) != first);
+  CHECK(choose_n(b, 16, 1) != first);
+}
+
+TEST_CASE("only values of free and usable ports are chosen") {
+  EvSet set = make_set(4, 2);
+  for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100).value()) == 2);
+  set.set_usable_ports(0b1011, at(1));
+  CHECK(!set.choose(0b0100));
+  CHECK(!set.choose(0));
+}
+
+TEST_CASE("a marked value loses exactly one turn") {
+  EvSet set = make_set(1, 4);
+  const uint32_t victim = choose_n(set, 4, 1).back();
+  set.congested(victim);
+  set.congested(victim);  // repeated feedback does not accumulate
+  CHECK(set.state(victim) == EvState::kSkip);
+  std::map<uint32_t, int> uses;
+  for (const uint32_t index : choose_n(set, 3, 1)) ++uses[index];
+  // Its turn came somewhere in this round or comes at the next selection.
+  CHECK(uses[victim] == 0);
+  for (const uint32_t index : choose_n(set, 9, 1)) ++uses[index];
+  CHECK(set.state(victim) == EvState::kGood);
+  CHECK(uses[victim] == 2);
+}
+
+TEST_CASE("one selection restores at most one skipped value") {
+  EvSet set = make_set(1, 4);
+  for (uint32_t i = 0; i < 3; ++i) set.congested(i);
+  CHECK(set.choose(1) == 3);
+  int skipped = 0;
+  for (uint32_t i = 0; i < 3; ++i) skipped += set.state(i) == EvState::kSkip;
+  CHECK(skipped >= 2);
+}
+
+TEST_CASE("with every value skipped the one just restored is used") {
+  EvSet set = make_set(1, 3);
+  for (uint32_t i = 0; i < 3; ++i) set.congested(i);
+  const auto chosen = set.choose(1);
+  REQUIRE(chosen);
+  CHECK(set.state(*chosen) == EvState::kGood);
+}
+
+TEST_CASE("a retransmission avoids the value that lost it unless nothing else is free") {
+  EvSet set = make_set(2, 2);
+  for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, 1) != 1);
+  EvSet alone = make_set(2, 1);
+  CHECK(alone.choose(0b01, 0) == 0);
+}
+
+TEST_CASE("a lost value leaves the rotation until it is revived") {
+  EvSet set = make_set(2, 4);
+  CHECK(set.lost(5) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(set.lost(5) == EvSet::LossVerdict::kUnchanged);
+  for (const uint32_t index : choose_n(set, 40, 0b11)) CHECK(index != 5);
+  CHECK(set.unusable() == 1);
+  set.revived(5, false, at(9));
+  CHECK(set.state(5) == EvState::kGood);
+  CHECK(set.good_since(5) == at(9));
+  const auto again = choose_n(set, 16, 0b11);
+  CHECK(std::count(again.begin(), again.end(), 5u) >= 1);
+}
+
+TEST_CASE("a value revived by a marked probe comes back as SKIP") {
+  EvSet set = make_set(1, 4);
+  set.lost(2);
+  set.revived(2, true, at(1));
+  CHECK(set.state(2) == EvState::kSkip);
+}
+
+TEST_CASE("no more values are assumed bad than leave a quarter of them active") {
+  EvSet set = make_set(2, 4);
+  int bad = 0;
+  for (uint32_t i = 0; i < 8; ++i) bad += set.lost(i) == EvSet::LossVerdict::kAssumedBad;
+  CHECK(bad == 6);
+  CHECK(set.choose(0b11));
+}
+
+TEST_CASE("a plane that comes back starts GOOD, but what the controller denied stays denied") {
+  EvSet set = make_set(2, 4);
+  set.lost(0);
+  set.deny(1);
+  set.set_usable_ports(0b10, at(1));
+  CHECK(set.unusable() == 4);
+  set.set_usable_ports(0b11, at(2));
+  CHECK(set.state(0) == EvState::kGood);
+  CHECK(set.state(1) == EvState::kDenied);
+  CHECK(set.good_since(0) == at(2));
+  CHECK(set.lost(1) == EvSet::LossVerdict::kUnchanged);
+  set.allow(1, at(3));
+  CHECK(set.state(1) == EvState::kGood);
+}
+
+TEST_CASE("values are found by their number and by nothing else") {
+  EvSet set = make_set(2, 4);
+  CHECK(set.find(ev_of({1, 2})) == 6);
+  CHECK(!set.find(ev_of({1, 4})));
+  CHECK(!set.find(ev_of({2, 0})));
+  CHECK(!set.find({0xFFFF'FFFF}));
+}
