@@ -16,12 +16,16 @@ namespace {
 /// after the file; directions and comments do not exist there.
 class LibpcapReader final : public CaptureReader {
  public:
-  LibpcapReader(const std::filesystem::path& path, CaptureOptions options)
+  /// Takes the file over.
+  LibpcapReader(std::FILE* file, const std::filesystem::path& path, CaptureOptions options)
       : name_(path.string()), options_(options) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
-    pcap_.reset(pcap_open_offline_with_tstamp_precision(name_.c_str(), PCAP_TSTAMP_PRECISION_NANO,
-                                                        error.data()));
-    if (!pcap_) throw CaptureError("reading " + name_ + ": " + error.data());
+    pcap_.reset(
+        pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
+    if (!pcap_) {
+      std::fclose(file);
+      throw CaptureError("reading " + name_ + ": " + error.data());
+    }
     interfaces_.push_back({path.stem().string().substr(0, kMaxNameBytes),
                            static_cast<uint16_t>(pcap_datalink(pcap_.get())), 1'000'000'000, 0});
   }
@@ -69,24 +73,38 @@ class LibpcapReader final : public CaptureReader {
   int64_t base_seconds_ = 0;
 };
 
-}  // namespace
-
-std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& path,
-                                                   CaptureOptions options) {
+std::FILE* open_file(const std::filesystem::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     throw CaptureError("opening " + path.string() + ": " + std::strerror(errno));
   }
-  auto source = std::make_unique<ByteSource>(file);
-  if (PcapngReader::recognizes(source->peek(12))) {
+  return file;
+}
+
+constexpr size_t kMagicBytes = 12;
+
+}  // namespace
+
+std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& path,
+                                                   CaptureOptions options) {
+  auto source = std::make_unique<ByteSource>(open_file(path));
+  if (PcapngReader::recognizes(source->peek(kMagicBytes))) {
     return std::make_unique<PcapngReader>(std::move(source), path.string(), options);
   }
-  return std::make_unique<LibpcapReader>(path, options);
+  source.reset();
+  return std::make_unique<LibpcapReader>(open_file(path), path, options);
 }
 
 std::unique_ptr<CaptureReader> CaptureReader::from_memory(std::span<const uint8_t> bytes,
                                                           CaptureOptions options) {
-  return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(bytes), "memory", options);
+  if (PcapngReader::recognizes(bytes)) {
+    return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(bytes), "memory", options);
+  }
+  std::FILE* file =
+      bytes.empty() ? nullptr
+                    : ::fmemopen(const_cast<uint8_t*>(bytes.data()), bytes.size(), "rb");  // reads
+  if (file == nullptr) throw CaptureError("reading memory: there are no bytes");
+  return std::make_unique<LibpcapReader>(file, "memory", options);
 }
 
 }  // namespace mrclab::analysis

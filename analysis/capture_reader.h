@@ -73,7 +73,7 @@ class CaptureReader {
   /// Opens a file of any supported format. Throws CaptureError.
   static std::unique_ptr<CaptureReader> open(const std::filesystem::path& path,
                                              CaptureOptions options = {});
-  /// The same on bytes in memory (pcapng only), which must outlive the reader.
+  /// The same on bytes in memory, which must outlive the reader.
   static std::unique_ptr<CaptureReader> from_memory(std::span<const uint8_t> bytes,
                                                     CaptureOptions options = {});
   virtual ~CaptureReader() = default;

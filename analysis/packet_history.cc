@@ -137,7 +137,7 @@ uint32_t PacketHistory::keep_answer(const MrcPacket& packet) {
     fields.nack_reason = nack->reason;
     fields.is_nack = true;
   } else {
-    return Transmission::kNone;
+    return Attempt::kNone;
   }
   sacks_.push_back(fields);
   return static_cast<uint32_t>(sacks_.size() - 1);

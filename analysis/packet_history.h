@@ -43,7 +43,7 @@ enum class Fate : uint8_t {
 };
 
 /// One attempt to get a packet across.
-struct Transmission {
+struct Attempt {
   FabricTime start;  ///< first bit leaves the host
   FabricTime ended;  ///< when and where its fate was recorded; never() while in flight
   EntropyValue ev;
@@ -63,7 +63,7 @@ struct Packet {
   uint32_t flow = 0;
   Psn psn;
   uint32_t payload = 0;                           ///< bytes
-  uint32_t last = Transmission::kNone;            ///< newest attempt; follow `previous`
+  uint32_t last = Attempt::kNone;                 ///< newest attempt; follow `previous`
   FabricTime delivered = FabricTime::never();     ///< first whole arrival at the receiver
   FabricTime acknowledged = FabricTime::never();  ///< first SACK at the sender that covers it
   uint16_t attempts = 0;
@@ -120,7 +120,7 @@ class PacketHistory {
 
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Packet>& packets() const { return packets_; }
-  const std::vector<Transmission>& transmissions() const { return transmissions_; }
+  const std::vector<Attempt>& transmissions() const { return transmissions_; }
   /// In order of time.
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::vector<ControlArrival>& control() const { return control_; }
@@ -135,7 +135,7 @@ class PacketHistory {
     uint32_t source, destination, qp, psn, ev;
     uint32_t payload;
     PortRef where;
-    uint32_t sack = Transmission::kNone;  // index into sacks_ for SACK and NACK
+    uint32_t sack = Attempt::kNone;  // index into sacks_ for SACK and NACK
     Kind kind;
     Opcode opcode;
     DropCause cause = DropCause::kNone;
@@ -191,7 +191,7 @@ class PacketHistory {
   std::unordered_map<uint64_t, uint32_t> answer_index_;  // the same of the answering direction
   std::unordered_map<uint64_t, std::vector<uint32_t>> flows_between_;  // (source, destination)
   std::vector<Packet> packets_;
-  std::vector<Transmission> transmissions_;
+  std::vector<Attempt> transmissions_;
   std::vector<Delivery> deliveries_;
   std::vector<ControlArrival> control_;
   HistoryCounters counters_;

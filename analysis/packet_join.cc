@@ -8,10 +8,10 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint32_t kNone = Transmission::kNone;
+constexpr uint32_t kNone = Attempt::kNone;
 /// How far a PSN may be from those seen: MRC's largest window (specification table 7-4).
 constexpr int64_t kMaxPsnGap = 32'640;
-constexpr size_t kMaxSlots = 1u << 25;  // PSN slots of all flows together
+constexpr size_t kMaxSlots = 1u << 25;        // PSN slots of all flows together
 constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
 constexpr uint32_t kMaxAttemptsWalked = 64;
 constexpr int64_t kPsnModulus = 1 << 24;
@@ -37,7 +37,7 @@ void PacketHistory::finish() {
   }
   for (const Observation& o : observations_) join(o);
   std::erase_if(deliveries_, [](const Delivery& d) { return d.packet == kNone; });
-  for (const Transmission& t : transmissions_) {
+  for (const Attempt& t : transmissions_) {
     counters_.trimmed += t.trimmed ? 1 : 0;
     counters_.dropped += t.fate == Fate::kDropped ? 1 : 0;
   }
@@ -140,7 +140,7 @@ uint32_t PacketHistory::packet_of(const Observation& o) {
 
 uint32_t PacketHistory::add_transmission(const Observation& o, uint32_t packet) {
   Packet& owner = packets_[packet];
-  Transmission t;
+  Attempt t;
   t.start = o.start;
   t.ended = FabricTime::never();
   t.ev = EntropyValue{o.ev};
@@ -158,7 +158,7 @@ uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open
   uint32_t found = kNone;
   uint32_t at = packets_[packet].last;
   for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
-    const Transmission& t = transmissions_[at];
+    const Attempt& t = transmissions_[at];
     if (t.ev == ev && open && t.fate == Fate::kInFlight) found = at;
     const bool arrived = t.fate == Fate::kDelivered || t.fate == Fate::kTrimmed;
     if (t.ev == ev && !open && arrived) return at;
@@ -170,7 +170,7 @@ uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open
 void PacketHistory::on_egress(const Observation& o) {
   const uint32_t packet = packet_of(o);
   if (packet == kNone) return;
-  const Transmission& t = transmissions_[add_transmission(o, packet)];
+  const Attempt& t = transmissions_[add_transmission(o, packet)];
   if (t.attempt > 0) ++counters_.retransmissions;
   if ((t.attempt > 0) != o.rtx) ++counters_.rtx_bit_wrong;
 }
@@ -184,7 +184,7 @@ void PacketHistory::on_arrival(const Observation& o) {
     attempt = add_transmission(o, packet);
     transmissions_[attempt].start_seen = false;
   }
-  Transmission& t = transmissions_[attempt];
+  Attempt& t = transmissions_[attempt];
   t.ended = o.t;
   t.fate = o.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (!t.trimmed) t.where = o.where;
@@ -219,7 +219,7 @@ void PacketHistory::on_drop(const Observation& o) {
     ++counters_.unmatched_drops;
     return;
   }
-  Transmission& t = transmissions_[attempt];
+  Attempt& t = transmissions_[attempt];
   t.ended = o.t;
   t.fate = Fate::kDropped;
   t.cause = o.cause;
@@ -228,7 +228,7 @@ void PacketHistory::on_drop(const Observation& o) {
 }
 
 void PacketHistory::undo_arrival(uint32_t transmission) {
-  const Transmission& t = transmissions_[transmission];
+  const Attempt& t = transmissions_[transmission];
   if (t.fate != Fate::kDelivered) return;
   Packet& owner = packets_[t.packet];
   if (owner.delivered != t.ended) return;

@@ -9,7 +9,8 @@ namespace {
 /// A sender shows that it avoids a path when, at its earlier share, it would have used it at least
 /// this often since. Fewer packets elsewhere prove nothing: an idle sender has detected nothing.
 constexpr uint64_t kExpectedUses = 3;
-/// Captures have nanoseconds: a frame that starts at the instant of a heal may seem to start before.
+/// Captures have nanoseconds: a frame that starts at the instant of a heal may seem to start
+/// before.
 constexpr FabricTime kCaptureResolution = FabricTime::from_ns(1);
 
 }  // namespace
@@ -17,7 +18,7 @@ constexpr FabricTime kCaptureResolution = FabricTime::from_ns(1);
 PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
                      FabricTime end)
     : topology_(topology), history_(history), base_rtt_(base_rtt), end_(end) {
-  for (const Transmission& t : history.transmissions()) {
+  for (const Attempt& t : history.transmissions()) {
     const std::optional<Path> path = path_of(t.ev);
     if (t.attempt > 0 || !t.start_seen || !path || t.start >= end) continue;
     uses_.push_back({t.start, history.packets()[t.packet].flow, *path});
@@ -118,7 +119,7 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
   const WireMatcher matcher(topology_, wire);
   bool data_before = false, data_after = false;
   uint64_t chances = 0;
-  for (const Transmission& t : history_.transmissions()) {
+  for (const Attempt& t : history_.transmissions()) {
     const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
     if (!matcher.reachable(flow.source, flow.destination)) continue;
     chances += t.start >= last_up ? 1 : 0;

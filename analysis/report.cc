@@ -31,6 +31,11 @@ std::string fixed(double value, int digits = 1) {
 
 std::string gbps(double bps) { return fixed(bps * 1e-9, 1) + " Gb/s"; }
 
+std::string after(const std::optional<FabricTime>& t, const char* zero) {
+  if (!t) return "&ndash;";
+  return *t == FabricTime::zero() ? zero : to_string(*t);
+}
+
 std::string or_dash(const std::optional<FabricTime>& t) { return t ? to_string(*t) : "&ndash;"; }
 
 /// A round step so that about eight ticks cover `span` microseconds.
@@ -205,9 +210,9 @@ std::string faults_section(const Verdict& verdict) {
   for (const FaultResult& fault : verdict.faults) {
     out += "<tr><td>" + html(fault.fault);
     if (!fault.note.empty()) out += "<div class=note>" + html(fault.note) + "</div>";
-    out += "<td class=n>" + to_string(fault.at) + "<td class=n>" + or_dash(fault.detected) +
-           "<td class=n>" + or_dash(fault.recovered) + "<td class=n>" +
-           (fault.healed ? or_dash(fault.healed_at) : "no") + "</tr>\n";
+    out += "<td class=n>" + to_string(fault.at) + "<td class=n>" +
+           after(fault.detected, "at once") + "<td class=n>" + after(fault.recovered, "no dip") +
+           "<td class=n>" + (fault.healed ? or_dash(fault.healed_at) : "no") + "</tr>\n";
   }
   return out + "</table></section>\n";
 }

@@ -69,12 +69,18 @@ std::string rate(double bps) {
   return text;
 }
 
+/// A duration behind a fault's start; `zero` says what none at all means.
+std::string after(const std::optional<FabricTime>& t, const char* zero) {
+  if (!t) return "-";
+  return *t == FabricTime::zero() ? zero : "+" + to_string(*t);
+}
+
 std::string optional_time(const std::optional<FabricTime>& t) { return t ? to_string(*t) : "-"; }
 
 class Table {
  public:
   explicit Table(TableOptions options) : options_(options) {
-    options_.width = std::max<size_t>(options_.width, 40);
+    options_.width = std::max<size_t>(options_.width, 60);
   }
 
   void line(const std::string& text = {}) { out_ += cut_to(text, options_.width) + "\n"; }
@@ -166,9 +172,8 @@ void faults_part(const Verdict& verdict, Table& table) {
   if (verdict.faults.empty()) return;
   std::vector<Row> rows{{"fault", "at", "detected", "recovered", "healed"}};
   for (const FaultResult& fault : verdict.faults) {
-    rows.push_back({fault.fault, to_string(fault.at),
-                    fault.detected ? "+" + to_string(*fault.detected) : "-",
-                    fault.recovered ? "+" + to_string(*fault.recovered) : "-",
+    rows.push_back({fault.fault, to_string(fault.at), after(fault.detected, "at once"),
+                    after(fault.recovered, "no dip"),
                     fault.healed ? optional_time(fault.healed_at) : "no"});
   }
   const std::vector<size_t> widths = table.fit(rows);

@@ -78,7 +78,7 @@ struct TableOptions {
   size_t width = 80;
   bool colour = false;
 };
-/// A plain-text table (ASCII apart from names), lines of at most `width` columns.
+/// A plain-text table (ASCII apart from names), lines of at most `width` (60 or more) columns.
 std::string to_table(const Verdict& verdict, TableOptions options = {});
 
 }  // namespace mrclab::analysis

@@ -41,7 +41,7 @@ TEST_CASE("a delivered packet has a start, a path, an arrival and its payload") 
   const PacketHistory h = history_of(topology, run);
   REQUIRE(h.packets().size() == 1);
   REQUIRE(h.transmissions().size() == 1);
-  const Transmission& t = h.transmissions()[0];
+  const Attempt& t = h.transmissions()[0];
   CHECK(t.fate == Fate::kDelivered);
   // Captures have nanoseconds.
   CHECK(t.start.ps() == doctest::Approx(static_cast<double>(kStart.ps())).epsilon(1e-4));

@@ -22,10 +22,10 @@ void check_history(const PacketHistory& history) {
     MUST(history.packets()[d.packet].delivered == d.t);
     last = d.t;
   }
-  for (const Transmission& t : history.transmissions()) {
+  for (const Attempt& t : history.transmissions()) {
     MUST(t.packet < history.packets().size());
     MUST((t.fate == Fate::kInFlight) == (t.ended == FabricTime::never()));
-    MUST(t.attempt > 0 || t.previous == Transmission::kNone);
+    MUST(t.attempt > 0 || t.previous == Attempt::kNone);
   }
   for (const Packet& p : history.packets()) MUST(p.flow < history.flows().size());
 }

@@ -1,0 +1,202 @@
+#include "analysis/verdict.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/report.h"
+#include "tests/support/synthetic_traffic.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::AnalyzedRun;
+using test::SyntheticRun;
+using test::Traffic;
+
+/// A link fault with a clean end, everything expected.
+Analysis sample(AnalyzedRun& run) {
+  const FabricTime fault = FabricTime::from_us(400), heal = FabricTime::from_us(600);
+  run.add_link_fault("h2:p0", fault, heal);
+  run.inputs.history_sha256 = std::string(64, 'a');
+  run.inputs.expectations = {
+      ExpectNoQpError{},
+      ExpectMemoryIntact{},
+      ExpectGoodput{FabricTime::from_us(700), FabricTime::never(), Probability{950'000'000}, {}},
+      ExpectDetect{FabricTime::from_us(35)},
+      ExpectRecover{FabricTime::from_us(300)},
+      ExpectHealed{}};
+  const auto over = [](const SyntheticRun::Sent& s) {
+    return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
+  };
+  Traffic traffic;
+  traffic.avoids = [=](const SyntheticRun::Sent& s) {
+    return over(s) && s.start >= fault + FabricTime::from_us(30) && s.start < heal;
+  };
+  traffic.lost = [=](const SyntheticRun::Sent& s) {
+    return over(s) && s.start >= fault && s.start < heal;
+  };
+  traffic.write(run.run);
+  return run.analyze();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_CASE("captures alone give a whole verdict") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  const Verdict v = sample(run).verdict;
+  CHECK(v.result == Result::kPass);
+  CHECK(exit_code(v.result) == 0);
+  REQUIRE(v.checks.size() == 6);
+  REQUIRE(v.faults.size() == 1);
+  CHECK(v.faults[0].detected.has_value());
+  CHECK(v.faults[0].recovered.has_value());
+  CHECK(v.faults[0].healed);
+  CHECK(v.metrics.lost > 0);
+  CHECK(v.metrics.delivered + v.metrics.lost == v.metrics.data_packets);
+  CHECK(v.notes.empty());
+}
+
+TEST_CASE("verdict.json has the fields that the design names") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  run.inputs.timing.reasons = {"late frame on \"h0:p0\" \xff"};
+  const auto json = nlohmann::json::parse(to_json(sample(run).verdict));
+  CHECK(json["scenario"] == "optic-glitch");
+  CHECK(json["world"] == "live");
+  CHECK(json["seed"] == 7);
+  CHECK(json["version"] == "0.1.0");
+  CHECK(json["result"] == "pass");
+  CHECK(json["timing"]["mode"] == "carried");
+  CHECK(json["timing"]["faithful"] == true);
+  CHECK(json["timing"]["late_frames"] == 0);
+  CHECK(json["timing"]["gaps"] == 0);
+  CHECK(json["timing"]["min_slack_ns"] == 640);
+  CHECK(json["timing"]["dilation"]["mean"] == 5200);
+  CHECK(json["checks"][0]["name"] == "no_qp_error");
+  CHECK(json["checks"][0]["measured"] == 0);
+  CHECK(json["checks"][0]["measured"].is_number_integer());
+  CHECK(json["checks"][0]["bound"] == 0);
+  CHECK(json["checks"][0]["unit"] == "QPs");
+  CHECK(json["faults"][0]["fault"] == "link_down h2:p0");
+  CHECK(json["faults"][0]["at_ns"] == 400'000);
+  CHECK(json["faults"][0]["detected_ns"].is_number_integer());
+  CHECK(json["faults"][0]["recovered_ns"].is_number_integer());
+  CHECK(json["faults"][0]["healed"] == true);
+  CHECK(json["metrics"]["goodput_bps"].is_number_integer());
+  for (const char* name : {"retransmitted", "trimmed", "lost"}) {
+    CHECK(json["metrics"][name].is_number_integer());
+  }
+  CHECK(json["metrics"]["history_sha256"] == std::string(64, 'a'));
+}
+
+TEST_CASE("each result has its exit code") {
+  CHECK(exit_code(Result::kPass) == 0);
+  CHECK(exit_code(Result::kFail) == 1);
+  CHECK(exit_code(Result::kInconclusive) == 3);
+}
+
+TEST_CASE("no line of the table is wider than asked for, whatever the names are") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  run.inputs.timing.faithful = false;
+  run.inputs.timing.reasons = {std::string(300, 'w'), "late frames of p0.t0-0, because of ..."};
+  Verdict v = sample(run).verdict;
+  v.faults[0].fault = std::string(90, 'f') + "\xc3\xa9";
+  v.checks[1].note =
+      "a note that is longer than a line of a terminal can be, and so must be "
+      "broken between two of its words";
+  for (const size_t width : {60u, 80u, 120u}) {
+    CAPTURE(width);
+    for (const std::string& line : lines_of(to_table(v, {.width = width}))) {
+      CHECK(line.size() <= width + 1);  // one character here has two bytes
+    }
+  }
+  const std::string table = to_table(v);
+  CHECK(table.find("NOT FAITHFUL") != std::string::npos);
+  CHECK(table.find("INCONCLUSIVE") != std::string::npos);
+  CHECK(table.find('\x1b') == std::string::npos);
+  CHECK(to_table(v, {.colour = true}).find('\x1b') != std::string::npos);
+}
+
+TEST_CASE("junit.xml counts failures and skips, and escapes what it quotes") {
+  Verdict v;
+  v.scenario = "a<b>&\"c\"\x01";
+  v.checks.resize(3);
+  v.checks[0].name = "detect";
+  v.checks[0].result = Result::kPass;
+  v.checks[1].name = "goodput";
+  v.checks[1].result = Result::kFail;
+  v.checks[1].note = "50 % < 95 %";
+  v.checks[2].name = "healed";
+  const std::string xml = to_junit(v);
+  CHECK(xml.find("tests=\"4\" failures=\"1\" skipped=\"1\"") != std::string::npos);
+  CHECK(xml.find("a&lt;b&gt;&amp;&quot;c&quot;?") != std::string::npos);
+  CHECK(xml.find("50 % &lt; 95 %") != std::string::npos);
+  CHECK(xml.find('\x01') == std::string::npos);
+}
+
+TEST_CASE("the report is one file that loads nothing from elsewhere") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  run.inputs.scenario = "<script>alert(1)</script>";
+  const Analysis a = sample(run);
+  const std::string html = to_html(a.verdict, a.measurements, run.inputs.faults, topology);
+  CHECK(html.find("<svg") != std::string::npos);
+  CHECK(html.find("plane 1") != std::string::npos);
+  CHECK(html.find("class=\"outage\"") != std::string::npos);
+  CHECK(html.find("<script") == std::string::npos);
+  for (const char* outside : {"http:", "https:", "src=", "url(", "@import"}) {
+    CHECK(html.find(outside) == std::string::npos);
+  }
+}
+
+TEST_CASE("a capture that cannot be read makes the run inconclusive and is named") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "broken");
+  run.inputs.expectations = {ExpectNoQpError{}};
+  Traffic().write(run.run);
+  CHECK(run.analyze().verdict.result == Result::kPass);
+  SUBCASE("missing") {
+    run.inputs.captures.push_back("/nonexistent/h9.pcapng");
+    const Verdict v = analyze_run(run.inputs);
+    CHECK(v.result == Result::kInconclusive);
+    CHECK(v.notes.at(0).find("h9.pcapng") != std::string::npos);
+  }
+  SUBCASE("cut") {
+    run.run.writer().bytes().resize(run.run.writer().bytes().size() - 5);
+    const Verdict v = run.analyze().verdict;
+    CHECK(v.result == Result::kInconclusive);
+    CHECK(v.metrics.delivered > 3'000);
+  }
+  SUBCASE("none at all") {
+    run.inputs.captures.clear();
+    CHECK(analyze_run(run.inputs).result == Result::kInconclusive);
+  }
+}
+
+TEST_CASE("the result files are written, and a folder that is not there is an error") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "files");
+  Traffic().write(run.run);
+  const Analysis a = run.analyze();
+  const test::ScratchFile folder("results");
+  CHECK_THROWS_AS(write_results(folder.path(), run.inputs, a), std::runtime_error);
+  std::filesystem::create_directory(folder.path());
+  write_results(folder.path(), run.inputs, a);
+  for (const char* name : {"verdict.json", "junit.xml", "report.html"}) {
+    CHECK(std::filesystem::file_size(folder.path() / name) > 100);
+    std::filesystem::remove(folder.path() / name);
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::analysis
