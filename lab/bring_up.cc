@@ -84,6 +84,7 @@ class LiveFabric::Impl {
     for (const PortRef& end : {link.a, link.b}) netlink(end.node).flush();
     link_up_[id.value] = up;
     if (!up) return;
+    for (const PortRef& end : {link.a, link.b}) confirm_carrier(end);
     for (const PortRef& end : {link.a, link.b}) {
       if (!plans_[end.node.value].ipv6) continue;
       netio::RouteBatch batch(netlink(end.node));
@@ -170,6 +171,20 @@ class LiveFabric::Impl {
       node.flush();
       report(progress, "interfaces", ++done, topology_.nodes.size());
     }
+    for (const NodeSite& site : topology_.nodes) {
+      for (uint32_t i = 0; i < site.ports.size(); ++i) confirm_carrier({site.id, PortId{i}});
+    }
+  }
+
+  /// After a carrier change a veth swallows frames without a word until the kernel's link watch has
+  /// run, which may be a second later; asking for the link makes it run now.
+  void confirm_carrier(PortRef port) {
+    constexpr int kAttempts = 100;
+    const std::string& name = topology_.port(port).name;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (netlink(port.node).link(name).carrier) return;
+    }
+    throw std::runtime_error(topology_.port_name(port) + " has no carrier although it is up");
   }
 
   static void configure_port(netio::RouteBatch& batch, const PortPlan& port) {
