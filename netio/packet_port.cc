@@ -2,14 +2,12 @@
 
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <stdexcept>
 
 #include "fabric/headers.h"
@@ -29,6 +27,7 @@ struct PacketSocket::SendBatch {
   std::array<mmsghdr, kSendBatch> messages{};
   std::array<iovec, kSendBatch> vectors{};
   std::array<sockaddr_ll, kSendBatch> addresses{};
+  std::array<size_t, kSendBatch> index{};  ///< of each message in outgoing_
 
   SendBatch() {
     for (size_t i = 0; i < kSendBatch; ++i) {
@@ -42,27 +41,27 @@ struct PacketSocket::SendBatch {
 };
 
 PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions& options)
-    : ring_(ns.run_in([&options] {
+    : watch_(ns),
+      netlink_(ns),
+      ring_(ns.run_in([&options] {
         return PacketRing(kEthertypeIpv6, kFrameCapacity + kTrailerReserve, options.ring_bytes);
       })),
       void_ring_(ns.run_in([&options] {
         return PacketRing(kVoidEthertype, kVoidSlotPayload, options.void_ring_bytes);
       })),
       batch_(std::make_unique<SendBatch>()) {
-  ns.run_in([this] {
-    // Protocol 0: this one only sends, and receives nothing.
-    send_socket_ = FileDescriptor(
-        check_system_call("open a packet socket", ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)));
-    struct if_nameindex* list = ::if_nameindex();
-    if (list == nullptr) throw SystemError("list interfaces", errno);
-    for (const struct if_nameindex* entry = list; entry->if_index != 0; ++entry) {
-      if (std::strcmp(entry->if_name, "lo") == 0)
-        loopback_ = entry->if_index;
-      else
-        interfaces_.push_back({entry->if_index, entry->if_name});
+  for (const LinkState& link : netlink_.links()) {
+    if (link.name == "lo") {
+      loopback_ = link.ifindex;
+      continue;
     }
-    ::if_freenameindex(list);
-  });
+    interfaces_.push_back({link.ifindex, link.name});
+    note_carrier(link);
+  }
+  // Protocol 0: this one only sends, and receives nothing.
+  send_socket_ = FileDescriptor(check_system_call("open a packet socket", ns.run_in([] {
+    return ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+  })));
   const int bytes = static_cast<int>(std::min<size_t>(options.send_buffer_bytes, INT32_MAX / 2));
   check_system_call("enlarge a send buffer", ::setsockopt(send_socket_.get(), SOL_SOCKET,
                                                           SO_SNDBUFFORCE, &bytes, sizeof bytes));
@@ -86,22 +85,46 @@ void PacketSocket::queue(uint32_t ifindex, std::span<const uint8_t> frame) {
   outgoing_.push_back({ifindex, frame});
 }
 
+void PacketSocket::note_carrier(const LinkState& link) {
+  std::erase(dark_, link.ifindex);
+  // An interface that is down itself is refused by the kernel.
+  if (link.admin_up && !link.carrier) dark_.push_back(link.ifindex);
+}
+
+void PacketSocket::update_carriers() {
+  for (const LinkEvent& event : watch_.read()) note_carrier(event.state);
+  if (!watch_.overrun()) return;
+  watch_.clear_overrun();
+  for (const LinkState& link : netlink_.links()) note_carrier(link);
+}
+
 std::span<const SendFailure> PacketSocket::flush() {
   failures_.clear();
+  if (outgoing_.empty()) return failures_;
+  update_carriers();
   for (size_t first = 0; first < outgoing_.size(); first += kSendBatch)
-    send_batch(first, std::min(kSendBatch, outgoing_.size() - first));
+    send_batch(first, std::min(first + kSendBatch, outgoing_.size()));
+  std::sort(failures_.begin(), failures_.end(),
+            [](const SendFailure& a, const SendFailure& b) { return a.index < b.index; });
   statistics_.sent += outgoing_.size() - failures_.size();
   statistics_.send_failures += failures_.size();
   outgoing_.clear();
   return failures_;
 }
 
-void PacketSocket::send_batch(size_t first, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const Outgoing& frame = outgoing_[first + i];
-    batch_->addresses[i].sll_ifindex = static_cast<int>(frame.ifindex);
+void PacketSocket::send_batch(size_t first, size_t last) {
+  size_t count = 0;
+  for (size_t i = first; i < last; ++i) {
+    const Outgoing& frame = outgoing_[i];
+    if (std::find(dark_.begin(), dark_.end(), frame.ifindex) != dark_.end()) {
+      fail(i, ENOLINK);
+      continue;
+    }
+    batch_->index[count] = i;
+    batch_->addresses[count].sll_ifindex = static_cast<int>(frame.ifindex);
     // sendmsg never writes through iov_base.
-    batch_->vectors[i] = {const_cast<uint8_t*>(frame.frame.data()), frame.frame.size()};
+    batch_->vectors[count] = {const_cast<uint8_t*>(frame.frame.data()), frame.frame.size()};
+    ++count;
   }
   // Every round sends at least one frame, or one fails: at most `count` rounds, and EINTR.
   for (size_t done = 0; done < count;) {
@@ -110,7 +133,7 @@ void PacketSocket::send_batch(size_t first, size_t count) {
     if (sent > 0) {
       done += static_cast<size_t>(sent);
     } else if (sent == 0 || errno != EINTR) {
-      fail(first + done, sent == 0 ? EAGAIN : errno);
+      fail(batch_->index[done], sent == 0 ? EAGAIN : errno);
       ++done;
     }
   }

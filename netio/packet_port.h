@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fabric/frame.h"
+#include "netio/link.h"
 #include "netio/namespace.h"
 
 namespace mrclab::netio {
@@ -42,8 +43,8 @@ struct PacketStatistics {
 };
 
 /// A frame that did not leave: its place in the order of queue() calls since the last flush().
-/// EAGAIN: the kernel had no room, try again later. ENETDOWN, ENOBUFS, ENXIO: a link that is down
-/// (own end, peer, gone). EMSGSIZE: over the interface's MTU.
+/// EAGAIN: the kernel had no room, try again later. ENETDOWN, ENXIO: the interface is down, is
+/// gone. ENOBUFS, ENOLINK: its far end is down, just now or for longer. EMSGSIZE: over the MTU.
 struct SendFailure {
   size_t index = 0;
   uint32_t ifindex = 0;
@@ -112,7 +113,12 @@ class PacketSocket {
   /// Puts a frame in line for `ifindex`. The bytes are not copied: they must stay until flush().
   void queue(uint32_t ifindex, std::span<const uint8_t> frame);
   /// Hands everything in line to the kernel, in order. Frames that it refused are returned, never
-  /// silently lost; the others went. The span is valid until the next flush.
+  /// silently lost; the others went. The span is valid until the next flush, in order of index.
+  ///
+  /// One thing the kernel does not refuse: a frame for an interface without carrier goes to its
+  /// noop qdisc, which drops it and reports success. So carriers are watched here (one system call
+  /// per flush); a frame in the few milliseconds between that and the kernel's message is lost all
+  /// the same, and shows as a sequence gap at the receiver.
   std::span<const SendFailure> flush();
   size_t queued() const { return outgoing_.size(); }
 
@@ -153,10 +159,15 @@ class PacketSocket {
     return !packet.outgoing && !packet.truncated && packet.ifindex != loopback_;
   }
   struct SendBatch;
-  void send_batch(size_t first, size_t count);
+  void note_carrier(const LinkState& link);
+  void update_carriers();
+  void send_batch(size_t first, size_t last);
   void fail(size_t index, int error_number);
 
+  LinkWatch watch_;
+  NamespaceNetlink netlink_;
   std::vector<PortInterface> interfaces_;
+  std::vector<uint32_t> dark_;  ///< up but without carrier; empty on the fast path
   uint32_t loopback_ = 0;
   PacketRing ring_;
   PacketRing void_ring_;

@@ -46,12 +46,12 @@ using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndDt6>;
 struct Route {
   Ipv6Prefix destination;
   std::string dev;  ///< interface; a seg6local route needs one, not lo
-  std::optional<Ipv6Address> via;
-  RouteAction action;
+  std::optional<Ipv6Address> via = std::nullopt;
+  RouteAction action = {};
   bool blackhole = false;
-  std::optional<Ipv6Address> source;  ///< preferred source address
-  uint32_t mtu = 0;                   ///< 0: the interface's
-  uint32_t metric = 0;                ///< 0: the kernel's default, 1024
+  std::optional<Ipv6Address> source = std::nullopt;  ///< preferred source address
+  uint32_t mtu = 0;                                  ///< 0: the interface's
+  uint32_t metric = 0;                               ///< 0: the kernel's default, 1024
 };
 
 class RouteBatch {

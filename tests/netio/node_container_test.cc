@@ -1,0 +1,97 @@
+#include "netio/node_container.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+
+#include "test_lab.h"
+
+using namespace mrclab::netio;
+using namespace mrclab::netio::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A namespace with one interface, and the files of a node in a temporary directory.
+struct TestNode {
+  TestNode() {
+    lab.add("h0"), lab.add("sw");
+    lab.link("h0", "p0", "sw", "d0");
+    directory = fs::temp_directory_path() / namespace_name("node");
+    fs::create_directories(directory / "run");
+    write_file(directory / "hosts", "fd00::7 h7 lucky\n");
+    node = {"h0", directory / "run", directory / "hosts"};
+  }
+  ~TestNode() { fs::remove_all(directory); }
+  /// Runs a shell line in the node; what it prints goes to a file.
+  int run(const std::string& line) {
+    return exec_in_node(node, lab.at("h0"),
+                        {"/bin/sh", "-c", "(" + line + ") > " + (directory / "out").string()});
+  }
+  std::string output() { return read_file(directory / "out"); }
+
+  TestLab lab;
+  fs::path directory;
+  NodeContainer node;
+};
+
+}  // namespace
+
+TEST_SUITE("root: node containers") {
+  TEST_CASE("a command in a node sees the node's hostname, interfaces and hosts") {
+    TestNode node;
+    const std::string outside = output_of("hostname");
+    CHECK(node.run("uname -n; ls /sys/class/net; cat /etc/hosts; getent hosts lucky") == 0);
+    CHECK(node.output() == "h0\nlo\np0\nfd00::7 h7 lucky\nfd00::7         h7 lucky\n");
+    CHECK(output_of("hostname") == outside);
+  }
+
+  TEST_CASE("a node's /run is its own, lasts between commands and is not the machine's") {
+    TestNode node;
+    CHECK(node.run("echo kept > /run/note; ls /run") == 0);
+    CHECK(node.output() == "note\n");
+    CHECK(node.run("cat /run/note") == 0);
+    CHECK(node.output() == "kept\n");
+    CHECK_FALSE(fs::exists("/run/note"));
+  }
+
+  TEST_CASE("nothing is left mounted when the command ends") {
+    TestNode node;
+    const std::string before = output_of("cat /proc/self/mountinfo");
+    CHECK(node.run("true") == 0);
+    CHECK(output_of("cat /proc/self/mountinfo") == before);
+    CHECK(processes_in(node.lab.at("h0")).empty());
+  }
+
+  TEST_CASE("a namespace can be removed while a command runs in another node's mounts") {
+    TestNode node;
+    TestLab other;
+    other.add("other");
+    CHECK(node.run("umount -l /run && ip netns list | grep -c t" + std::to_string(::getpid()) +
+                   "-other") == 0);
+    CHECK(node.output() == "1\n");
+  }
+
+  TEST_CASE("exit codes come back: the command's own, 127, 126 and 128 + signal") {
+    TestNode node;
+    CHECK(node.run("exit 42") == 42);
+    CHECK(exec_in_node(node.node, node.lab.at("h0"), {"/no/such/command"}) == 127);
+    CHECK(exec_in_node(node.node, node.lab.at("h0"), {"/etc"}) == 126);
+    CHECK(exec_in_node(node.node, node.lab.at("h0"), {"/bin/sh", "-c", "kill -TERM $$"}) ==
+          128 + SIGTERM);
+  }
+
+  TEST_CASE("a node that cannot be entered is an error that names what is missing") {
+    TestNode node;
+    node.node.hosts_file = node.directory / "no-such-file";
+    try {
+      exec_in_node(node.node, node.lab.at("h0"), {"/bin/true"});
+      FAIL("was entered");
+    } catch (const SystemError& error) {
+      CHECK(error.error_number() == ENOENT);
+      CHECK(error.attempted().find("no-such-file") != std::string::npos);
+    }
+  }
+}

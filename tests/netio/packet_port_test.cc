@@ -1,0 +1,239 @@
+#include "netio/packet_port.h"
+
+#include <doctest/doctest.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "fabric/trailer.h"
+#include "test_lab.h"
+
+using namespace mrclab;
+using namespace mrclab::netio;
+using namespace mrclab::netio::test;
+
+namespace {
+
+/// Two switch namespaces with one link, and a socket in each.
+struct Pair {
+  Pair(const PacketSocketOptions& b_options = {})
+      : lab(make()), a(lab.at("a")), b(lab.at("b"), b_options) {}
+  static TestLab make() {
+    TestLab lab;
+    lab.add("a"), lab.add("b");
+    lab.link("a", "p0", "b", "d0");
+    return lab;
+  }
+  uint32_t a_port() const { return a.ifindex_of("p0"); }
+
+  TestLab lab;
+  PacketSocket a;
+  PacketSocket b;
+};
+
+uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+TEST_SUITE("root: packets") {
+  TEST_CASE("frames of every size up to a full buffer with trailer arrive byte for byte") {
+    Pair pair;
+    std::vector<std::vector<uint8_t>> sent;
+    for (const size_t size : {60u, 100u, 1514u, 4096u, 4246u, 4400u,
+                              static_cast<unsigned>(kFrameCapacity + kTrailerReserve)})
+      sent.push_back(make_frame(size, static_cast<uint8_t>(size)));
+    for (const auto& frame : sent) pair.a.queue(pair.a_port(), frame);
+    CHECK(pair.a.queued() == sent.size());
+    CHECK(pair.a.flush().empty());
+    CHECK(pair.a.queued() == 0);
+    const auto received = receive(pair.b, sent.size());
+    REQUIRE(received.size() == sent.size());
+    for (size_t i = 0; i < sent.size(); ++i) {
+      CHECK(received[i].bytes == sent[i]);
+      CHECK(received[i].ifindex == pair.b.ifindex_of("d0"));
+    }
+    CHECK(pair.a.statistics().sent == sent.size());
+    CHECK(pair.b.statistics().received == sent.size());
+    CHECK(pair.b.statistics().ring_drops == 0);
+    CHECK(pair.b.statistics().truncated == 0);
+  }
+
+  TEST_CASE("void frames arrive too, and nobody sees its own frames") {
+    Pair pair;
+    const auto empty = make_frame(208, 1, kVoidEthertype);
+    const auto other = make_frame(100, 2, 0x0800);  // neither IPv6 nor void: not ours
+    pair.a.queue(pair.a_port(), other);
+    pair.a.queue(pair.a_port(), empty);
+    CHECK(pair.a.flush().empty());
+    const auto received = receive(pair.b, 1);
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].bytes == empty);
+    const auto nothing = [](uint32_t, std::span<const uint8_t>, uint64_t) {};
+    CHECK(pair.b.drain(nothing) == 0);
+    CHECK(pair.a.drain(nothing) == 0);
+  }
+
+  TEST_CASE("receive timestamps are on the monotonic clock and never go back") {
+    Pair pair;
+    const uint64_t before = monotonic_ns();
+    const auto frame = make_frame(200, 3);
+    for (int i = 0; i < 100; ++i) pair.a.queue(pair.a_port(), frame);
+    pair.a.flush();
+    const auto received = receive(pair.b, 100);
+    const uint64_t after = monotonic_ns();
+    REQUIRE(received.size() == 100);
+    // One drain converts with one offset; between drains it may differ by a clock reading.
+    constexpr uint64_t kReadingNs = 1'000'000;
+    for (size_t i = 1; i < received.size(); ++i)
+      CHECK(received[i].rx_ns + kReadingNs >= received[i - 1].rx_ns);
+    CHECK(received.front().rx_ns + kReadingNs >= before);
+    CHECK(received.back().rx_ns <= after + kReadingNs);
+  }
+
+  TEST_CASE("a frame for a down link is reported, the others go, and it works after up") {
+    TestLab lab;
+    lab.add("a"), lab.add("b");
+    lab.link("a", "p0", "b", "d0");
+    lab.link("a", "p1", "b", "d1");
+    PacketSocket a(lab.at("a")), b(lab.at("b"));
+    NamespaceNetlink netlink_a(lab.at("a")), netlink_b(lab.at("b"));
+    const auto frame = make_frame(4400, 4);
+    const auto send_three = [&] {
+      a.queue(a.ifindex_of("p0"), frame);
+      a.queue(a.ifindex_of("p1"), frame);
+      a.queue(a.ifindex_of("p0"), frame);
+      const auto failures = a.flush();
+      return std::vector<SendFailure>(failures.begin(), failures.end());
+    };
+
+    netlink_a.set_down("p0");
+    auto failures = send_three();
+    REQUIRE(failures.size() == 2);
+    CHECK(failures[0].index == 0);
+    CHECK(failures[1].index == 2);
+    CHECK(failures[0].ifindex == a.ifindex_of("p0"));
+    CHECK(failures[0].error_number == ENETDOWN);
+    CHECK(receive(b, 1).size() == 1);
+
+    netlink_a.set_up("p0");
+    netlink_b.set_down("d0");                   // the far end
+    CHECK_FALSE(netlink_a.link("p0").carrier);  // has the kernel notice: the noop qdisc is in place
+    failures = send_three();
+    REQUIRE(failures.size() == 2);
+    CHECK(failures[0].index == 0);
+    CHECK(failures[1].index == 2);
+    CHECK(failures[1].error_number == ENOLINK);
+    CHECK(receive(b, 1).size() == 1);
+
+    netlink_b.set_up("d0");
+    CHECK(netlink_a.link("p0").carrier);
+    CHECK(send_three().empty());
+    CHECK(receive(b, 3).size() == 3);
+    CHECK(a.statistics().sent == 5);
+    CHECK(a.statistics().send_failures == 4);
+  }
+
+  TEST_CASE("a frame over the MTU or for no interface is reported with its reason") {
+    Pair pair;
+    const auto huge = make_frame(kLinkMtu + 100, 5);
+    const auto fine = make_frame(100, 6);
+    pair.a.queue(pair.a_port(), huge);
+    pair.a.queue(9999, fine);
+    pair.a.queue(pair.a_port(), fine);
+    const auto failures = pair.a.flush();
+    REQUIRE(failures.size() == 2);
+    CHECK(failures[0].error_number == EMSGSIZE);
+    CHECK(failures[1].error_number == ENXIO);
+    CHECK(receive(pair.b, 1).size() == 1);
+  }
+
+  TEST_CASE("more frames than one sendmmsg takes all arrive, in order") {
+    PacketSocketOptions big;
+    big.ring_bytes = 16 << 20;
+    Pair pair(big);
+    constexpr size_t kCount = 2500;
+    std::vector<std::vector<uint8_t>> frames;
+    for (size_t i = 0; i < kCount; ++i) {
+      frames.push_back(make_frame(100, 7));
+      frames.back()[60] = static_cast<uint8_t>(i >> 8);
+      frames.back()[61] = static_cast<uint8_t>(i);
+    }
+    for (const auto& frame : frames) pair.a.queue(pair.a_port(), frame);
+    CHECK(pair.a.flush().empty());
+    const auto received = receive(pair.b, kCount);
+    REQUIRE(received.size() == kCount);
+    for (size_t i = 0; i < kCount; ++i)
+      CHECK(received[i].bytes[60] * 256u + received[i].bytes[61] == i);
+  }
+
+  TEST_CASE("a full ring counts what it loses and works on") {
+    PacketSocketOptions small;
+    small.ring_bytes = 64 << 10;
+    Pair pair(small);
+    const auto frame = make_frame(4400, 8);
+    for (int i = 0; i < 100; ++i) pair.a.queue(pair.a_port(), frame);
+    CHECK(pair.a.flush().empty());
+    const auto received = receive(pair.b, 14);
+    CHECK(received.size() == 14);
+    CHECK(pair.b.statistics().ring_drops == 86);
+    pair.a.queue(pair.a_port(), frame);
+    pair.a.flush();
+    CHECK(receive(pair.b, 1).size() == 1);
+    CHECK(pair.b.statistics().ring_drops == 86);
+  }
+
+  TEST_CASE("a frame that is longer than a ring slot is counted and never handed on cut") {
+    Pair pair;
+    const auto jumbo = make_frame(8000, 9);
+    const auto fine = make_frame(100, 10);
+    pair.a.queue(pair.a_port(), jumbo);
+    pair.a.queue(pair.a_port(), fine);
+    CHECK(pair.a.flush().empty());
+    const auto received = receive(pair.b, 1);
+    REQUIRE(received.size() == 1);
+    CHECK(received[0].bytes == fine);
+    CHECK(pair.b.statistics().truncated == 1);
+  }
+
+  TEST_CASE("drain stops at its limit and goes on where it stopped") {
+    Pair pair;
+    const auto frame = make_frame(100, 11);
+    for (int i = 0; i < 10; ++i) pair.a.queue(pair.a_port(), frame);
+    pair.a.flush();
+    const auto count = [](uint32_t, std::span<const uint8_t>, uint64_t) {};
+    CHECK(pair.b.drain(count, 4) == 4);
+    CHECK(pair.b.drain(count, 4) == 4);
+    CHECK(pair.b.drain(count, 4) == 2);
+  }
+
+  TEST_CASE("what nftables drops at ingress is lost to the ring as well") {
+    Pair pair;
+    const std::string in_b = "ip netns exec " + pair.lab.at("b").name() + " ";
+    const std::string rule = output_of(
+        in_b +
+        "nft 'add table netdev t; add chain netdev t c { type filter hook ingress device d0 "
+        "priority 0; }; add rule netdev t c meta length 200 drop'");
+    REQUIRE_MESSAGE(rule.empty(), rule);
+    // nftables counts from the IP header.
+    const auto lucky = make_frame(200, 12), unlucky = make_frame(214, 13);
+    const auto later = make_frame(300, 14);
+    for (const auto* frame : {&lucky, &unlucky, &later}) pair.a.queue(pair.a_port(), *frame);
+    CHECK(pair.a.flush().empty());
+    const auto received = receive(pair.b, 2);
+    REQUIRE(received.size() == 2);
+    CHECK(received[0].bytes == lucky);
+    CHECK(received[1].bytes == later);
+  }
+
+  TEST_CASE("interfaces have names and indices, loopback is not among them") {
+    Pair pair;
+    REQUIRE(pair.a.interfaces().size() == 1);
+    CHECK(pair.a.name_of(pair.a_port()) == "p0");
+    CHECK(pair.a.name_of(1) == "");
+    CHECK_THROWS_AS(pair.a.ifindex_of("lo"), std::out_of_range);
+  }
+}

@@ -1,0 +1,177 @@
+#include "netio/pcapng.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include "temporary_directory.h"
+#include "test_lab.h"
+
+using namespace mrclab;
+using namespace mrclab::netio;
+using namespace mrclab::netio::test;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line.find("Running as user") == std::string::npos) lines.push_back(line);
+  return lines;
+}
+
+PcapngRecord record_of(uint32_t interface, int64_t ns, std::span<const uint8_t> bytes) {
+  PcapngRecord record;
+  record.interface = interface;
+  record.t = FabricTime::from_ns(ns);
+  record.bytes = bytes;
+  return record;
+}
+
+/// Walks the blocks of a file; false unless they are whole and both lengths agree.
+bool blocks_are_whole(const std::string& file) {
+  size_t at = 0;
+  while (at + 12 <= file.size()) {
+    uint32_t head = 0, tail = 0;
+    std::memcpy(&head, &file[at + 4], 4);
+    if (head < 12 || head % 4 != 0 || at + head > file.size()) return false;
+    std::memcpy(&tail, &file[at + head - 4], 4);
+    if (tail != head) return false;
+    at += head;
+  }
+  return at == file.size();
+}
+
+/// Files of this process may not grow beyond `bytes` while this lives: a disk that is full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    handler_ = ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  sighandler_t handler_;
+};
+
+}  // namespace
+
+TEST_SUITE("pcapng") {
+  TEST_CASE("tshark reads names, nanoseconds, directions, lengths and comments") {
+    TemporaryDirectory directory;
+    const auto path = directory / "a.pcapng";
+    const auto frame = make_frame(4246, 1);
+    PcapngOptions options;
+    options.snap_length = 160;
+    options.comment = "run 7";
+    {
+      PcapngWriter writer(path, options);
+      const uint32_t port = writer.add_interface("h0:p0", "h0:p0--p0.t0-0:d0");
+      const uint32_t drops = writer.add_interface("h0:drop");
+      PcapngRecord record = record_of(port, 1'234'567'891, frame);
+      record.direction = Direction::kEgress;
+      CHECK(writer.write(record));
+      record = record_of(drops, 5'000'000'000'007, std::span(frame).first(61));
+      record.original_length = 4246;
+      record.comment = "drop: queue_full";
+      CHECK(writer.write(record));
+      CHECK(writer.written() == 2);
+      writer.close();
+      writer.close();  // once is enough, twice does no harm
+    }
+    const auto lines = lines_of(output_of(
+        "tshark -r " + path.string() +
+        " -T fields -E separator='|' -e frame.interface_name -e frame.interface_description -e "
+        "frame.time_epoch -e frame.packet_flags_direction -e frame.cap_len -e frame.len -e "
+        "frame.comment"));
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0] == "h0:p0|h0:p0--p0.t0-0:d0|1.234567891|0x00000002|160|4246|");
+    CHECK(lines[1] == "h0:drop||5000.000000007|0x00000001|61|4246|drop: queue_full");
+    const std::string summary = output_of("capinfos -Mk " + path.string());
+    CHECK(summary.find("mrclab") != std::string::npos);
+    CHECK(summary.find("run 7") != std::string::npos);
+  }
+
+  TEST_CASE("tcpdump reads the file with its nanoseconds") {
+    TemporaryDirectory directory;
+    const auto path = directory / "a.pcapng";
+    const auto frame = make_frame(100, 2, 0x88B5);
+    {
+      PcapngWriter writer(path);
+      writer.add_interface("p0");
+      writer.write(record_of(0, 42, frame));
+    }
+    const std::string text = output_of("tcpdump --time-stamp-precision=nano -tt -n -r " +
+                                       path.string() + " | grep ethertype");
+    CHECK_MESSAGE(text.starts_with("0.000000042 "), text);
+  }
+
+  TEST_CASE("at its size bound the file stops, counts, and stays readable") {
+    TemporaryDirectory directory;
+    const auto path = directory / "a.pcapng";
+    const auto frame = make_frame(200, 3);
+    PcapngOptions options;
+    options.max_file_bytes = 10'000;
+    uint64_t written = 0;
+    {
+      PcapngWriter writer(path, options);
+      writer.add_interface("p0");
+      for (int i = 0; i < 100; ++i) writer.write(record_of(0, i, frame));
+      written = writer.written();
+      CHECK(written + writer.skipped() == 100);
+      CHECK(writer.skipped() > 0);
+      // Nothing smaller slips in later: the recording ends at one instant.
+      CHECK_FALSE(writer.write(record_of(0, 101, std::span(frame).first(14))));
+    }
+    CHECK(std::filesystem::file_size(path) <= options.max_file_bytes);
+    CHECK(written > 30);
+    CHECK(lines_of(output_of("tshark -r " + path.string() + " -T fields -e frame.number")).size() ==
+          written);
+    const std::string file = read_file(path);
+    CHECK(blocks_are_whole(file));
+    CHECK(file.find("recording stopped") != std::string::npos);
+  }
+
+  TEST_CASE("a full disk is an error, and the file ends with a whole block") {
+    TemporaryDirectory directory;
+    const auto path = directory / "a.pcapng";
+    const auto frame = make_frame(200, 4);
+    PcapngOptions options;
+    options.buffer_bytes = 3000;
+    PcapngWriter writer(path, options);
+    writer.add_interface("p0");
+    const FileSizeLimit limit(20'000);
+    try {
+      for (int i = 0; i < 1000; ++i) writer.write(record_of(0, i, frame));
+      FAIL("the disk took everything");
+    } catch (const SystemError& error) {
+      CHECK(error.kind() == ErrorKind::kDiskFull);
+      CHECK(exit_code(error) == 3);
+      CHECK(explain(error).find("disk space") != std::string::npos);
+      CHECK(explain(error).find("a.pcapng") != std::string::npos);
+    }
+    CHECK_FALSE(writer.write(record_of(0, 1000, frame)));  // no holes
+    writer.close();
+    const std::string file = read_file(path);
+    CHECK(file.size() > 10'000);
+    CHECK(blocks_are_whole(file));
+  }
+
+  TEST_CASE("a file that cannot be made is refused at once") {
+    CHECK_THROWS_AS(PcapngWriter("/no/such/directory/a.pcapng"), SystemError);
+    CHECK_THROWS_AS(PcapngWriter("/dev/full"), SystemError);
+  }
+}
