@@ -53,8 +53,10 @@ Baseline baseline_before(FabricTime first_fault, const Measurements& m) {
 PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
                       const Measurements& m) {
   PlaneSeries series;
-  series.bin = std::max({m.base_rtt / 2, m.end / kMaxBins, FabricTime::from_ns(1)});
-  const int64_t bins = std::clamp<int64_t>(m.end / series.bin, 1, kMaxBins);
+  // About one RTT wide, and dividing the run evenly: a last partial bin would look like a dip.
+  const FabricTime about = std::max({m.base_rtt, m.end / kMaxBins, FabricTime::from_ns(1)});
+  const int64_t bins = std::clamp<int64_t>(m.end / about, 1, kMaxBins);
+  series.bin = std::max(m.end / bins, FabricTime::from_ps(1));
   series.bytes.assign(topology.planes, std::vector<uint64_t>(static_cast<size_t>(bins), 0));
   for (const Delivery& d : history.deliveries()) {
     const int64_t bin = d.t / series.bin;

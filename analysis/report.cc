@@ -55,6 +55,7 @@ class Chart {
 
   std::string draw() {
     const size_t planes = m_.planes.bytes.size();
+    scale();
     const double bottom = kTop + static_cast<double>(planes) * (kStrip + kGap);
     out_ = "<svg viewBox=\"0 0 " + fixed(kWidth, 0) + " " + fixed(bottom + 34, 0) +
            "\" role=\"img\" aria-label=\"Goodput of each plane over fabric time\">\n";
@@ -68,6 +69,18 @@ class Chart {
   double x(FabricTime t) const {
     const double end = std::max(m_.end.us(), 1e-6);
     return kLeft + std::clamp(t.us() / end, 0.0, 1.0) * (kWidth - kLeft - kRight);
+  }
+
+  /// Strips share one scale, up to the highest bin of any plane, so that low load is seen too.
+  void scale() {
+    uint64_t highest = 0;
+    for (const auto& bins : m_.planes.bytes) {
+      for (const uint64_t bytes : bins) highest = std::max(highest, bytes);
+    }
+    top_bps_ = static_cast<double>(highest) * per_bin() * 1.05;
+  }
+  double per_bin() const {
+    return 8e12 / static_cast<double>(std::max<int64_t>(m_.planes.bin.ps(), 1));
   }
 
   /// The time from the first to the last impairment of each fault, with the single outages darker.
@@ -106,12 +119,11 @@ class Chart {
   void strip(size_t plane) {
     const double top = kTop + static_cast<double>(plane) * (kStrip + kGap), floor = top + kStrip;
     const auto& bins = m_.planes.bytes[plane];
-    const double per_bin = 8e12 / static_cast<double>(std::max<int64_t>(m_.planes.bin.ps(), 1));
-    const double limit = static_cast<double>(topology_.host_rate.bps) * topology_.host_count();
+    const double limit = top_bps_;
     std::string line = "M" + fixed(x(FabricTime::zero())) + " " + fixed(floor);
     double sum = 0;
     for (size_t i = 0; i < bins.size(); ++i) {
-      const double bps = static_cast<double>(bins[i]) * per_bin;
+      const double bps = static_cast<double>(bins[i]) * per_bin();
       sum += bps;
       const double height = limit > 0 ? std::min(bps / limit, 1.0) * kStrip : 0;
       const FabricTime from = m_.planes.bin * static_cast<int64_t>(i);
@@ -148,6 +160,7 @@ class Chart {
   const Measurements& m_;
   std::span<const FaultSpan> faults_;
   const Topology& topology_;
+  double top_bps_ = 0;
   std::string out_;
 };
 
