@@ -28,6 +28,11 @@ using std::chrono::steady_clock;
 /// How often the lab is looked after: the pace, the kernel mirror and dead children.
 constexpr std::chrono::milliseconds kStep{5};
 
+/// One fabric microsecond takes a millisecond: a ping across three switches about 20 ms.
+constexpr double kResidentDilation = 1000;
+/// A lab that stays is mostly idle; half the wake-ups of a run.
+constexpr int64_t kResidentTickNs = 500'000;
+
 volatile std::sig_atomic_t g_asked_to_end = 0;  // a signal handler can reach nothing else
 
 void note_signal(int) { g_asked_to_end = 1; }
@@ -103,6 +108,9 @@ void run_resident(const ResidentOptions& options, Report& report) {
   live_options.name = options.lab;
   live_options.shape = shape;
   live_options.isolate = options.isolate;
+  // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are steady.
+  live_options.dilation = kResidentDilation;
+  live_options.tick_ns = kResidentTickNs;
   LiveLab live(topology, live_options, [&report](const BringUpStep& step) {
     if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");
     report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});

@@ -37,9 +37,13 @@ class Driver::Egress : public FrameSink {
                               transmission.lost};
     write_trailer(trailer, frame.storage().subspan(size).first<kTrailerBytes>());
     driver_.dirty_wires_.push_back(port.out);
+    ++driver_.report_.frames_sent;
+    if (driver_.processes_.process_of_node[port.peer.node.value] == kNoProcess) {
+      hosted_.held.push_back({transmission.end, ifindex, std::move(frame)});
+      return;
+    }
     hosted_.socket->queue(ifindex, frame.storage().first(size + kTrailerBytes));
     hosted_.unsent.push_back(std::move(frame));
-    ++driver_.report_.frames_sent;
   }
 
  private:
@@ -70,7 +74,7 @@ bool Driver::is_fast(const Port& port) const {
 }
 
 void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
-  HostedNode hosted{id, &node, &socket, {}, {}, {}};
+  HostedNode hosted{id, &node, &socket, {}, {}, {}, {}};
   hosted_index_[id.value] = static_cast<uint32_t>(nodes_.size());
   const NodeSite& site = topology_.node(id);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -118,6 +122,10 @@ Driver::Tick Driver::tick() {
   const FabricTime target = std::min(limit, bound);
   const bool advance = target > committed_;
   if (advance) run_nodes(target);
+  for (HostedNode& hosted : nodes_) {
+    release_held(hosted, clock);
+    flush(hosted);
+  }
   publish(now);
 
   Tick result;
@@ -147,7 +155,16 @@ void Driver::run_nodes(FabricTime target) {
     }
     committed_ = step;
   }
-  for (HostedNode& hosted : nodes_) flush(hosted);
+}
+
+void Driver::release_held(HostedNode& hosted, FabricTime clock) {
+  std::erase_if(hosted.held, [&](HeldFrame& held) {
+    if (held.end > clock) return false;
+    const size_t size = held.frame.size() + kTrailerBytes;
+    hosted.socket->queue(held.ifindex, held.frame.storage().first(size));
+    hosted.unsent.push_back(std::move(held.frame));
+    return true;
+  });
 }
 
 void Driver::flush(HostedNode& hosted) {

@@ -75,13 +75,21 @@ class Driver {
 
  private:
   class Egress;
+  /// A frame for a neighbour that is not ours (a kernel, Open vSwitch): it does not read the trailer,
+  /// so the frame leaves physically when its last bit does, not when its first bit does.
+  struct HeldFrame {
+    FabricTime end;
+    uint32_t ifindex = 0;
+    Frame frame;
+  };
   struct HostedNode {
     NodeId id;
     Node* node = nullptr;
     PacketSocket* socket = nullptr;
     std::vector<PortId> port_of_ifindex;
     std::vector<uint32_t> ifindex_of_port;
-    std::vector<Frame> unsent;   ///< queued at the socket until the flush of this tick
+    std::vector<HeldFrame> held;  ///< in the order of queuing; bounded by the frame pool
+    std::vector<Frame> unsent;    ///< queued at the socket until the flush of this tick
   };
   /// What is known about one incoming wire.
   struct IngressWireState {
@@ -113,6 +121,7 @@ class Driver {
   void declare_gap(IngressWireState& wire, uint64_t sent);
   FabricTime gate_bound() const;
   void run_nodes(FabricTime target);
+  void release_held(HostedNode& hosted, FabricTime clock);
   void flush(HostedNode& hosted);
   bool is_fast(const Port& port) const;
   bool is_fast_ingress(const IngressWireState& wire) const;
