@@ -36,20 +36,20 @@ void Pace::step(FabricTime slowest, netio::LabTime now) {
 void Pace::adjust(FabricTime slowest, netio::LabTime now) {
   const FabricTime behind = clock_.fabric_at(now) - slowest;
   const double behind_ns = static_cast<double>(behind.ps()) * dilation_ / 1000.0;
-  const double measured = dilation_of(now - adjusted_, slowest - at_adjust_);
   adjusted_ = now;
-  at_adjust_ = slowest;
-  const double before = dilation_;
-  if (behind_ns > 4.0 * kBehindNs) {
-    // Far behind: slower than what the lab just managed, until it has caught up.
-    dilation_ = std::max(dilation_, std::min(measured, dilation_ * 4) * 1.5);
-  } else if (behind_ns > kBehindNs) {
-    dilation_ *= 1.1;
+  if (holding_) {
+    if (behind_ns > kBehindNs) return;
+    holding_ = false;
+  } else if (behind_ns > 3.0 * kBehindNs) {
+    // The clock cannot go back, but it can wait until the last process has caught up.
+    holding_ = true;
+    dilation_ = std::min(dilation_ * 1.25, kSlowest);
+    clock_.set_dilation({0}, now);
+    return;
   } else {
-    dilation_ *= 0.94;
+    dilation_ = std::clamp(dilation_ * (behind_ns > kBehindNs ? 1.1 : 0.95), kFastest, kSlowest);
   }
-  dilation_ = std::clamp(dilation_, kFastest, kSlowest);
-  if (dilation_ != before) clock_.set_dilation({dilation_}, now);
+  clock_.set_dilation({dilation_}, now);
 }
 
 DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {

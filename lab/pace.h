@@ -26,7 +26,7 @@ class Pace {
   static constexpr double kSlowest = 1'000'000;
   /// A process that ticks every 250 us is always a little behind; past this it holds the lab back.
   static constexpr int64_t kBehindNs = 4'000'000;
-  static constexpr int64_t kAdjustEveryNs = 40'000'000;
+  static constexpr int64_t kAdjustEveryNs = 20'000'000;
   static constexpr int64_t kWindowNs = 100'000'000;
 
   /// `fixed`: a pace that does not adapt.
@@ -48,8 +48,9 @@ class Pace {
   netio::ClockPage& clock_;
   std::optional<double> fixed_;
   double dilation_ = kStart;
+  bool holding_ = false;  ///< the clock waits for the slowest process
   netio::LabTime started_{}, adjusted_{}, window_start_{};
-  FabricTime at_adjust_{}, at_window_{};
+  FabricTime at_window_{};
   std::vector<double> windows_;
 };
 

@@ -130,9 +130,9 @@ int run_command(const RunCommandOptions& options) {
 
 int demo_command(const std::filesystem::path& out) {
   fmt::print(
-      "Eight planes, 48 switches, 8 hosts: every packet below is real, every link a veth.\n"
-      "A ring all-reduce runs over MRC while the transceiver p0.t0-0:o0 glitches and its\n"
-      "four host links flap. Times and rates are those of the modelled hardware.\n\n");
+      "Eight planes, 48 switches, 8 hosts; every link is a veth, every packet is real.\n"
+      "A ring all-reduce runs over MRC while the transceiver p0.t0-0:o0 glitches and\n"
+      "its four host links flap. Times and rates are those of the modelled hardware.\n\n");
   RunCommandOptions options;
   options.scenarios = {"optic-glitch"};
   options.out = out;

@@ -88,7 +88,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
         scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events));
   }
   endpoint::HostConfig host_config;
-  host_config.transport = endpoint::make_profile(scenario.transport.profile, topology);
+  host_config.transport = endpoint::make_profile(scenario.transport, topology);
   host_config.workloads = scenario.workload;
   host_config.end = scenario.end;
   SimWorld world(

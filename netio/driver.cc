@@ -272,6 +272,7 @@ bool Driver::note_sequence(IngressWireState& wire, uint64_t sequence) {
 void Driver::note_slack(LabTime now) {
   if (earliest_need_ == FabricTime::never()) return;
   const int64_t slack = page_.clock.lab_ns_until(earliest_need_, now);
+  if (slack == INT64_MAX) return;  // the clock stands: nobody can say when it will be needed
   report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
   page_.slot(processes_.self).min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
 }
