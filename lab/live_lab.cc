@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kReadyDeadline{20'000};
 constexpr int kChildPageFd = 3;
 
-std::filesystem::path program_directory() {
+std::filesystem::path program_directory(const LiveLabOptions& options) {
+  if (!options.programs.empty()) return options.programs;
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
@@ -135,7 +136,7 @@ void LiveLab::start_daemons() {
     const std::filesystem::path file = dir / (process.name + ".json");
     netio::write_daemon_config(config, file);
     netio::ChildOptions child;
-    child.argv = {program_directory() / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
+    child.argv = {program_directory(options_) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
                   file.string()};
     child.descriptors = {{page_.fd(), kChildPageFd}};
     child.stdout_file = dir / (process.name + ".out");

@@ -89,6 +89,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   live.isolate = options.isolate;
   live.realtime = options.realtime;
   live.host_processes = options.host_processes;
+  live.programs = options.programs;
   return live;
 }
 

@@ -23,6 +23,7 @@ struct RunOptions {
   bool isolate = false;
   bool realtime = false;
   uint32_t host_processes = 2;
+  std::filesystem::path programs;         ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;
   std::function<bool()> interrupted;      ///< asked every few milliseconds
   /// Told when every daemon is ready, before time starts, with each process's name and pid.

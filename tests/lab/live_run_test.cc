@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "lab/scenario_run.h"
 
@@ -23,7 +24,7 @@ workload:
   - all_reduce: {hosts: all, size: 256KiB, until: end}
 faults:
   - {at: 80us, link_down: {link: "p0.t0-0:u0", for: 40us}}
-end: 200us
+end: 400us
 expect:
   - no_qp_error
   - memory_intact
@@ -47,6 +48,7 @@ RunOptions options_in(const TemporaryFolder& folder, World world) {
   RunOptions options;
   options.world = world;
   options.runs_root = folder.path;
+  options.programs = MRCLAB_BINARY_DIR;
   return options;
 }
 
