@@ -181,7 +181,7 @@ table{border-collapse:collapse;width:100%;font-size:14px}
 th{font-weight:600;text-align:left;color:var(--soft)}
 th,td{padding:5px 10px 5px 0;border-bottom:1px solid var(--line);vertical-align:top}
 tr:last-child td{border-bottom:0}.n{text-align:right;font-variant-numeric:tabular-nums}
-.pass{color:var(--pass)}.fail{color:var(--fail)}.inconclusive{color:var(--inconclusive)}
+.badge.badge{color:#fff}.pass{color:var(--pass)}.fail{color:var(--fail)}.inconclusive{color:var(--inconclusive)}
 .note{color:var(--soft);font-size:13px}.numbers{display:flex;flex-wrap:wrap;gap:8px 34px}
 .numbers div{min-width:110px}.numbers b{display:block;font-size:19px}
 .numbers span{color:var(--soft);font-size:13px}code{overflow-wrap:anywhere;font-size:13px}
