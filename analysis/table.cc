@@ -180,7 +180,10 @@ void faults_part(const Verdict& verdict, Table& table) {
   const std::vector<bool> right{false, true, true, true, true};
   table.row(rows[0], widths, right);
   for (size_t i = 0; i < verdict.faults.size(); ++i) {
+    const std::vector<std::string> name = wrapped(rows[i + 1][0], widths[0]);
+    if (!name.empty()) rows[i + 1][0] = name[0];
     table.row(rows[i + 1], widths, right);
+    for (size_t line = 1; line < name.size(); ++line) table.line("  " + name[line]);
     if (!verdict.faults[i].note.empty()) table.indented(verdict.faults[i].note, 4);
   }
   table.rule();
@@ -191,10 +194,12 @@ void timing_part(const Verdict& verdict, Table& table) {
   if (t.mode == TimingMode::kWall) {
     table.line("timing     wall clock: honest, but not exact");
   } else {
-    table.line(std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") +
-               ", late frames " + std::to_string(t.late_frames) + ", gaps " +
-               std::to_string(t.gaps) + ", slack at least " +
-               to_string(FabricTime::from_ns(t.min_slack_ns)));
+    table.line(
+        std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") + ", late frames " +
+        std::to_string(t.late_frames) + ", gaps " + std::to_string(t.gaps) +
+        // A simulation has no lab clock, so neither slack nor dilation.
+        (t.dilation_max > 0 ? ", slack at least " + to_string(FabricTime::from_ns(t.min_slack_ns))
+                            : ""));
   }
   for (const std::string& reason : t.reasons) table.indented(reason, 11);
   char text[96];
