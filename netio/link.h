@@ -52,9 +52,11 @@ class NamespaceNetlink {
 
   const std::string& namespace_name() const { return name_; }
   NetlinkSocket& socket() { return socket_; }
-  /// All interfaces, loopback included, by ascending ifindex.
+  /// All interfaces, loopback included, by ascending ifindex. Unlike link(), a list does not make
+  /// the kernel's link watch run: a carrier in it may be one that swallows frames for up to a second.
   std::vector<LinkState> links();
-  /// Asks the kernel, which also makes it notice a peer's carrier at once. Throws for no such link.
+  /// Asks the kernel, which also makes it act on a carrier change at once: after this a carrier is
+  /// one that carries. Throws for no such link.
   LinkState link(const std::string& name);
   /// From a cache filled at first use: ifindexes do not change in our namespaces.
   uint32_t ifindex(const std::string& name);

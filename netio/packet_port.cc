@@ -56,7 +56,7 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
       continue;
     }
     interfaces_.push_back({link.ifindex, link.name});
-    note_carrier(link);
+    note_carrier(netlink_.link(link.name));  // a list may show a carrier that does not work yet
   }
   // Protocol 0: this one only sends, and receives nothing.
   send_socket_ = FileDescriptor(check_system_call("open a packet socket", ns.run_in([] {

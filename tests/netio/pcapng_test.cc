@@ -21,8 +21,7 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    if (line.find("Running as user") == std::string::npos) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
@@ -93,10 +92,10 @@ TEST_SUITE("pcapng") {
       writer.close();  // once is enough, twice does no harm
     }
     const auto lines = lines_of(output_of(
-        "tshark -r " + path.string() +
+        "HOME=/nonexistent tshark -r " + path.string() +
         " -T fields -E separator='|' -e frame.interface_name -e frame.interface_description -e "
         "frame.time_epoch -e frame.packet_flags_direction -e frame.cap_len -e frame.len -e "
-        "frame.comment"));
+        "frame.comment 2>/dev/null"));
     REQUIRE(lines.size() == 2);
     CHECK(lines[0] == "h0:p0|h0:p0--p0.t0-0:d0|1.234567891|0x00000002|160|4246|");
     CHECK(lines[1] == "h0:drop||5000.000000007|0x00000001|61|4246|drop: queue_full");
@@ -116,7 +115,7 @@ TEST_SUITE("pcapng") {
     }
     const std::string text = output_of("tcpdump --time-stamp-precision=nano -tt -n -r " +
                                        path.string() + " | grep ethertype");
-    CHECK_MESSAGE(text.starts_with("0.000000042 "), text);
+    CHECK_MESSAGE(text.find("\n0.000000042 02:00") != std::string::npos, text);
   }
 
   TEST_CASE("at its size bound the file stops, counts, and stays readable") {
@@ -138,8 +137,9 @@ TEST_SUITE("pcapng") {
     }
     CHECK(std::filesystem::file_size(path) <= options.max_file_bytes);
     CHECK(written > 30);
-    CHECK(lines_of(output_of("tshark -r " + path.string() + " -T fields -e frame.number")).size() ==
-          written);
+    CHECK(lines_of(output_of("HOME=/nonexistent tshark -r " + path.string() +
+                             " -T fields -e frame.number 2>/dev/null"))
+              .size() == written);
     const std::string file = read_file(path);
     CHECK(blocks_are_whole(file));
     CHECK(file.find("recording stopped") != std::string::npos);

@@ -46,9 +46,9 @@ class TestLab {
   int links_ = 0;
 };
 
-/// Standard output of a shell command.
+/// What a shell command prints, errors included (for the message of a failed check).
 inline std::string output_of(const std::string& command) {
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+  FILE* pipe = ::popen(("{ " + command + "; } 2>&1").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
   std::string text;
   char chunk[4096];
