@@ -41,7 +41,7 @@ Frame FramePool::make(size_t size) {
 
 Frame FramePool::copy(std::span<const uint8_t> bytes) {
   Frame frame = make(bytes.size());
-  if (frame) std::memcpy(frame.bytes().data(), bytes.data(), bytes.size());
+  if (frame && !bytes.empty()) std::memcpy(frame.bytes().data(), bytes.data(), bytes.size());
   return frame;
 }
 

@@ -269,7 +269,7 @@ uint16_t source_port_of(EntropyValue ev) { return static_cast<uint16_t>(ev.value
 uint32_t flow_label_of(EntropyValue ev) { return ev.value >> 16; }
 
 EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label) {
-  return {(flow_label & 0xFFFF) << 16 | source_port};
+  return {flow_label << 16 | source_port};  // 16 of the 20 bits of the label
 }
 
 }  // namespace mrclab

@@ -75,3 +75,9 @@ TEST_CASE("what switches change on the way leaves the ICRC right") {
   frame[kUdpOffset + 1] ^= 1;  // UDP source port
   CHECK_FALSE(icrc_ok(frame));
 }
+
+TEST_CASE("a frame whose outer length says that it was trimmed has no ICRC to check") {
+  std::vector<uint8_t> frame = scapy_frame();
+  frame[kOuterOffset + 5] -= 4;
+  CHECK_FALSE(icrc_ok(frame));
+}
