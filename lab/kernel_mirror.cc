@@ -57,17 +57,18 @@ void KernelMirror::step(FabricTime slowest, double dilation) {
   for (Item& item : items_) {
     if (item.state == State::kPending && slowest >= item.settled) {
       if (item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {
-        ++too_short_;
+        notes_.push_back({slowest, item.outage.link, "outage_not_mirrored"});
         item.state = State::kDone;
         continue;
       }
       set_link_(item.outage.link, false);
-      ++mirrored_;
+      notes_.push_back({slowest, item.outage.link, "link_mirrored_down"});
       item.state = State::kDown;
     }
     if (item.state == State::kDown && item.outage.up != FabricTime::never() &&
         slowest + fabric_span(kAheadNs, dilation) >= item.outage.up) {
       set_link_(item.outage.link, true);
+      notes_.push_back({slowest, item.outage.link, "link_mirrored_up"});
       item.state = State::kDone;
     }
   }

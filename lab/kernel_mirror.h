@@ -25,6 +25,13 @@ struct CarrierOutage {
 std::vector<CarrierOutage> carrier_outages(const Topology& topology,
                                            const std::vector<ScheduledEffect>& schedule);
 
+/// What the mirror did, or did not do, for events.jsonl.
+struct MirrorNote {
+  FabricTime t;           ///< committed fabric time when it happened
+  LinkId link;
+  std::string_view kind;  ///< "link_mirrored_down", "link_mirrored_up", "outage_not_mirrored"
+};
+
 class KernelMirror {
  public:
   using SetLink = std::function<void(LinkId, bool up)>;
@@ -38,8 +45,8 @@ class KernelMirror {
   FabricTime limit() const;
   /// Links that are down in the modelled fabric at `t`.
   std::vector<LinkId> down_at(FabricTime t) const;
-  uint32_t mirrored() const { return mirrored_; }
-  uint32_t too_short() const { return too_short_; }
+  /// In the order of happening; at most three per outage of the schedule.
+  const std::vector<MirrorNote>& notes() const { return notes_; }
 
  private:
   enum class State : uint8_t { kPending, kDown, kDone };
@@ -51,8 +58,7 @@ class KernelMirror {
   const Topology& topology_;
   std::vector<Item> items_;
   SetLink set_link_;
-  uint32_t mirrored_ = 0;
-  uint32_t too_short_ = 0;
+  std::vector<MirrorNote> notes_;
 };
 
 }  // namespace mrclab::lab

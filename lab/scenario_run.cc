@@ -127,6 +127,19 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
   if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
 }
 
+/// What the lab itself did joins the nodes' events.
+void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder) {
+  std::string text;
+  for (const MirrorNote& note : lab.mirror().notes()) {
+    const nlohmann::ordered_json line{{"t_ps", note.t.ps()},
+                                      {"node", "lab"},
+                                      {"kind", note.kind},
+                                      {"detail", scenario.topology.link_name(note.link)}};
+    text += line.dump() + "\n";
+  }
+  netio::write_file(folder.path / "events" / "lab.jsonl", text);
+}
+
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result) {
   auto start = SteadyClock::now();
@@ -145,6 +158,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
 
   WorldOutcome outcome;
   collect_reports(scenario, lab, folder, outcome);
+  write_lab_events(scenario, lab, folder);
   outcome.timing.dilation_min = dilation.min;
   outcome.timing.dilation_mean = dilation.mean;
   outcome.timing.dilation_max = dilation.max;

@@ -7,9 +7,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "lab/scenario_run.h"
+#include "netio/file_descriptor.h"
+#include "netio/link.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -102,6 +105,34 @@ TEST_SUITE("root: live runs") {
     CHECK(isolated.verdict.timing.faithful);
     CHECK(isolated.verdict.metrics.history_sha256 ==
           run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("the kernel's own links go down and come up with the modelled ones") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    options.lab_name = lab_name("mirror");
+    std::unique_ptr<netio::NamespaceNetlink> leaf;
+    options.on_process = [&](const std::string&, int) {
+      if (leaf) return;
+      leaf = std::make_unique<netio::NamespaceNetlink>(
+          netio::NetworkNamespace::open("mrclab-" + *options.lab_name + "-p0.t0-0"));
+    };
+    bool seen_down = false;
+    bool up_after = false;
+    options.interrupted = [&] {
+      const bool up = leaf->link("u0").admin_up;
+      seen_down = seen_down || !up;
+      up_after = seen_down && up;
+      return false;
+    };
+    const RunResult run = run_scenario(scenario, options);
+    CHECK(run.verdict.timing.faithful);
+    CHECK(seen_down);
+    CHECK(up_after);
+    const std::string events = netio::read_file(run.folder.path / "events.jsonl");
+    CHECK(events.find("link_mirrored_down") != std::string::npos);
+    CHECK(events.find("link_mirrored_up") != std::string::npos);
   }
 
   TEST_CASE("a frame that nftables drops makes the run NOT FAITHFUL, naming wire and number") {
