@@ -97,15 +97,16 @@ CleanUpReport clean_up(std::string_view lab, const LabPaths& paths) {
   CleanUpReport report;
   const std::optional<LabRecord> record = read_record(paths, lab);
   const bool this_boot = !record || record->boot == boot_id();
+  // A lab's name holds no '-', so the prefix is this lab's alone.
+  const std::string prefix = std::string(kNamespacePrefix) + std::string(lab) + "-";
+  const size_t namespaces_before = netio::list_namespaces(prefix).size();
   // The owner first: while it lives it may still be building, or restarting what dies.
   if (record && this_boot && record->owner.pid != ::getpid()) {
     std::string problem;
     if (end_process(record->owner, kOwnerGrace, problem)) ++report.processes;
     if (!problem.empty()) report.problems.push_back(problem);
   }
-  // A lab's name holds no '-', so the prefix is this lab's alone.
-  const std::vector<std::string> names =
-      netio::list_namespaces(std::string(kNamespacePrefix) + std::string(lab) + "-");
+  const std::vector<std::string> names = netio::list_namespaces(prefix);
   if (this_boot) {
     LabProcesses processes;
     processes.recorded = recorded_processes(paths, lab);
@@ -114,6 +115,7 @@ CleanUpReport clean_up(std::string_view lab, const LabPaths& paths) {
     end_processes(processes, report);
   }
   remove_namespaces(names, report);
+  report.namespaces = namespaces_before - names.size() + report.namespaces;  // the owner's, too
   if (report.problems.empty()) remove_files(paths, lab, report);
   forget_empty_root(paths);
   return report;

@@ -37,8 +37,9 @@ std::string default_lab_name(const std::string& fabric) {
 
 void print_report(const CleanUpReport& report, const std::string& what) {
   for (const std::string& problem : report.problems) fmt::print(stderr, "mrclab: {}\n", problem);
-  fmt::print("{}: {} namespaces, {} processes, {} files removed\n", what, report.namespaces,
-             report.processes, report.files);
+  if (!report.problems.empty()) return;
+  fmt::print("{} down: {} namespaces, {} processes ended\n", what, report.namespaces,
+             report.processes);
 }
 
 /// What crashed, or is from before the last boot, is nobody's: it makes room by itself.
@@ -81,7 +82,7 @@ int down_command(const std::optional<std::string>& name, bool all) {
   if (all && name) throw InputError("give a lab's name or --all, not both");
   if (all) {
     const CleanUpReport report = clean_up_all();
-    print_report(report, "all labs");
+    print_report(report, "everything is");
     return report.problems.empty() ? 0 : 3;
   }
   std::string lab = name.value_or("");
@@ -91,7 +92,7 @@ int down_command(const std::optional<std::string>& name, bool all) {
   // A folder without a readable record is a lab too: one that died while it was being written.
   if (std::find(labs.begin(), labs.end(), lab) == labs.end()) choose_lab(lab);
   const CleanUpReport report = clean_up(lab);
-  print_report(report, "lab " + lab);
+  print_report(report, "lab " + lab + " is");
   return report.problems.empty() ? 0 : 3;
 }
 

@@ -1,0 +1,154 @@
+// The command as a user has it: verbs, exit codes, what is left behind.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lab/lab_record.h"
+#include "sandbox.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+CommandResult mrclab(std::vector<std::string> words) {
+  words.insert(words.begin(), program("mrclab-cli"));
+  return run_command_line(words);
+}
+
+const std::vector<std::string> kVerbs = {"demo",     "run",     "up",      "down",
+                                         "ls",       "inspect", "exec",    "shell",
+                                         "validate", "doctor",  "version", "completion"};
+
+TEST_CASE("every verb explains itself with an example") {
+  for (const std::string& verb : kVerbs) {
+    CAPTURE(verb);
+    const CommandResult help = mrclab({verb, "--help"});
+    CHECK(help.code == 0);
+    CHECK(help.output.find("Example:") != std::string::npos);
+  }
+}
+
+TEST_CASE("bad usage is one sentence and exit code 2") {
+  const std::vector<std::vector<std::string>> bad = {{},
+                                                     {"fly"},
+                                                     {"up"},
+                                                     {"up", "no-such-fabric"},
+                                                     {"up", "pair", "--name", "a/b"},
+                                                     {"down", "../etc"},
+                                                     {"run", "no-such-incident", "--world", "sim"},
+                                                     {"run", "optic-glitch", "--world", "mars"},
+                                                     {"validate", "/nonexistent.yaml"}};
+  for (const auto& words : bad) {
+    const CommandResult result = mrclab(words);
+    CAPTURE(result.output);
+    CHECK(result.code == 2);
+    CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("a file that is no fabric is refused with its position") {
+  const fs::path file = fs::temp_directory_path() / ("mrclab-bad-" + std::to_string(::getpid()));
+  std::ofstream(file) << "name: x\nplanes: 2\nt0: 1\nhosts_per_t0: 1\nplaens: 3\n";
+  const CommandResult result = mrclab({"validate", file});
+  fs::remove(file);
+  CAPTURE(result.output);
+  CHECK(result.code == 2);
+  CHECK(result.output.find(":5:1:") != std::string::npos);
+}
+
+TEST_CASE("completion is a bash script that knows the verbs") {
+  const CommandResult script = mrclab({"completion"});
+  REQUIRE(script.code == 0);
+  const std::string use = script.output + R"(
+COMP_WORDS=(mrclab ins); COMP_CWORD=1; _mrclab; echo "${COMPREPLY[@]}"
+COMP_WORDS=(mrclab up oc); COMP_CWORD=2; _mrclab; echo "${COMPREPLY[@]}")";
+  const CommandResult completed = run_command_line({"/bin/bash", "-c", use});
+  CHECK(completed.output == "inspect\noctet\n");
+}
+
+TEST_SUITE_BEGIN("root: command");
+
+TEST_CASE("up, ls, inspect, exec and down, as in the first tour") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  const CommandResult up = mrclab({"up", "pair", "--name", "tour"});
+  CAPTURE(up.output);
+  REQUIRE(up.code == 0);
+  CHECK(mrclab({"up", "pair", "--name", "tour"}).code == 2);  // taken
+
+  const auto list = nlohmann::json::parse(mrclab({"ls", "--json"}).output);
+  REQUIRE(list.size() == 1);
+  CHECK(list[0]["state"] == "up");
+  const auto fabric = nlohmann::json::parse(mrclab({"inspect", "tour", "--json"}).output);
+  CHECK(fabric["nodes"].size() == 8);
+  CHECK(fabric["links"][0]["up"] == true);
+  CHECK(mrclab({"inspect", "--evs", "h0", "h1"}).output.find("p1/u0") != std::string::npos);
+
+  const CommandResult ping =
+      mrclab({"exec", "h0", "--", "ping", "-c", "2", "-i", "0.2", "-W", "5", "h1"});
+  CAPTURE(ping.output);
+  CHECK(ping.code == 0);
+  CHECK(mrclab({"exec", "h1", "--", "hostname"}).output == "h1\n");
+  CHECK(mrclab({"exec", "h1", "--", "sh", "-c", "exit 9"}).code == 9);
+  const CommandResult nobody = mrclab({"exec", "h7", "--", "true"});
+  CHECK(nobody.code == 2);
+  CHECK(nobody.output.find("h7") != std::string::npos);
+
+  CHECK(mrclab({"down", "tour"}).code == 0);
+  CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_CASE("the fabric that the kernel forwards comes up and carries a ping") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  const CommandResult up = mrclab({"up", "pair-kernel"});
+  CAPTURE(up.output);
+  REQUIRE(up.code == 0);
+  const CommandResult ping = mrclab({"exec", "h1", "--", "ping", "-c", "1", "-W", "2", "h0"});
+  CAPTURE(ping.output);
+  CHECK(ping.code == 0);
+  CHECK(mrclab({"down"}).code == 0);
+  CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_CASE("down ends what was started in a node") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  REQUIRE(mrclab({"up", "pair"}).code == 0);
+  const CommandResult started =
+      mrclab({"exec", "h0", "--", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"});
+  REQUIRE(started.code == 0);
+  const ProcessMark sleeper = mark_of(std::stoi(started.output), "sleep");
+  REQUIRE(is_running(sleeper));
+  CHECK(mrclab({"down"}).code == 0);
+  CHECK_FALSE(is_running(sleeper));
+  CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_CASE("down without a lab says so with exit code 2, down --all finds nothing to do") {
+  enter_sandbox();
+  CHECK(mrclab({"down"}).code == 2);
+  CHECK(mrclab({"down", "nobody"}).code == 2);
+  CHECK(mrclab({"down", "--all"}).code == 0);
+}
+
+TEST_CASE("doctor finds this machine fit and leaves nothing") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  const CommandResult doctor = mrclab({"doctor", "--json"});
+  CAPTURE(doctor.output);
+  CHECK(doctor.code == 0);
+  CHECK(nlohmann::json::parse(doctor.output).size() > 8);
+  CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace mrclab::lab

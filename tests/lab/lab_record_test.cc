@@ -1,0 +1,96 @@
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "fabric/yaml.h"
+#include "lab/lab_record.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TemporaryPaths : LabPaths {
+  TemporaryPaths() {
+    std::string pattern = fs::temp_directory_path() / "mrclab-record-XXXXXX";
+    run_root = fs::path(::mkdtemp(pattern.data())) / "mrclab";
+  }
+  ~TemporaryPaths() { fs::remove_all(run_root.parent_path()); }
+};
+
+LabRecord some_record(const std::string& lab) {
+  return {lab, "pair", 0x1234'5678'9abc'def0, boot_id(), mark_of(::getpid(), "test"), {"h0", "h1"}};
+}
+
+TEST_CASE("a record reads back as it was written") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("first"));
+  CHECK(read_record(paths, "first") == some_record("first"));
+  CHECK(recorded_labs(paths) == std::vector<std::string>{"first"});
+}
+
+TEST_CASE("the second lab of a name is refused while the first is up") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("twin"));
+  CHECK_THROWS_WITH_AS(create_record(paths, some_record("twin")),
+                       doctest::Contains("is up already"), InputError);
+}
+
+TEST_CASE("a lab whose owner is gone is called left behind") {
+  const TemporaryPaths paths;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  LabRecord record = some_record("ghost");
+  record.owner = {child, 1, "mrclab"};
+  ::waitpid(child, nullptr, 0);
+  create_record(paths, record);
+  CHECK_THROWS_WITH_AS(create_record(paths, some_record("ghost")), doctest::Contains("left behind"),
+                       InputError);
+}
+
+TEST_CASE("a half-written record reads as none") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("half"));
+  std::ofstream(paths.lab_directory("half") / "record.json") << "{\"lab\": \"half\", \"nod";
+  CHECK_FALSE(read_record(paths, "half"));
+}
+
+TEST_CASE("a record that names another lab reads as none") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("mine"));
+  fs::create_directories(paths.lab_directory("yours"));
+  fs::copy(paths.lab_directory("mine") / "record.json", paths.lab_directory("yours"));
+  CHECK_FALSE(read_record(paths, "yours"));
+}
+
+TEST_CASE("names that could reach outside, or into another lab, are refused") {
+  for (const char* name : {"", "../x", "a/b", "a-b", "a.b", "A", "1a", "-a", ".",
+                           "a23456789012345678901234567890123"}) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(require_lab_name(name), InputError);
+  }
+  CHECK_NOTHROW(require_lab_name("octet_2"));
+}
+
+TEST_CASE("processes are read back in the order they were recorded") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("busy"));
+  record_process(paths, "busy", {10, 100, "/x/mrc-switchd"});
+  record_process(paths, "busy", {11, 101, "/x/mrc-endpointd"});
+  const std::vector<ProcessMark> expected{{10, 100, "/x/mrc-switchd"},
+                                          {11, 101, "/x/mrc-endpointd"}};
+  CHECK(recorded_processes(paths, "busy") == expected);
+}
+
+TEST_CASE("a process is running only with its own start time") {
+  const ProcessMark self = mark_of(::getpid(), "test");
+  CHECK(is_running(self));
+  CHECK_FALSE(is_running({self.pid, self.start_time + 1, "test"}));
+  CHECK_FALSE(is_running({0, 0, ""}));
+}
+
+}  // namespace
+}  // namespace mrclab::lab

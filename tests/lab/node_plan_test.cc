@@ -1,0 +1,127 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "lab/node_plan.h"
+
+namespace mrclab::lab {
+namespace {
+
+//   h0 h1 -- t0-0 -- t1-{0,1} -- t0-1 -- h2 h3, in two planes
+Topology small_fabric() {
+  RegularPlanes shape;
+  shape.planes = 2;
+  shape.t0 = 2;
+  shape.t1 = 2;
+  shape.hosts_per_t0 = 2;
+  return build_regular_planes(shape);
+}
+
+const netio::Route* find_route(const std::vector<netio::Route>& routes, const std::string& prefix) {
+  for (const netio::Route& route : routes) {
+    if (netio::prefix_text(route.destination) == prefix) return &route;
+  }
+  return nullptr;
+}
+
+TEST_CASE("a host sends ordinary traffic into each plane towards some host") {
+  RegularPlanes shape;
+  shape.planes = 8;
+  shape.t0 = 2;
+  shape.t1 = 4;
+  shape.hosts_per_t0 = 4;
+  const Topology octet = build_regular_planes(shape);
+  std::set<uint32_t> planes, uplinks;
+  for (uint32_t from = 0; from < 8; ++from) {
+    for (uint32_t to = 0; to < 8; ++to) {
+      if (from == to) continue;
+      const Path path = ordinary_path(octet, from, to);
+      CHECK(path == ordinary_path(octet, to, from));
+      planes.insert(path.plane);
+      if (path.uplink != kT0LocalUplink) uplinks.insert(path.uplink);
+      CHECK((path.uplink == kT0LocalUplink) == (from / 4 == to / 4));
+    }
+  }
+  CHECK(planes.size() == 8);
+  CHECK(uplinks.size() == 4);
+}
+
+TEST_CASE(
+    "a host decapsulates its own f uSID of each plane and leaves MRC's e uSID to a blackhole") {
+  const Topology topology = small_fabric();
+  const NodePlan plan = plan_node(topology, topology.host(3));
+  REQUIRE(plan.ports.size() == 2);
+  const netio::Route* decap = find_route(plan.ports[1].routes, "5f00:0:f101::/48");
+  REQUIRE(decap != nullptr);
+  CHECK(std::holds_alternative<netio::EndDt6>(decap->action));
+  CHECK(decap->dev == "p1");
+  for (const PortPlan& port : plan.ports) {
+    CHECK(find_route(port.routes, "5f00:0:e101::/48") == nullptr);
+  }
+  const netio::Route* rest = find_route(plan.fixed_routes, "5f00::/32");
+  REQUIRE(rest != nullptr);
+  CHECK(rest->blackhole);
+}
+
+TEST_CASE(
+    "a host has one encapsulating route to every other host, with that host's kernel uSID last") {
+  const Topology topology = small_fabric();
+  const NodePlan plan = plan_node(topology, topology.host(0));
+  size_t routes = 0;
+  for (uint32_t p = 0; p < plan.ports.size(); ++p) {
+    for (const netio::Route& route : plan.ports[p].routes) {
+      const auto* encap = std::get_if<netio::EncapRed>(&route.action);
+      if (encap == nullptr) continue;
+      ++routes;
+      const auto carrier = parse_carrier(topology, encap->segment);
+      REQUIRE(carrier);
+      CHECK(carrier->role == UsidRole::kHostKernel);
+      CHECK(carrier->path.plane == p);
+      const auto to = host_of_address(topology, route.destination.address);
+      REQUIRE(to);
+      CHECK(carrier->destination_row == topology.host_row(*to));
+      CHECK(carrier->downlink == topology.host_downlink(*to));
+    }
+  }
+  CHECK(routes == 3);
+}
+
+TEST_CASE("our own switches get no IPv6 at all from the kernel") {
+  const Topology topology = small_fabric();
+  const NodePlan plan = plan_node(topology, topology.t0(0, 0));
+  CHECK_FALSE(plan.ipv6);
+  CHECK(plan.fixed_routes.empty());
+  for (const PortPlan& port : plan.ports) CHECK(port.routes.empty());
+}
+
+TEST_CASE("a kernel switch shifts its own uSID and knows the uSIDs behind each of its ports") {
+  Topology topology = small_fabric();
+  topology.forwarding = Forwarding::kKernel;
+  const NodePlan t0 = plan_node(topology, topology.t0(1, 1));
+  const netio::Route* own = find_route(t0.fixed_routes, "5f00:0:2101::/48");
+  REQUIRE(own != nullptr);
+  CHECK(std::holds_alternative<netio::EndNextCsid>(own->action));
+  CHECK(own->dev == kStubInterface);
+  REQUIRE(t0.ports.size() == 4);  // d0 d1 u0 u1
+  CHECK(find_route(t0.ports[1].routes, "5f00:0:e101::/48") != nullptr);
+  CHECK(find_route(t0.ports[1].routes, "5f00:0:f101::/48") != nullptr);
+  CHECK(find_route(t0.ports[3].routes, "5f00:0:1101::/48") != nullptr);
+  const NodePlan t1 = plan_node(topology, topology.t1(1, 0));
+  CHECK(find_route(t1.fixed_routes, "5f00:0:1100::/48") != nullptr);
+  CHECK(find_route(t1.ports[1].routes, "5f00:0:2101::/48") != nullptr);
+}
+
+TEST_CASE("every port knows the MAC address of its other end") {
+  const Topology topology = small_fabric();
+  for (const NodeSite& site : topology.nodes) {
+    const NodePlan plan = plan_node(topology, site.id);
+    REQUIRE(plan.ports.size() == site.ports.size());
+    for (uint32_t p = 0; p < site.ports.size(); ++p) {
+      CHECK(plan.ports[p].interface == site.ports[p].name);
+      CHECK(plan.ports[p].peer_mac == topology.port(site.ports[p].peer).mac);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::lab

@@ -1,0 +1,135 @@
+#include "sandbox.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "netio/child_process.h"
+#include "netio/link.h"
+#include "netio/namespace.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using netio::check_system_call;
+
+void add_files(std::vector<std::string>& lines, const fs::path& root) {
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator it(root, ignored), end; it != end; it.increment(ignored)) {
+    lines.push_back("file " + it->path().string());
+  }
+}
+
+void add_lines_with(std::vector<std::string>& lines, const std::string& what, const fs::path& file,
+                    const std::string& needle) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    // The socket table starts with an address and a reference count, which come and go.
+    const size_t at = line.find(needle);
+    if (at != std::string::npos) lines.push_back(what + line.substr(at));
+  }
+}
+
+void add_processes(std::vector<std::string>& lines) {
+  const fs::path own = fs::read_symlink("/proc/self/ns/mnt");
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const fs::path exe = fs::read_symlink(entry.path() / "exe", error).filename();
+    if (error || !exe.string().starts_with("mrc")) continue;
+    if (fs::read_symlink(entry.path() / "ns/mnt", error) != own || error) continue;
+    lines.push_back("process " + exe.string() + " " + entry.path().filename().string());
+  }
+}
+
+void add_cgroups(std::vector<std::string>& lines) {
+  std::error_code ignored;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it("/sys/fs/cgroup", options, ignored), end; it != end;
+       it.increment(ignored)) {
+    if (it.depth() >= 2) it.disable_recursion_pending();
+    if (it->path().filename().string().find("mrclab") != std::string::npos) {
+      lines.push_back("cgroup " + it->path().string());
+    }
+  }
+}
+
+}  // namespace
+
+void enter_sandbox() {
+  static bool inside = false;
+  if (inside) return;
+  check_system_call("leave the mount namespace", ::unshare(CLONE_NEWNS));
+  check_system_call("leave the network namespace", ::unshare(CLONE_NEWNET));
+  check_system_call("make mounts private",
+                    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  // This namespace's copies of other people's mounts would come and go with theirs.
+  while (::umount2("/run/netns", MNT_DETACH) == 0) {
+  }
+  check_system_call("mount /run", ::mount("tmpfs", "/run", "tmpfs", 0, "mode=755"));
+  check_system_call("make /run/netns", ::mkdir("/run/netns", 0755));
+  // The first namespace makes /run/netns a mount point, for us as for `ip netns`; that one stays.
+  netio::NetworkNamespace::create("first", {});
+  inside = true;
+}
+
+std::vector<std::string> kernel_snapshot() {
+  std::vector<std::string> lines;
+  for (const std::string& name : netio::list_namespaces("")) lines.push_back("namespace " + name);
+  netio::NamespaceNetlink here(netio::NetworkNamespace::current());
+  for (const netio::LinkState& link : here.links()) lines.push_back("link " + link.name);
+  add_files(lines, "/run");
+  add_files(lines, "/dev/shm");
+  add_lines_with(lines, "mount ", "/proc/self/mountinfo", " /run");
+  add_lines_with(lines, "socket ", "/proc/net/unix", "/run/mrclab");
+  add_processes(lines);
+  add_cgroups(lines);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::string difference(const std::vector<std::string>& before,
+                       const std::vector<std::string>& after) {
+  std::vector<std::string> gone, fresh;
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
+                      std::back_inserter(gone));
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(),
+                      std::back_inserter(fresh));
+  std::string text;
+  for (const std::string& line : gone) text += "- " + line + "\n";
+  for (const std::string& line : fresh) text += "+ " + line + "\n";
+  return text;
+}
+
+std::string program(const std::string& name) { return std::string(MRCLAB_BINARY_DIR "/") + name; }
+
+CommandResult run_command_line(const std::vector<std::string>& argv,
+                               std::chrono::seconds patience) {
+  static int number = 0;
+  const fs::path file =
+      fs::temp_directory_path() /
+      ("mrclab-test-output-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
+  CommandResult result;
+  {
+    netio::ChildOptions options;
+    options.argv = argv;
+    options.stdout_file = file;
+    netio::ChildProcess child = netio::ChildProcess::spawn(options);
+    std::optional<netio::ExitStatus> status = child.wait(patience);
+    const bool late = !status;
+    if (late) status = child.stop(std::chrono::milliseconds(0));
+    result.code = status->signal_number != 0 ? 128 + status->signal_number : status->code;
+    result.output = netio::read_file(file, 64 << 20);
+    if (late) result.output += "\n(killed: it did not end)\n";
+  }
+  fs::remove(file);
+  return result;
+}
+
+}  // namespace mrclab::lab

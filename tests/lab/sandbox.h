@@ -1,0 +1,32 @@
+#pragma once
+// A private corner of the machine for tests that bring labs up: own mount and network namespace, an
+// empty /run. `down --all` in here cannot reach anybody else's labs, and two test runs do not meet.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace mrclab::lab {
+
+/// Once per process; later calls do nothing. Needs root.
+void enter_sandbox();
+
+/// What kernel and file system hold that could be a lab's: names of network namespaces, links of
+/// this network namespace, mounts, processes of our programs in this sandbox, everything under
+/// /run, /dev/shm, our Unix sockets and cgroups. Sorted.
+std::vector<std::string> kernel_snapshot();
+/// Lines that are only before ("- ...") or only after ("+ ..."); empty if equal.
+std::string difference(const std::vector<std::string>& before,
+                       const std::vector<std::string>& after);
+
+struct CommandResult {
+  int code = 0;        ///< exit code, or 128 + signal
+  std::string output;  ///< stdout and stderr
+};
+/// Path of a program of this build.
+std::string program(const std::string& name);
+/// Runs the command to its end; kills it after `patience` and says so in the output.
+CommandResult run_command_line(const std::vector<std::string>& argv,
+                               std::chrono::seconds patience = std::chrono::seconds(60));
+
+}  // namespace mrclab::lab
