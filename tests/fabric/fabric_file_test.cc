@@ -7,7 +7,7 @@ using namespace mrclab;
 
 namespace {
 
-const char* const kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
+const std::string kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
 
 RegularPlanes parse(const std::string& text) {
   return parse_fabric(read_yaml_text(text, "f.yaml"));
@@ -70,7 +70,7 @@ TEST_CASE("what the file says arrives in the topology") {
 TEST_CASE(
     "short forms switch ECN, trimming and optics off, and the fabric rate follows the hosts'") {
   const Topology t = build_regular_planes(
-      parse(std::string(kSmall) + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
+      parse(kSmall + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
   CHECK_FALSE(t.queues.ecn);
   CHECK_FALSE(t.queues.trim);
   CHECK(t.optics.empty());
@@ -81,7 +81,7 @@ TEST_CASE("a shape written as text reads back as the same shape") {
   for (const char* more :
        {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n"}) {
-    const std::string text = to_yaml(parse(std::string(kSmall) + more));
+    const std::string text = to_yaml(parse(kSmall + more));
     CHECK(to_yaml(parse(text)) == text);
     CHECK(text.find("name: x\n") == 0);
   }

@@ -30,15 +30,16 @@ std::string error_of(const std::string& text, const ScenarioOverrides& overrides
 
 /// The example of the README with lines added.
 std::string with(const std::string& more) {
-  return "name: s\n"
-         "fabric: octet\n"
-         "end: 1200us\n"
-         "workload:\n"
-         "  - all_reduce: {hosts: all, size: 8MiB, until: end}\n" +
-         more;
+  std::string text =
+      "name: s\n"
+      "fabric: octet\n"
+      "end: 1200us\n"
+      "workload:\n"
+      "  - all_reduce: {hosts: all, size: 8MiB, until: end}\n";
+  return text.append(more);
 }
 
-const char* const kGlitch =
+const std::string kGlitch =
     "faults:\n"
     "  - {at: 300us, optic_glitch: {optic: \"p0.t0-0:o0\", down: 100us, stagger: 20us}}\n";
 
@@ -93,8 +94,8 @@ TEST_CASE("every shipped fabric is readable and bears the name of its file") {
 }
 
 TEST_CASE("durations in rtt are multiples of the fabric's base RTT") {
-  const Scenario s = parse(with(std::string(kGlitch) + "transport: {ack_timeout: 8rtt}\n"
-                                                       "expect:\n  - detect: {within: 6rtt}\n"));
+  const Scenario s = parse(with(kGlitch + "transport: {ack_timeout: 8rtt}\n"
+                                          "expect:\n  - detect: {within: 6rtt}\n"));
   const FabricTime rtt = s.topology.base_rtt;
   CHECK(rtt > FabricTime::zero());
   CHECK(std::get<analysis::ExpectDetect>(s.expect.at(0)).within == rtt * 6);
@@ -103,7 +104,7 @@ TEST_CASE("durations in rtt are multiples of the fabric's base RTT") {
 
 TEST_CASE("a resolved scenario is a scenario file that says the same, without its fabric's file") {
   for (const std::string& text :
-       {with(""), with(std::string(kGlitch) + "seed: 77\nabout: \"a \\\"quoted\\\"\\nstory\"\n"),
+       {with(""), with(kGlitch + "seed: 77\nabout: \"a \\\"quoted\\\"\\nstory\"\n"),
         with("faults:\n  - {at: 30rtt, link_down: {link: \"random(3, p*.t0-*:u*)\", for: 2rtt}}\n"
              "transport: {profile: production, active_evs: 7}\ntiming: wall\ndilation: 9000\n"
              "captures: none\nexpect:\n  - healed\n  - goodput: {from: 1us, at_least: 3%}\n")}) {
@@ -193,7 +194,6 @@ TEST_CASE("bad scenarios get an exact error") {
     std::string text;
     const char* expected;
   };
-  const std::string glitch = kGlitch;
   for (const Row& row : {
            Row{"name: s\n", "f.yaml:1:1: found no \"fabric\": expected \"fabric: ...\""},
            Row{"fabric: octet\n", "f.yaml:1:1: found no \"name\": expected \"name: ...\""},
@@ -248,11 +248,11 @@ TEST_CASE("bad scenarios get an exact error") {
            Row{with("expect:\n  - goodput: {from: 1us, at_least: 9%}\n"),
                "f.yaml:7:5: found no fault, so no baseline before it: expected \"of: line_rate\", "
                "or at least one in \"faults\""},
-           Row{with(glitch + "expect:\n  - goodput: {from: 2ms, at_least: 9%}\n"),
+           Row{with(kGlitch + "expect:\n  - goodput: {from: 2ms, at_least: 9%}\n"),
                "f.yaml:9:21: found \"2ms\": expected an instant before the end at 1200us"},
-           Row{with(glitch + "expect:\n  - goodput: {from: 1us, until: 2ms, at_least: 9%}\n"),
+           Row{with(kGlitch + "expect:\n  - goodput: {from: 1us, until: 2ms, at_least: 9%}\n"),
                "f.yaml:9:33: found \"2ms\": expected at most the end at 1200us"},
-           Row{with(glitch + "expect:\n  - no_qp_eror\n"),
+           Row{with(kGlitch + "expect:\n  - no_qp_eror\n"),
                "f.yaml:9:5: found \"no_qp_eror\": expected \"no_qp_error\""},
            Row{with(
                    "faults:\n  - {at: 300us, link_down: {link: \"h0:p0\"}}\nexpect:\n  - healed\n"),
