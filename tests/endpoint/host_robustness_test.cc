@@ -243,6 +243,52 @@ TEST_CASE("any frame with any bytes changed at any time leaves memory and transf
   a.check_unharmed();
 }
 
+TEST_CASE("forgeries that know every key spoil a transfer at most, never a host") {
+  uint64_t random = 7;
+  const auto next = [&](uint64_t bound) {
+    random = mix64(random);
+    return below(random, bound);
+  };
+  for (int round = 0; round < 20; ++round) {
+    Attack a;
+    std::vector<std::pair<uint32_t, std::vector<uint8_t>>> seeds;
+    for (uint32_t h = 0; h < 2; ++h) {
+      a.fabric.observer(h).on_packet = [&, h](const PacketRecord& r) {
+        if (r.direction == Direction::kIngress && seeds.size() < 300 && next(3) == 0) {
+          const auto bytes = r.frame.bytes();
+          seeds.emplace_back(h, std::vector<uint8_t>(bytes.begin(), bytes.end()));
+        }
+      };
+    }
+    uint64_t accepted = 0;
+    for (int64_t t = 1; t <= 40; ++t) {
+      a.fabric.run_until(us(t * 2));
+      for (int i = 0; i < 20 && !seeds.empty(); ++i) {
+        auto [host, frame] = seeds[next(seeds.size())];
+        // Bits from BTH on, with an ICRC that fits again.
+        const size_t end = std::min<size_t>(frame.size() - kIcrcBytes, 160);
+        for (uint64_t c = 1 + next(4); c > 0; --c) {
+          frame[kBthOffset + next(end - kBthOffset)] ^= static_cast<uint8_t>(1 << next(8));
+        }
+        MrcPacket packet;
+        if (parse_mrc_frame(frame, packet) != ParseError::kNone) continue;
+        finish_mrc_frame(frame);
+        ++accepted;
+        a.inject(host, frame);
+      }
+    }
+    a.fabric.run_until(us(8000));
+    CHECK(accepted > 100);
+    uint64_t refused = 0;
+    for (uint32_t h = 0; h < 2; ++h) {
+      CHECK(a.refused(h, Refusal::kBadIcrc) == 0);
+      for (const uint64_t count : a.fabric.stats(h).refused) refused += count;
+    }
+    CHECK(refused > 100);
+    CHECK(a.fabric.stats(0).no_buffer == 0);
+  }
+}
+
 TEST_CASE(
     "a forged port status takes ports away only until the real one speaks, memory stays right") {
   Attack a;

@@ -242,6 +242,21 @@ TEST_CASE("a trim on the last hop leaves the value alone") {
   CHECK(b.send(9)->retransmission);
 }
 
+TEST_CASE("a retransmission never takes the value of the NACK, even if that is still GOOD") {
+  Bench b;
+  b.post(4096 * 100);
+  for (int i = 0; i < 40; ++i) {
+    const auto p = b.send(i, 0b01);
+    REQUIRE(!p->retransmission);
+    CHECK(b.nack(p->psn - b.first_psn, p->ev, i, NackReason::kTrimmedLastHop, i) ==
+          Refusal::kCount);
+    const auto again = b.send(i, 0b01);
+    REQUIRE(again->retransmission);
+    CHECK(again->ev != p->ev);
+    if (i % 3 == 0) b.send(i, 0b01);  // another phase of the rotation
+  }
+}
+
 TEST_CASE("an ECN mark in a SACK makes its value SKIP, ALWAYS_SKIP makes it bad") {
   Bench b;
   b.post(4096 * 4);

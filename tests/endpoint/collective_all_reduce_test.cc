@@ -1,0 +1,124 @@
+// One host of a ring of two, played against by hand: what it posts, and what it waits for.
+
+#include "endpoint/collective_all_reduce.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+
+namespace {
+
+constexpr uint64_t kSize = 4096;
+
+class Hand : public Verbs {
+ public:
+  Hand() : region(CollectiveLayout({kSize}, 2).region_size().value), app(config()) {
+    app.start(*this);
+  }
+  AllReduce::Config config() {
+    AllReduce::Config c(CollectiveLayout({kSize}, 2));
+    c.seed = 5;
+    c.right = {0};
+    c.left = {1};
+    c.memory = region;
+    c.remote_va = 1 << 20;
+    return c;
+  }
+  FabricTime now() const override { return {}; }
+  bool post_write(QpHandle, const WriteRequest& request) override {
+    posted.push_back(request);
+    return true;
+  }
+  void wake_at(FabricTime) override {}
+  void report_verified(uint64_t bytes, uint64_t wrong) override {
+    verified += bytes;
+    mismatched += wrong;
+  }
+  void report_collective_done(uint32_t iteration, FabricTime) override {
+    CHECK(iteration == done++);
+  }
+
+  /// The neighbour's contribution arrives: its input of chunk 1 in scratch slot 0.
+  void receive_scatter(uint32_t iteration) {
+    fill_ramp(std::span(region).subspan(2 * kSize, kSize / 2), kSize / 8,
+              app.input_of(1, iteration));
+    app.on_receive_immediate(*this, {1}, iteration << 8);
+  }
+  /// The neighbour's result arrives: chunk 0 of the vector.
+  void receive_gather(uint32_t iteration) {
+    fill_ramp(std::span(region).subspan((iteration & 1) * kSize, kSize / 2), 0,
+              app.sum_of(iteration));
+    app.on_receive_immediate(*this, {1}, iteration << 8);
+  }
+  void complete(size_t index) { app.on_write_complete(*this, {0}, posted[index].id); }
+
+  std::vector<uint8_t> region;
+  std::vector<WriteRequest> posted;
+  uint64_t verified = 0, mismatched = 0;
+  uint32_t done = 0;
+  AllReduce app;
+};
+
+}  // namespace
+
+TEST_CASE("rank 0 of two sends chunk 0 to scratch, then the sum of chunk 1 to its place") {
+  Hand h;
+  REQUIRE(h.posted.size() == 1);
+  CHECK(h.posted[0].local.data() == h.region.data());
+  CHECK(h.posted[0].local.size() == kSize / 2);
+  CHECK(h.posted[0].remote_va == (1 << 20) + 2 * kSize);
+  h.receive_scatter(0);
+  REQUIRE(h.posted.size() == 2);
+  CHECK(h.posted[1].remote_va == (1 << 20) + kSize / 2);
+  CHECK(count_mismatched_bytes(h.posted[1].local, kSize / 8, h.app.sum_of(0)) == 0);
+  h.receive_gather(0);
+  CHECK(h.done == 1);
+  CHECK(h.verified == kSize);
+  CHECK(h.mismatched == 0);
+}
+
+TEST_CASE(
+    "the next iteration waits for the scratch slots and for the vector that it will overwrite") {
+  Hand h;
+  h.receive_scatter(0);
+  h.receive_gather(0);
+  CHECK(h.posted.size() == 2);  // its reduce-scatter write is not acknowledged
+  h.complete(0);
+  REQUIRE(h.posted.size() == 3);  // iteration 1, in the other vector
+  CHECK(h.posted[2].local.data() == h.region.data() + kSize);
+  h.receive_scatter(1);
+  h.receive_gather(1);
+  h.complete(2);
+  CHECK(h.posted.size() == 4);  // iteration 2 would overwrite what write 1 still sends from
+  h.complete(1);
+  REQUIRE(h.posted.size() == 5);
+  CHECK(h.posted[4].local.data() == h.region.data());
+  CHECK(h.mismatched == 0);
+}
+
+TEST_CASE("a receive that comes before its iteration was started is used when it starts") {
+  Hand h;
+  h.receive_scatter(0);
+  h.receive_gather(0);
+  h.receive_scatter(1);  // the neighbour is ahead
+  CHECK(h.posted.size() == 2);
+  h.complete(0);
+  CHECK(h.posted.size() == 4);  // both steps of iteration 1
+  h.receive_gather(1);
+  CHECK(h.done == 2);
+  CHECK(h.mismatched == 0);
+}
+
+TEST_CASE("a result that is wrong is reported, and strange immediates are ignored") {
+  Hand h;
+  h.receive_scatter(0);
+  h.app.on_receive_immediate(h, {1}, 77);  // no such lane
+  h.app.on_receive_immediate(h, {0}, 0);   // not from the left
+  CHECK(h.done == 0);
+  h.app.on_receive_immediate(h, {1}, 0);  // the result never came
+  CHECK(h.done == 1);
+  CHECK(h.mismatched == kSize / 2);
+}
