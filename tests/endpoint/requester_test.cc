@@ -2,116 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <vector>
-
-#include "fabric/path.h"
-#include "tests/support/fabrics.h"
+#include "tests/support/requester_bench.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-
-namespace {
-
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
-constexpr uint32_t kAll = 0b11;
-
-/// A requester on 2 planes x 2 uplinks with round numbers: RTT 10 us, reorder window 20 us, tail
-/// probe 40 us, ACK timeout 80 us. Plays the peer by hand.
-class Bench : private RequesterEvents {
- public:
-  explicit Bench(Psn first = Psn{100}, uint32_t mpr = 1024)
-      : first_psn(first),
-        memory(1 << 20),
-        window({1'000'000'000'000}, at(100), 100, 2),
-        requester(make(mpr)) {}
-
-  TransportProfile profile(uint32_t mpr) {
-    TransportProfile p = make_profile("lab", test::octet());
-    p.base_rtt = at(10);
-    p.reorder_window = at(20);
-    p.tail_probe = at(40);
-    p.ack_timeout = at(80);
-    p.probe_interval = at(20);
-    p.probe_interval_max = at(320);
-    p.probe_jitter_percent = 0;
-    p.max_psn_range = mpr;
-    p.max_immediates = 2;
-    return p;
-  }
-
-  bool post(size_t bytes, std::optional<uint32_t> immediate = {}) {
-    WriteRequest request;
-    request.id = ++posted;
-    request.local = std::span<const uint8_t>(memory).first(bytes);
-    request.remote_va = 0x10'0000;
-    request.rkey = 7;
-    request.immediate = immediate;
-    return requester.post(request);
-  }
-  std::optional<DataPacket> send(int64_t us, uint32_t ports = kAll) {
-    return requester.next_packet(ports, at(us));
-  }
-  /// A SACK for the packet with this index, sent at `sent_us` on `ev`.
-  Refusal sack(int cumulative, int trigger, EntropyValue ev, int64_t sent_us, uint64_t bitmap,
-               int64_t now_us, SackMark mark = SackMark::kNone) {
-    Seth seth;
-    seth.cumulative = first_psn + cumulative;
-    seth.psn_offset_or_probe_id = static_cast<uint16_t>(trigger - cumulative);
-    seth.entropy = ev;
-    seth.tx_timestamp = tx_timestamp(at(sent_us));
-    seth.sack_offset = 1;
-    seth.bitmap = bitmap;
-    seth.mark = mark;
-    return requester.on_sack(seth, at(now_us));
-  }
-  Refusal nack(int index, EntropyValue ev, int64_t sent_us, NackReason reason, int64_t now_us) {
-    Neth neth;
-    neth.reason = static_cast<uint8_t>(reason);
-    neth.entropy = ev;
-    neth.psn = first_psn + index;
-    neth.tx_timestamp = tx_timestamp(at(sent_us));
-    return requester.on_nack(neth, at(now_us));
-  }
-  Refusal ack(int index, int64_t now_us, uint8_t syndrome = 0x1F) {
-    return requester.on_ack({syndrome, 0}, first_psn + index, at(now_us));
-  }
-  EvState state(EntropyValue ev) { return requester.evs().state(*requester.evs().find(ev)); }
-
-  Psn first_psn;
-  uint64_t posted = 0;
-  std::vector<uint8_t> memory;
-  HostStats stats;
-  FixedWindow window;
-  Requester requester;
-  std::vector<uint64_t> completed;
-  std::vector<std::pair<EntropyValue, EvState>> changes;
-  std::vector<std::string> losses;
-  std::string failure;
-
- private:
-  Requester make(uint32_t mpr) {
-    std::vector<EntropyValue> values;
-    for (uint32_t p = 0; p < 2; ++p) {
-      for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
-    }
-    const TransportProfile p = profile(mpr);
-    return {p,
-            first_psn,
-            EvSet(values, 2, 4, {1, NodeId{0}, 0}),
-            EvProber(p, 4, 1, NodeId{0}, 0),
-            window,
-            *this,
-            stats};
-  }
-  void write_completed(uint64_t id) override { completed.push_back(id); }
-  void ev_changed(EntropyValue ev, EvState to) override { changes.emplace_back(ev, to); }
-  void loss_detected(EntropyValue, Psn, std::string_view cause) override {
-    losses.emplace_back(cause);
-  }
-  void failed(std::string_view reason) override { failure = reason; }
-};
-
-}  // namespace
+using mrclab::test::at;
+using mrclab::test::kAll;
+using Bench = mrclab::test::RequesterBench;
 
 TEST_CASE("a write is cut at the PMTU and every packet carries address, rkey and whole length") {
   Bench b;
@@ -267,113 +164,6 @@ TEST_CASE("an ECN mark in a SACK makes its value SKIP, ALWAYS_SKIP makes it bad"
   CHECK(b.state(p2->ev) == EvState::kAssumedBad);
 }
 
-TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
-  Bench b;
-  b.post(4096 * 3);
-  const auto p0 = b.send(0);
-  b.send(0), b.send(0);
-  CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kCount);
-  CHECK(b.requester.deadline() == at(50));
-  b.requester.on_timer(at(50));
-  const auto probe = b.requester.next_probe(at(50));
-  REQUIRE(probe);
-  CHECK(!b.requester.next_probe(at(50)));
-  Seth answer;
-  answer.probe_response = true;
-  answer.psn_offset_or_probe_id = probe->id;
-  answer.entropy = probe->ev;
-  answer.cumulative = b.first_psn;
-  answer.sack_offset = 1;
-  answer.bitmap = 0b10;  // packet 2 is there, 1 is not
-  CHECK(b.requester.on_sack(answer, at(60)) == Refusal::kCount);
-  CHECK(b.losses == std::vector<std::string>{"probe"});
-  CHECK(b.send(60)->psn == Psn{101});
-}
-
-TEST_CASE("a path that is assumed bad is probed and resurrected after three answers") {
-  Bench b;
-  b.post(4096 * 4);
-  const auto lost = b.send(0);
-  const auto ok = b.send(20);
-  b.sack(-1, 1, ok->ev, 20, 0b10, 30);
-  REQUIRE(b.state(lost->ev) == EvState::kAssumedBad);
-  for (int i = 0; i < 3; ++i) {
-    CHECK(b.state(lost->ev) == EvState::kAssumedBad);
-    const FabricTime due = at(50 + 20 * i);
-    b.requester.on_timer(due);
-    auto probe = b.requester.next_probe(due);
-    while (probe && probe->ev != lost->ev) probe = b.requester.next_probe(due);  // tail probes
-    REQUIRE(probe);
-    Seth answer;
-    answer.probe_response = true;
-    answer.psn_offset_or_probe_id = probe->id;
-    answer.entropy = probe->ev;
-    answer.cumulative = b.first_psn + (-1);
-    answer.sack_offset = 1;
-    answer.bitmap = 0b10;
-    CHECK(b.requester.on_sack(answer, due + at(5)) == Refusal::kCount);
-  }
-  CHECK(b.state(lost->ev) == EvState::kGood);
-  CHECK(b.stats.evs_regained == 1);
-}
-
-TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones, then an error") {
-  Bench b;
-  b.post(4096);
-  b.send(0);
-  std::vector<int64_t> timeouts;
-  uint64_t seen = 0;
-  while (!b.requester.failed()) {
-    const FabricTime now = b.requester.deadline();
-    REQUIRE(now < at(100'000));
-    b.requester.on_timer(now);
-    while (b.requester.next_probe(now)) continue;
-    if (b.stats.timeouts > seen) timeouts.push_back(now.ns() / 1000);
-    seen = b.stats.timeouts;
-    b.requester.next_packet(kAll, now);
-  }
-  CHECK(timeouts == std::vector<int64_t>{80, 160, 240, 320, 400, 480, 560, 640, 800, 1120, 1760});
-  CHECK(b.failure == "Retry Counter Exceeded");
-  CHECK(b.requester.deadline() == FabricTime::never());
-  CHECK(!b.post(1));
-  CHECK(!b.send(2000));
-  CHECK(b.window.in_flight().value == 0);
-}
-
-TEST_CASE("without any port the retries run out as well") {
-  Bench b;
-  b.post(4096);
-  b.send(0);
-  b.requester.set_usable_ports(0, at(1));
-  for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
-    const FabricTime now = b.requester.deadline();
-    b.requester.on_timer(now);
-    while (b.requester.next_probe(now)) continue;
-    CHECK(!b.requester.next_packet(kAll, now));
-  }
-  CHECK(b.failure == "Retry Counter Exceeded");
-}
-
-TEST_CASE("progress sets the retry counter back") {
-  Bench b;
-  b.post(4096 * 2);
-  b.send(0);
-  for (int i = 1; i <= 8; ++i) {
-    b.requester.on_timer(at(80 * i));
-    while (b.requester.next_probe(at(80 * i))) continue;
-    b.requester.next_packet(kAll, at(80 * i));
-  }
-  CHECK(!b.requester.failed());
-  CHECK(b.ack(0, 641) == Refusal::kCount);
-  const auto p = b.send(700);
-  REQUIRE(p);
-  // Fresh again: the first timeout of the new packet comes after 80 us.
-  b.requester.on_timer(at(779));
-  CHECK(b.stats.timeouts == 8);
-  b.requester.on_timer(at(780));
-  CHECK(b.stats.timeouts == 9);
-}
-
 TEST_CASE(
     "never more than MPR packets beyond the cumulative one, nor more immediates than agreed") {
   Bench b(Psn{5}, 8);
@@ -393,44 +183,6 @@ TEST_CASE(
   CHECK(!c.send(0));
   c.ack(0, 5);
   CHECK(c.send(5)->immediate == 2u);
-}
-
-TEST_CASE("forged feedback is refused under its own name and changes nothing") {
-  Bench b;
-  b.post(4096 * 4);
-  const auto p = b.send(0);
-  b.send(0);
-  const auto unchanged = [&] {
-    return b.requester.outstanding().size() == 2 && b.requester.outstanding().in_flight() == 2 &&
-           b.completed.empty() && b.changes.empty() && b.failure.empty();
-  };
-  CHECK(b.sack(2, 2, p->ev, 0, 0, 1) == Refusal::kSackOfFuture);
-  CHECK(b.sack(-1, 0, p->ev, 0, 0b111, 1) == Refusal::kSackOfFuture);
-  CHECK(b.sack(-1, 0, p->ev, 0, uint64_t{1} << 63, 1) == Refusal::kSackOfFuture);
-  CHECK(b.sack(0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kSackOfFuture);
-  CHECK(b.sack(-1, 0, {0x1234'5678}, 0, 1, 1) == Refusal::kUnknownEv);
-  CHECK(b.ack(2, 1) == Refusal::kAckOfFuture);
-  CHECK(b.ack(2, 1, 0x62) == Refusal::kAckOfFuture);
-  CHECK(b.ack(-1, 1, 0x62) == Refusal::kStaleFeedback);
-  CHECK(b.nack(2, p->ev, 0, NackReason::kTrimmed, 1) == Refusal::kNackOfUnsent);
-  CHECK(b.nack(-1, p->ev, 0, NackReason::kTrimmed, 1) == Refusal::kStaleFeedback);
-  CHECK(b.nack(0, p->ev, 55, NackReason::kUnexpectedEvent, 1) == Refusal::kStaleFeedback);
-  CHECK(b.nack(0, p->ev, 0, static_cast<NackReason>(0x77), 1) == Refusal::kMalformed);
-  CHECK(unchanged());
-  // Old but true: nothing new.
-  CHECK(b.sack(-1, 0, p->ev, 0, 0, 1) == Refusal::kCount);
-  CHECK(unchanged());
-  // An old cumulative PSN half the number space away is the past, not the future.
-  CHECK(b.sack(-0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kCount);
-  CHECK(unchanged());
-}
-
-TEST_CASE("a NAK for an outstanding packet is a remote access error") {
-  Bench b;
-  b.post(100);
-  b.send(0);
-  CHECK(b.ack(0, 1, 0x62) == Refusal::kCount);
-  CHECK(b.failure == "Remote Access Error");
 }
 
 TEST_CASE("a plane that is down gets no blame for what it lost, and is restored at once") {

@@ -1,0 +1,158 @@
+// Timers, probes, retries, and feedback that is not to be believed.
+
+#include "endpoint/requester.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/requester_bench.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+using mrclab::test::at;
+using mrclab::test::kAll;
+using Bench = mrclab::test::RequesterBench;
+
+TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
+  Bench b;
+  b.post(4096 * 3);
+  const auto p0 = b.send(0);
+  b.send(0), b.send(0);
+  CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kCount);
+  CHECK(b.requester.deadline() == at(50));
+  b.requester.on_timer(at(50));
+  const auto probe = b.requester.next_probe(at(50));
+  REQUIRE(probe);
+  CHECK(!b.requester.next_probe(at(50)));
+  Seth answer;
+  answer.probe_response = true;
+  answer.psn_offset_or_probe_id = probe->id;
+  answer.entropy = probe->ev;
+  answer.cumulative = b.first_psn;
+  answer.sack_offset = 1;
+  answer.bitmap = 0b10;  // packet 2 is there, 1 is not
+  CHECK(b.requester.on_sack(answer, at(60)) == Refusal::kCount);
+  CHECK(b.losses == std::vector<std::string>{"probe"});
+  CHECK(b.send(60)->psn == Psn{101});
+}
+
+TEST_CASE("a path that is assumed bad is probed and resurrected after three answers") {
+  Bench b;
+  b.post(4096 * 4);
+  const auto lost = b.send(0);
+  const auto ok = b.send(20);
+  b.sack(-1, 1, ok->ev, 20, 0b10, 30);
+  REQUIRE(b.state(lost->ev) == EvState::kAssumedBad);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(b.state(lost->ev) == EvState::kAssumedBad);
+    const FabricTime due = at(50 + 20 * i);
+    b.requester.on_timer(due);
+    auto probe = b.requester.next_probe(due);
+    while (probe && probe->ev != lost->ev) probe = b.requester.next_probe(due);  // tail probes
+    REQUIRE(probe);
+    Seth answer;
+    answer.probe_response = true;
+    answer.psn_offset_or_probe_id = probe->id;
+    answer.entropy = probe->ev;
+    answer.cumulative = b.first_psn + (-1);
+    answer.sack_offset = 1;
+    answer.bitmap = 0b10;
+    CHECK(b.requester.on_sack(answer, due + at(5)) == Refusal::kCount);
+  }
+  CHECK(b.state(lost->ev) == EvState::kGood);
+  CHECK(b.stats.evs_regained == 1);
+}
+
+TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones, then an error") {
+  Bench b;
+  b.post(4096);
+  b.send(0);
+  std::vector<int64_t> timeouts;
+  uint64_t seen = 0;
+  while (!b.requester.failed()) {
+    const FabricTime now = b.requester.deadline();
+    REQUIRE(now < at(100'000));
+    b.requester.on_timer(now);
+    while (b.requester.next_probe(now)) continue;
+    if (b.stats.timeouts > seen) timeouts.push_back(now.ns() / 1000);
+    seen = b.stats.timeouts;
+    b.requester.next_packet(kAll, now);
+  }
+  CHECK(timeouts == std::vector<int64_t>{80, 160, 240, 320, 400, 480, 560, 640, 800, 1120, 1760});
+  CHECK(b.failure == "Retry Counter Exceeded");
+  CHECK(b.requester.deadline() == FabricTime::never());
+  CHECK(!b.post(1));
+  CHECK(!b.send(2000));
+  CHECK(b.window.in_flight().value == 0);
+}
+
+TEST_CASE("without any port the retries run out as well") {
+  Bench b;
+  b.post(4096);
+  b.send(0);
+  b.requester.set_usable_ports(0, at(1));
+  for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
+    const FabricTime now = b.requester.deadline();
+    b.requester.on_timer(now);
+    while (b.requester.next_probe(now)) continue;
+    CHECK(!b.requester.next_packet(kAll, now));
+  }
+  CHECK(b.failure == "Retry Counter Exceeded");
+}
+
+TEST_CASE("progress sets the retry counter back") {
+  Bench b;
+  b.post(4096 * 2);
+  b.send(0);
+  for (int i = 1; i <= 8; ++i) {
+    b.requester.on_timer(at(80 * i));
+    while (b.requester.next_probe(at(80 * i))) continue;
+    b.requester.next_packet(kAll, at(80 * i));
+  }
+  CHECK(!b.requester.failed());
+  CHECK(b.ack(0, 641) == Refusal::kCount);
+  const auto p = b.send(700);
+  REQUIRE(p);
+  // Fresh again: the first timeout of the new packet comes after 80 us.
+  b.requester.on_timer(at(779));
+  CHECK(b.stats.timeouts == 8);
+  b.requester.on_timer(at(780));
+  CHECK(b.stats.timeouts == 9);
+}
+
+TEST_CASE("forged feedback is refused under its own name and changes nothing") {
+  Bench b;
+  b.post(4096 * 4);
+  const auto p = b.send(0);
+  b.send(0);
+  const auto unchanged = [&] {
+    return b.requester.outstanding().size() == 2 && b.requester.outstanding().in_flight() == 2 &&
+           b.completed.empty() && b.changes.empty() && b.failure.empty();
+  };
+  CHECK(b.sack(2, 2, p->ev, 0, 0, 1) == Refusal::kSackOfFuture);
+  CHECK(b.sack(-1, 0, p->ev, 0, 0b111, 1) == Refusal::kSackOfFuture);
+  CHECK(b.sack(-1, 0, p->ev, 0, uint64_t{1} << 63, 1) == Refusal::kSackOfFuture);
+  CHECK(b.sack(0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kSackOfFuture);
+  CHECK(b.sack(-1, 0, {0x1234'5678}, 0, 1, 1) == Refusal::kUnknownEv);
+  CHECK(b.ack(2, 1) == Refusal::kAckOfFuture);
+  CHECK(b.ack(2, 1, 0x62) == Refusal::kAckOfFuture);
+  CHECK(b.ack(-1, 1, 0x62) == Refusal::kStaleFeedback);
+  CHECK(b.nack(2, p->ev, 0, NackReason::kTrimmed, 1) == Refusal::kNackOfUnsent);
+  CHECK(b.nack(-1, p->ev, 0, NackReason::kTrimmed, 1) == Refusal::kStaleFeedback);
+  CHECK(b.nack(0, p->ev, 55, NackReason::kUnexpectedEvent, 1) == Refusal::kStaleFeedback);
+  CHECK(b.nack(0, p->ev, 0, static_cast<NackReason>(0x77), 1) == Refusal::kMalformed);
+  CHECK(unchanged());
+  // Old but true: nothing new.
+  CHECK(b.sack(-1, 0, p->ev, 0, 0, 1) == Refusal::kCount);
+  CHECK(unchanged());
+  // An old cumulative PSN half the number space away is the past, not the future.
+  CHECK(b.sack(-0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kCount);
+  CHECK(unchanged());
+}
+
+TEST_CASE("a NAK for an outstanding packet is a remote access error") {
+  Bench b;
+  b.post(100);
+  b.send(0);
+  CHECK(b.ack(0, 1, 0x62) == Refusal::kCount);
+  CHECK(b.failure == "Remote Access Error");
+}

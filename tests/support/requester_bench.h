@@ -1,0 +1,115 @@
+#pragma once
+// A requester with round numbers, and the peer's feedback by hand.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "endpoint/requester.h"
+#include "fabric/path.h"
+#include "tests/support/fabrics.h"
+
+namespace mrclab::test {
+
+using namespace mrclab::endpoint;
+
+constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
+inline constexpr uint32_t kAll = 0b11;
+
+/// A requester on 2 planes x 2 uplinks with round numbers: RTT 10 us, reorder window 20 us, tail
+/// probe 40 us, ACK timeout 80 us. Plays the peer by hand.
+class RequesterBench : private RequesterEvents {
+ public:
+  explicit RequesterBench(Psn first = Psn{100}, uint32_t mpr = 1024)
+      : first_psn(first),
+        memory(1 << 20),
+        window({1'000'000'000'000}, at(100), 100, 2),
+        requester(make(mpr)) {}
+
+  TransportProfile profile(uint32_t mpr) {
+    TransportProfile p = make_profile("lab", test::octet());
+    p.base_rtt = at(10);
+    p.reorder_window = at(20);
+    p.tail_probe = at(40);
+    p.ack_timeout = at(80);
+    p.probe_interval = at(20);
+    p.probe_interval_max = at(320);
+    p.probe_jitter_percent = 0;
+    p.max_psn_range = mpr;
+    p.max_immediates = 2;
+    return p;
+  }
+
+  bool post(size_t bytes, std::optional<uint32_t> immediate = {}) {
+    WriteRequest request;
+    request.id = ++posted;
+    request.local = std::span<const uint8_t>(memory).first(bytes);
+    request.remote_va = 0x10'0000;
+    request.rkey = 7;
+    request.immediate = immediate;
+    return requester.post(request);
+  }
+  std::optional<DataPacket> send(int64_t us, uint32_t ports = kAll) {
+    return requester.next_packet(ports, at(us));
+  }
+  /// A SACK for the packet with this index, sent at `sent_us` on `ev`.
+  Refusal sack(int cumulative, int trigger, EntropyValue ev, int64_t sent_us, uint64_t bitmap,
+               int64_t now_us, SackMark mark = SackMark::kNone) {
+    Seth seth;
+    seth.cumulative = first_psn + cumulative;
+    seth.psn_offset_or_probe_id = static_cast<uint16_t>(trigger - cumulative);
+    seth.entropy = ev;
+    seth.tx_timestamp = tx_timestamp(at(sent_us));
+    seth.sack_offset = 1;
+    seth.bitmap = bitmap;
+    seth.mark = mark;
+    return requester.on_sack(seth, at(now_us));
+  }
+  Refusal nack(int index, EntropyValue ev, int64_t sent_us, NackReason reason, int64_t now_us) {
+    Neth neth;
+    neth.reason = static_cast<uint8_t>(reason);
+    neth.entropy = ev;
+    neth.psn = first_psn + index;
+    neth.tx_timestamp = tx_timestamp(at(sent_us));
+    return requester.on_nack(neth, at(now_us));
+  }
+  Refusal ack(int index, int64_t now_us, uint8_t syndrome = 0x1F) {
+    return requester.on_ack({syndrome, 0}, first_psn + index, at(now_us));
+  }
+  EvState state(EntropyValue ev) { return requester.evs().state(*requester.evs().find(ev)); }
+
+  Psn first_psn;
+  uint64_t posted = 0;
+  std::vector<uint8_t> memory;
+  HostStats stats;
+  FixedWindow window;
+  Requester requester;
+  std::vector<uint64_t> completed;
+  std::vector<std::pair<EntropyValue, EvState>> changes;
+  std::vector<std::string> losses;
+  std::string failure;
+
+ private:
+  Requester make(uint32_t mpr) {
+    std::vector<EntropyValue> values;
+    for (uint32_t p = 0; p < 2; ++p) {
+      for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
+    }
+    const TransportProfile p = profile(mpr);
+    return {p,
+            first_psn,
+            EvSet(values, 2, 4, {1, NodeId{0}, 0}),
+            EvProber(p, 4, 1, NodeId{0}, 0),
+            window,
+            *this,
+            stats};
+  }
+  void write_completed(uint64_t id) override { completed.push_back(id); }
+  void ev_changed(EntropyValue ev, EvState to) override { changes.emplace_back(ev, to); }
+  void loss_detected(EntropyValue, Psn, std::string_view cause) override {
+    losses.emplace_back(cause);
+  }
+  void failed(std::string_view reason) override { failure = reason; }
+};
+
+}  // namespace mrclab::test
