@@ -65,8 +65,8 @@ class EndpointProgram : public netio::DaemonProgram {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return netio::daemon_main(
-      argc, argv, [](const netio::DaemonConfig& config, const Topology& topology) {
-        return std::make_unique<EndpointProgram>(config, topology);
-      });
+  return netio::daemon_main(argc, argv,
+                            [](const netio::DaemonConfig& config, const Topology& topology) {
+                              return std::make_unique<EndpointProgram>(config, topology);
+                            });
 }

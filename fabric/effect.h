@@ -35,9 +35,9 @@ using Effect = std::variant<WireState, WireLoss, PortCarrier>;
 struct ScheduledEffect {
   FabricTime at;
   Effect effect;
-  uint64_t sequence = 0;    ///< unique within a run: the tie-break of the node's event order
-  uint32_t fault = 0;       ///< index of the fault (in the run's list) that this belongs to
-  bool heals = false;       ///< part of the fault's undo
+  uint64_t sequence = 0;  ///< unique within a run: the tie-break of the node's event order
+  uint32_t fault = 0;     ///< index of the fault (in the run's list) that this belongs to
+  bool heals = false;     ///< part of the fault's undo
 };
 
 }  // namespace mrclab

@@ -49,9 +49,7 @@ class Frame {
   Bytes wire_length() const { return mrclab::wire_length(modelled_size()); }
   /// Cuts or grows the frame; the modelled size follows. `size` <= kFrameCapacity.
   void resize(size_t size);
-  void set_modelled_size(Bytes size) {
-    buffer_->modelled_size = static_cast<uint32_t>(size.value);
-  }
+  void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
 
  private:
   void release();

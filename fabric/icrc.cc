@@ -2,7 +2,7 @@
 // that switches may change are taken as all ones, so neither ECN marks nor flow labels break it,
 // and the outer header does not take part.
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <array>
@@ -46,8 +46,8 @@ uint32_t compute_icrc(std::span<const uint8_t> from_inner_ipv6_to_icrc) {
   udp[6] = udp[7] = 0xFF;     // checksum
   udp[kUdpBytes + 4] = 0xFF;  // BTH variant reserved
   const auto rest = from_inner_ipv6_to_icrc.subspan(kMaskedBytes);
-  const uLong crc = ::crc32(0, head.data(), static_cast<uInt>(head.size()));
-  return static_cast<uint32_t>(::crc32_z(crc, rest.data(), rest.size()));
+  const uint32_t crc = ::libdeflate_crc32(0, head.data(), head.size());
+  return ::libdeflate_crc32(crc, rest.data(), rest.size());
 }
 
 bool icrc_ok(std::span<const uint8_t> frame) {

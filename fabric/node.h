@@ -18,18 +18,18 @@ namespace mrclab {
 /// Why a packet went no further. Each is counted and recorded under its own name.
 enum class DropCause : uint8_t {
   kNone,
-  kWireDown,         ///< cut on the wire: it or its sender was down between start and arrival
-  kWireLoss,         ///< a lossy wire took it
-  kPortDown,         ///< the egress port had no carrier
-  kQueueFull,        ///< tail drop of the data queue
-  kControlQueueFull, ///< tail drop of the control queue
-  kUnknownUsid,      ///< no route for the active uSID
-  kEndOfCarrier,     ///< own uSID with an empty argument: nobody to deliver to
+  kWireDown,          ///< cut on the wire: it or its sender was down between start and arrival
+  kWireLoss,          ///< a lossy wire took it
+  kPortDown,          ///< the egress port had no carrier
+  kQueueFull,         ///< tail drop of the data queue
+  kControlQueueFull,  ///< tail drop of the control queue
+  kUnknownUsid,       ///< no route for the active uSID
+  kEndOfCarrier,      ///< own uSID with an empty argument: nobody to deliver to
   kHopLimit,
   kMalformed,
   kNotIpv6,
-  kForeignCarrier,   ///< destination is not in the fabric's block
-  kNoReceiver,       ///< a host's NIC has no use for it (unknown QP, wrong address)
+  kForeignCarrier,  ///< destination is not in the fabric's block
+  kNoReceiver,      ///< a host's NIC has no use for it (unknown QP, wrong address)
   kBadIcrc,
   kNoBuffer,
 };
@@ -38,12 +38,12 @@ std::string_view name_of(DropCause cause);
 /// A frame as the world hands it to a node. `arrival` is when its last bit arrives.
 struct Arrival {
   Frame frame;
-  FabricTime start;           ///< first bit left the sender
-  FabricTime arrival;         ///< last bit arrives: end + flight
-  uint64_t sequence = 0;      ///< per-wire sequence number: the tie-break of the event order
+  FabricTime start;       ///< first bit left the sender
+  FabricTime arrival;     ///< last bit arrives: end + flight
+  uint64_t sequence = 0;  ///< per-wire sequence number: the tie-break of the event order
   /// Not kNone: a void frame. `frame` then holds the headers of what was lost on the wire.
   DropCause lost = DropCause::kNone;
-  bool foreign = false;       ///< not put on the wire by one of our nodes (no valid trailer)
+  bool foreign = false;  ///< not put on the wire by one of our nodes (no valid trailer)
 };
 
 /// A frame as a node hands it to the world, at the instant its transmission starts.
@@ -51,8 +51,8 @@ struct Transmission {
   PortId port;
   Frame frame;
   FabricTime start;
-  FabricTime end;             ///< last bit leaves: start + serialization
-  FabricTime flight;          ///< propagation plus any fault's delay; arrival = end + flight
+  FabricTime end;     ///< last bit leaves: start + serialization
+  FabricTime flight;  ///< propagation plus any fault's delay; arrival = end + flight
   DropCause lost = DropCause::kNone;  ///< known at its start to be lost: becomes a void frame
 };
 

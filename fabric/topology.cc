@@ -5,15 +5,19 @@
 namespace mrclab {
 namespace {
 
-constexpr uint64_t kOuterAndMrcHeaders = 40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // with ICRC, without payload
+constexpr uint64_t kOuterAndMrcHeaders =
+    40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // with ICRC, without payload
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
 /// Locally administered address from the place of a port: 02:6d:<role><plane>:<index>:<port>.
 MacAddress mac_of(const NodeSite& site, uint32_t port) {
   const auto role = static_cast<uint32_t>(site.role);
-  return {0x02, static_cast<uint8_t>(0x60 | role), static_cast<uint8_t>(site.plane),
-          static_cast<uint8_t>(site.index >> 8), static_cast<uint8_t>(site.index),
+  return {0x02,
+          static_cast<uint8_t>(0x60 | role),
+          static_cast<uint8_t>(site.plane),
+          static_cast<uint8_t>(site.index >> 8),
+          static_cast<uint8_t>(site.index),
           static_cast<uint8_t>(port)};
 }
 

@@ -23,29 +23,30 @@ enum class Forwarding : uint8_t { kSwitchd, kKernel };
 enum class WireMode : uint8_t { kVeth, kFast };
 
 struct Port {
-  std::string name;          ///< short name, also the interface name: "p2", "d4", "u0"
+  std::string name;  ///< short name, also the interface name: "p2", "d4", "u0"
   uint32_t plane = 0;
   LinkId link;
   WireId out;
   WireId in;
   PortRef peer;
   MacAddress mac{};
-  OpticId optic;             ///< invalid if the port shares no optic
+  OpticId optic;  ///< invalid if the port shares no optic
 };
 
 /// A place in the graph. The behaviour that lives there is a Node (fabric/node.h).
 struct NodeSite {
   NodeId id;
-  std::string name;          ///< "h3", "p2.t0-1"
+  std::string name;  ///< "h3", "p2.t0-1"
   NodeRole role = NodeRole::kHost;
-  uint32_t plane = 0;        ///< switches only
-  uint32_t index = 0;        ///< number among its role (and plane)
-  std::vector<Port> ports;   ///< hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
+  uint32_t plane = 0;  ///< switches only
+  uint32_t index = 0;  ///< number among its role (and plane)
+  /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
+  std::vector<Port> ports;
 };
 
 struct Link {
   LinkId id;
-  PortRef a;                 ///< the lower end: host or T0
+  PortRef a;  ///< the lower end: host or T0
   PortRef b;
   WireId a_to_b;
   WireId b_to_a;
@@ -65,7 +66,7 @@ struct Wire {
 /// A transceiver: the links that share its fate.
 struct Optic {
   OpticId id;
-  std::string name;          ///< "p2.t0-1:o0"
+  std::string name;  ///< "p2.t0-1:o0"
   std::vector<LinkId> links;
 };
 
@@ -74,12 +75,12 @@ struct Optic {
 struct QueueProfile {
   bool ecn = true;
   bool trim = true;
-  Bytes ecn_min;             ///< 0.2 Plane_BDP
-  Bytes ecn_max;             ///< 0.8 Plane_BDP
+  Bytes ecn_min;                  ///< 0.2 Plane_BDP
+  Bytes ecn_max;                  ///< 0.8 Plane_BDP
   Bytes trim_threshold;           ///< 1.0 Plane_BDP
   Bytes trim_threshold_last_hop;  ///< 1.5 Plane_BDP, on host-facing ports
-  Bytes control_limit;       ///< 1.0 Plane_BDP
-  Bytes tail_drop;           ///< 2.0 Plane_BDP, when not trimming
+  Bytes control_limit;            ///< 1.0 Plane_BDP
+  Bytes tail_drop;                ///< 2.0 Plane_BDP, when not trimming
 };
 
 /// How a NIC behaves around its ports.
@@ -96,17 +97,17 @@ class Topology {
   uint32_t t0_per_plane = 0;
   uint32_t t1_per_plane = 0;
   uint32_t hosts_per_t0 = 0;
-  uint32_t pmtu = 4096;                    ///< MRC payload bytes per packet
-  FabricTime switch_latency;               ///< ingress pipeline of a switch
-  FabricTime host_latency;                 ///< ingress pipeline of a NIC
-  BitRate host_rate;                       ///< rate of one NIC port
-  FabricTime base_rtt;                     ///< longest path, full data packet there, ACK back, idle
+  uint32_t pmtu = 4096;       ///< MRC payload bytes per packet
+  FabricTime switch_latency;  ///< ingress pipeline of a switch
+  FabricTime host_latency;    ///< ingress pipeline of a NIC
+  BitRate host_rate;          ///< rate of one NIC port
+  FabricTime base_rtt;        ///< longest path, full data packet there, ACK back, idle
   QueueProfile queues;
   NicProfile nic;
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
 
-  std::vector<NodeSite> nodes;             ///< hosts first, then plane by plane T0s, T1s
+  std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
   std::vector<Link> links;
   std::vector<Wire> wires_list;
   std::vector<Optic> optics;
@@ -155,8 +156,8 @@ struct QueueShape {
 struct RegularPlanes {
   std::string name;
   uint32_t planes = 1;
-  uint32_t t0 = 1;                 ///< per plane
-  uint32_t t1 = 1;                 ///< per plane; 0: T0-local only
+  uint32_t t0 = 1;  ///< per plane
+  uint32_t t1 = 1;  ///< per plane; 0: T0-local only
   uint32_t hosts_per_t0 = 1;
   BitRate host_rate = BitRate::from_gbps(100);
   BitRate fabric_rate = BitRate::from_gbps(100);
@@ -164,7 +165,7 @@ struct RegularPlanes {
   FabricTime switch_latency = FabricTime::from_ns(700);
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
-  uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
   QueueShape queues = {};

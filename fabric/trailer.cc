@@ -1,6 +1,6 @@
 #include "fabric/trailer.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <array>
@@ -18,9 +18,7 @@ constexpr uint8_t kFlagVoid = 1;
 constexpr size_t kCrcOffset = kTrailerBytes - 4;
 constexpr size_t kVoidPreludeBytes = kEthernetBytes + 2;  // Ethernet header and count
 
-uint32_t crc_of(const uint8_t* trailer) {
-  return static_cast<uint32_t>(::crc32(0, trailer, kCrcOffset));
-}
+uint32_t crc_of(const uint8_t* trailer) { return ::libdeflate_crc32(0, trailer, kCrcOffset); }
 
 void store_time(uint8_t* to, FabricTime t) {
   store_be<uint64_t>(to, static_cast<uint64_t>(t.ps()));

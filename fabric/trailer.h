@@ -27,9 +27,9 @@ static_assert(kTrailerBytes <= kTrailerReserve);
 struct TimeTrailer {
   uint32_t lab = 0;
   WireId wire;
-  uint32_t incarnation = 0;   ///< of the sending process
-  uint32_t modelled_size = 0; ///< Ethernet frame without FCS, as modelled
-  uint64_t sequence = 0;      ///< per wire, from 0
+  uint32_t incarnation = 0;    ///< of the sending process
+  uint32_t modelled_size = 0;  ///< Ethernet frame without FCS, as modelled
+  uint64_t sequence = 0;       ///< per wire, from 0
   FabricTime start;
   FabricTime end;
   FabricTime flight;

@@ -1,7 +1,8 @@
 #pragma once
 // Shows the schedule's link faults in the kernel (DESIGN §2.11): a link that loses carrier at both
 // ends is set down after both nodes have committed past the fault and its last frames, and set up
-// ahead of the fabric instant, for which the gate waits. Outages too short for that stay unmirrored.
+// ahead of the fabric instant, for which the gate waits. Outages too short for that stay
+// unmirrored.
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +28,7 @@ std::vector<CarrierOutage> carrier_outages(const Topology& topology,
 
 /// What the mirror did, or did not do, for events.jsonl.
 struct MirrorNote {
-  FabricTime t;           ///< committed fabric time when it happened
+  FabricTime t;  ///< committed fabric time when it happened
   LinkId link;
   std::string_view kind;  ///< "link_mirrored_down", "link_mirrored_up", "outage_not_mirrored"
 };

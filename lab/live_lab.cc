@@ -79,8 +79,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       plan_(plan_processes(topology, options_.isolate, options_.host_processes)),
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
-      gate_(prepare_gate(page_, fabric_->lab_id(),
-                         static_cast<uint32_t>(plan_.processes.size()))),
+      gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
       pace_(gate_.clock, options_.dilation),
       mirror_(topology, options_.schedule,
               [this](LinkId link, bool up) { fabric_->set_link(link, up); }) {
@@ -136,8 +135,9 @@ void LiveLab::start_daemons() {
     const std::filesystem::path file = dir / (process.name + ".json");
     netio::write_daemon_config(config, file);
     netio::ChildOptions child;
-    child.argv = {program_directory(options_) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
-                  file.string()};
+    child.argv = {
+        program_directory(options_) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
+        file.string()};
     child.descriptors = {{page_.fd(), kChildPageFd}};
     child.stdout_file = dir / (process.name + ".out");
     const std::string variable = instance_variable(fabric_->instance());
@@ -155,8 +155,7 @@ void LiveLab::wait_until_ready() {
       const bool late = std::chrono::steady_clock::now() > deadline;
       const auto ended = children_[i].wait(milliseconds(1));
       if (!ended && !late) continue;
-      throw std::runtime_error(fmt::format("{} did not become ready: {}{}",
-                                           plan_.processes[i].name,
+      throw std::runtime_error(fmt::format("{} did not become ready: {}{}", plan_.processes[i].name,
                                            ended ? to_string(*ended) : "no answer in 20 s",
                                            last_words(i)));
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The live world: a topology as namespaces, and the daemons that run its nodes behind clock and gate.
-// Owned by `run`, `demo` or mrclab-labd; when this object dies, all of it goes.
+// The live world: a topology as namespaces, and the daemons that run its nodes behind clock and
+// gate. Owned by `run`, `demo` or mrclab-labd; when this object dies, all of it goes.
 
 #include <chrono>
 #include <filesystem>
@@ -25,7 +25,7 @@ namespace mrclab::lab {
 /// hosts; isolated: one per node.
 struct ProcessPlan {
   struct Process {
-    std::string name;      ///< "plane-3", "hosts-0", or the node's name
+    std::string name;  ///< "plane-3", "hosts-0", or the node's name
     bool endpoints = false;
   };
   std::vector<Process> processes;
@@ -35,20 +35,20 @@ ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host
 
 struct LiveLabOptions {
   std::string name;
-  RegularPlanes shape;                     ///< the fabric, for the daemons to read
+  RegularPlanes shape;  ///< the fabric, for the daemons to read
   uint64_t seed = 1;
   FabricTime end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   netio::CaptureMode capture = netio::CaptureMode::kNone;
-  std::filesystem::path run_dir;           ///< empty for a lab that stays
-  std::string workload;                    ///< YAML for the endpoints
+  std::filesystem::path run_dir;  ///< empty for a lab that stays
+  std::string workload;           ///< YAML for the endpoints
   std::string transport = "{profile: lab}";
-  std::optional<double> dilation;          ///< empty: auto
+  std::optional<double> dilation;  ///< empty: auto
   bool isolate = false;
   uint32_t host_processes = 2;
   bool realtime = false;
-  std::filesystem::path programs;          ///< where the daemons lie; empty: beside this program
-  int64_t tick_ns = 250'000;               ///< of the daemons; a lab that stays ticks slower
+  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
+  int64_t tick_ns = 250'000;       ///< of the daemons; a lab that stays ticks slower
 };
 
 /// Something happened to the lab that its model does not know.
@@ -58,21 +58,22 @@ struct OutsideFault {
 
 class LiveLab {
  public:
-  /// How long a process may do nothing, while others wait for it, before it is taken out of the gate.
+  /// How long a process may do nothing, while others wait for it, before it is taken out of the
+  /// gate.
   static constexpr std::chrono::milliseconds kGatePatience{5000};
 
-  /// Brings the fabric up and starts its daemons; time stays at 0. Throws SystemError or InputError,
-  /// leaving nothing behind.
+  /// Brings the fabric up and starts its daemons; time stays at 0. Throws SystemError or
+  /// InputError, leaving nothing behind.
   LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress = {});
   ~LiveLab();
 
   /// Lets fabric time pass.
   void start();
-  /// To be called every few milliseconds: pace, kernel mirror, supervision. False when every process
-  /// has finished or none is left.
+  /// To be called every few milliseconds: pace, kernel mirror, supervision. False when every
+  /// process has finished or none is left.
   bool step();
 
-  FabricTime now() const;                 ///< committed by every process
+  FabricTime now() const;  ///< committed by every process
   double dilation() const { return pace_.dilation(); }
   netio::GatePage& gate() { return gate_; }
   LiveFabric& fabric() { return *fabric_; }

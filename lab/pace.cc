@@ -6,7 +6,8 @@ namespace mrclab::lab {
 namespace {
 
 double dilation_of(int64_t lab_ns, FabricTime fabric) {
-  return static_cast<double>(lab_ns) * 1000.0 / static_cast<double>(std::max<int64_t>(1, fabric.ps()));
+  return static_cast<double>(lab_ns) * 1000.0 /
+         static_cast<double>(std::max<int64_t>(1, fabric.ps()));
 }
 
 constexpr size_t kMaxWindows = 100'000;

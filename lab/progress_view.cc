@@ -14,8 +14,8 @@ constexpr size_t kBar = 30;
 constexpr FabricTime kRateWindow = FabricTime::from_us(10);
 
 std::string bar(double fraction, size_t width) {
-  const auto filled = static_cast<size_t>(
-      std::clamp(fraction, 0.0, 1.0) * static_cast<double>(width) + 0.5);
+  const auto filled =
+      static_cast<size_t>(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(width) + 0.5);
   return std::string(filled, '#') + std::string(width - filled, '.');
 }
 
@@ -37,8 +37,7 @@ std::string mebibytes(uint64_t bytes) {
 
 }  // namespace
 
-ProgressView::ProgressView(std::FILE* out, bool terminal, std::string title,
-                           double plane_rate_gbps)
+ProgressView::ProgressView(std::FILE* out, bool terminal, std::string title, double plane_rate_gbps)
     : out_(out), terminal_(terminal), title_(std::move(title)), plane_rate_gbps_(plane_rate_gbps) {}
 
 double ProgressView::gbps(const ProgressSample& sample, size_t plane) const {
@@ -62,14 +61,14 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   for (size_t plane = 0; plane < sample.plane_bytes.size(); ++plane) {
     const double rate = gbps(sample, plane);
     total += rate;
-    lines.push_back(fmt::format("plane {:<2} {} {:7.1f} Gb/s", plane,
-                                bar(rate / plane_rate_gbps_, 52), rate));
+    lines.push_back(
+        fmt::format("plane {:<2} {} {:7.1f} Gb/s", plane, bar(rate / plane_rate_gbps_, 52), rate));
   }
   lines.push_back(fmt::format("goodput  {:>60.2f} Tb/s", total / 1000));
   lines.push_back("");
   lines.push_back("links down     " + join(sample.links_down, kWidth - 15));
-  lines.push_back(fmt::format("EVs            {} lost, {} regained", sample.evs_lost,
-                              sample.evs_regained));
+  lines.push_back(
+      fmt::format("EVs            {} lost, {} regained", sample.evs_lost, sample.evs_regained));
   lines.push_back(fmt::format("packets        {} retransmitted, {} trimmed, {} late",
                               sample.retransmitted, sample.trimmed, sample.late_frames));
   lines.push_back(fmt::format("verified       {}, QPs in error: {}",

@@ -14,7 +14,7 @@ struct ProgressSample {
   FabricTime now;
   FabricTime end;
   double dilation = 0;
-  std::vector<uint64_t> plane_bytes;       ///< payload delivered since start, per plane
+  std::vector<uint64_t> plane_bytes;  ///< payload delivered since start, per plane
   std::vector<std::string> links_down;
   uint64_t evs_lost = 0;
   uint64_t evs_regained = 0;
@@ -47,7 +47,7 @@ class ProgressView {
   bool terminal_;
   std::string title_;
   double plane_rate_gbps_;
-  ProgressSample before_;      ///< start of the window that rates are computed over
+  ProgressSample before_;  ///< start of the window that rates are computed over
   ProgressSample last_;
   size_t lines_drawn_ = 0;
   int64_t tenths_printed_ = -1;

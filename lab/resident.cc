@@ -108,7 +108,8 @@ void run_resident(const ResidentOptions& options, Report& report) {
   live_options.name = options.lab;
   live_options.shape = shape;
   live_options.isolate = options.isolate;
-  // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are steady.
+  // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are
+  // steady.
   live_options.dilation = kResidentDilation;
   live_options.tick_ns = kResidentTickNs;
   LiveLab live(topology, live_options, [&report](const BringUpStep& step) {

@@ -12,16 +12,16 @@
 namespace mrclab::lab {
 
 struct RunCommandOptions {
-  std::vector<std::string> scenarios;      ///< files, or names of shipped incidents
+  std::vector<std::string> scenarios;  ///< files, or names of shipped incidents
   World world = World::kLive;
   std::optional<uint64_t> seed;
-  std::optional<std::string> fabric;       ///< in place of the scenario's
-  std::optional<uint32_t> dilation;        ///< a fixed pace
-  std::optional<std::string> captures;     ///< hosts | all | none
-  std::filesystem::path out = "runs";      ///< where run folders go
-  bool isolate = false;                    ///< one process per node
-  bool realtime = false;                   ///< SCHED_FIFO for the daemons
-  bool json = false;                       ///< print verdict.json (a list for several scenarios)
+  std::optional<std::string> fabric;    ///< in place of the scenario's
+  std::optional<uint32_t> dilation;     ///< a fixed pace
+  std::optional<std::string> captures;  ///< hosts | all | none
+  std::filesystem::path out = "runs";   ///< where run folders go
+  bool isolate = false;                 ///< one process per node
+  bool realtime = false;                ///< SCHED_FIFO for the daemons
+  bool json = false;                    ///< print verdict.json (a list for several scenarios)
 };
 
 /// Runs the scenarios one after the other. Returns the worst exit code: 1 fail before 3

@@ -179,26 +179,27 @@ analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& optio
                                const RunFolder& folder, WorldOutcome&& outcome) {
   std::vector<analysis::FaultName> names;
   for (const faults::Fault& fault : scenario.faults) {
-    names.push_back({faults::describe(fault, scenario.topology),
-                     std::string(faults::name_of(fault))});
+    names.push_back(
+        {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
   }
   outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
-                                                                 : analysis::TimingMode::kWall;
+                                                                : analysis::TimingMode::kWall;
   outcome.timing.faithful =
       outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
-  return {.topology = scenario.topology,
-          .captures = analysis::captures_in(folder.captures()),
-          .faults = analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.end),
-          .expectations = scenario.expect,
-          .hosts = std::move(outcome.hosts),
-          .timing = std::move(outcome.timing),
-          .scenario = scenario.name,
-          .world = std::string(name_of(options.world)),
-          .version = MRCLAB_VERSION,
-          .seed = scenario.seed,
-          .end = scenario.end,
-          .base_rtt = scenario.topology.base_rtt,
-          .history_sha256 = history_sha256(std::move(outcome.history))};
+  return {
+      .topology = scenario.topology,
+      .captures = analysis::captures_in(folder.captures()),
+      .faults = analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.end),
+      .expectations = scenario.expect,
+      .hosts = std::move(outcome.hosts),
+      .timing = std::move(outcome.timing),
+      .scenario = scenario.name,
+      .world = std::string(name_of(options.world)),
+      .version = MRCLAB_VERSION,
+      .seed = scenario.seed,
+      .end = scenario.end,
+      .base_rtt = scenario.topology.base_rtt,
+      .history_sha256 = history_sha256(std::move(outcome.history))};
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ std::string_view name_of(World world);
 struct RunOptions {
   World world = World::kLive;
   std::filesystem::path runs_root = "runs";
-  std::optional<std::string> lab_name;    ///< default: made from the scenario's name and the pid
+  std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
   uint32_t host_processes = 2;
-  std::filesystem::path programs;         ///< where the daemons lie; empty: beside this program
+  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;
-  std::function<bool()> interrupted;      ///< asked every few milliseconds
+  std::function<bool()> interrupted;  ///< asked every few milliseconds
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
 };
@@ -33,7 +33,7 @@ struct RunOptions {
 struct RunResult {
   RunFolder folder;
   analysis::Verdict verdict;
-  double bring_up_seconds = 0;            ///< wall clock; live only
+  double bring_up_seconds = 0;  ///< wall clock; live only
   double run_seconds = 0;
   double tear_down_seconds = 0;
   double analyze_seconds = 0;

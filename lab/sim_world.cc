@@ -59,8 +59,7 @@ bool SimWorld::run_until(FabricTime until) {
       return earliest != FabricTime::never();
     }
     // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
-    const FabricTime step =
-        std::min(until, earliest + lookahead_ - FabricTime::from_ps(1));
+    const FabricTime step = std::min(until, earliest + lookahead_ - FabricTime::from_ps(1));
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       Wires wires(*this, NodeId{i});
       nodes_[i]->run_until(step, wires);

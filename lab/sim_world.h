@@ -1,6 +1,6 @@
 #pragma once
-// The simulated world: the same nodes, wires and faults in one process and virtual time. No root, no
-// namespaces, no clock.
+// The simulated world: the same nodes, wires and faults in one process and virtual time. No root,
+// no namespaces, no clock.
 
 #include <functional>
 #include <memory>

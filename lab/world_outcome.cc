@@ -81,8 +81,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   netio::PcapngWriter capture(folder.captures() / "sim.pcapng", options);
   std::vector<std::unique_ptr<netio::RunRecorder>> recorders;
   for (const NodeSite& site : topology.nodes) {
-    const bool passed =
-        scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
+    const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
         topology, site.id, scenario.end,
         scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events));

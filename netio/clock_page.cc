@@ -51,7 +51,8 @@ ClockPage::Plain ClockPage::segment_for(LabTime lab) const {
     const uint32_t oldest = count > kept ? count - kept : 0;
     for (uint32_t i = count; i > oldest; --i) {
       const Segment& s = segments_[(i - 1) % kSegments];
-      found = {s.lab_ns.load(std::memory_order_relaxed), s.fabric_ps.load(std::memory_order_relaxed),
+      found = {s.lab_ns.load(std::memory_order_relaxed),
+               s.fabric_ps.load(std::memory_order_relaxed),
                s.rate_q32.load(std::memory_order_relaxed)};
       if (found.lab_ns <= lab.ns) break;
     }

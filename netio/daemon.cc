@@ -20,11 +20,10 @@
 namespace mrclab::netio {
 namespace {
 
-// Ticks are on an absolute grid: a wake-up costs 6-12 us of CPU, so processes tick instead of waking
-// per packet.
+// Ticks are on an absolute grid: a wake-up costs 6-12 us of CPU, so processes tick instead of
+// waking per packet.
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
-
 
 volatile std::sig_atomic_t g_stop = 0;  // a signal handler can reach nothing else
 
@@ -90,15 +89,15 @@ class Daemon {
   };
 
   std::filesystem::path log_file() const {
-    const auto dir = config_.run_dir.empty() ? config_.control_socket.parent_path()
-                                             : config_.run_dir / "logs";
+    const auto dir =
+        config_.run_dir.empty() ? config_.control_socket.parent_path() : config_.run_dir / "logs";
     return dir / (config_.process_name + ".log");
   }
 
   void open_outputs() {
     if (config_.run_dir.empty()) return;
-    events_ = std::make_unique<EventLog>(config_.run_dir / "events" /
-                                         (config_.process_name + ".jsonl"));
+    events_ =
+        std::make_unique<EventLog>(config_.run_dir / "events" / (config_.process_name + ".jsonl"));
     if (config_.capture == CaptureMode::kNone) return;
     PcapngOptions options;
     options.snap_length = kCaptureSnapLength;
@@ -114,10 +113,10 @@ class Daemon {
         NetworkNamespace::open("mrclab-" + config_.lab + "-" + site.name));
     const bool capture_passed =
         config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
-    hosted.recorder = std::make_unique<RunRecorder>(topology_, site.id, config_.end,
-                                                    capture_.get(), capture_passed, events_.get());
-    hosted.node = program_->make_node(
-        {topology_, site.id, config_.seed, frames_, *hosted.recorder});
+    hosted.recorder = std::make_unique<RunRecorder>(topology_, site.id, config_.end, capture_.get(),
+                                                    capture_passed, events_.get());
+    hosted.node =
+        program_->make_node({topology_, site.id, config_.seed, frames_, *hosted.recorder});
     driver_.add_node(site.id, *hosted.node, *hosted.socket);
     nodes_.push_back(std::move(hosted));
   }
@@ -168,7 +167,8 @@ class Daemon {
       gaps.push_back({{"wire", topology_.wire_name(gap.wire)}, {"sequence", gap.sequence}});
     }
     std::string history;
-    for (const Hosted& hosted : nodes_) history += history_to_text(hosted.recorder->history().streams());
+    for (const Hosted& hosted : nodes_)
+      history += history_to_text(hosted.recorder->history().streams());
     return {{"process", config_.process_name},
             {"committed_ps", driver_.committed().ps()},
             {"frames_sent", driver.frames_sent},

@@ -1,6 +1,6 @@
 #pragma once
-// What mrc-switchd and mrc-endpointd have in common: read the configuration, open the nodes' rings in
-// their namespaces, run them behind the gate, answer the control socket, write the report.
+// What mrc-switchd and mrc-endpointd have in common: read the configuration, open the nodes' rings
+// in their namespaces, run them behind the gate, answer the control socket, write the report.
 
 #include <functional>
 #include <memory>
@@ -28,8 +28,8 @@ class DaemonProgram {
                             std::array<uint64_t, kProgressCounters>& progress) const = 0;
 };
 
-using MakeProgram = std::function<std::unique_ptr<DaemonProgram>(const DaemonConfig&,
-                                                                 const Topology&)>;
+using MakeProgram =
+    std::function<std::unique_ptr<DaemonProgram>(const DaemonConfig&, const Topology&)>;
 
 /// `main` of a daemon: one argument, the configuration file. Returns the exit code.
 int daemon_main(int argc, char** argv, const MakeProgram& make_program);

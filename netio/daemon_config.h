@@ -15,24 +15,24 @@ namespace mrclab::netio {
 enum class CaptureMode : uint8_t { kNone, kHosts, kAll };
 
 struct DaemonConfig {
-  std::string lab;                   ///< lab name; namespaces are mrclab-<lab>-<node>
-  uint32_t lab_id = 0;               ///< in every trailer
-  std::string process_name;          ///< "plane-3", "hosts-0"
-  uint32_t process = 0;              ///< index in the gate
+  std::string lab;           ///< lab name; namespaces are mrclab-<lab>-<node>
+  uint32_t lab_id = 0;       ///< in every trailer
+  std::string process_name;  ///< "plane-3", "hosts-0"
+  uint32_t process = 0;      ///< index in the gate
   uint32_t incarnation = 1;
   std::vector<uint32_t> process_of_node;
-  std::filesystem::path fabric_file; ///< resolved fabric
+  std::filesystem::path fabric_file;  ///< resolved fabric
   uint64_t seed = 1;
   FabricTime end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   CaptureMode capture = CaptureMode::kHosts;
-  std::filesystem::path run_dir;     ///< captures, events and logs go here; empty: none are written
+  std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;
-  int page_fd = -1;                  ///< inherited descriptor of the gate page
-  bool realtime = false;             ///< ask for SCHED_FIFO
-  int64_t tick_ns = 250'000;         ///< lab time between ticks; a lab that idles ticks slower
-  std::string workload;              ///< YAML list as in a scenario; endpoints only
-  std::string transport;             ///< YAML map as in a scenario; endpoints only
+  int page_fd = -1;           ///< inherited descriptor of the gate page
+  bool realtime = false;      ///< ask for SCHED_FIFO
+  int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower
+  std::string workload;       ///< YAML list as in a scenario; endpoints only
+  std::string transport;      ///< YAML map as in a scenario; endpoints only
 };
 
 /// Throws SystemError (cannot write).

@@ -31,9 +31,14 @@ class Driver::Egress : public FrameSink {
                       : make_void_frame(driver_.frames_, transmission.frame);
     const uint32_t ifindex = hosted_.ifindex_of_port[transmission.port.value];
     const size_t size = frame.size();
-    const TimeTrailer trailer{driver_.page_.lab,  port.out,           driver_.incarnation_,
-                              modelled,           driver_.sent_[port.out.value]++,
-                              transmission.start, transmission.end,   transmission.flight,
+    const TimeTrailer trailer{driver_.page_.lab,
+                              port.out,
+                              driver_.incarnation_,
+                              modelled,
+                              driver_.sent_[port.out.value]++,
+                              transmission.start,
+                              transmission.end,
+                              transmission.flight,
                               transmission.lost};
     write_trailer(trailer, frame.storage().subspan(size).first<kTrailerBytes>());
     driver_.dirty_wires_.push_back(port.out);
@@ -51,8 +56,8 @@ class Driver::Egress : public FrameSink {
   HostedNode& hosted_;
 };
 
-Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes,
-               uint32_t incarnation, FramePool& frames)
+Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes, uint32_t incarnation,
+               FramePool& frames)
     : page_(page),
       topology_(topology),
       processes_(std::move(processes)),
@@ -67,8 +72,7 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes,
 Driver::~Driver() = default;
 
 bool Driver::is_fast(const Port& port) const {
-  return topology_.wires == WireMode::kFast &&
-         hosted_index_[port.peer.node.value] != kNoProcess &&
+  return topology_.wires == WireMode::kFast && hosted_index_[port.peer.node.value] != kNoProcess &&
          topology_.node(port.peer.node).role != NodeRole::kHost &&
          topology_.node(topology_.port(port.peer).peer.node).role != NodeRole::kHost;
 }
@@ -105,8 +109,8 @@ Driver::Tick Driver::tick() {
   moved_ = false;
   earliest_need_ = FabricTime::never();
   const FabricTime clock = page_.clock.fabric_at(now);
-  const FabricTime limit = std::min(
-      {clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
+  const FabricTime limit =
+      std::min({clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
 
   for (uint32_t i = 0; i < upstream_.size(); ++i) {  // before the sent counts: see gate.h
     if (upstream_[i]) done_snapshot_[i] = page_.slot(i).done_ps.load(std::memory_order_acquire);
@@ -146,8 +150,8 @@ void Driver::run_nodes(FabricTime target) {
         earliest = std::min(earliest, hosted.node->next_event());
       }
       // Exclusive: a frame that starts at `earliest` may need an event at earliest + lookahead.
-      step = std::min(target, std::max(earliest, committed_) + fast_lookahead_ -
-                                  FabricTime::from_ps(1));
+      step = std::min(target,
+                      std::max(earliest, committed_) + fast_lookahead_ - FabricTime::from_ps(1));
     }
     for (HostedNode& hosted : nodes_) {
       Egress egress(*this, hosted);
@@ -172,8 +176,8 @@ void Driver::flush(HostedNode& hosted) {
   for (const SendFailure& failure : hosted.socket->flush()) {
     ++report_.failed_sends;
     if (report_.failed_send_reasons.size() < kMaxReportedGaps) {
-      report_.failed_send_reasons.push_back(
-          topology_.node(hosted.id).name + ": " + std::strerror(failure.error_number));
+      report_.failed_send_reasons.push_back(topology_.node(hosted.id).name + ": " +
+                                            std::strerror(failure.error_number));
     }
   }
   hosted.unsent.clear();
@@ -187,8 +191,8 @@ void Driver::drain(LabTime now) {
   }
 }
 
-void Driver::take_frame(HostedNode& hosted, uint32_t ifindex,
-                        std::span<const uint8_t> bytes, LabTime received, LabTime now) {
+void Driver::take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const uint8_t> bytes,
+                        LabTime received, LabTime now) {
   if (ifindex >= hosted.port_of_ifindex.size()) return;  // lo
   const PortId port = hosted.port_of_ifindex[ifindex];
   if (!port.valid()) return;
@@ -197,9 +201,9 @@ void Driver::take_frame(HostedNode& hosted, uint32_t ifindex,
   if (offset) {
     const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
     if (trailer) {
-      IngressWireState& wire =
-          ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
-      // A process that was taken out of the gate has fallen silent: what it still sends is not news.
+      IngressWireState& wire = ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
+      // A process that was taken out of the gate has fallen silent: what it still sends is not
+      // news.
       const bool silent = wire.sender != kNoProcess && !in_gate(page_.state(wire.sender));
       if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;

@@ -37,11 +37,11 @@ struct DriverReport {
   uint64_t frames_sent = 0;
   uint64_t late_frames = 0;
   uint64_t foreign_frames = 0;
-  uint64_t unknown_frames = 0;      ///< a trailer that is not this wire's: counted, dropped
+  uint64_t unknown_frames = 0;  ///< a trailer that is not this wire's: counted, dropped
   uint64_t failed_sends = 0;
   uint64_t ring_drops = 0;
   uint64_t in_flight_at_end = 0;
-  std::vector<WireGap> gaps;        ///< at most kMaxReportedGaps
+  std::vector<WireGap> gaps;  ///< at most kMaxReportedGaps
   uint64_t gap_count = 0;
   std::vector<std::string> failed_send_reasons;  ///< at most kMaxReportedGaps
   int64_t min_slack_ns = INT64_MAX;
@@ -64,9 +64,9 @@ class Driver {
   void set_end(FabricTime end) { end_ = end; }
 
   struct Tick {
-    bool advanced = false;   ///< fabric time was committed, or frames were moved
-    bool clock_ahead = false;///< the gate, not the clock, holds this process back
-    bool finished = false;   ///< committed up to the end and every wire accounted for
+    bool advanced = false;     ///< fabric time was committed, or frames were moved
+    bool clock_ahead = false;  ///< the gate, not the clock, holds this process back
+    bool finished = false;     ///< committed up to the end and every wire accounted for
   };
   Tick tick();
 
@@ -75,8 +75,8 @@ class Driver {
 
  private:
   class Egress;
-  /// A frame for a neighbour that is not ours (a kernel, Open vSwitch): it does not read the trailer,
-  /// so the frame leaves physically when its last bit does, not when its first bit does.
+  /// A frame for a neighbour that is not ours (a kernel, Open vSwitch): it does not read the
+  /// trailer, so the frame leaves physically when its last bit does, not when its first bit does.
   struct HeldFrame {
     FabricTime end;
     uint32_t ifindex = 0;
@@ -98,11 +98,11 @@ class Driver {
     PortId port;
     uint32_t sender = kNoProcess;
     FabricTime lookahead;
-    uint64_t received = 0;        ///< frames of ours seen, each counted once
+    uint64_t received = 0;  ///< frames of ours seen, each counted once
     uint64_t next_sequence = 0;
-    std::set<uint64_t> missing;   ///< below next_sequence, not seen
-    uint64_t forgiven = 0;        ///< declared lost
-    FabricTime bound;             ///< nothing earlier than this can still arrive
+    std::set<uint64_t> missing;  ///< below next_sequence, not seen
+    uint64_t forgiven = 0;       ///< declared lost
+    FabricTime bound;            ///< nothing earlier than this can still arrive
     LabTime unsatisfied_since{0};
     uint64_t seen_when_unsatisfied = 0;
   };
@@ -135,17 +135,17 @@ class Driver {
   uint32_t incarnation_;
   FramePool& frames_;
   std::vector<HostedNode> nodes_;
-  std::vector<uint32_t> hosted_index_;         ///< by NodeId; kNoProcess if not here
+  std::vector<uint32_t> hosted_index_;  ///< by NodeId; kNoProcess if not here
   std::vector<IngressWireState> ingress_;
-  std::vector<uint32_t> ingress_index_;        ///< by WireId
-  std::vector<uint64_t> sent_;                 ///< by WireId: next sequence number
+  std::vector<uint32_t> ingress_index_;  ///< by WireId
+  std::vector<uint64_t> sent_;           ///< by WireId: next sequence number
   std::vector<WireId> dirty_wires_;
-  std::vector<bool> upstream_;                 ///< by process
+  std::vector<bool> upstream_;  ///< by process
   std::vector<int64_t> done_snapshot_;
   std::vector<uint64_t> sent_snapshot_;
   FabricTime committed_ = FabricTime::from_ps(-1);
   FabricTime end_ = FabricTime::never();
-  FabricTime earliest_need_ = FabricTime::never();  ///< among frames drained in this tick
+  FabricTime earliest_need_ = FabricTime::never();   ///< among frames drained in this tick
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;

@@ -7,9 +7,8 @@ namespace mrclab::netio {
 uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < process_count; ++i) {
-    sum += processes[i]
-               .progress[static_cast<uint32_t>(counter) + offset]
-               .load(std::memory_order_relaxed);
+    sum += processes[i].progress[static_cast<uint32_t>(counter) + offset].load(
+        std::memory_order_relaxed);
   }
   return sum;
 }
@@ -19,8 +18,8 @@ FabricTime GatePage::slowest_done() const {
   for (uint32_t i = 0; i < process_count; ++i) {
     const ProcessState s = state(i);
     if (s == ProcessState::kReleased || s == ProcessState::kFailed) continue;
-    slowest = std::min(
-        slowest, FabricTime::from_ps(processes[i].done_ps.load(std::memory_order_acquire)));
+    slowest = std::min(slowest,
+                       FabricTime::from_ps(processes[i].done_ps.load(std::memory_order_acquire)));
   }
   return slowest;
 }

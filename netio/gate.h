@@ -1,11 +1,11 @@
 #pragma once
-// The gate (DESIGN §2.5): each process publishes how far it is done and how many frames it has put on
-// each of its wires; a process commits only what nobody upstream can still change.
+// The gate (DESIGN §2.5): each process publishes how far it is done and how many frames it has put
+// on each of its wires; a process commits only what nobody upstream can still change.
 //
 // Memory order is the whole trick. A sender hands its frames to the kernel, then stores the wires'
-// sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent counts,
-// then drains its rings: once it has received that many, every frame that started at or before
-// `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
+// sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent
+// counts, then drains its rings: once it has received that many, every frame that started at or
+// before `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
 
 #include <array>
 #include <atomic>

@@ -53,7 +53,8 @@ class NamespaceNetlink {
   const std::string& namespace_name() const { return name_; }
   NetlinkSocket& socket() { return socket_; }
   /// All interfaces, loopback included, by ascending ifindex. Unlike link(), a list does not make
-  /// the kernel's link watch run: a carrier in it may be one that swallows frames for up to a second.
+  /// the kernel's link watch run: a carrier in it may be one that swallows frames for up to a
+  /// second.
   std::vector<LinkState> links();
   /// Asks the kernel, which also makes it act on a carrier change at once: after this a carrier is
   /// one that carries. Throws for no such link.

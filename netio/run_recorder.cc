@@ -41,8 +41,8 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
   if (capture_passed_) {
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       const PortRef port{node, PortId{i}};
-      interface_of_port_.push_back(capture_->add_interface(
-          topology.port_name(port), topology.link_name(site.ports[i].link)));
+      interface_of_port_.push_back(capture_->add_interface(topology.port_name(port),
+                                                           topology.link_name(site.ports[i].link)));
     }
   }
   drop_interface_ = capture_->add_interface(site.name + ":drop", "frames dropped in " + site.name);
@@ -58,10 +58,9 @@ void RunRecorder::packet(const PacketRecord& record) {
   captured.bytes = record.frame.bytes();
   captured.original_length = record.frame.modelled_size().value;
   if (record.event == PacketEvent::kDropped) {
-    const std::string comment =
-        fmt::format("drop: {} {} {}", name_of(record.cause),
-                    topology_.port_name({node_, record.port}),
-                    record.direction == Direction::kIngress ? "in" : "out");
+    const std::string comment = fmt::format("drop: {} {} {}", name_of(record.cause),
+                                            topology_.port_name({node_, record.port}),
+                                            record.direction == Direction::kIngress ? "in" : "out");
     captured.comment = comment;
     capture_->write(captured);
   } else if (capture_passed_) {

@@ -22,10 +22,10 @@ TEST_CASE("every kind of effect survives the way through text") {
 
 TEST_CASE("text that is no effect, or names nothing in the topology, is refused") {
   const Topology topology = build_regular_planes({.name = "pair", .planes = 2, .t0 = 2, .t1 = 1});
-  for (const char* line : {"", "x", "1 2 3", "1 2 3 0 wire 1", "1 2 3 0 wire 1 sideways",
-                           "1 2 3 0 wire 999 up", "1 2 3 2 wire 1 up", "-1 2 3 0 wire 1 up",
-                           "1 2 3 0 loss 1 2000000000", "1 2 3 0 carrier 0 9 up",
-                           "1 2 3 0 carrier 99 0 up", "1 2 3 0 wire 1 up more"}) {
+  for (const char* line :
+       {"", "x", "1 2 3", "1 2 3 0 wire 1", "1 2 3 0 wire 1 sideways", "1 2 3 0 wire 999 up",
+        "1 2 3 2 wire 1 up", "-1 2 3 0 wire 1 up", "1 2 3 0 loss 1 2000000000",
+        "1 2 3 0 carrier 0 9 up", "1 2 3 0 carrier 99 0 up", "1 2 3 0 wire 1 up more"}) {
     CAPTURE(line);
     CHECK_FALSE(parse_effect(topology, line));
   }

@@ -1,6 +1,6 @@
 // Any bytes as what comes off a veth: where its trailer is, what it says, what a void frame holds.
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ void check_with_right_crc(std::span<const uint8_t> bytes) {
   if (bytes.size() < kTrailerBytes) return;
   TrailerBytes mended;
   std::copy_n(bytes.begin(), kTrailerBytes, mended.begin());
-  const auto crc = static_cast<uint32_t>(::crc32(0, mended.data(), kTrailerBytes - 4));
+  const uint32_t crc = ::libdeflate_crc32(0, mended.data(), kTrailerBytes - 4);
   for (unsigned i = 0; i < 4; ++i) {
     mended[kTrailerBytes - 4 + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
   }

@@ -181,7 +181,8 @@ TEST_SUITE("root: live runs") {
           run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
   }
 
-  TEST_CASE("a killed switch process is an outside fault: the run ends, NOT FAITHFUL, and says who") {
+  TEST_CASE(
+      "a killed switch process is an outside fault: the run ends, NOT FAITHFUL, and says who") {
     const TemporaryFolder folder;
     const Scenario scenario = small_scenario();
     RunOptions options = options_in(folder, World::kLive);

@@ -68,8 +68,8 @@ class Chatter : public Node {
     frame.bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
     frame.bytes()[60] = kind;
     free_at_ = std::max(free_at_, now);
-    const Wire& wire = environment_.topology.wire(
-        environment_.topology.port({environment_.self, PortId{0}}).out);
+    const Wire& wire =
+        environment_.topology.wire(environment_.topology.port({environment_.self, PortId{0}}).out);
     const FabricTime end = free_at_ + serialization_time(frame.wire_length(), wire.rate);
     out.transmit({PortId{0}, std::move(frame), free_at_, end, wire.propagation, DropCause::kNone});
     free_at_ = end;
@@ -165,7 +165,7 @@ TEST_SUITE("root: carried time") {
       TwoNodes nodes(FabricTime::from_us(60));
       REQUIRE(nodes.run(host_ticks, leaf_ticks));
       histories[std::to_string(host_ticks) + "/" + std::to_string(leaf_ticks)] = {nodes.host->log,
-                                                                                   nodes.leaf->log};
+                                                                                  nodes.leaf->log};
       CHECK(nodes.host_driver->report().late_frames == 0);
       CHECK(nodes.leaf_driver->report().late_frames == 0);
       CHECK(nodes.host_driver->report().gap_count == 0);
@@ -195,8 +195,9 @@ TEST_SUITE("root: carried time") {
     frame[13] = 0xDD;
     frame[14] = 0x60;
     frame[19] = 100;
-    const TimeTrailer forged{nodes.gate.lab, WireId{1}, 1, 154, 0, FabricTime::zero(),
-                             FabricTime::from_ns(1), FabricTime::zero(), DropCause::kNone};
+    const TimeTrailer forged{
+        nodes.gate.lab,     WireId{1},       1, 154, 0, FabricTime::zero(), FabricTime::from_ns(1),
+        FabricTime::zero(), DropCause::kNone};
     intruder.queue(intruder.ifindex_of("p0"), frame);
     REQUIRE(intruder.flush().empty());
     write_trailer(forged, std::span(frame).subspan(154).first<kTrailerBytes>());
