@@ -96,6 +96,42 @@ TEST_SUITE("root: live runs") {
     CHECK(std::filesystem::exists(live.folder.path / "events.jsonl"));
   }
 
+  TEST_CASE("frames lost on a wire are void frames: no gap, and the simulator's history") {
+    const TemporaryFolder folder;
+    Scenario scenario = parse_scenario(read_yaml_text(R"(
+name: lossy
+fabric: pair
+seed: 9
+workload:
+  - all_reduce: {hosts: all, size: 256KiB, until: end}
+faults:
+  - {at: 30us, wire_loss: {wire: "p1.t0-0:u0->p1.t1-0:d0", loss: 20%, for: 100us}}
+  - {at: 60us, wire_loss: {wire: "h1:p0->p0.t0-1:d0", carrier: lost, for: 30us}}
+end: 400us
+expect:
+  - no_qp_error
+  - memory_intact
+)",
+                                                      "lossy.yaml"));
+    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    CAPTURE(analysis::to_table(live.verdict));
+    CHECK(live.verdict.timing.faithful);
+    CHECK(live.verdict.metrics.lost > 0);
+    CHECK(live.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("MRC crosses the kernel's own SRv6 switches, on wall-clock timing") {
+    const TemporaryFolder folder;
+    const Scenario scenario =
+        load_scenario(MRCLAB_SOURCE_DIR "/tests/scenarios/kernel-forwarding.yaml");
+    const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+    CAPTURE(analysis::to_table(run.verdict));
+    CHECK(run.verdict.result == analysis::Result::kPass);
+    CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
+    CHECK(run.verdict.metrics.delivered > 100);
+  }
+
   TEST_CASE("one process per node changes nothing in the history") {
     const TemporaryFolder folder;
     const Scenario scenario = small_scenario();
