@@ -26,6 +26,14 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   netio::write_file(file, text);
 }
 
+FabricTime shortest_lookahead(const Topology& topology) {
+  FabricTime shortest = FabricTime::never();
+  for (const Wire& wire : topology.wires_list) {
+    shortest = std::min(shortest, topology.lookahead(wire.id));
+  }
+  return shortest;
+}
+
 netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t processes) {
   auto& gate = page.as<netio::GatePage>();
   gate.magic = netio::GatePage::kMagic;
@@ -80,7 +88,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
-      pace_(gate_.clock, options_.dilation),
+      pace_(gate_.clock, options_.dilation, shortest_lookahead(topology)),
       mirror_(topology, options_.schedule,
               [this](LinkId link, bool up) { fabric_->set_link(link, up); }) {
   if (plan_.processes.size() > netio::kMaxProcesses) {

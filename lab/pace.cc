@@ -36,19 +36,20 @@ void Pace::step(FabricTime slowest, netio::LabTime now) {
 
 void Pace::adjust(FabricTime slowest, netio::LabTime now) {
   const FabricTime behind = clock_.fabric_at(now) - slowest;
-  const double behind_ns = static_cast<double>(behind.ps()) * dilation_ / 1000.0;
   adjusted_ = now;
   if (holding_) {
-    if (behind_ns > kBehindNs) return;
+    if (behind > head_start_ / 4) return;
     holding_ = false;
-  } else if (behind_ns > 3.0 * kBehindNs) {
+  } else if (behind > head_start_ * 2) {
     // The clock cannot go back, but it can wait until the last process has caught up.
     holding_ = true;
     dilation_ = std::min(dilation_ * 1.25, kSlowest);
     clock_.set_dilation({0}, now);
     return;
-  } else {
-    dilation_ = std::clamp(dilation_ * (behind_ns > kBehindNs ? 1.1 : 0.95), kFastest, kSlowest);
+  } else if (behind > head_start_ / 2) {
+    dilation_ = std::min(dilation_ * 1.1, kSlowest);
+  } else if (behind < head_start_ / 4) {
+    dilation_ = std::max(dilation_ * 0.95, kFastest);
   }
   clock_.set_dilation({dilation_}, now);
 }

@@ -24,13 +24,14 @@ class Pace {
   static constexpr double kStart = 5'000;
   static constexpr double kFastest = 100;
   static constexpr double kSlowest = 1'000'000;
-  /// A process that ticks every 250 us is always a little behind; past this it holds the lab back.
-  static constexpr int64_t kBehindNs = 4'000'000;
   static constexpr int64_t kAdjustEveryNs = 20'000'000;
   static constexpr int64_t kWindowNs = 100'000'000;
 
-  /// `fixed`: a pace that does not adapt.
-  Pace(netio::ClockPage& clock, std::optional<double> fixed) : clock_(clock), fixed_(fixed) {}
+  /// `fixed`: a pace that does not adapt. `head_start`: the shortest lookahead of the fabric's
+  /// wires; a process may be behind the clock by a part of it before anybody needs what it has not
+  /// sent.
+  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime head_start)
+      : clock_(clock), fixed_(fixed), head_start_(head_start) {}
 
   /// Lets time start.
   void start(netio::LabTime now);
@@ -47,6 +48,7 @@ class Pace {
 
   netio::ClockPage& clock_;
   std::optional<double> fixed_;
+  FabricTime head_start_;
   double dilation_ = kStart;
   bool holding_ = false;  ///< the clock waits for the slowest process
   netio::LabTime started_{}, adjusted_{}, window_start_{};
