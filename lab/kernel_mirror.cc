@@ -6,11 +6,11 @@
 namespace mrclab::lab {
 namespace {
 
-/// Lab time that setting a link down and up again takes, with room: below this an outage would be
-/// over before the kernel had followed.
-constexpr double kMinOutageNs = 20e6;
-/// How far ahead of the fabric instant a link is set up.
-constexpr double kAheadNs = 10e6;
+/// How far ahead of the fabric instant a link is set up: setting one up takes about 20 ms, and what
+/// is not done by then the whole lab waits for.
+constexpr double kAheadNs = 40e6;
+/// An outage shorter than this would be over before the kernel had followed.
+constexpr double kMinOutageNs = 2 * kAheadNs;
 
 FabricTime fabric_span(double lab_ns, double dilation) {
   return FabricTime::from_ps(static_cast<int64_t>(lab_ns * 1000.0 / std::max(dilation, 1.0)));
