@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyDeadline{20'000};
 constexpr int kChildPageFd = 3;
+constexpr size_t kMaxOutsideFaults = 1000;  // a resident lab may see many link changes
 
 std::filesystem::path program_directory(const LiveLabOptions& options) {
   if (!options.programs.empty()) return options.programs;
@@ -99,6 +100,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
     throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
                                  topology.wires_list.size(), netio::kMaxWires));
   }
+  links_ = std::make_unique<LinkGuard>(*fabric_);
   start_daemons();
   wait_until_ready();
 }
@@ -188,6 +190,7 @@ bool LiveLab::step() {
   if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
   watch_children();
   watch_heartbeats();
+  watch_links();
   for (uint32_t i = 0; i < children_.size(); ++i) {
     if (gate_.state(i) == ProcessState::kReady) return true;
   }
@@ -233,6 +236,15 @@ void LiveLab::watch_heartbeats() {
   }
 }
 
+void LiveLab::watch_links() {
+  for (const ForeignLinkChange& change : links_->check()) {
+    if (outside_faults_.size() >= kMaxOutsideFaults) return;
+    outside_faults_.push_back(
+        {fmt::format("somebody set {} {} at {}", topology_.port_name(change.port),
+                     change.up ? "up" : "down", to_string(now()))});
+  }
+}
+
 DilationReport LiveLab::dilation_report() const {
   return pace_.report(now(), netio::LabTime::now());
 }
@@ -240,6 +252,7 @@ DilationReport LiveLab::dilation_report() const {
 void LiveLab::tear_down() {
   for (netio::ChildProcess& child : children_) child.signal(SIGTERM);
   for (netio::ChildProcess& child : children_) child.stop(milliseconds(2000));
+  links_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();
 }

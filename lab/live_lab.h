@@ -13,6 +13,7 @@
 #include "fabric/history.h"
 #include "lab/bring_up.h"
 #include "lab/kernel_mirror.h"
+#include "lab/link_guard.h"
 #include "lab/pace.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
@@ -92,6 +93,7 @@ class LiveLab {
   void wait_until_ready();
   void watch_children();
   void watch_heartbeats();
+  void watch_links();
   /// What a process printed last, with a colon before it; empty if nothing.
   std::string last_words(uint32_t process) const;
 
@@ -103,6 +105,7 @@ class LiveLab {
   netio::GatePage& gate_;
   Pace pace_;
   KernelMirror mirror_;
+  std::unique_ptr<LinkGuard> links_;  ///< goes before the fabric
   std::vector<netio::ChildProcess> children_;
   std::vector<OutsideFault> outside_faults_;
   bool started_ = false;

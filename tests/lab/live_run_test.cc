@@ -194,6 +194,27 @@ expect:
     CHECK(run.verdict.result == analysis::Result::kInconclusive);
   }
 
+  TEST_CASE("a link that somebody else sets down is an outside fault with the port's name") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    RunOptions options = options_in(folder, World::kLive);
+    options.lab_name = lab_name("link");
+    int calls = 0;
+    options.interrupted = [&] {
+      if (++calls == 10) {
+        netio::NamespaceNetlink(
+            netio::NetworkNamespace::open("mrclab-" + *options.lab_name + "-p1.t0-1"))
+            .set_down("d0");
+      }
+      return false;
+    };
+    const RunResult run = run_scenario(scenario, options);
+    CAPTURE(analysis::to_table(run.verdict));
+    CHECK_FALSE(run.verdict.timing.faithful);
+    CHECK(mentions(run.verdict.timing.reasons, "somebody set p1.t0-1:d0 down at "));
+    CHECK(run.verdict.result == analysis::Result::kInconclusive);
+  }
+
   TEST_CASE("a switch process stopped for 200 ms makes the run slower, not wrong") {
     const TemporaryFolder folder;
     const Scenario scenario = small_scenario();
