@@ -136,6 +136,8 @@ TEST_SUITE("child processes") {
 
     ChildProcess frozen = ChildProcess::spawn(shell("exec sleep 1000"));
     frozen.signal(SIGSTOP);
+    siginfo_t stopped{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(frozen.pid()), &stopped, WSTOPPED | WNOWAIT) == 0);
     CHECK(frozen.stop(seconds(5)).signal_number == SIGTERM);
   }
 

@@ -129,12 +129,22 @@ TEST_SUITE("root: packets") {
     CHECK(failures[1].error_number == ENOLINK);
     CHECK(receive(b, 1).size() == 1);
 
+    const auto huge =
+        make_frame(kLinkMtu + 100, 5);  // refused by the kernel, behind one that is not
+    a.queue(a.ifindex_of("p0"), frame);
+    a.queue(a.ifindex_of("p1"), huge);
+    const auto both = a.flush();
+    REQUIRE(both.size() == 2);
+    CHECK(both[0].error_number == ENOLINK);
+    CHECK(both[1].index == 1);
+    CHECK(both[1].error_number == EMSGSIZE);
+
     netlink_b.set_up("d0");
     CHECK(netlink_a.link("p0").carrier);
     CHECK(send_three().empty());
     CHECK(receive(b, 3).size() == 3);
     CHECK(a.statistics().sent == 5);
-    CHECK(a.statistics().send_failures == 4);
+    CHECK(a.statistics().send_failures == 6);
   }
 
   TEST_CASE("a frame over the MTU or for no interface is reported with its reason") {
