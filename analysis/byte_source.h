@@ -41,7 +41,7 @@ class ByteSource {
 
   void refill(size_t size) {
     const size_t have = view_.size();
-    std::memmove(buffer_.data(), view_.data(), have);
+    if (have > 0) std::memmove(buffer_.data(), view_.data(), have);
     if (buffer_.size() < size) buffer_.resize(size);
     const size_t got = std::fread(buffer_.data() + have, 1, buffer_.size() - have, file_.get());
     view_ = {buffer_.data(), have + got};

@@ -95,6 +95,7 @@ constexpr std::array kWords{Word{"all_reduce", parse_all_reduce},
 
 WorkloadSpec parse_entry(const YamlValue& entry, NameResolver& names) {
   std::vector<std::string> words;
+  words.reserve(kWords.size());
   for (const Word& word : kWords) words.emplace_back(word.name);
   if (!entry.is_map()) entry.fail_expecting("a workload such as \"all_reduce: {...}\"");
   const auto members = entry.members();

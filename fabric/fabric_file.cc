@@ -132,7 +132,7 @@ NicProfile read_nic(const YamlValue& value) {
 std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
                                 std::string_view folder, std::string_view what) {
   if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
-    const std::filesystem::path path = base / std::filesystem::path(name);
+    std::filesystem::path path = base / std::filesystem::path(name);
     if (std::filesystem::exists(path)) return path;
     throw NameError(in_quotes(name) + ", and no file " + in_quotes(path.string()),
                     "the path of a " + std::string(what) + " file");

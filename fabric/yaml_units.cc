@@ -171,7 +171,7 @@ std::string exact(Probability probability) {
 }
 
 std::string YamlValue::as_name() const {
-  const std::string text = is_scalar() ? as_string() : "";
+  std::string text = is_scalar() ? as_string() : "";
   const bool plain =
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
   if (text.empty() || text.size() > kMaxNameBytes || !plain || text[0] == '-') {

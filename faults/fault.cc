@@ -146,6 +146,7 @@ std::string describe(const Fault& fault, const Topology& topology) {
 Fault parse_fault(const YamlValue& entry, NameResolver& names) {
   const auto members = entry.members();
   std::vector<std::string> words;
+  words.reserve(kWords.size());
   for (const Word& word : kWords) words.emplace_back(word.name);
   const YamlValue at = entry.require("at");
   std::optional<Fault> result;
