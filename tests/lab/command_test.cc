@@ -1,6 +1,7 @@
 // The command as a user has it: verbs, exit codes, what is left behind.
 
 #include <doctest/doctest.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,6 +137,33 @@ TEST_CASE("down without a lab says so with exit code 2, down --all finds nothing
   CHECK(mrclab({"down"}).code == 2);
   CHECK(mrclab({"down", "nobody"}).code == 2);
   CHECK(mrclab({"down", "--all"}).code == 0);
+}
+
+TEST_CASE("when /run is full, up says so, starts nothing and leaves nothing") {
+  enter_sandbox();
+  fs::create_directory("/run/mrclab");
+  REQUIRE(::mount("tmpfs", "/run/mrclab", "tmpfs", 0, "size=4k") == 0);
+  std::ofstream("/run/mrclab/filler") << std::string(4096, 'x');
+  const auto before = kernel_snapshot();
+  const CommandResult up = mrclab({"up", "pair"});
+  CAPTURE(up.output);
+  CHECK(up.code == 3);
+  CHECK(up.output.find("No space left") != std::string::npos);
+  CHECK(difference(before, kernel_snapshot()) == "");
+  REQUIRE(::umount2("/run/mrclab", 0) == 0);
+  fs::remove("/run/mrclab");
+}
+
+TEST_CASE("without rights, up says what to do and leaves nothing") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  const CommandResult up =
+      run_command_line({"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                        program("mrclab-cli"), "up", "pair"});
+  CAPTURE(up.output);
+  CHECK(up.code == 2);
+  CHECK(up.output.find("sudo") != std::string::npos);
+  CHECK(difference(before, kernel_snapshot()) == "");
 }
 
 TEST_CASE("doctor finds this machine fit and leaves nothing") {
