@@ -102,7 +102,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     for (size_t j = 1; j <= b.size(); ++j) {
       const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
       diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
+      row[j] = std::min(std::min(row[j], row[j - 1]) + 1, replace);
     }
   }
   return row[b.size()];
@@ -135,6 +135,9 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   size_t best_distance = std::max<size_t>(2, word.size() / 2) + 1;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kMaxSuggestLength) continue;
+    const size_t longer = std::max(word.size(), candidate.size());
+    const size_t shorter = std::min(word.size(), candidate.size());
+    if (longer - shorter >= best_distance) continue;  // each missing letter is one edit
     const size_t distance = edit_distance(word, candidate);
     if (distance >= best_distance || distance >= candidate.size()) continue;
     best_distance = distance;
