@@ -75,6 +75,16 @@ bool take_report(const std::string& line, const BringUpProgress& progress) {
   return report.value("ready", false);
 }
 
+/// Until mrclab-labd has closed its end, that is: has ended. Who reads the error finds nothing
+/// left.
+void wait_for_end(const FileDescriptor& report) {
+  std::array<char, 256> rest{};
+  for (;;) {
+    const ssize_t count = ::read(report.get(), rest.data(), rest.size());
+    if (count == 0 || (count < 0 && errno != EINTR)) return;
+  }
+}
+
 void follow(const FileDescriptor& report, const BringUpProgress& progress) {
   std::string pending;
   std::array<char, 4096> chunk{};
@@ -111,7 +121,12 @@ void start_resident(const ResidentOptions& options, const BringUpProgress& progr
   if (options.isolate) words.push_back("--isolate");
   spawn_detached(std::move(words), write_end.get());
   write_end.reset();
-  follow(read_end, progress);
+  try {
+    follow(read_end, progress);
+  } catch (...) {
+    wait_for_end(read_end);
+    throw;
+  }
 }
 
 }  // namespace mrclab::lab

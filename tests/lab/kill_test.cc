@@ -48,24 +48,32 @@ class Foreign {
   netio::NetworkNamespace ns_;
 };
 
-std::string output_file() {
-  return fs::temp_directory_path() / ("mrclab-kill-" + std::to_string(::getpid()));
-}
-
-std::string printed() {
-  std::ifstream in(output_file());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+/// For what the commands print, and for run folders, which are the user's and stay.
+struct TemporaryFolder {
+  TemporaryFolder() {
+    std::string name = fs::temp_directory_path() / "mrclab-kill-runs-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~TemporaryFolder() { fs::remove_all(path); }
+  fs::path path;
+};
 
 /// Kills `command` at its steps, `prepare` having been run before each, and looks what is left.
 void kill_everywhere(
     const std::vector<std::string>& command, const std::function<void()>& prepare = [] {}) {
   const Foreign foreign;
+  const TemporaryFolder folder;
+  const std::string output_file = folder.path / "printed";
+  const auto printed = [&] {
+    std::ifstream in(output_file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
   const std::vector<std::string> down_all{program("mrclab-cli"), "down", "--all"};
   const auto run = [&](uint64_t kill_at) {
     prepare();
-    fs::remove(output_file());
-    return run_traced(command, kill_at, down_all, output_file());
+    fs::remove(output_file);
+    return run_traced(command, kill_at, down_all, output_file);
   };
   const TracedRun whole = run(0);
   {
@@ -85,7 +93,6 @@ void kill_everywhere(
     CHECK(killed.all_ended);
     REQUIRE(difference(foreign.before, kernel_snapshot()) == "");
   }
-  fs::remove(output_file());
 }
 
 /// A lab whose daemon has died: everything is left to `down`.
@@ -95,17 +102,6 @@ void leave_crashed_lab() {
   REQUIRE(record);
   ::kill(record->owner.pid, SIGKILL);
 }
-
-/// A folder for run folders, which are the user's and stay.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = fs::temp_directory_path() / "mrclab-kill-runs-XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path); }
-  fs::path path;
-};
 
 constexpr const char* kScenario = R"(
 name: short
