@@ -1,47 +1,103 @@
 #include "endpoint/transport_choice.h"
 
 namespace mrclab::endpoint {
+namespace {
+
+const std::vector<std::string>& profiles() {
+  static const std::vector<std::string> kProfiles{"lab", "production"};
+  return kProfiles;
+}
+
+struct ReadValue {
+  const YamlValue& value;
+
+  TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
+    return static_cast<uint32_t>(value.as_integer(kind.min, kind.max));
+  }
+  TransportChoice::Value operator()(const TransportOption::Time&) const {
+    const FabricTime time = value.as_time();
+    if (time == FabricTime::zero()) value.fail_expecting("a duration above 0");
+    return time;
+  }
+  TransportChoice::Value operator()(const TransportOption::Switch&) const {
+    return uint32_t{value.as_bool()};
+  }
+  TransportChoice::Value operator()(const TransportOption::Share&) const {
+    return value.as_probability();
+  }
+  TransportChoice::Value operator()(const TransportOption::Word& kind) const {
+    return static_cast<uint32_t>(value.as_word(kind.words));
+  }
+};
+
+std::string written(const TransportOption& option, const TransportChoice::Value& value) {
+  if (const auto* time = std::get_if<FabricTime>(&value)) return exact(*time);
+  if (const auto* share = std::get_if<Probability>(&value)) return exact(*share);
+  const uint32_t number = std::get<uint32_t>(value);
+  if (std::holds_alternative<TransportOption::Switch>(option.kind)) return number ? "on" : "off";
+  if (const auto* word = std::get_if<TransportOption::Word>(&option.kind)) {
+    return word->words[number];
+  }
+  return std::to_string(number);
+}
+
+struct SetValue {
+  TransportProfile& profile;
+  const TransportChoice::Value& value;
+
+  void operator()(const TransportOption::Integer& kind) const {
+    profile.*kind.member = std::get<uint32_t>(value);
+  }
+  void operator()(const TransportOption::Time& kind) const {
+    profile.*kind.member = std::get<FabricTime>(value);
+  }
+  void operator()(const TransportOption::Switch& kind) const {
+    profile.*kind.member = std::get<uint32_t>(value) != 0;
+  }
+  void operator()(const TransportOption::Share& kind) const {
+    profile.*kind.member = std::get<Probability>(value);
+  }
+  void operator()(const TransportOption::Word& kind) const {
+    kind.set(profile, std::get<uint32_t>(value));
+  }
+};
+
+}  // namespace
 
 TransportChoice parse_transport(const YamlValue& value) {
-  static const std::vector<std::string> kProfiles{"lab", "production"};
   TransportChoice choice;
   if (value.is_scalar()) {
-    choice.profile = kProfiles[value.as_word(kProfiles)];
+    choice.profile = profiles()[value.as_word(profiles())];
     return choice;
   }
-  value.only_keys({"profile", "active_evs", "window_percent", "ack_timeout", "icrc"});
+  const std::span<const TransportOption> options = transport_options();
+  std::vector<std::string_view> known{"profile"};
+  for (const TransportOption& option : options) known.push_back(option.name);
+  value.only_keys(known);
   if (const auto profile = value.get("profile")) {
-    choice.profile = kProfiles[profile->as_word(kProfiles)];
+    choice.profile = profiles()[profile->as_word(profiles())];
   }
-  if (const auto evs = value.get("active_evs")) {
-    choice.active_evs = static_cast<uint32_t>(evs->as_integer(1, 4096));
+  for (size_t i = 0; i < options.size(); ++i) {
+    const auto found = value.get(options[i].name);
+    if (found) choice.overrides.emplace_back(i, std::visit(ReadValue{*found}, options[i].kind));
   }
-  if (const auto percent = value.get("window_percent")) {
-    choice.window_percent = static_cast<uint32_t>(percent->as_integer(1, 1000));
-  }
-  if (const auto timeout = value.get("ack_timeout")) {
-    choice.ack_timeout = timeout->as_time();
-    if (*choice.ack_timeout == FabricTime::zero()) timeout->fail_expecting("a duration above 0");
-  }
-  if (const auto icrc = value.get("icrc")) choice.icrc = icrc->as_bool();
   return choice;
 }
 
 std::string to_yaml(const TransportChoice& choice) {
   std::string text = "{profile: " + choice.profile;
-  if (choice.active_evs) text += ", active_evs: " + std::to_string(*choice.active_evs);
-  if (choice.window_percent) text += ", window_percent: " + std::to_string(*choice.window_percent);
-  if (choice.ack_timeout) text += ", ack_timeout: " + exact(*choice.ack_timeout);
-  if (choice.icrc) text += std::string(", icrc: ") + (*choice.icrc ? "on" : "off");
+  for (const auto& [index, value] : choice.overrides) {
+    const TransportOption& option = transport_options()[index];
+    text += ", " + std::string(option.name) + ": " + written(option, value);
+  }
   return text + "}";
 }
 
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {
   TransportProfile profile = make_profile(std::string_view(choice.profile), topology);
-  if (choice.active_evs) profile.ev_limit = *choice.active_evs;
-  if (choice.window_percent) profile.window_percent = *choice.window_percent;
-  if (choice.ack_timeout) profile.ack_timeout = *choice.ack_timeout;
-  if (choice.icrc) profile.icrc = *choice.icrc;
+  for (const auto& [index, value] : choice.overrides) {
+    std::visit(SetValue{profile, value}, transport_options()[index].kind);
+  }
   return profile;
 }
 

@@ -3,10 +3,17 @@
 //
 //   transport: lab
 //   transport: {profile: lab, active_evs: 64, window_percent: 100, ack_timeout: 8rtt, icrc: on}
+//
+// All options stand in one table (transport_options.cc): reading, writing, checking and the
+// documentation come from it.
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "endpoint/transport_profile.h"
 #include "fabric/units.h"
@@ -14,13 +21,38 @@
 
 namespace mrclab::endpoint {
 
-/// Empty options take the profile's value.
+/// What a transport option is and which values of the profile it sets.
+struct TransportOption {
+  struct Integer {
+    uint32_t TransportProfile::*member;
+    int64_t min, max;
+  };
+  struct Time {
+    FabricTime TransportProfile::*member;  ///< above 0
+  };
+  struct Switch {
+    bool TransportProfile::*member;
+  };
+  struct Share {
+    Probability TransportProfile::*member;
+  };
+  struct Word {
+    std::vector<std::string> words;
+    void (*set)(TransportProfile& profile, size_t word);
+  };
+  std::string_view name;
+  std::string_view about;  ///< one line, with the source of the rule
+  std::variant<Integer, Time, Switch, Share, Word> kind;
+};
+std::span<const TransportOption> transport_options();
+
+/// Options that are not named take the profile's value.
 struct TransportChoice {
-  std::string profile = "lab";             ///< "lab" or "production"
-  std::optional<uint32_t> active_evs;      ///< entropy values per QP
-  std::optional<uint32_t> window_percent;  ///< of line rate x base RTT
-  std::optional<FabricTime> ack_timeout;
-  std::optional<bool> icrc;  ///< compute and verify the ICRC
+  /// A number, switch or place of a word; a time; a share.
+  using Value = std::variant<uint32_t, FabricTime, Probability>;
+
+  std::string profile = "lab";                      ///< "lab" or "production"
+  std::vector<std::pair<size_t, Value>> overrides;  ///< by place in transport_options(), ascending
   bool operator==(const TransportChoice&) const = default;
 };
 

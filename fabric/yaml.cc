@@ -255,7 +255,7 @@ YamlValue YamlValue::require(std::string_view key) const {
   fail("no " + in_quotes(key), in_quotes(std::string(key) + ": ..."));
 }
 
-void YamlValue::only_keys(std::initializer_list<std::string_view> known) const {
+void YamlValue::only_keys(std::span<const std::string_view> known) const {
   if (!is_map()) fail_expecting("a map (key: value)");
   for (const Key& key : impl_->tree->keys) {
     if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,7 +68,10 @@ class YamlValue {
   std::optional<YamlValue> get(std::string_view key) const;
   YamlValue require(std::string_view key) const;
   /// Refuses keys outside `known`, suggesting the nearest.
-  void only_keys(std::initializer_list<std::string_view> known) const;
+  void only_keys(std::span<const std::string_view> known) const;
+  void only_keys(std::initializer_list<std::string_view> known) const {
+    only_keys(std::span<const std::string_view>(known.begin(), known.size()));
+  }
   /// Refuses this value. `found` is taken as it is; quote text with in_quotes().
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
   /// Refuses this value as it stands in the file.

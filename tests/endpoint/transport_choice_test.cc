@@ -53,3 +53,12 @@ TEST_CASE("bad transports get an exact error") {
   CHECK(error_of("{ack_timeout: 0us}") ==
         "f.yaml:1:18: found \"0us\": expected a duration above 0");
 }
+
+TEST_CASE("every transport option has a name of its own and a line that says what it is") {
+  std::vector<std::string_view> names;
+  for (const TransportOption& option : transport_options()) {
+    CHECK(std::find(names.begin(), names.end(), option.name) == names.end());
+    CHECK(option.about.size() > 10);
+    names.push_back(option.name);
+  }
+}
