@@ -1,9 +1,13 @@
 #pragma once
 // How much may be in flight to one destination, over all its queue pairs and planes. The window
-// belongs to the destination, not to the queue pair (MRC: QPCC); NSCC will implement this
-// interface.
+// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's own,
+// fixed_window.h the one that reacts to nothing.
+//
+// Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
+// to on_sent() before: the queue pairs take it from their own tables, never from a packet.
 
 #include <cstdint>
+#include <optional>
 
 #include "fabric/units.h"
 
@@ -13,45 +17,41 @@ namespace mrclab::endpoint {
 /// size: UDP 8, BTH 12, METH 4, TSETH 4, RETH 16, ICRC 4, and 40.
 inline constexpr uint64_t kNominalHeaderBytes = 88;
 
+/// A round trip of a packet of which it is certain that this transmission was answered.
+struct RttSample {
+  FabricTime rtt;
+  bool full_size = true;  ///< of a packet of PMTU size, as the base RTT is defined
+};
+
+/// What one SACK or transport ACK tells, summed up.
+struct Acknowledgement {
+  Bytes arrived;        ///< newly known to have arrived, also of packets once held for lost
+  Bytes left_flight;    ///< the part of it that counted as in flight
+  bool marked = false;  ///< M: the packet that triggered the SACK had an ECN mark
+  std::optional<RttSample> rtt;
+  uint8_t receiver_penalty = 0;  ///< CC_STATE rcv_cwnd_pen, 0..127
+  bool restore_cwnd = false;     ///< CC_STATE restore_cwnd
+};
+
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
   virtual bool may_send(Bytes packet) const = 0;
+  /// After on_sent(): the packet is to ask for an acknowledgement (BTH.A).
+  virtual bool wants_acknowledgement() const = 0;
   virtual void on_sent(Bytes packet) = 0;
-  /// A packet in flight is known to have arrived. `marked`: its SACK carried an ECN mark.
-  virtual void on_acknowledged(Bytes packet, FabricTime now, FabricTime rtt, bool marked) = 0;
+  virtual void on_acknowledged(const Acknowledgement& news, FabricTime now) = 0;
+  /// A trim NACK, from the last hop or another: congestion.
   virtual void on_trimmed(Bytes packet, FabricTime now) = 0;
+  /// Inferred from other packets or from silence.
   virtual void on_lost(Bytes packet, FabricTime now) = 0;
+  /// Leaves flight for a reason that says nothing about the network: the receiver lacked
+  /// resources, or the queue pair is gone.
+  virtual void on_withdrawn(Bytes packet) = 0;
   /// Ports that are up at both ends have changed.
   virtual void on_live_ports(uint32_t count) = 0;
-};
-
-/// A fixed window: a share of (line rate of the live ports x base RTT). Trims and marks reduce
-/// nothing. Stands in until NSCC.
-class FixedWindow : public CongestionControl {
- public:
-  FixedWindow(BitRate port_rate, FabricTime base_rtt, uint32_t percent, uint32_t ports)
-      : per_port_{bytes_in(port_rate, base_rtt).value * percent / 100} {
-    on_live_ports(ports);
-  }
-  bool may_send(Bytes packet) const override {
-    // An empty window always takes one packet, or a tiny one would never move.
-    return in_flight_.value == 0 || in_flight_ + packet <= window_;
-  }
-  void on_sent(Bytes packet) override { in_flight_ += packet; }
-  void on_acknowledged(Bytes packet, FabricTime, FabricTime, bool) override {
-    in_flight_ -= packet;
-  }
-  void on_trimmed(Bytes packet, FabricTime) override { in_flight_ -= packet; }
-  void on_lost(Bytes packet, FabricTime) override { in_flight_ -= packet; }
-  void on_live_ports(uint32_t count) override { window_ = {per_port_.value * count}; }
-  Bytes in_flight() const { return in_flight_; }
-  Bytes window() const { return window_; }
-
- private:
-  Bytes per_port_;
-  Bytes window_;
-  Bytes in_flight_;
+  virtual Bytes window() const = 0;
+  virtual Bytes in_flight() const = 0;
 };
 
 }  // namespace mrclab::endpoint

@@ -57,7 +57,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
 
 void HostNode::Impl::set_usable_ports(Peer& peer, std::string_view why) {
   const uint32_t usable = live_ports_ & peer.status.remote_ports();
-  peer.window.on_live_ports(static_cast<uint32_t>(std::popcount(usable)));
+  peer.window->on_live_ports(static_cast<uint32_t>(std::popcount(usable)));
   for (QueuePair& qp : qps_) {
     if (&qp.peer != &peer) continue;
     const uint32_t before = qp.requester.evs().usable_ports();

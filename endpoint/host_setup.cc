@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/collective_all_reduce.h"
+#include "endpoint/fixed_window.h"
 #include "endpoint/host_impl.h"
 #include "endpoint/stream.h"
 #include "fabric/random.h"
@@ -42,8 +43,8 @@ Peer& HostNode::Impl::peer_for(uint32_t host) {
         entropy_values(topology_, self_, host, profile_.ev_limit, environment_.seed);
     const FabricTime fresh = profile_.base_rtt * 4;
     peers_.emplace_back(host, all_ports_, ReversePath(values, topology_.planes, fresh),
-                        FixedWindow(topology_.host_rate, profile_.base_rtt, profile_.window_percent,
-                                    topology_.planes));
+                        std::make_unique<FixedWindow>(topology_.host_rate, profile_.base_rtt,
+                                                      profile_.window_percent, topology_.planes));
   }
   return peers_[index];
 }

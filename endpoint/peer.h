@@ -1,6 +1,9 @@
 #pragma once
 // What a host knows about one other host that it has queue pairs with.
 
+#include <memory>
+#include <utility>
+
 #include "endpoint/congestion_control.h"
 #include "endpoint/port_status.h"
 #include "endpoint/reverse_path.h"
@@ -8,13 +11,17 @@
 namespace mrclab::endpoint {
 
 struct Peer {
-  Peer(uint32_t host_number, uint32_t all_ports, ReversePath way_back, FixedWindow send_window)
-      : host(host_number), status(all_ports), reverse(std::move(way_back)), window(send_window) {}
+  Peer(uint32_t host_number, uint32_t all_ports, ReversePath way_back,
+       std::unique_ptr<CongestionControl> send_window)
+      : host(host_number),
+        status(all_ports),
+        reverse(std::move(way_back)),
+        window(std::move(send_window)) {}
 
   uint32_t host;
   PortStatus status;
   ReversePath reverse;
-  FixedWindow window;  ///< per destination, shared by the queue pairs to it
+  std::unique_ptr<CongestionControl> window;  ///< per destination, shared by the queue pairs to it
 };
 
 }  // namespace mrclab::endpoint

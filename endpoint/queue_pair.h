@@ -37,7 +37,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
       : id(identity),
         peer(peer_of_it),
         requester(profile, identity.send_first, std::move(evs), std::move(prober),
-                  peer_of_it.window, *this, stats),
+                  *peer_of_it.window, *this, stats),
         responder(profile, identity.receive_first, memory, *this, stats),
         events_(events) {}
   QueuePair(const QueuePair&) = delete;

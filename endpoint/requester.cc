@@ -116,7 +116,7 @@ DataPacket Requester::describe(Sequence s) {
 
 /// UEC: ask for an acknowledgement when this is the last packet that may go for now.
 void Requester::request_ack_if_last_for_now(DataPacket& packet) const {
-  if (!ready()) packet.ack_request = true;
+  if (!ready() || window_.wants_acknowledgement()) packet.ack_request = true;
 }
 
 FabricTime Requester::timeout() const {
@@ -202,12 +202,12 @@ void Requester::set_usable_ports(uint32_t ports, FabricTime now) {
   }
 }
 
-void Requester::fail(std::string_view reason, FabricTime now) {
+void Requester::fail(std::string_view reason, FabricTime) {
   if (failed_) return;
   failed_ = true;
   // What is in flight no longer counts in the destination's window.
   while (const auto s = sent_.oldest_in_flight()) {
-    window_.on_lost(cost(sent_[*s].length), now);
+    window_.on_withdrawn(cost(sent_[*s].length));
     sent_.mark_lost(*s);
   }
   events_.failed(reason);

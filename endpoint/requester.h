@@ -113,10 +113,10 @@ class Requester {
   void request_ack_if_last_for_now(DataPacket& packet) const;
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
-  void on_trigger(const Seth& seth, Sequence cumulative);
-  bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
-  bool acknowledge_to(Sequence last, FabricTime now, bool marked);
-  void acknowledge(Sequence s, FabricTime now, bool marked);
+  void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
+  bool absorb_bitmap(const Seth& seth, Sequence cumulative);
+  bool acknowledge_to(Sequence last);
+  void acknowledge(Sequence s);
   void on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now);
   void detect_losses(FabricTime now);
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
@@ -140,6 +140,7 @@ class Requester {
   HostStats& stats_;
   LossDetector detector_;
   OutstandingTable sent_;
+  Acknowledgement news_;  // of the SACK or transport ACK in hand, for the window
 
   std::vector<Message> messages_;  // ring by message number
   uint64_t posted_ = 0;            // messages; the next to be posted

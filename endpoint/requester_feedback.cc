@@ -20,15 +20,19 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   const std::optional<uint32_t> ev = evs_.find(seth.entropy);
   if (!ev) return Refusal::kUnknownEv;
 
-  const bool marked = seth.mark != SackMark::kNone;
+  news_ = {};
+  news_.marked = seth.mark != SackMark::kNone;
+  news_.receiver_penalty = seth.receiver_penalty;
+  news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev);
     const bool usable = (evs_.usable_ports() & 1u << evs_.plane(*ev)) != 0;
     if (seth.mark == SackMark::kAlwaysSkip && usable) assume_bad(*ev, now);
-    on_trigger(seth, cumulative);
+    on_trigger(seth, cumulative, now);
   }
-  const bool cumulative_news = acknowledge_to(cumulative, now, marked);
-  const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
+  const bool cumulative_news = acknowledge_to(cumulative);
+  const bool bitmap_news = absorb_bitmap(seth, cumulative);
+  window_.on_acknowledged(news_, now);
   if (cumulative_news || bitmap_news) progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
@@ -45,33 +49,37 @@ bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const
 
 /// The packet that triggered a SACK: its timestamp tells which transmission of it arrived, so even
 /// a retransmission can serve the time rule.
-void Requester::on_trigger(const Seth& seth, Sequence cumulative) {
+void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now) {
   const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
   if (!sent_.contains(trigger)) return;
   const SentPacket& packet = sent_[trigger];
-  if (packet.state == SentPacket::State::kInFlight &&
-      tx_timestamp(packet.sent) == seth.tx_timestamp) {
-    detector_.on_arrived(packet.sent);
+  if (tx_timestamp(packet.sent) != seth.tx_timestamp) return;
+  if (packet.state == SentPacket::State::kInFlight) detector_.on_arrived(packet.sent);
+  // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
+  // second one is answered. The send time is ours, so it is exact and cannot be made up; the
+  // reflected timestamp only says which transmission it was.
+  if (packet.transmissions <= 2) {
+    news_.rtt = RttSample{now - packet.sent, packet.length == profile_.pmtu};
   }
 }
 
-bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
+bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative) {
   bool news = false;
   const Sequence base = cumulative + seth.sack_offset;
   for (uint64_t bits = seth.bitmap; bits != 0; bits &= bits - 1) {
     const Sequence s = base + std::countr_zero(bits);
     if (!sent_.contains(s) || sent_[s].state == SentPacket::State::kSacked) continue;
-    acknowledge(s, now, seth.mark != SackMark::kNone);
+    acknowledge(s);
     news = true;
   }
   return news;
 }
 
-bool Requester::acknowledge_to(Sequence last, FabricTime now, bool marked) {
+bool Requester::acknowledge_to(Sequence last) {
   bool news = false;
   while (sent_.begin() <= last && sent_.size() > 0) {
     if (sent_[sent_.begin()].state != SentPacket::State::kSacked) {
-      acknowledge(sent_.begin(), now, marked);
+      acknowledge(sent_.begin());
     }
     sent_.release_oldest();
     news = true;
@@ -79,13 +87,14 @@ bool Requester::acknowledge_to(Sequence last, FabricTime now, bool marked) {
   return news;
 }
 
-void Requester::acknowledge(Sequence s, FabricTime now, bool marked) {
+void Requester::acknowledge(Sequence s) {
   const SentPacket packet = sent_[s];
   if (packet.state == SentPacket::State::kInFlight) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) detector_.on_arrived(packet.sent);
-    window_.on_acknowledged(cost(packet.length), now, now - packet.sent, marked);
+    news_.left_flight += cost(packet.length);
   }
+  news_.arrived += cost(packet.length);
   sent_.mark_sacked(s);
 }
 
@@ -186,7 +195,7 @@ void Requester::retransmit_without_blame(Sequence s, bool trimmed, FabricTime no
   if (trimmed) {
     window_.on_trimmed(size, now);
   } else {
-    window_.on_lost(size, now);
+    window_.on_withdrawn(size);
   }
 }
 
@@ -201,7 +210,9 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
     return Refusal::kCount;
   }
   const uint64_t completed_before = completed_;
-  const bool news = acknowledge_to(last, now, false);
+  news_ = {};
+  const bool news = acknowledge_to(last);
+  window_.on_acknowledged(news_, now);
   complete_to(last);
   if (news || completed_ != completed_before) progress(now);
   detect_losses(now);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "endpoint/fixed_window.h"
 #include "endpoint/requester.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
