@@ -145,6 +145,8 @@ class HostNode::Impl : public QueuePairEvents {
   uint32_t self_;
   FabricTime latency_;
   TransportProfile profile_;
+  TopologyPaths topology_paths_;
+  const PathMapper& paths_;
   PacketMaker maker_;
   Ipv6Address address_;
   uint32_t all_ports_;

@@ -28,6 +28,7 @@
 #include "endpoint/application.h"
 #include "endpoint/connection_plan.h"
 #include "endpoint/host_stats.h"
+#include "endpoint/path_mapper.h"
 #include "endpoint/transport_profile.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/node.h"
@@ -38,6 +39,8 @@ struct HostConfig {
   TransportProfile transport;            ///< make_profile("lab", topology)
   std::vector<WorkloadSpec> workloads;   ///< of the whole scenario: every host is given the same
   FabricTime end = FabricTime::never();  ///< no application starts new work from here on
+  /// Must outlive the host; null: the paths of the topology.
+  const PathMapper* paths = nullptr;
 };
 
 class HostNode : public Node {

@@ -104,7 +104,7 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
 }
 
 void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
-  const std::optional<uint32_t> host = host_of_address(topology_, packet.inner.source);
+  const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   const std::optional<Path> path = path_of(packet.entropy());
   if (!path || path->plane != port) return refuse(Refusal::kUnknownEv);
@@ -132,7 +132,7 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
 }
 
 void HostNode::Impl::on_endpoint_response(const MrcPacket& packet) {
-  const std::optional<uint32_t> host = host_of_address(topology_, packet.inner.source);
+  const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (!peers_[peer_of_host_[*host]].status.answered(id)) refuse(Refusal::kStaleFeedback);

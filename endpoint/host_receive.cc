@@ -67,11 +67,7 @@ Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
   MrcPacket packet;
   const ParseError error = parse_mrc_frame(frame.bytes(), packet);
   if (error != ParseError::kNone) return refusal_of(error);
-  const Usid expected = make_usid(UsidRole::kNicPort, port, topology_.host_downlink(self_));
-  if (!in_usid_block(packet.outer.destination) ||
-      active_usid(packet.outer.destination) != expected) {
-    return Refusal::kWrongCarrier;
-  }
+  if (!paths_.accepts(port, packet.outer.destination)) return Refusal::kWrongCarrier;
   if (packet.inner.destination != address_) return Refusal::kWrongAddress;
   // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
   const uint8_t dscp = packet.outer.dscp();
@@ -93,7 +89,7 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   const auto found = qp_of_qpn_.find(packet.bth.destination_qp.value);
   if (found == qp_of_qpn_.end()) return Refusal::kUnknownQp;
   QueuePair& qp = qps_[found->second];
-  if (packet.inner.source != host_address(topology_, qp.peer.host)) return Refusal::kWrongPeer;
+  if (packet.inner.source != paths_.address(qp.peer.host)) return Refusal::kWrongPeer;
   if (qp.requester.failed()) return Refusal::kQpInError;
   touch(qp);
   switch (packet.bth.opcode) {

@@ -16,8 +16,10 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       self_(topology_.node(environment.self).index),
       latency_(topology_.host_latency),
       profile_(config.transport),
-      maker_(environment, config.transport.icrc),
-      address_(host_address(topology_, self_)),
+      topology_paths_(topology_, environment.self),
+      paths_(config.paths != nullptr ? *config.paths : topology_paths_),
+      maker_(environment.frames, paths_, self_, config.transport.icrc),
+      address_(paths_.address(self_)),
       all_ports_(topology_.planes >= 32 ? ~0u : (1u << topology_.planes) - 1),
       live_ports_(all_ports_),
       peer_of_host_(topology_.host_count(), kNobody) {

@@ -4,25 +4,22 @@
 #include <cstring>
 
 #include "endpoint/sequence.h"
-#include "fabric/path.h"
 
 namespace mrclab::endpoint {
 
-PacketMaker::PacketMaker(const NodeEnvironment& environment, bool icrc)
-    : environment_(environment),
-      self_(environment.topology.node(environment.self).index),
-      icrc_(icrc) {}
+PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc)
+    : frames_(frames), paths_(paths), self_(paths.address(self)), icrc_(icrc) {}
 
 MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
-  const Topology& topology = environment_.topology;
-  const Path path = path_of(ev).value_or(Path{});
-  const Port& port = topology.port({environment_.self, PortId{path.plane}});
+  const PathHeaders path = paths_.headers(to.host, ev);
   MrcFrameSpec spec;
-  spec.source_mac = port.mac;
-  spec.destination_mac = topology.port(port.peer).mac;
-  spec.outer_source = spec.inner_source = host_address(topology, self_);
-  spec.inner_destination = host_address(topology, to.host);
-  spec.carrier = make_carrier(topology, self_, to.host, path);
+  spec.source_mac = path.source_mac;
+  spec.destination_mac = path.destination_mac;
+  spec.outer_source = path.outer_source;
+  spec.inner_source = self_;
+  spec.inner_destination = paths_.address(to.host);
+  spec.carrier = path.carrier;
+  spec.udp_port = paths_.udp_port();
   spec.ev = ev;
   spec.bth.destination_qp = to.qpn;
   return spec;
@@ -59,7 +56,7 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
 }
 
 Frame PacketMaker::write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const {
-  Frame frame = environment_.frames.make(mrc_frame_size(spec));
+  Frame frame = frames_.make(mrc_frame_size(spec));
   if (!frame) return frame;
   const std::span<uint8_t> bytes = frame.bytes();
   const std::span<uint8_t> room = write_mrc_headers(spec, bytes);

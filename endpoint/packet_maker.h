@@ -1,6 +1,7 @@
 #pragma once
 // Makes the frames that a host sends: fills in addresses, MACs, carrier and classes.
 
+#include "endpoint/path_mapper.h"
 #include "endpoint/requester.h"
 #include "fabric/headers.h"
 #include "fabric/node.h"
@@ -9,7 +10,8 @@ namespace mrclab::endpoint {
 
 class PacketMaker {
  public:
-  PacketMaker(const NodeEnvironment& environment, bool icrc);
+  /// Both must outlive the maker.
+  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc);
 
   /// Whom a packet is for.
   struct Address {
@@ -26,8 +28,9 @@ class PacketMaker {
   MrcFrameSpec address(EntropyValue ev, Address to) const;
   Frame write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const;
 
-  NodeEnvironment environment_;
-  uint32_t self_;
+  FramePool& frames_;
+  const PathMapper& paths_;
+  Ipv6Address self_;
   bool icrc_;
 };
 

@@ -255,6 +255,7 @@ struct MrcFrameSpec {
   uint8_t dscp = kDscpTrimmable;
   uint8_t ecn = kEcnEct0;
   uint8_t hop_limit = 64;
+  uint16_t udp_port = kMrcUdpPort;
   EntropyValue ev;
   Bth bth;
   Extension extension;

@@ -184,7 +184,7 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   put_ipv6(p + kInnerOffset, spec, kNextHeaderUdp, size - kUdpOffset, spec.inner_source,
            spec.inner_destination);
   store_be<uint16_t>(p + kUdpOffset, source_port_of(spec.ev));
-  store_be<uint16_t>(p + kUdpOffset + 2, kMrcUdpPort);
+  store_be<uint16_t>(p + kUdpOffset + 2, spec.udp_port);
   store_be<uint16_t>(p + kUdpOffset + 4, static_cast<uint16_t>(size - kUdpOffset));
   store_be<uint16_t>(p + kUdpOffset + 6, 0);
 

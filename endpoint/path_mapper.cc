@@ -1,0 +1,29 @@
+#include "endpoint/path_mapper.h"
+
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+TopologyPaths::TopologyPaths(const Topology& topology, NodeId self)
+    : topology_(topology), self_(self), host_(topology.node(self).index) {}
+
+Ipv6Address TopologyPaths::address(uint32_t host) const { return host_address(topology_, host); }
+
+std::optional<uint32_t> TopologyPaths::host_of(const Ipv6Address& address) const {
+  return host_of_address(topology_, address);
+}
+
+PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const {
+  const Path path = path_of(ev).value_or(Path{});
+  const Port& port = topology_.port({self_, PortId{path.plane}});
+  return {port.mac, topology_.port(port.peer).mac, host_address(topology_, host_),
+          make_carrier(topology_, host_, destination, path)};
+}
+
+bool TopologyPaths::accepts(uint32_t port, const Ipv6Address& outer_destination) const {
+  return in_usid_block(outer_destination) &&
+         active_usid(outer_destination) ==
+             make_usid(UsidRole::kNicPort, port, topology_.host_downlink(host_));
+}
+
+}  // namespace mrclab::endpoint

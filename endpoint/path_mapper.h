@@ -1,0 +1,58 @@
+#pragma once
+// Where packets go and which ones are for us: entropy value -> MACs and outer header, host number
+// <-> inner address. A lab's topology is one implementation; addresses that somebody wrote down,
+// for endpoints without the lab, are the other (explicit_paths.h). PacketMaker and the receive
+// checks use nothing else.
+//
+// In both, host numbers and entropy values are those of a Topology: an explicit set-up has a small
+// model of one (a plane per interface, an uplink per carrier), so the transport sees no difference.
+
+#include <cstdint>
+#include <optional>
+
+#include "fabric/headers.h"
+#include "fabric/node.h"
+
+namespace mrclab::endpoint {
+
+/// What the entropy value decides in a frame, beside the fields that carry it.
+struct PathHeaders {
+  MacAddress source_mac{};
+  MacAddress destination_mac{};
+  Ipv6Address outer_source{};
+  Ipv6Address carrier{};  ///< outer destination
+};
+
+class PathMapper {
+ public:
+  virtual ~PathMapper() = default;
+  /// Inner address of a host. `host` must be below the topology's host_count().
+  virtual Ipv6Address address(uint32_t host) const = 0;
+  /// Any address at all; empty for one that is no host's.
+  virtual std::optional<uint32_t> host_of(const Ipv6Address& address) const = 0;
+  /// For a packet of ours to `destination`. A value with no path, which may come from a peer, gives
+  /// a carrier that nobody forwards.
+  virtual PathHeaders headers(uint32_t destination, EntropyValue ev) const = 0;
+  /// Is a frame that came in on `port` with this outer destination for this NIC?
+  virtual bool accepts(uint32_t port, const Ipv6Address& outer_destination) const = 0;
+  /// UDP destination port of what we send.
+  virtual uint16_t udp_port() const { return kMrcUdpPort; }
+};
+
+/// The paths of a lab: everything follows from the topology (fabric/path.h).
+class TopologyPaths : public PathMapper {
+ public:
+  TopologyPaths(const Topology& topology, NodeId self);
+
+  Ipv6Address address(uint32_t host) const override;
+  std::optional<uint32_t> host_of(const Ipv6Address& address) const override;
+  PathHeaders headers(uint32_t destination, EntropyValue ev) const override;
+  bool accepts(uint32_t port, const Ipv6Address& outer_destination) const override;
+
+ private:
+  const Topology& topology_;
+  NodeId self_;
+  uint32_t host_;
+};
+
+}  // namespace mrclab::endpoint
