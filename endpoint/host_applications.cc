@@ -9,7 +9,7 @@ bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& r
   QueuePair& qp = host_.qps_[handle.value];
   if (qp.application != index_) return false;
   host_.touch(qp);
-  return qp.requester.post(request);
+  return qp.requester.post(request, host_.now_);
 }
 
 void HostNode::Impl::AppVerbs::wake_at(FabricTime at) {

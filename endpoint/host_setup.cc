@@ -52,6 +52,7 @@ Peer& HostNode::Impl::peer_for(uint32_t host) {
 }
 
 void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
+  const ConnectionLimits limits = limits_of(profile_);
   for (const ConnectionPlan& connection : plan) {
     for (const bool initiator : {true, false}) {
       const EndPlan& mine = initiator ? connection.initiator : connection.acceptor;
@@ -69,8 +70,8 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
                 topology_.planes, profile_.ev_min_active_divisor,
                 {environment_.seed, environment_.self, number});
       EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, number);
-      qps_.emplace_back(id, peer_for(theirs.host), profile_, std::move(evs), std::move(prober),
-                        memory_, *this, stats_);
+      qps_.emplace_back(id, peer_for(theirs.host), profile_, limits, std::move(evs),
+                        std::move(prober), memory_, *this, stats_);
       qp_of_qpn_.emplace(id.local.value, number);
     }
   }

@@ -31,14 +31,14 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
     Psn receive_first;  ///< of what the peer sends
     uint32_t workload = 0;
   };
-  QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile, EvSet evs,
-            EvProber prober, const MemoryRegistry& memory, QueuePairEvents& events,
-            HostStats& stats)
+  QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
+            const ConnectionLimits& limits, EvSet evs, EvProber prober,
+            const MemoryRegistry& memory, QueuePairEvents& events, HostStats& stats)
       : id(identity),
         peer(peer_of_it),
-        requester(profile, identity.send_first, std::move(evs), std::move(prober),
+        requester(profile, limits, identity.send_first, std::move(evs), std::move(prober),
                   *peer_of_it.window, *this, stats),
-        responder(profile, identity.receive_first, memory, *this, stats),
+        responder(profile, limits.receiving, identity.receive_first, memory, *this, stats),
         events_(events) {}
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;

@@ -7,9 +7,12 @@
 
 namespace mrclab::endpoint {
 
-Requester::Requester(const TransportProfile& profile, Psn first_psn, EvSet evs, EvProber prober,
-                     CongestionControl& window, RequesterEvents& events, HostStats& stats)
+Requester::Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
+                     EvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
+                     HostStats& stats)
     : profile_(profile),
+      limits_(limits.sending),
+      retry_(limits.retry),
       psns_(first_psn),
       evs_(std::move(evs)),
       prober_(std::move(prober)),
@@ -17,14 +20,16 @@ Requester::Requester(const TransportProfile& profile, Psn first_psn, EvSet evs, 
       events_(events),
       stats_(stats),
       detector_(profile.reorder_window),
-      sent_(profile.max_psn_range),
+      sent_(limits.sending.max_psn_range),
       messages_(kSendQueueLimit) {}
 
-bool Requester::post(const WriteRequest& request) {
+bool Requester::post(const WriteRequest& request, FabricTime now) {
   if (failed_ || request.local.empty() || request.local.size() > 0xFFFF'FFFFu ||
       posted_ - completed_ >= kSendQueueLimit) {
     return false;
   }
+  // What is posted first after a pause starts the clock of a sender without any path.
+  if (posted_ == completed_) last_news_ = std::max(last_news_, now);
   Message& m = message(posted_++);
   m = Message{};
   m.request = request;
@@ -39,7 +44,7 @@ bool Requester::has_new_data() const {
   if (sent_.full()) return false;  // never beyond cumulative + MPR
   if (in_message_) return true;
   if (started_ == posted_) return false;
-  return !message(started_).request.immediate || immediates_in_flight_ < profile_.max_immediates;
+  return !message(started_).request.immediate || immediates_in_flight_ < limits_.max_immediates;
 }
 
 uint32_t Requester::next_length() const {
@@ -122,14 +127,14 @@ void Requester::request_ack_if_last_for_now(DataPacket& packet) const {
 FabricTime Requester::timeout() const {
   // MRC API: linear retries at a fixed interval, then exponential ones.
   const uint32_t doublings =
-      retries_ > profile_.linear_retries ? retries_ - profile_.linear_retries : 0;
-  return profile_.ack_timeout * (int64_t{1} << std::min(doublings, 20u));
+      retries_ > retry_.linear_retries ? retries_ - retry_.linear_retries : 0;
+  return retry_.ack_timeout * (int64_t{1} << std::min(doublings, 20u));
 }
 
 FabricTime Requester::timeout_deadline() const {
-  if (!waiting()) return FabricTime::never();
+  if (!waiting() && !starved()) return FabricTime::never();
   if (const auto oldest = sent_.oldest_in_flight()) return sent_[*oldest].sent + timeout();
-  // Nothing in flight: no port to retransmit on, or only the transport ACK is missing.
+  // Nothing in flight: no path to send on, or only the transport ACK is missing.
   return std::max(last_news_, last_timeout_) + timeout();
 }
 

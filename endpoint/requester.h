@@ -18,6 +18,7 @@
 
 #include "endpoint/application.h"
 #include "endpoint/congestion_control.h"
+#include "endpoint/connection_attributes.h"
 #include "endpoint/ev_prober.h"
 #include "endpoint/ev_set.h"
 #include "endpoint/host_stats.h"
@@ -63,11 +64,12 @@ struct ProbePacket {
 
 class Requester {
  public:
-  Requester(const TransportProfile& profile, Psn first_psn, EvSet evs, EvProber prober,
-            CongestionControl& window, RequesterEvents& events, HostStats& stats);
+  Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
+            EvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
+            HostStats& stats);
 
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
-  bool post(const WriteRequest& request);
+  bool post(const WriteRequest& request, FabricTime now);
 
   /// Is there a packet to send, were a port free?
   bool ready() const;
@@ -129,9 +131,13 @@ class Requester {
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
   bool waiting() const { return sent_.size() > 0 || completed_ < started_; }
+  /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
+  bool starved() const { return posted_ != started_ && evs_.ports_with_choice() == 0; }
   uint16_t new_probe_id();
 
   TransportProfile profile_;
+  DirectionLimits limits_;
+  RetryPolicy retry_;
   PsnSpace psns_;
   EvSet evs_;
   EvProber prober_;

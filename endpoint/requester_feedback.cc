@@ -232,7 +232,7 @@ void Requester::complete_to(Sequence last) {
 }
 
 void Requester::count_retry(FabricTime now) {
-  if (++retries_ > profile_.linear_retries + profile_.exponential_retries) {
+  if (++retries_ > retry_.limit() && !retry_.for_ever()) {
     fail("Retry Counter Exceeded", now);
   }
 }

@@ -20,14 +20,15 @@ uint16_t timestamp_of(const MrcPacket& packet) {
 
 }  // namespace
 
-Responder::Responder(const TransportProfile& profile, Psn first_psn, const MemoryRegistry& memory,
-                     ResponderEvents& events, HostStats& stats)
+Responder::Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
+                     const MemoryRegistry& memory, ResponderEvents& events, HostStats& stats)
     : profile_(profile),
+      limits_(limits),
       psns_(first_psn),
       memory_(memory),
       events_(events),
       stats_(stats),
-      window_(profile.max_psn_range),
+      window_(limits.max_psn_range),
       sacks_(profile.sack_threshold) {}
 
 Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {

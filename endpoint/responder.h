@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "endpoint/connection_attributes.h"
 #include "endpoint/host_stats.h"
 #include "endpoint/memory_registry.h"
 #include "endpoint/receive_window.h"
@@ -41,8 +42,8 @@ struct Replies {
 
 class Responder {
  public:
-  Responder(const TransportProfile& profile, Psn first_psn, const MemoryRegistry& memory,
-            ResponderEvents& events, HostStats& stats);
+  Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
+            const MemoryRegistry& memory, ResponderEvents& events, HostStats& stats);
 
   /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
   /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
@@ -58,6 +59,7 @@ class Responder {
   void put_ack(Replies& replies) const;
 
   TransportProfile profile_;
+  DirectionLimits limits_;
   PsnSpace psns_;
   const MemoryRegistry& memory_;
   ResponderEvents& events_;

@@ -43,6 +43,8 @@ struct TransportProfile {
   // Windows.
   uint32_t max_psn_range = 1024;    ///< MPR, 8 units of 128 PSNs
   uint32_t max_immediates = 32;     ///< WriteImm in flight
+  bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
+  bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
   uint32_t window_percent = 150;    ///< of line rate of live ports x base RTT, per destination
   uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
 

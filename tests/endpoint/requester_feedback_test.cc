@@ -99,6 +99,35 @@ TEST_CASE("without any port the retries run out as well") {
   CHECK(b.failure == "Retry Counter Exceeded");
 }
 
+TEST_CASE("work that was posted when no path is left fails too, and does not if one comes back") {
+  for (const bool comes_back : {false, true}) {
+    Bench b;
+    b.requester.set_usable_ports(0, at(1));
+    CHECK(b.requester.deadline() == FabricTime::never());
+    b.post(4096);
+    CHECK(b.requester.deadline() == at(80));
+    if (comes_back) {
+      b.requester.on_timer(at(80));
+      b.requester.set_usable_ports(0b01, at(100));
+      CHECK(b.requester.deadline() == FabricTime::never());
+      CHECK(b.send(100));
+      continue;
+    }
+    for (int i = 0; i < 100 && !b.requester.failed(); ++i) {
+      b.requester.on_timer(b.requester.deadline());
+    }
+    CHECK(b.failure == "Retry Counter Exceeded");
+  }
+}
+
+TEST_CASE("25 exponential retries mean for ever") {
+  TransportProfile p = make_profile("lab", test::octet());
+  p.exponential_retries = 25;
+  CHECK(limits_of(p).retry.for_ever());
+  p.exponential_retries = 24;
+  CHECK(!limits_of(p).retry.for_ever());
+}
+
 TEST_CASE("progress sets the retry counter back") {
   Bench b;
   b.post(4096 * 2);

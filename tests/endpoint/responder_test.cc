@@ -21,7 +21,9 @@ class Bench : private ResponderEvents {
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
         bytes(memory.add(region)),
         payload(4096),
-        responder(make_profile("lab", test::octet()), first, memory, *this, stats) {
+        responder(make_profile("lab", test::octet()),
+                  limits_of(make_profile("lab", test::octet())).receiving, first, memory, *this,
+                  stats) {
     std::iota(payload.begin(), payload.end(), uint8_t{1});
   }
 

@@ -27,7 +27,7 @@ class RequesterBench : private RequesterEvents {
         window({1'000'000'000'000}, at(100), 100, 2),
         requester(make(mpr)) {}
 
-  TransportProfile profile(uint32_t mpr) {
+  TransportProfile profile() {
     TransportProfile p = make_profile("lab", test::octet());
     p.base_rtt = at(10);
     p.reorder_window = at(20);
@@ -36,9 +36,13 @@ class RequesterBench : private RequesterEvents {
     p.probe_interval = at(20);
     p.probe_interval_max = at(320);
     p.probe_jitter_percent = 0;
-    p.max_psn_range = mpr;
     p.max_immediates = 2;
     return p;
+  }
+  static ConnectionLimits limits(const TransportProfile& profile, uint32_t mpr) {
+    ConnectionLimits l = limits_of(profile);
+    l.sending.max_psn_range = mpr;
+    return l;
   }
 
   bool post(size_t bytes, std::optional<uint32_t> immediate = {}) {
@@ -48,7 +52,7 @@ class RequesterBench : private RequesterEvents {
     request.remote_va = 0x10'0000;
     request.rkey = 7;
     request.immediate = immediate;
-    return requester.post(request);
+    return requester.post(request, FabricTime::zero());
   }
   std::optional<DataPacket> send(int64_t us, uint32_t ports = kAll) {
     return requester.next_packet(ports, at(us));
@@ -96,8 +100,9 @@ class RequesterBench : private RequesterEvents {
     for (uint32_t p = 0; p < 2; ++p) {
       for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
     }
-    const TransportProfile p = profile(mpr);
+    const TransportProfile p = profile();
     return {p,
+            limits(p, mpr),
             first_psn,
             EvSet(values, 2, 4, {1, NodeId{0}, 0}),
             EvProber(p, 4, 1, NodeId{0}, 0),
