@@ -37,7 +37,7 @@ struct ExpectHealed {
 };
 
 enum class GoodputReference : uint8_t {
-  kBaseline,  ///< the last 20 RTT before the first fault (DESIGN §5)
+  kBaseline,  ///< the last 20 RTT before the first fault
   kLineRate,  ///< the sum of the hosts' port rates
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Measurements on packet histories. Meanings (DESIGN §5), the same everywhere:
+// Measurements on packet histories. Meanings, the same everywhere:
 //   goodput   payload of first whole arrivals at receivers, at the time of arrival
 //   baseline  goodput of the last 20 RTT before the first fault; its variation is the difference of
 //             its two halves over their mean (finer parts would show the steps of a collective)

@@ -8,7 +8,7 @@
 namespace mrclab::analysis {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the order of DESIGN §6 for readers
+using Json = nlohmann::ordered_json;  // keeps the order of the sections for readers
 
 /// Whole numbers without a fraction, others with three digits.
 Json number(double value) {

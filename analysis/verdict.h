@@ -1,5 +1,5 @@
 #pragma once
-// The verdict of a run and its written forms: verdict.json (DESIGN §6), junit.xml, a table for the
+// The verdict of a run and its written forms: verdict.json, junit.xml, a table for the
 // terminal.
 
 #include <filesystem>

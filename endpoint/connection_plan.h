@@ -1,7 +1,7 @@
 #pragma once
 // Who talks to whom: every queue pair and memory region of a scenario, computed from the workloads,
 // the topology's names and the seed. Each host computes the same plan, so that nothing needs to be
-// exchanged before fabric time starts (DESIGN §2.12).
+// exchanged before fabric time starts.
 
 #include <cstdint>
 #include <vector>

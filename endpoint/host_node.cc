@@ -48,7 +48,7 @@ void HostNode::Impl::push(FabricTime at, EventClass event_class, uint32_t port, 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
   while (events_.next_time() <= committed) {
     const auto [key, event] = events_.pop();
-    // An event before now is a late arrival: it happens now (DESIGN §2.6).
+    // An event before now is a late arrival: it happens now.
     now_ = std::max(now_, key.at);
     process(event);
     after_event(out);

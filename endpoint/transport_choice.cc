@@ -41,6 +41,26 @@ std::string written(const TransportOption& option, const TransportChoice::Value&
   return std::to_string(number);
 }
 
+struct GetValue {
+  const TransportProfile& profile;
+
+  TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Time& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Switch& kind) const {
+    return uint32_t{profile.*kind.member};
+  }
+  TransportChoice::Value operator()(const TransportOption::Share& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Word& kind) const {
+    return static_cast<uint32_t>(kind.get(profile));
+  }
+};
+
 struct SetValue {
   TransportProfile& profile;
   const TransportChoice::Value& value;
@@ -91,6 +111,10 @@ std::string to_yaml(const TransportChoice& choice) {
     text += ", " + std::string(option.name) + ": " + written(option, value);
   }
   return text + "}";
+}
+
+std::string written_value(const TransportOption& option, const TransportProfile& profile) {
+  return written(option, std::visit(GetValue{profile}, option.kind));
 }
 
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {

@@ -38,6 +38,7 @@ struct TransportOption {
   };
   struct Word {
     std::vector<std::string> words;
+    size_t (*get)(const TransportProfile& profile);
     void (*set)(TransportProfile& profile, size_t word);
   };
   std::string_view name;
@@ -60,6 +61,9 @@ struct TransportChoice {
 TransportChoice parse_transport(const YamlValue& value);
 /// A map as it would stand in a file; reads back as the same choice.
 std::string to_yaml(const TransportChoice& choice);
+
+/// The value that a profile has for an option, as it would stand in a file: "22.1us", "on", "64".
+std::string written_value(const TransportOption& option, const TransportProfile& profile);
 
 /// The profile with the options of the choice in place.
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology);

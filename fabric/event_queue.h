@@ -1,5 +1,5 @@
 #pragma once
-// A node's event heap in the order of DESIGN §2.4: (time, class, port, sequence). The order is
+// A node's event heap in the order (time, class, port, sequence). The order is
 // total and does not depend on when an event was inserted.
 
 #include <algorithm>

@@ -80,7 +80,7 @@ void read_wires(const YamlValue& file, RegularPlanes& shape) {
 }
 
 /// A wire must give its frames a head start of more than the time on the wire itself, or the lab
-/// would have to move in steps of nanoseconds (DESIGN §2.3).
+/// would have to move in steps of nanoseconds.
 void require_head_start(const YamlValue& file, const RegularPlanes& shape) {
   if (shape.propagation > FabricTime::zero()) return;
   for (const auto& [key, latency] : {std::pair{"switch_latency", shape.switch_latency},

@@ -36,7 +36,7 @@ RegularPlanes parse_fabric(const YamlValue& document);
 /// Reads a fabric file and builds its graph. Throws InputError.
 Topology read_fabric_file(const std::filesystem::path& path);
 
-/// Throws InputError if a wire gives no head start (DESIGN §2.3).
+/// Throws InputError if a wire gives no head start.
 void check_lookahead(const Topology& topology);
 
 /// "octet" is topologies/fabrics/octet.yaml of the project; text with a slash or ending in .yaml is

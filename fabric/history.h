@@ -1,5 +1,5 @@
 #pragma once
-// The packet history as a digest (DESIGN §6): whether two runs had the same history, to the
+// The packet history as a digest: whether two runs had the same history, to the
 // picosecond, is one comparison of `history_sha256`.
 //
 // Per port and direction a node hashes fixed-size records in commit order. A record is 84 bytes,

@@ -79,7 +79,7 @@ struct PacketRecord {
   const Frame& frame;
 };
 
-/// One line of events.jsonl (DESIGN §3). `kind` is a stable snake_case word.
+/// One line of events.jsonl. `kind` is a stable snake_case word.
 struct EventRecord {
   FabricTime t;
   std::string_view kind;

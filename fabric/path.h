@@ -1,5 +1,5 @@
 #pragma once
-// EV <-> path <-> carrier. Computed, never stored (DESIGN §4; MRC paper §2.2-2.3).
+// EV <-> path <-> carrier. Computed, never stored (MRC paper §2.2-2.3).
 //
 //   path     plane + T0 uplink ("p2/u0"), or plane alone when both hosts are on one T0 ("p2/-")
 //   EV       bits 31-24 zero, 23-16 plane, 15-14 set, 13-0 T0 uplink (0x3FFF = T0-local)

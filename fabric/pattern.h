@@ -1,5 +1,5 @@
 #pragma once
-// Names and patterns that people write (DESIGN §4): shell-style patterns ("p*.t1-0", "h[0-3]:p2"),
+// Names and patterns that people write: shell-style patterns ("p*.t1-0", "h[0-3]:p2"),
 // lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)". `*` and `?` stop at a colon.
 
 #include <string>

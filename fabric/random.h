@@ -1,5 +1,5 @@
 #pragma once
-// The random function (DESIGN §2.12): a draw is f(seed, node, port, purpose, counter). It has no
+// The random function: a draw is f(seed, node, port, purpose, counter). It has no
 // state, so the order in which processes run cannot change it.
 
 #include <cstdint>

@@ -129,7 +129,7 @@ class Topology {
   FabricTime ingress_latency(NodeId id) const {
     return node(id).role == NodeRole::kHost ? host_latency : switch_latency;
   }
-  /// The head start of a wire (DESIGN §2.3): serialization of the smallest packet + propagation +
+  /// The head start of a wire: serialization of the smallest packet + propagation +
   /// ingress pipeline of the receiver. Always positive in a valid topology.
   FabricTime lookahead(WireId id) const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The time trailer (DESIGN §2.2): what makes time carried. It stands behind the IP packet on every
+// The time trailer: what makes time carried. It stands behind the IP packet on every
 // frame that one of our nodes puts on a veth, and never counts towards any modelled length.
 //
 // Layout, network byte order, 64 bytes:

@@ -59,8 +59,7 @@ struct BitRate {
   static constexpr BitRate from_gbps(uint64_t gbps) { return {gbps * 1'000'000'000}; }
 };
 
-/// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds (DESIGN: shared
-/// constants).
+/// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds.
 constexpr FabricTime serialization_time(Bytes size, BitRate rate) {
   const auto bit_ps = static_cast<unsigned __int128>(size.value) * 8u * 1'000'000'000'000u;
   return FabricTime::from_ps(static_cast<int64_t>((bit_ps + rate.bps - 1) / rate.bps));

@@ -1,5 +1,5 @@
 #pragma once
-// What both ends of a wire know about it (DESIGN §2.10): its state is a pure function of
+// What both ends of a wire know about it: its state is a pure function of
 // (fault schedule, fabric time). The sender decides whether a frame starts and whether random
 // loss takes it; the receiver discards at arrival what was cut on the way.
 

@@ -8,7 +8,7 @@ class App;
 
 namespace mrclab::lab {
 
-/// Where a verb leaves its exit code (DESIGN §6: 0 pass, 1 fail, 2 bad usage or input, 3 cannot
+/// Where a verb leaves its exit code (0 pass, 1 fail, 2 bad usage or input, 3 cannot
 /// say).
 struct CliResult {
   int code = 0;
@@ -19,6 +19,7 @@ void add_node_verbs(CLI::App& app, CliResult& result);  ///< exec, shell
 void add_run_verbs(CLI::App& app, CliResult& result);   ///< demo, run
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, completion
+void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport
 
 /// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.
 int cli_main(int argc, char** argv);

@@ -35,11 +35,16 @@ std::string default_lab_name(const std::string& fabric) {
   return name.substr(0, 32);
 }
 
+/// "1 process", "2 processes".
+std::string counted(size_t count, const std::string& noun, const std::string& plural = "s") {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
+}
+
 void print_report(const CleanUpReport& report, const std::string& what) {
   for (const std::string& problem : report.problems) fmt::print(stderr, "mrclab: {}\n", problem);
   if (!report.problems.empty()) return;
-  fmt::print("{} down: {} namespaces, {} processes ended\n", what, report.namespaces,
-             report.processes);
+  fmt::print("{} down: {}, {} ended\n", what, counted(report.namespaces, "namespace"),
+             counted(report.processes, "process", "es"));
 }
 
 /// What crashed, or is from before the last boot, is nobody's: it makes room by itself.

@@ -1,5 +1,5 @@
 #pragma once
-// Shows the schedule's link faults in the kernel (DESIGN §2.11): a link that loses carrier at both
+// Shows the schedule's link faults in the kernel: a link that loses carrier at both
 // ends is set down after both nodes have committed past the fault and its last frames, and set up
 // ahead of the fabric instant, for which the gate waits. Outages too short for that stay
 // unmirrored.

@@ -1,5 +1,5 @@
 #pragma once
-// Ownership (DESIGN §4): what a lab has in the kernel is written down before it is created, so that
+// Ownership: what a lab has in the kernel is written down before it is created, so that
 // clean-up can remove what is ours and nothing else, without the topology file and after any crash.
 //
 //   /run/mrclab/<lab>/record.json   lab, instance, boot id, owner pid and start time, node names;

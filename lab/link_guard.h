@@ -1,5 +1,5 @@
 #pragma once
-// Notices when somebody other than the lab sets a link down (DESIGN §2.11): every change that the
+// Notices when somebody other than the lab sets a link down: every change that the
 // kernel reports is compared with what the lab wants that link to be.
 
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// How fast fabric time passes (DESIGN §2.8). `auto` runs as fast as the gate allows with some slack
+// How fast fabric time passes. `auto` runs as fast as the gate allows with some slack
 // in hand: when the slowest process falls behind the clock, the clock slows down; when all keep up,
 // it speeds up. The gate keeps the run right in any case: pace decides only how long it takes.
 

@@ -1,5 +1,5 @@
 #pragma once
-// The folder that a run leaves (DESIGN §6): runs/<time>-<name>/, and runs/latest points to it.
+// The folder that a run leaves: runs/<time>-<name>/, and runs/latest points to it.
 
 #include <filesystem>
 #include <string>

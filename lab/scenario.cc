@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a file can say
 constexpr int64_t kMaxDilation = 1'000'000;
-constexpr int64_t kBaselineRtts = 20;  // DESIGN §5: the last 20 RTT before the first fault
+constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
 
 RegularPlanes read_fabric(const YamlValue& document, const std::filesystem::path& base,
                           const ScenarioOverrides& overrides) {
@@ -33,8 +33,7 @@ std::optional<uint32_t> read_dilation(const YamlValue& value) {
   return static_cast<uint32_t>(value.as_integer(1, kMaxDilation));
 }
 
-/// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace (DESIGN
-/// §2.9).
+/// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace.
 void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
   const bool kernel = out.fabric.forwarding == Forwarding::kKernel;
   const auto timing = document.get("timing");

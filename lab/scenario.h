@@ -1,5 +1,5 @@
 #pragma once
-// Scenario files (topologies/incidents/*.yaml, DESIGN §5): read, checked and resolved. Nothing is
+// Scenario files (topologies/incidents/*.yaml): read, checked and resolved. Nothing is
 // started here; whatever is wrong with a file is an InputError with its position.
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace mrclab::lab {
 
 /// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
-/// exact (DESIGN §2.9).
+/// exact.
 enum class TimingMode : uint8_t { kCarried, kWall };
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 

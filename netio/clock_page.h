@@ -1,5 +1,5 @@
 #pragma once
-// The lab's clock (DESIGN §2.1): fabric time as a continuous, piecewise linear function of lab time
+// The lab's clock: fabric time as a continuous, piecewise linear function of lab time
 // (CLOCK_MONOTONIC), in shared memory under a seqlock. One writer, any number of readers.
 
 #include <array>

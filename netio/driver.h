@@ -1,5 +1,5 @@
 #pragma once
-// Runs the nodes of one process (DESIGN §2.5): reads clock and gate, drains every ring, runs its
+// Runs the nodes of one process: reads clock and gate, drains every ring, runs its
 // nodes, sends, publishes. A tick never blocks; the caller sleeps between ticks.
 //
 // Threading: one thread. Bounds: a drain reads at most what a ring holds; missing sequence numbers

@@ -1,5 +1,5 @@
 #pragma once
-// The gate (DESIGN §2.5): each process publishes how far it is done and how many frames it has put
+// The gate: each process publishes how far it is done and how many frames it has put
 // on each of its wires; a process commits only what nobody upstream can still change.
 //
 // Memory order is the whole trick. A sender hands its frames to the kernel, then stores the wires'

@@ -29,7 +29,7 @@ class SystemError : public std::runtime_error {
 
 /// The message and, where there is one, a sentence on what to do.
 std::string explain(const SystemError& error);
-/// DESIGN §6: 2 when the user lacks rights, 3 when this machine cannot do it or anything else
+/// 2 when the user lacks rights, 3 when this machine cannot do it or anything else
 /// failed.
 int exit_code(const SystemError& error);
 

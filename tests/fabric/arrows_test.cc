@@ -1,4 +1,4 @@
-// Arrows point down only (DESIGN §3): the pure rooms know fabric/ and themselves, the judge shares
+// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares
 // no code with the judged, and nobody but daemons' mains and lab/ touches the kernel.
 
 #include <doctest/doctest.h>

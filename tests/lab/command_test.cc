@@ -22,9 +22,9 @@ CommandResult mrclab(std::vector<std::string> words) {
   return run_command_line(words);
 }
 
-const std::vector<std::string> kVerbs = {"demo",     "run",     "up",      "down",
-                                         "ls",       "inspect", "exec",    "shell",
-                                         "validate", "doctor",  "version", "completion"};
+const std::vector<std::string> kVerbs = {"demo",    "run",        "up",       "down",     "ls",
+                                         "inspect", "exec",       "shell",    "validate", "doctor",
+                                         "version", "completion", "transport"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
@@ -32,6 +32,19 @@ TEST_CASE("every verb explains itself with an example") {
     const CommandResult help = mrclab({verb, "--help"});
     CHECK(help.code == 0);
     CHECK(help.output.find("Example:") != std::string::npos);
+  }
+}
+
+TEST_CASE("transport lists every option with the values that the fabric gives") {
+  const auto options = nlohmann::json::parse(mrclab({"transport", "octet", "--json"}).output);
+  const auto timeout = std::find_if(options.begin(), options.end(), [](const auto& option) {
+    return option["name"] == "ack_timeout";
+  });
+  REQUIRE(timeout != options.end());
+  CHECK((*timeout)["lab"] != (*timeout)["production"]);
+  const std::string table = mrclab({"transport", "octet"}).output;
+  for (const auto& option : options) {
+    CHECK(table.find("\n" + option["name"].get<std::string>() + " ") != std::string::npos);
   }
 }
 
