@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "endpoint/work_report.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
 
@@ -58,6 +59,8 @@ class Application {
   virtual void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) = 0;
   /// It has done all that it was asked for (never for workloads that run until the end).
   virtual bool finished() const = 0;
+  /// What it measured; none for an application that measures nothing.
+  virtual const WorkReport* work() const { return nullptr; }
 };
 
 }  // namespace mrclab::endpoint

@@ -1,12 +1,11 @@
 #pragma once
-// Where things are in a host's memory during a ring all-reduce.
+// How a collective cuts its vector: one chunk per host, each chunk into lanes. Lanes are
+// independent of each other, so that the next step of one lane runs while the others are still on
+// the wire; lane l uses queue pair l modulo qps, which is how data is striped over several queue
+// pairs.
 //
-// The vector is cut into one chunk per host (reduce_chunk), each chunk into lanes. Lanes are
-// independent rings, so that the next step of one lane runs while the others are still on the wire.
-//
-//   region of a host:  vector of even iterations | vector of odd iterations | scratch slots
-//
-// Scratch slot s receives reduce-scatter step s; it is as long as the longest chunk.
+// Every chunk has at least one element: a vector with fewer elements than hosts is padded, so that
+// there is no step without a write (NCCL, too, moves at least one line of flags per step).
 
 #include <algorithm>
 #include <cstdint>
@@ -16,35 +15,54 @@
 
 namespace mrclab::endpoint {
 
+/// A piece of a vector, in bytes.
+struct ReduceChunk {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+/// Which part of a vector of `size` bytes is piece `index` of `count`: whole elements, lengths
+/// differ by at most one.
+constexpr ReduceChunk reduce_chunk(Bytes size, size_t count, size_t index) {
+  const uint64_t elements = size.value / kReduceElementBytes;
+  const uint64_t begin = elements * index / count;
+  const uint64_t end = elements * (index + 1) / count;
+  return {begin * kReduceElementBytes, (end - begin) * kReduceElementBytes};
+}
+
 class CollectiveLayout {
  public:
-  CollectiveLayout(Bytes size, size_t hosts) : size_(size), hosts_(hosts) {
+  /// `chunks` is the number of hosts, or 1 where the whole vector goes to one neighbour.
+  CollectiveLayout(Bytes size, size_t chunks, uint32_t qps)
+      : size_{std::max(size.value / kReduceElementBytes, uint64_t{chunks}) * kReduceElementBytes},
+        chunks_(chunks) {
     uint64_t shortest = ~uint64_t{0};
-    for (size_t i = 0; i < hosts; ++i) {
-      const uint64_t length = reduce_chunk(size, hosts, i).length;
+    for (size_t i = 0; i < chunks; ++i) {
+      const uint64_t length = chunk(i).length;
       shortest = std::min(shortest, length);
       longest_chunk_ = std::max(longest_chunk_, length);
     }
-    lanes_ = static_cast<uint32_t>(std::clamp<uint64_t>(shortest / kLaneBytes, 1, kMaxLanes));
+    const uint64_t wanted = std::clamp<uint64_t>(shortest / kLaneBytes, 1, kMaxLanes);
+    // As many lanes as queue pairs, if there is an element for each.
+    lanes_ = static_cast<uint32_t>(
+        std::min(std::max<uint64_t>(wanted, qps), shortest / kReduceElementBytes));
   }
 
   uint32_t lanes() const { return lanes_; }
-  size_t hosts() const { return hosts_; }
-  Bytes size() const { return size_; }
-  Bytes region_size() const { return {2 * size_.value + (hosts_ - 1) * longest_chunk_}; }
+  size_t chunks() const { return chunks_; }
+  Bytes size() const { return size_; }  ///< of the padded vector
+  uint64_t longest_chunk() const { return longest_chunk_; }
 
-  /// The part of chunk `chunk` that belongs to `lane`, as offset in the vector.
-  ReduceChunk slice(size_t chunk, uint32_t lane) const {
-    const ReduceChunk whole = reduce_chunk(size_, hosts_, chunk);
-    const ReduceChunk part = reduce_chunk({whole.length}, lanes_, lane);
-    return {whole.offset + part.offset, part.length};
+  ReduceChunk chunk(size_t index) const { return reduce_chunk(size_, chunks_, index); }
+  /// The part of chunk `index` that belongs to `lane`, as offset in the vector.
+  ReduceChunk slice(size_t index, uint32_t lane) const {
+    ReduceChunk part = lane_of_chunk(index, lane);
+    part.offset += chunk(index).offset;
+    return part;
   }
-  uint64_t vector_offset(uint32_t iteration) const { return (iteration & 1) * size_.value; }
-  /// Where the slice of `chunk` goes in scratch slot `step`, as offset in the region.
-  uint64_t scratch_offset(size_t step, size_t chunk, uint32_t lane) const {
-    const ReduceChunk whole = reduce_chunk(size_, hosts_, chunk);
-    return 2 * size_.value + step * longest_chunk_ +
-           reduce_chunk({whole.length}, lanes_, lane).offset;
+  /// The same, as offset in the chunk.
+  ReduceChunk lane_of_chunk(size_t index, uint32_t lane) const {
+    return reduce_chunk({chunk(index).length}, lanes_, lane);
   }
 
  private:
@@ -52,7 +70,7 @@ class CollectiveLayout {
   static constexpr uint64_t kMaxLanes = 8;
 
   Bytes size_;
-  size_t hosts_;
+  size_t chunks_;
   uint64_t longest_chunk_ = 0;
   uint32_t lanes_ = 1;
 };

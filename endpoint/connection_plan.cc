@@ -3,7 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "endpoint/collective_layout.h"
+#include "endpoint/collective_schedule.h"
+#include "endpoint/ping_pong.h"
 #include "endpoint/stream_layout.h"
 #include "fabric/random.h"
 
@@ -66,41 +67,64 @@ class Identities {
 
 class Planner {
  public:
-  Planner(const Topology& topology, uint64_t seed) : topology_(topology), ids_(topology, seed) {}
+  Planner(const Topology& topology, uint64_t seed) : ids_(topology, seed) {}
 
-  void operator()(const AllReduceSpec& spec) {
-    if (spec.hosts.size() < 2) throw std::invalid_argument("an all_reduce needs two hosts");
-    const CollectiveLayout layout(spec.size, spec.hosts.size());
-    for (size_t i = 0; i < spec.hosts.size(); ++i) {
-      connect(spec.hosts[i], spec.hosts[(i + 1) % spec.hosts.size()], layout.region_size());
+  void operator()(const CollectiveSpec& spec) {
+    const size_t hosts = spec.hosts.size();
+    if (hosts < 2) throw std::invalid_argument("a collective needs two hosts");
+    const CollectiveSchedule schedule(spec.kind, spec.size, hosts, spec.qps);
+    for (size_t rank = 0; rank < hosts; ++rank) {
+      for (size_t link = 0; link < schedule.links(); ++link) {
+        const size_t to = schedule.to_rank(rank, link);
+        // All queue pairs of a link write to the same memory.
+        connect(spec.hosts[rank], spec.hosts[to], schedule.inbox_size(to), 0);
+        for (uint32_t queue = 1; queue < spec.qps; ++queue) {
+          connect_ends(spec.hosts[rank], spec.hosts[to], queue);
+        }
+      }
     }
   }
   void operator()(const PermutationSpec& spec) {
-    const StreamLayout layout(spec.message);
     for (size_t i = 0; i < spec.hosts.size(); ++i) {
-      connect(spec.hosts[i], spec.hosts[(i + spec.shift) % spec.hosts.size()],
-              layout.region_size());
+      streams(spec.hosts[i], spec.hosts[(i + spec.shift) % spec.hosts.size()], spec.message,
+              spec.qps);
     }
   }
-  void operator()(const WriteSpec& spec) {
-    connect(spec.from, spec.to, StreamLayout(spec.size).region_size());
+  void operator()(const WriteSpec& spec) { streams(spec.from, spec.to, spec.size, spec.qps); }
+  void operator()(const IncastSpec& spec) {
+    for (const uint32_t from : spec.from) streams(from, spec.to, spec.message, spec.qps);
+    if (spec.victim) streams(spec.victim->from, spec.victim->to, spec.message, spec.qps);
+  }
+  void operator()(const PingPongSpec& spec) {
+    const Bytes size{PingPong::kSlots * spec.size.value};
+    connect(spec.from, spec.to, size, 0);
+    plan.back().way_back = ids_.region(spec.from, size);
   }
 
   std::vector<ConnectionPlan> plan;
   uint32_t workload = 0;
 
  private:
-  void connect(uint32_t from, uint32_t to, Bytes region) {
+  void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
+    const Bytes region = StreamLayout(message).region_size();
+    for (uint32_t queue = 0; queue < qps; ++queue) connect(from, to, region, queue);
+  }
+  void connect(uint32_t from, uint32_t to, Bytes size, uint32_t queue) {
+    connect_ends(from, to, queue);
+    plan.back().region = ids_.region(to, size);
+  }
+  /// A queue pair with the memory of the one before it.
+  void connect_ends(uint32_t from, uint32_t to, uint32_t queue) {
     if (from == to) throw std::invalid_argument("a workload connects a host with itself");
     ConnectionPlan c;
     c.workload = workload;
+    c.queue = queue;
     c.initiator = ids_.end(from);
     c.acceptor = ids_.end(to);
-    c.region = ids_.region(to, region);
+    if (!plan.empty()) c.region = plan.back().region;
     plan.push_back(c);
   }
 
-  const Topology& topology_;
   Identities ids_;
 };
 

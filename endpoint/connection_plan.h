@@ -4,6 +4,7 @@
 // exchanged before fabric time starts.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "endpoint/workload_spec.h"
@@ -27,12 +28,14 @@ struct EndPlan {
   Psn first_psn;  ///< of what this end sends
 };
 
-/// A connected pair of queue pairs. Data of today's workloads flows from initiator to acceptor.
+/// A connected pair of queue pairs.
 struct ConnectionPlan {
   uint32_t workload = 0;  ///< index in the scenario's list
+  uint32_t queue = 0;     ///< which of the queue pairs between these two in this workload
   EndPlan initiator;
   EndPlan acceptor;
-  RegionPlan region;  ///< memory of the acceptor that the initiator writes to
+  RegionPlan region;                   ///< memory of the acceptor that the initiator writes to
+  std::optional<RegionPlan> way_back;  ///< memory of the initiator that the acceptor writes to
 };
 
 /// All connections of a scenario, in the same order on every host. Throws std::invalid_argument if

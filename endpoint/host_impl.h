@@ -4,7 +4,7 @@
 //   Impl -- ports, event queue, arrivals in hand          host_node.cc, host_send.cc
 //     |-- peers (window, reverse path, port status)       host_ports.cc
 //     |-- queue pairs -- requester, responder             host_receive.cc
-//     '-- applications                                    host_setup.cc, host_applications.cc
+//     '-- applications                                    host_workloads.cc, host_applications.cc
 //
 // One event is processed like this: the event itself, then what it means to applications
 // (completions queued by the queue pairs), then whatever ports can start, then timers are set anew.
@@ -33,6 +33,7 @@ class HostNode::Impl : public QueuePairEvents {
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
   bool finished() const;
+  std::vector<WorkReport> work() const;
 
  private:
   enum class EventKind : uint8_t {
@@ -80,18 +81,30 @@ class HostNode::Impl : public QueuePairEvents {
   struct RunningApp {
     std::unique_ptr<Application> application;
     std::unique_ptr<AppVerbs> verbs;
+    FabricTime start;
   };
 
   // Set-up (host_setup.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
   Peer& peer_for(uint32_t host);
+
+  // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
-  void add_all_reduce(const HostConfig& config, uint32_t workload, const AllReduceSpec& spec,
-                      const std::vector<ConnectionPlan>& plan);
-  void add_streams(const HostConfig& config, uint32_t workload, Bytes message, uint64_t count,
-                   FabricTime interval, const std::vector<ConnectionPlan>& plan);
-  void add_application(std::unique_ptr<Application> application,
-                       std::initializer_list<QpHandle> qps);
+  struct WorkloadContext;
+  /// What the streams of a workload have in common.
+  struct StreamPlan {
+    Bytes message;
+    uint32_t qps = 1;
+    uint64_t count = 0;  ///< over all queue pairs of a connection; 0: until the end
+    uint32_t depth = 0;
+    FabricTime interval;  ///< of a connection's messages
+  };
+  void add_collective(const WorkloadContext& context, const CollectiveSpec& spec);
+  void add_streams(const WorkloadContext& context, const StreamPlan& streams);
+  void add_ping_pong(const WorkloadContext& context, const PingPongSpec& spec);
+  std::span<uint8_t> send_buffer(uint64_t size);
+  void add_application(std::unique_ptr<Application> application, std::span<const QpHandle> qps,
+                       FabricTime start);
 
   // Events (host_node.cc).
   void push(FabricTime at, EventClass event_class, uint32_t port, Event event);

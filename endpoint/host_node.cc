@@ -18,6 +18,7 @@ FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
 bool HostNode::finished() const { return impl_->finished(); }
+std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 
 void HostNode::Impl::receive(PortId port, Arrival arrival) {
   if (port.value >= ports_.size()) return;

@@ -59,6 +59,8 @@ class HostNode : public Node {
   HostStats stats() const;
   /// Every application of this host has done all that it was asked for. True if it has none.
   bool finished() const;
+  /// What its applications measured, those of streams and pings at the sender.
+  std::vector<WorkReport> work() const;
 
  private:
   class Impl;

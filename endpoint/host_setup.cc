@@ -1,12 +1,8 @@
-// What a host is made of: queue pairs, peers, memory and applications, from the connection plan.
+// What a host is made of: its queue pairs and peers, from the connection plan. Its applications are
+// made in host_workloads.cc.
 
-#include <algorithm>
-
-#include "endpoint/collective_all_reduce.h"
 #include "endpoint/fixed_window.h"
 #include "endpoint/host_impl.h"
-#include "endpoint/stream.h"
-#include "fabric/random.h"
 
 namespace mrclab::endpoint {
 
@@ -33,7 +29,7 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());
   for (uint32_t i = 0; i < apps_.size(); ++i) {
-    push(FabricTime::zero(), EventClass::kApplication, 0, {EventKind::kStart, i, 0});
+    push(apps_[i].start, EventClass::kApplication, 0, {EventKind::kStart, i, 0});
   }
 }
 
@@ -75,87 +71,6 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
       qp_of_qpn_.emplace(id.local.value, number);
     }
   }
-}
-
-void HostNode::Impl::add_applications(const HostConfig& config,
-                                      const std::vector<ConnectionPlan>& plan) {
-  for (uint32_t w = 0; w < config.workloads.size(); ++w) {
-    if (const auto* reduce = std::get_if<AllReduceSpec>(&config.workloads[w])) {
-      add_all_reduce(config, w, *reduce, plan);
-    } else if (const auto* permutation = std::get_if<PermutationSpec>(&config.workloads[w])) {
-      const FabricTime interval =
-          message_interval(permutation->message, profile_.pmtu, topology_.host_rate,
-                           topology_.planes, permutation->load);
-      add_streams(config, w, permutation->message, 0, interval, plan);
-    } else if (const auto* write = std::get_if<WriteSpec>(&config.workloads[w])) {
-      add_streams(config, w, write->size, write->count, FabricTime::zero(), plan);
-    }
-  }
-}
-
-void HostNode::Impl::add_all_reduce(const HostConfig& config, uint32_t workload,
-                                    const AllReduceSpec& spec,
-                                    const std::vector<ConnectionPlan>& plan) {
-  AllReduce::Config c(CollectiveLayout(spec.size, spec.hosts.size()));
-  const auto me = std::find(spec.hosts.begin(), spec.hosts.end(), self_);
-  if (me == spec.hosts.end()) return;
-  c.rank = static_cast<size_t>(me - spec.hosts.begin());
-  c.iterations = spec.iterations;
-  c.end = config.end;
-  c.seed = mix64(environment_.seed ^ mix64(workload));
-  for (const ConnectionPlan& connection : plan) {
-    if (connection.workload != workload) continue;
-    if (connection.initiator.host == self_) {
-      c.right = {qp_of_qpn_.at(connection.initiator.qpn.value)};
-      c.remote_va = connection.region.va;
-      c.remote_rkey = connection.region.rkey;
-    }
-    if (connection.acceptor.host == self_) {
-      c.left = {qp_of_qpn_.at(connection.acceptor.qpn.value)};
-      c.memory = memory_.add(connection.region);
-    }
-  }
-  add_application(std::make_unique<AllReduce>(c), {c.right, c.left});
-}
-
-void HostNode::Impl::add_streams(const HostConfig& config, uint32_t workload, Bytes message,
-                                 uint64_t count, FabricTime interval,
-                                 const std::vector<ConnectionPlan>& plan) {
-  const StreamLayout layout(message);
-  for (uint32_t i = 0; i < plan.size(); ++i) {
-    const ConnectionPlan& connection = plan[i];
-    if (connection.workload != workload) continue;
-    const uint64_t seed = mix64(environment_.seed ^ mix64(uint64_t{workload} << 32 | i));
-    if (connection.initiator.host == self_) {
-      const uint64_t size = layout.region_size().value;
-      send_buffers_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
-      StreamSender::Config c(layout);
-      c.seed = seed;
-      c.qp = {qp_of_qpn_.at(connection.initiator.qpn.value)};
-      c.memory = {send_buffers_.back().get(), size};
-      c.remote_va = connection.region.va;
-      c.remote_rkey = connection.region.rkey;
-      c.count = count;
-      c.interval = interval;
-      c.end = config.end;
-      add_application(std::make_unique<StreamSender>(c), {c.qp});
-    }
-    if (connection.acceptor.host == self_) {
-      StreamReceiver::Config c(layout);
-      c.seed = seed;
-      c.qp = {qp_of_qpn_.at(connection.acceptor.qpn.value)};
-      c.memory = memory_.add(connection.region);
-      c.count = count;
-      add_application(std::make_unique<StreamReceiver>(c), {c.qp});
-    }
-  }
-}
-
-void HostNode::Impl::add_application(std::unique_ptr<Application> application,
-                                     std::initializer_list<QpHandle> qps) {
-  const auto index = static_cast<uint32_t>(apps_.size());
-  for (const QpHandle qp : qps) qps_[qp.value].application = index;
-  apps_.push_back({std::move(application), std::make_unique<AppVerbs>(*this, index)});
 }
 
 }  // namespace mrclab::endpoint

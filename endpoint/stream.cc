@@ -26,13 +26,14 @@ Ramp message_ramp(uint64_t seed, uint64_t number) {
 /// A slot may be used again when the whole batch of its last message is acknowledged: only then has
 /// the receiver been told of it, and it verifies at that instant.
 bool StreamSender::slot_is_free() const {
+  if (config_.depth != 0 && posted_ - completed_ >= config_.depth) return false;
   const uint64_t batch = config_.layout.batch();
   return posted_ - completed_ / batch * batch < config_.layout.slots();
 }
 
 void StreamSender::pump(Verbs& verbs) {
   while (!dead_ && (config_.count == 0 || posted_ < config_.count) && slot_is_free()) {
-    const FabricTime due = config_.interval * static_cast<int64_t>(posted_);
+    const FabricTime due = config_.first + config_.interval * static_cast<int64_t>(posted_);
     if (verbs.now() >= config_.end || due >= config_.end) return;
     if (due > verbs.now()) {
       if (!sleeping_) verbs.wake_at(due);
@@ -53,11 +54,13 @@ void StreamSender::pump(Verbs& verbs) {
       request.immediate = static_cast<uint32_t>(number + 1);
     }
     if (!verbs.post_write(config_.qp, request)) return;  // queue full: a completion comes
+    posted_at_[number % config_.layout.slots()] = verbs.now();
     ++posted_;
   }
 }
 
-void StreamSender::on_write_complete(Verbs& verbs, QpHandle, uint64_t) {
+void StreamSender::on_write_complete(Verbs& verbs, QpHandle, uint64_t number) {
+  config_.report.add(posted_at_[number % config_.layout.slots()], verbs.now());
   ++completed_;
   pump(verbs);
 }

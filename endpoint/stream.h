@@ -1,14 +1,15 @@
 #pragma once
-// A stream of messages from one host to another: one pair of a permutation at an offered load, or a
-// number of writes as fast as they go. The receiver compares every byte with a pattern that depends
-// on the message's number, so a stale or misplaced packet shows.
+// A stream of messages from one host to another on one queue pair: a pair of a permutation or of an
+// incast at an offered load, or a number of writes as fast as they go. The receiver compares every
+// byte with a pattern that depends on the message's number, so a stale or misplaced packet shows.
 //
-// Offered load is paced in whole picoseconds per message: number n may be posted at n x interval
-// (a token bucket; after a stall it catches up), where interval = what the message's frames take on
-// the sum of the host's ports, divided by the load. Frames count with all their overhead, so a load
-// of 100 % is line rate.
+// Offered load is paced in whole picoseconds per message: number n may be posted at start + n x
+// interval (a token bucket; after a stall it catches up), where interval = what the message's
+// frames take on the sum of the host's ports, divided by the load. Frames count with all their
+// overhead, so a load of 100 % is line rate.
 
 #include <cstdint>
+#include <vector>
 
 #include "endpoint/application.h"
 #include "endpoint/ramp.h"
@@ -35,10 +36,14 @@ class StreamSender : public Application {
     uint64_t remote_va = 0;
     uint32_t remote_rkey = 0;
     uint64_t count = 0;   ///< 0: until `end`
+    uint32_t depth = 0;   ///< writes outstanding at most (perftest: tx depth); 0: all slots
+    FabricTime first;     ///< when message 0 may be posted, if paced
     FabricTime interval;  ///< zero: as fast as they go
     FabricTime end = FabricTime::never();
+    WorkReport report;  ///< with who and what filled in
   };
-  explicit StreamSender(const Config& config) : config_(config) {}
+  explicit StreamSender(const Config& config)
+      : config_(config), posted_at_(config.layout.slots()) {}
 
   void start(Verbs& verbs) override { pump(verbs); }
   void on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) override;
@@ -48,12 +53,14 @@ class StreamSender : public Application {
   bool finished() const override {
     return dead_ || (config_.count != 0 && completed_ == config_.count);
   }
+  const WorkReport* work() const override { return &config_.report; }
 
  private:
   bool slot_is_free() const;
   void pump(Verbs& verbs);
 
   Config config_;
+  std::vector<FabricTime> posted_at_;  ///< by slot
   uint64_t posted_ = 0;
   uint64_t completed_ = 0;
   bool sleeping_ = false;

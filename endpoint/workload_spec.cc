@@ -1,6 +1,7 @@
 #include "endpoint/workload_spec.h"
 
 #include <array>
+#include <tuple>
 
 namespace mrclab::endpoint {
 namespace {
@@ -31,58 +32,131 @@ Bytes read_size(const YamlValue& value, uint64_t max) {
   return size;
 }
 
-WorkloadSpec parse_all_reduce(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"hosts", "size", "until", "iterations"});
-  AllReduceSpec spec;
-  spec.hosts = read_hosts(body, names);
-  const YamlValue size = body.require("size");
-  spec.size = read_size(size, kMaxReduceBytes);
-  const uint64_t smallest = kReduceElementBytes * spec.hosts.size();
-  if (spec.size.value % kReduceElementBytes != 0 || spec.size.value < smallest) {
-    size.fail_expecting("a multiple of 4B of at least " + std::to_string(smallest) +
-                        "B: one 32-bit element per host");
-  }
+/// `until: end` or how often; 0 for the former.
+uint32_t read_repeats(const YamlValue& body, std::string_view how_often,
+                      std::optional<uint32_t> otherwise) {
   const auto until = body.get("until");
-  const auto iterations = body.get("iterations");
-  if (until && iterations) {
-    body.fail_at_key("iterations", "\"until\" and \"iterations\"", "one of them");
+  const auto repeats = body.get(how_often);
+  if (until && repeats) {
+    body.fail_at_key(how_often, "\"until\" and " + in_quotes(how_often), "one of them");
   }
   if (until && (!until->is_scalar() || until->as_string() != "end")) {
     until->fail_expecting("end");
   }
-  if (!until && !iterations) {
-    body.fail("no \"until\"", "\"until: end\" or \"iterations: ...\"");
+  if (until) return 0;
+  if (repeats) return static_cast<uint32_t>(repeats->as_integer(1, kMaxRepeats));
+  if (!otherwise) {
+    body.fail("no \"until\"", "\"until: end\" or \"" + std::string(how_often) + ": ...\"");
   }
-  if (iterations) spec.iterations = static_cast<uint32_t>(iterations->as_integer(1, kMaxRepeats));
+  return *otherwise;
+}
+
+template <class Spec>
+void read_qps_and_start(const YamlValue& body, Spec& spec) {
+  if (const auto qps = body.get("qps")) {
+    spec.qps = static_cast<uint32_t>(qps->as_integer(1, kMaxQps));
+  }
+  if (const auto at = body.get("at")) spec.at = at->as_time();
+}
+
+Probability read_load(const YamlValue& body) {
+  const YamlValue value = body.require("load");
+  const Probability load = value.as_probability();
+  if (load.ppb == 0) value.fail_expecting("a load above 0%");
+  return load;
+}
+
+/// `from` and `to` of one flow.
+std::pair<uint32_t, uint32_t> read_pair(const YamlValue& body, NameResolver& names) {
+  const uint32_t from = read_host(body.require("from"), names);
+  const YamlValue value = body.require("to");
+  const uint32_t to = read_host(value, names);
+  if (to == from) value.fail_expecting("a host other than the sender");
+  return {from, to};
+}
+
+WorkloadSpec parse_collective(const YamlValue& body, NameResolver& names, CollectiveKind kind) {
+  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at"});
+  CollectiveSpec spec;
+  spec.kind = kind;
+  spec.hosts = read_hosts(body, names);
+  const YamlValue size = body.require("size");
+  spec.size = read_size(size, kMaxReduceBytes);
+  if (spec.size.value % kReduceElementBytes != 0) {
+    size.fail_expecting("a multiple of 4B: 32-bit elements");
+  }
+  spec.iterations = read_repeats(body, "iterations", std::nullopt);
+  read_qps_and_start(body, spec);
   return spec;
 }
 
+template <CollectiveKind kind>
+WorkloadSpec parse_one_collective(const YamlValue& body, NameResolver& names) {
+  return parse_collective(body, names, kind);
+}
+
 WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"hosts", "load", "message", "shift"});
+  body.only_keys({"hosts", "load", "message", "shift", "qps", "at"});
   PermutationSpec spec;
   spec.hosts = read_hosts(body, names);
-  const YamlValue load = body.require("load");
-  spec.load = load.as_probability();
-  if (spec.load.ppb == 0) load.fail_expecting("a load above 0%");
+  spec.load = read_load(body);
   spec.message = read_size(body.require("message"), kMaxMessageBytes);
   if (const auto shift = body.get("shift")) {
     const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
     spec.shift = static_cast<uint32_t>(shift->as_integer(1, last));
   }
+  read_qps_and_start(body, spec);
   return spec;
 }
 
 WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count"});
+  body.only_keys({"from", "to", "size", "count", "until", "qps", "depth", "at"});
   WriteSpec spec;
-  spec.from = read_host(body.require("from"), names);
-  const YamlValue to = body.require("to");
-  spec.to = read_host(to, names);
-  if (spec.to == spec.from) to.fail_expecting("a host other than the sender");
+  std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
-  if (const auto count = body.get("count")) {
-    spec.count = static_cast<uint32_t>(count->as_integer(1, kMaxRepeats));
+  read_qps_and_start(body, spec);
+  spec.count = read_repeats(body, "count", spec.qps);
+  if (spec.count != 0 && spec.count < spec.qps) {
+    body.require("count").fail_expecting("at least one write for each of " +
+                                         std::to_string(spec.qps) + " queue pairs");
   }
+  if (const auto depth = body.get("depth")) {
+    spec.depth = static_cast<uint32_t>(depth->as_integer(1, kMaxRepeats));
+  }
+  return spec;
+}
+
+WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
+  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at"});
+  IncastSpec spec;
+  const YamlValue from = body.require("from");
+  spec.to = read_host(body.require("to"), names);
+  for (const NodeId id : names.hosts(from)) {
+    spec.from.push_back(names.topology().node(id).index);
+    if (spec.from.back() == spec.to) from.fail_expecting("hosts other than the receiver");
+  }
+  if (spec.from.empty()) from.fail_expecting("at least one host");
+  if (const auto victim = body.get("victim")) {
+    victim->only_keys({"from", "to"});
+    const auto [sender, receiver] = read_pair(*victim, names);
+    spec.victim = IncastSpec::Flow{sender, receiver};
+    if (receiver == spec.to) {
+      victim->require("to").fail_expecting("a host other than the incast's receiver");
+    }
+  }
+  spec.load = read_load(body);
+  spec.message = read_size(body.require("message"), kMaxMessageBytes);
+  read_qps_and_start(body, spec);
+  return spec;
+}
+
+WorkloadSpec parse_ping_pong(const YamlValue& body, NameResolver& names) {
+  body.only_keys({"from", "to", "size", "count", "until", "at"});
+  PingPongSpec spec;
+  std::tie(spec.from, spec.to) = read_pair(body, names);
+  spec.size = read_size(body.require("size"), kMaxMessageBytes);
+  spec.count = read_repeats(body, "count", 1);
+  if (const auto at = body.get("at")) spec.at = at->as_time();
   return spec;
 }
 
@@ -90,8 +164,17 @@ struct Word {
   std::string_view name;
   WorkloadSpec (*parse)(const YamlValue& body, NameResolver& names);
 };
-constexpr std::array kWords{Word{"all_reduce", parse_all_reduce},
-                            Word{"permutation", parse_permutation}, Word{"write", parse_write}};
+constexpr std::array kWords{
+    Word{name_of(CollectiveKind::kAllReduce), parse_one_collective<CollectiveKind::kAllReduce>},
+    Word{name_of(CollectiveKind::kAllGather), parse_one_collective<CollectiveKind::kAllGather>},
+    Word{name_of(CollectiveKind::kReduceScatter),
+         parse_one_collective<CollectiveKind::kReduceScatter>},
+    Word{name_of(CollectiveKind::kAllToAll), parse_one_collective<CollectiveKind::kAllToAll>},
+    Word{name_of(CollectiveKind::kSendRecv), parse_one_collective<CollectiveKind::kSendRecv>},
+    Word{"permutation", parse_permutation},
+    Word{"write", parse_write},
+    Word{"incast", parse_incast},
+    Word{"ping_pong", parse_ping_pong}};
 
 WorkloadSpec parse_entry(const YamlValue& entry, NameResolver& names) {
   std::vector<std::string> words;
@@ -116,32 +199,7 @@ WorkloadSpec parse_entry(const YamlValue& entry, NameResolver& names) {
   entry.fail_expecting(one_of("", words));
 }
 
-std::string host_list(const std::vector<uint32_t>& hosts) {
-  std::string text = "[";
-  for (size_t i = 0; i < hosts.size(); ++i) text += (i ? ", h" : "h") + std::to_string(hosts[i]);
-  return text + "]";
-}
-
 }  // namespace
-
-std::string_view name_of(const WorkloadSpec& spec) { return kWords.at(spec.index()).name; }
-
-std::string describe(const WorkloadSpec& spec) {
-  if (const auto* reduce = std::get_if<AllReduceSpec>(&spec)) {
-    return "all_reduce of " + exact(reduce->size) + " over " +
-           std::to_string(reduce->hosts.size()) + " hosts, " +
-           (reduce->iterations == 0 ? "until the end"
-                                    : std::to_string(reduce->iterations) + " times");
-  }
-  if (const auto* shuffle = std::get_if<PermutationSpec>(&spec)) {
-    return "permutation by " + std::to_string(shuffle->shift) + " of " +
-           std::to_string(shuffle->hosts.size()) + " hosts at " + exact(shuffle->load) +
-           " load, messages of " + exact(shuffle->message);
-  }
-  const auto& write = std::get<WriteSpec>(spec);
-  return "write of " + exact(write.size) + " from h" + std::to_string(write.from) + " to h" +
-         std::to_string(write.to) + ", " + std::to_string(write.count) + " times";
-}
 
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names) {
   std::vector<WorkloadSpec> result;
@@ -152,23 +210,6 @@ std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& n
     result.push_back(parse_entry(entry, names));
   }
   return result;
-}
-
-std::string to_yaml(const WorkloadSpec& spec) {
-  const std::string head = std::string(name_of(spec)) + ": {";
-  if (const auto* reduce = std::get_if<AllReduceSpec>(&spec)) {
-    return head + "hosts: " + host_list(reduce->hosts) + ", size: " + exact(reduce->size) +
-           (reduce->iterations == 0 ? ", until: end}"
-                                    : ", iterations: " + std::to_string(reduce->iterations) + "}");
-  }
-  if (const auto* shuffle = std::get_if<PermutationSpec>(&spec)) {
-    return head + "hosts: " + host_list(shuffle->hosts) + ", load: " + exact(shuffle->load) +
-           ", message: " + exact(shuffle->message) + ", shift: " + std::to_string(shuffle->shift) +
-           "}";
-  }
-  const auto& write = std::get<WriteSpec>(spec);
-  return head + "from: h" + std::to_string(write.from) + ", to: h" + std::to_string(write.to) +
-         ", size: " + exact(write.size) + ", count: " + std::to_string(write.count) + "}";
 }
 
 }  // namespace mrclab::endpoint

@@ -4,9 +4,16 @@
 //   workload:
 //     - all_reduce: {hosts: all, size: 8MiB, until: end}       # or iterations: 3
 //     - permutation: {hosts: all, load: 90%, message: 256KiB, shift: 4}
-//     - write: {from: h0, to: h1, size: 1MiB, count: 10}
+//     - write: {from: h0, to: h1, size: 1MiB, count: 10, depth: 4}
+//     - incast: {from: "h[1-7]", to: h0, load: 100%, message: 64KiB, victim: {from: h8, to: h1}}
+//     - ping_pong: {from: h0, to: h4, size: 2B, count: 1000}
+//
+// all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
+// have `qps: N` (queue pairs per connection, which share the window of their destination; data is
+// striped over them; not for ping_pong) and `at:` (when it starts; by default at 0).
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,27 +27,34 @@ namespace mrclab::endpoint {
 
 inline constexpr uint64_t kReduceElementBytes = 4;
 inline constexpr size_t kMaxWorkloads = 64;
+inline constexpr uint32_t kMaxQps = 64;  ///< per connection; our choice: what a host has is bounded
 
-/// A ring all-reduce over `size` bytes of 32-bit elements: rank i is hosts[i] and sends to
-/// hosts[i + 1]. `size` is a multiple of 4 and at least 4 bytes per host.
-struct AllReduceSpec {
+/// Named as in the file, in `perf` and, but for the underscores, in nccl-tests.
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kSendRecv,
+};
+constexpr std::string_view name_of(CollectiveKind kind) {
+  constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                         "sendrecv"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+/// A collective over 32-bit elements: rank i is hosts[i]; rings send to hosts[i + 1]. `size` is
+/// what nccl-tests means by it: the vector that is reduced, all that is gathered, all that a host
+/// has for the others, what goes to the neighbour. A multiple of 4.
+struct CollectiveSpec {
   std::vector<uint32_t> hosts;  ///< host numbers, ascending, at least 2
   Bytes size;
   uint32_t iterations = 0;  ///< 0: again and again until the run's end
-  bool operator==(const AllReduceSpec&) const = default;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  uint32_t qps = 1;
+  FabricTime at{};
+  bool operator==(const CollectiveSpec&) const = default;
 };
-
-/// Which part of the vector chunk `index` of the ring is. Chunks differ by at most one element.
-struct ReduceChunk {
-  uint64_t offset = 0;  ///< bytes
-  uint64_t length = 0;  ///< bytes
-};
-constexpr ReduceChunk reduce_chunk(Bytes size, size_t hosts, size_t index) {
-  const uint64_t elements = size.value / kReduceElementBytes;
-  const uint64_t begin = elements * index / hosts;
-  const uint64_t end = elements * (index + 1) / hosts;
-  return {begin * kReduceElementBytes, (end - begin) * kReduceElementBytes};
-}
 
 /// hosts[i] writes messages of `message` bytes to hosts[(i + shift) mod n], offered at `load` of
 /// the sum of its port rates, until the run's end.
@@ -49,24 +63,61 @@ struct PermutationSpec {
   Probability load;             ///< share of the host's total line rate, above 0
   Bytes message;                ///< at least 1
   uint32_t shift = 1;           ///< 1 .. n-1
+  uint32_t qps = 1;
+  FabricTime at{};
   bool operator==(const PermutationSpec&) const = default;
 };
 
-/// `count` writes of `size` bytes, one after the other.
+/// `count` writes of `size` bytes, at most `depth` of them outstanding per queue pair, as fast as
+/// they go.
 struct WriteSpec {
   uint32_t from = 0;  ///< host numbers, different
   uint32_t to = 0;
   Bytes size;          ///< at least 1
-  uint32_t count = 1;  ///< at least 1
+  uint32_t count = 1;  ///< over all queue pairs, at least one for each; 0: until the run's end
+  uint32_t qps = 1;
+  uint32_t depth = 0;  ///< 0: as many as the receiver's memory holds (StreamLayout)
+  FabricTime at{};
   bool operator==(const WriteSpec&) const = default;
 };
 
-using WorkloadSpec = std::variant<AllReduceSpec, PermutationSpec, WriteSpec>;
+/// Every host of `from` writes to `to`, offered at `load` of its total line rate, until the run's
+/// end; beside them a victim that has nothing to do with `to`.
+struct IncastSpec {
+  struct Flow {
+    uint32_t from = 0;
+    uint32_t to = 0;
+    bool operator==(const Flow&) const = default;
+  };
+  std::vector<uint32_t> from;  ///< host numbers, ascending, without `to`
+  uint32_t to = 0;
+  std::optional<Flow> victim;
+  Probability load;
+  Bytes message;
+  uint32_t qps = 1;
+  FabricTime at{};
+  bool operator==(const IncastSpec&) const = default;
+};
+
+/// `count` messages there and back, one at a time.
+struct PingPongSpec {
+  uint32_t from = 0;  ///< host numbers, different
+  uint32_t to = 0;
+  Bytes size;
+  uint32_t count = 1;  ///< 0: until the run's end
+  FabricTime at{};
+  bool operator==(const PingPongSpec&) const = default;
+};
+
+using WorkloadSpec =
+    std::variant<CollectiveSpec, PermutationSpec, WriteSpec, IncastSpec, PingPongSpec>;
 
 /// "all_reduce", "permutation", "write": the key in the file.
 std::string_view name_of(const WorkloadSpec& spec);
 /// One line: "all_reduce of 8MiB over 8 hosts until the end".
 std::string describe(const WorkloadSpec& spec);
+/// When its applications start.
+FabricTime start_of(const WorkloadSpec& spec);
 
 /// Reads a `workload:` list. Throws InputError with the position.
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names);

@@ -12,7 +12,7 @@ using namespace mrclab::endpoint;
 
 namespace {
 std::vector<WorkloadSpec> ring_and_writes() {
-  AllReduceSpec reduce;
+  CollectiveSpec reduce;
   reduce.hosts = {0, 1, 2, 3, 4, 5, 6, 7};
   reduce.size = {1 << 20};
   WriteSpec write;

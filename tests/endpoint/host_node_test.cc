@@ -21,8 +21,8 @@ constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
 Topology pair() { return build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)); }
 
-AllReduceSpec all_reduce(const Topology& topology, uint64_t size, uint32_t iterations) {
-  AllReduceSpec spec;
+CollectiveSpec all_reduce(const Topology& topology, uint64_t size, uint32_t iterations) {
+  CollectiveSpec spec;
   for (uint32_t h = 0; h < topology.host_count(); ++h) spec.hosts.push_back(h);
   spec.size = {size};
   spec.iterations = iterations;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "endpoint/collective_layout.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
@@ -30,10 +31,10 @@ using Hosts = std::vector<uint32_t>;
 
 TEST_CASE("an all-reduce is read with its ranks, its size and how often") {
   const WorkloadSpec endless = parse("all_reduce: {hosts: all, size: 8MiB, until: end}");
-  CHECK(std::get<AllReduceSpec>(endless) ==
-        AllReduceSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Bytes{8u << 20}, 0});
+  CHECK(std::get<CollectiveSpec>(endless) ==
+        CollectiveSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Bytes{8u << 20}, 0});
   const WorkloadSpec thrice = parse("all_reduce: {hosts: \"h[1-3]\", size: 4kB, iterations: 3}");
-  CHECK(std::get<AllReduceSpec>(thrice) == AllReduceSpec{{1, 2, 3}, Bytes{4000}, 3});
+  CHECK(std::get<CollectiveSpec>(thrice) == CollectiveSpec{{1, 2, 3}, Bytes{4000}, 3});
   CHECK(describe(endless) == "all_reduce of 8MiB over 8 hosts, until the end");
   CHECK(describe(thrice) == "all_reduce of 4000B over 3 hosts, 3 times");
 }
@@ -69,7 +70,17 @@ TEST_CASE("a workload written as text reads back as the same workload") {
   for (const char* text : {"all_reduce: {hosts: all, size: 8MiB, until: end}",
                            "all_reduce: {hosts: \"random(3, h*)\", size: 1000B, iterations: 2}",
                            "permutation: {hosts: all, load: 12.5%, message: 256KiB, shift: 4}",
-                           "write: {from: h0, to: h7, size: 3B, count: 9}"}) {
+                           "write: {from: h0, to: h7, size: 3B, count: 9}",
+                           "write: {from: h0, to: h7, size: 3B, until: end, qps: 4, depth: 128}",
+                           "all_gather: {hosts: all, size: 8KiB, until: end, qps: 2, at: 5us}",
+                           "reduce_scatter: {hosts: all, size: 4B, iterations: 1}",
+                           "all_to_all: {hosts: [h0, h3], size: 4B, iterations: 1}",
+                           "sendrecv: {hosts: all, size: 1MiB, iterations: 1}",
+                           "incast: {from: \"h[1-7]\", to: h0, load: 100%, message: 64KiB}",
+                           "incast: {from: [h1], to: h0, victim: {from: h1, to: h2}, load: 1%, "
+                           "message: 1B, qps: 3, at: 1ms}",
+                           "ping_pong: {from: h0, to: h4, size: 2B, until: end}",
+                           "ping_pong: {from: h0, to: h4, size: 2B, count: 7, at: 1us}"}) {
     const WorkloadSpec spec = parse(text);
     CHECK(parse(to_yaml(spec)) == spec);
   }
@@ -90,12 +101,8 @@ TEST_CASE("bad workloads get an exact error") {
            Row{"all_reduce: {hosts: all, size: 8, until: end}",
                "f.yaml:1:34: found \"8\": expected a size such as 8MiB (B, kB, MB, GB, KiB, MiB, "
                "GiB)"},
-           Row{"all_reduce: {hosts: all, size: 28B, until: end}",
-               "f.yaml:1:34: found \"28B\": expected a multiple of 4B of at least 32B: one 32-bit "
-               "element per host"},
-           Row{"all_reduce: {hosts: all, size: 33B, until: end}",
-               "f.yaml:1:34: found \"33B\": expected a multiple of 4B of at least 32B: one 32-bit "
-               "element per host"},
+           Row{"all_reduce: {hosts: all, size: 27B, until: end}",
+               "f.yaml:1:34: found \"27B\": expected a multiple of 4B: 32-bit elements"},
            Row{"all_reduce: {hosts: all, size: 1GiB, until: end}",
                "f.yaml:1:34: found \"1GiB\": expected a size from 1B to 256MiB"},
            Row{"all_reduce: {hosts: h1, size: 8MiB, until: end}",
@@ -119,6 +126,16 @@ TEST_CASE("bad workloads get an exact error") {
                "f.yaml:1:25: found \"h0\": expected a host other than the sender"},
            Row{"write: {from: all, to: h0, size: 1B}",
                "f.yaml:1:17: found \"all\": expected one host"},
+           Row{"write: {from: h0, to: h1, size: 1B, count: 3, qps: 4}",
+               "f.yaml:1:46: found \"3\": expected at least one write for each of 4 queue pairs"},
+           Row{"write: {from: h0, to: h1, size: 1B, count: 3, until: end}",
+               "f.yaml:1:39: found \"until\" and \"count\": expected one of them"},
+           Row{"sendrecv: {hosts: all, size: 4B, until: end, qps: 65}",
+               "f.yaml:1:53: found \"65\": expected a whole number from 1 to 64"},
+           Row{"incast: {from: all, to: h0, load: 1%, message: 1B}",
+               "f.yaml:1:18: found \"all\": expected hosts other than the receiver"},
+           Row{"incast: {from: h1, to: h0, victim: {from: h2, to: h0}, load: 1%, message: 1B}",
+               "f.yaml:1:53: found \"h0\": expected a host other than the incast's receiver"},
            Row{"write: {from: h0, to: h1, size: 0B}",
                "f.yaml:1:35: found \"0B\": expected a size from 1B to 256MiB"},
        }) {

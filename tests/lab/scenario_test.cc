@@ -62,7 +62,7 @@ TEST_CASE("the optic glitch is read whole: fabric, work, fault, schedule and wha
   CHECK(s.timing == TimingMode::kCarried);
   CHECK(s.captures == CaptureScope::kHosts);
   REQUIRE(s.workload.size() == 1);
-  CHECK(std::get<endpoint::AllReduceSpec>(s.workload[0]).hosts.size() == 8);
+  CHECK(std::get<endpoint::CollectiveSpec>(s.workload[0]).hosts.size() == 8);
   REQUIRE(s.faults.size() == 1);
   CHECK(s.schedule.size() == 32);  // four links, two wires and two carriers each, down and up
   CHECK(s.schedule.front().at == FabricTime::from_us(300));
@@ -160,7 +160,7 @@ TEST_CASE("a command line may put its own seed, fabric, end, pace and captures i
   const Scenario s = parse(with("seed: 3\n"), o);
   CHECK(s.seed == 42);
   CHECK(s.topology.name == "hall");
-  CHECK(std::get<endpoint::AllReduceSpec>(s.workload[0]).hosts.size() == 16);
+  CHECK(std::get<endpoint::CollectiveSpec>(s.workload[0]).hosts.size() == 16);
   CHECK(s.end == FabricTime::from_us(500));
   CHECK(s.dilation == 8000u);
   CHECK(s.captures == CaptureScope::kAll);

@@ -1,9 +1,10 @@
 // One host of a ring of two, played against by hand: what it posts, and what it waits for.
 
-#include "endpoint/collective_all_reduce.h"
+#include "endpoint/collective.h"
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <vector>
 
 using namespace mrclab;
@@ -15,16 +16,16 @@ constexpr uint64_t kSize = 4096;
 
 class Hand : public Verbs {
  public:
-  Hand() : region(CollectiveLayout({kSize}, 2).region_size().value), app(config()) {
-    app.start(*this);
+  Hand() : schedule(CollectiveKind::kAllReduce, {kSize}, 2, 1) {
+    region.resize(schedule.inbox_size(0).value);
+    app.emplace(config());
+    app->start(*this);
   }
-  AllReduce::Config config() {
-    AllReduce::Config c(CollectiveLayout({kSize}, 2));
+  Collective::Config config() {
+    Collective::Config c(schedule);
     c.seed = 5;
-    c.right = {0};
-    c.left = {1};
-    c.memory = region;
-    c.remote_va = 1 << 20;
+    c.links.resize(1);
+    c.links[0] = {{{0}}, {{1}}, 1 << 20, 0, region};
     return c;
   }
   FabricTime now() const override { return {}; }
@@ -44,22 +45,23 @@ class Hand : public Verbs {
   /// The neighbour's contribution arrives: its input of chunk 1 in scratch slot 0.
   void receive_scatter(uint32_t iteration) {
     fill_ramp(std::span(region).subspan(2 * kSize, kSize / 2), kSize / 8,
-              app.input_of(1, iteration));
-    app.on_receive_immediate(*this, {1}, iteration << 8);
+              app->input_of(1, iteration));
+    app->on_receive_immediate(*this, {1}, iteration << 8);
   }
   /// The neighbour's result arrives: chunk 0 of the vector.
   void receive_gather(uint32_t iteration) {
     fill_ramp(std::span(region).subspan((iteration & 1) * kSize, kSize / 2), 0,
-              app.sum_of(iteration));
-    app.on_receive_immediate(*this, {1}, iteration << 8);
+              app->sum_of(iteration));
+    app->on_receive_immediate(*this, {1}, iteration << 8);
   }
-  void complete(size_t index) { app.on_write_complete(*this, {0}, posted[index].id); }
+  void complete(size_t index) { app->on_write_complete(*this, {0}, posted[index].id); }
 
+  CollectiveSchedule schedule;
   std::vector<uint8_t> region;
   std::vector<WriteRequest> posted;
   uint64_t verified = 0, mismatched = 0;
   uint32_t done = 0;
-  AllReduce app;
+  std::optional<Collective> app;
 };
 
 }  // namespace
@@ -73,7 +75,7 @@ TEST_CASE("rank 0 of two sends chunk 0 to scratch, then the sum of chunk 1 to it
   h.receive_scatter(0);
   REQUIRE(h.posted.size() == 2);
   CHECK(h.posted[1].remote_va == (1 << 20) + kSize / 2);
-  CHECK(count_mismatched_bytes(h.posted[1].local, kSize / 8, h.app.sum_of(0)) == 0);
+  CHECK(count_mismatched_bytes(h.posted[1].local, kSize / 8, h.app->sum_of(0)) == 0);
   h.receive_gather(0);
   CHECK(h.done == 1);
   CHECK(h.verified == kSize);
@@ -115,10 +117,10 @@ TEST_CASE("a receive that comes before its iteration was started is used when it
 TEST_CASE("a result that is wrong is reported, and strange immediates are ignored") {
   Hand h;
   h.receive_scatter(0);
-  h.app.on_receive_immediate(h, {1}, 77);  // no such lane
-  h.app.on_receive_immediate(h, {0}, 0);   // not from the left
+  h.app->on_receive_immediate(h, {1}, 77);  // no such lane
+  h.app->on_receive_immediate(h, {0}, 0);   // not from the left
   CHECK(h.done == 0);
-  h.app.on_receive_immediate(h, {1}, 0);  // the result never came
+  h.app->on_receive_immediate(h, {1}, 0);  // the result never came
   CHECK(h.done == 1);
   CHECK(h.mismatched == kSize / 2);
 }

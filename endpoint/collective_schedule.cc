@@ -1,0 +1,84 @@
+#include "endpoint/collective_schedule.h"
+
+namespace mrclab::endpoint {
+
+CollectiveSchedule::CollectiveSchedule(CollectiveKind kind, Bytes size, size_t hosts, uint32_t qps)
+    : kind_(kind),
+      hosts_(hosts),
+      layout_(size, kind == CollectiveKind::kSendRecv ? 1 : hosts, qps) {
+  const auto others = static_cast<uint32_t>(hosts - 1);
+  switch (kind) {
+    case CollectiveKind::kAllReduce:
+      reducing_ = others;
+      steps_ = 2 * others;
+      break;
+    case CollectiveKind::kReduceScatter: reducing_ = steps_ = others; break;
+    case CollectiveKind::kAllGather:
+    case CollectiveKind::kAllToAll: steps_ = others; break;
+    case CollectiveKind::kSendRecv: break;
+  }
+}
+
+Bytes CollectiveSchedule::inbox_size(size_t rank) const {
+  if (kind_ == CollectiveKind::kAllToAll) return {2 * layout_.chunk(rank).length};
+  return {2 * layout_.size().value + reducing_ * layout_.longest_chunk()};
+}
+
+Bytes CollectiveSchedule::own_size() const {
+  const bool apart = kind_ == CollectiveKind::kAllToAll || kind_ == CollectiveKind::kSendRecv;
+  return {apart ? 2 * layout_.size().value : 0};
+}
+
+uint64_t CollectiveSchedule::scratch_offset(uint32_t step, size_t chunk, uint32_t lane) const {
+  return 2 * layout_.size().value + step * layout_.longest_chunk() +
+         layout_.lane_of_chunk(chunk, lane).offset;
+}
+
+CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, uint32_t iteration,
+                                                  uint32_t step) const {
+  const uint64_t vector = vector_offset(iteration);
+  Send send;
+  size_t chunk = 0;  // of sendrecv
+  if (kind_ == CollectiveKind::kAllToAll) {
+    send.link = step;
+    chunk = to_rank(rank, step);
+  } else if (step < reducing_) {
+    chunk = back(rank, step + (kind_ == CollectiveKind::kReduceScatter ? 1 : 0));
+    send.scratch = true;
+  } else if (kind_ != CollectiveKind::kSendRecv) {
+    chunk = back(rank + (reduces() ? 1 : 0), step - reducing_);
+  }
+  const ReduceChunk slice = layout_.slice(chunk, lane);
+  send.from = vector + slice.offset;
+  send.length = slice.length;
+  if (kind_ == CollectiveKind::kAllToAll) {
+    send.to =
+        (iteration & 1) * layout_.chunk(chunk).length + layout_.lane_of_chunk(chunk, lane).offset;
+  } else {
+    send.to = send.scratch ? scratch_offset(step, chunk, lane) : send.from;
+  }
+  return send;
+}
+
+CollectiveSchedule::Receive CollectiveSchedule::receive(size_t rank, uint32_t lane,
+                                                        uint32_t iteration, uint32_t step) const {
+  // It is what the host at the other end of the link sends in the same step.
+  const size_t link = kind_ == CollectiveKind::kAllToAll ? step : 0;
+  const size_t source = from_rank(rank, link);
+  const Send sent = send(source, lane, iteration, step);
+  Receive receive;
+  receive.link = link;
+  receive.at = sent.to;
+  receive.length = sent.length;
+  receive.first_element = (sent.from - vector_offset(iteration)) / kReduceElementBytes;
+  if (sent.scratch) receive.add_to = sent.from;
+  receive.final = !sent.scratch || step + 1 == reducing_;
+  if (kind_ == CollectiveKind::kAllGather) {
+    receive.source = back(rank, step + 1);
+  } else if (!reduces()) {
+    receive.source = source;
+  }
+  return receive;
+}
+
+}  // namespace mrclab::endpoint

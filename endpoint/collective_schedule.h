@@ -1,0 +1,96 @@
+#pragma once
+// What each host of a collective sends and receives in which step; the state machine that does it
+// is collective.h. All five are here: host i of n, hosts in a ring.
+//
+//   all_reduce      n - 1 reducing steps, then n - 1 gathering ones, each from the left to the
+//   right reduce_scatter  the reducing steps alone, one chunk further, so that host i ends with
+//   chunk i all_gather      the gathering steps alone, from host i's own chunk sendrecv        one
+//   step: the whole vector to the right neighbour (nccl-tests: sendrecv_perf) all_to_all      n - 1
+//   steps at once, without order: chunk j goes straight to host j
+//
+//   reducing step s:   send chunk (i - a - s), receive chunk (i - a - s - 1) into scratch slot s
+//   and
+//                      add it; a = 0, for reduce_scatter a = 1
+//   gathering step g:  send chunk (i + b - g), receive chunk (i + b - g - 1) into its place; b = 1
+//                      after reducing steps, else 0
+//
+// Memory of a host, E and O for even and odd iterations:
+//   rings       inbox of the left neighbour:  vector E | vector O | scratch slots; sent from there
+//   sendrecv    inbox of the left neighbour:  vector E | vector O      own:  vector E | vector O
+//   all_to_all  inbox of each other host:     chunk E | chunk O        own:  vector E | vector O
+
+#include <optional>
+
+#include "endpoint/collective_layout.h"
+#include "endpoint/workload_spec.h"
+
+namespace mrclab::endpoint {
+
+class CollectiveSchedule {
+ public:
+  CollectiveSchedule(CollectiveKind kind, Bytes size, size_t hosts, uint32_t qps);
+
+  /// One write: `length` bytes from `from` in this host's own memory to `to` in the inbox of the
+  /// host at the other end of `link`.
+  struct Send {
+    size_t link = 0;
+    uint64_t from = 0;
+    uint64_t to = 0;
+    uint64_t length = 0;
+    bool scratch = false;  ///< goes to a scratch slot
+  };
+  /// What has arrived: `length` bytes at `at` in the inbox of `link`.
+  struct Receive {
+    size_t link = 0;
+    uint64_t at = 0;
+    uint64_t length = 0;
+    std::optional<uint64_t> add_to;  ///< in this host's own memory: to be added there
+    bool final = false;              ///< what is there then is a result
+    uint64_t first_element = 0;      ///< of the vector whose ramp it must be
+    std::optional<size_t> source;    ///< whose input it must be; none: the sum over all hosts
+  };
+
+  CollectiveKind kind() const { return kind_; }
+  const CollectiveLayout& layout() const { return layout_; }
+  size_t hosts() const { return hosts_; }
+  uint32_t steps() const { return steps_; }
+  uint32_t reducing_steps() const { return reducing_; }
+  /// Step s + 1 may be sent when step s was received; else all are sent at once, one per link.
+  bool chained() const {
+    return kind_ != CollectiveKind::kAllToAll && kind_ != CollectiveKind::kSendRecv;
+  }
+  bool reduces() const { return reducing_ > 0; }
+
+  /// Hosts that each host sends to. Link l leads to host i + 1 + l and comes from host i - 1 - l.
+  size_t links() const { return kind_ == CollectiveKind::kAllToAll ? hosts_ - 1 : 1; }
+  size_t to_rank(size_t rank, size_t link) const { return (rank + 1 + link) % hosts_; }
+  size_t from_rank(size_t rank, size_t link) const { return (rank + hosts_ - 1 - link) % hosts_; }
+
+  /// Of the memory that another host writes to, at `rank`.
+  Bytes inbox_size(size_t rank) const;
+  /// Own memory; empty for the rings, which send from their inbox.
+  Bytes own_size() const;
+
+  Send send(size_t rank, uint32_t lane, uint32_t iteration, uint32_t step) const;
+  Receive receive(size_t rank, uint32_t lane, uint32_t iteration, uint32_t step) const;
+  /// Does this host's input contain chunk `chunk`?
+  bool fills(size_t rank, size_t chunk) const {
+    return kind_ != CollectiveKind::kAllGather || chunk == rank;
+  }
+  /// Where own data of `iteration` begins.
+  uint64_t vector_offset(uint32_t iteration) const {
+    return (iteration & 1) * layout_.size().value;
+  }
+
+ private:
+  size_t back(size_t rank, size_t by) const { return (rank + 2 * hosts_ - by) % hosts_; }
+  uint64_t scratch_offset(uint32_t step, size_t chunk, uint32_t lane) const;
+
+  CollectiveKind kind_;
+  size_t hosts_;
+  CollectiveLayout layout_;
+  uint32_t reducing_ = 0;
+  uint32_t steps_ = 1;
+};
+
+}  // namespace mrclab::endpoint
