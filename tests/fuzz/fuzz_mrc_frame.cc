@@ -6,28 +6,12 @@
 #include "fabric/headers.h"
 #include "fabric/history.h"
 #include "tests/fuzz/must.h"
+#include "tests/support/sample_frames.h"
 
 using namespace mrclab;
+using mrclab::test::spec_of;
 
 namespace {
-
-MrcFrameSpec spec_of(const MrcPacket& packet) {
-  MrcFrameSpec spec;
-  spec.source_mac = packet.ethernet.source;
-  spec.destination_mac = packet.ethernet.destination;
-  spec.outer_source = packet.outer.source;
-  spec.carrier = packet.outer.destination;
-  spec.inner_source = packet.inner.source;
-  spec.inner_destination = packet.inner.destination;
-  spec.dscp = packet.outer.dscp();
-  spec.ecn = packet.outer.ecn();
-  spec.hop_limit = packet.outer.hop_limit;
-  spec.ev = packet.entropy();
-  spec.bth = packet.bth;
-  spec.extension = packet.extension;
-  spec.payload_length = packet.payload.size();
-  return spec;
-}
 
 void check_spans(std::span<const uint8_t> bytes, const MrcPacket& packet) {
   MUST(packet.payload.size() <= packet.payload_length);

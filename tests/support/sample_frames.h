@@ -138,6 +138,25 @@ inline std::vector<uint8_t> build_frame(const MrcFrameSpec& spec) {
   return frame;
 }
 
+/// What would build this packet again.
+inline MrcFrameSpec spec_of(const MrcPacket& packet) {
+  MrcFrameSpec spec;
+  spec.source_mac = packet.ethernet.source;
+  spec.destination_mac = packet.ethernet.destination;
+  spec.outer_source = packet.outer.source;
+  spec.carrier = packet.outer.destination;
+  spec.inner_source = packet.inner.source;
+  spec.inner_destination = packet.inner.destination;
+  spec.dscp = packet.outer.dscp();
+  spec.ecn = packet.outer.ecn();
+  spec.hop_limit = packet.outer.hop_limit;
+  spec.ev = packet.entropy();
+  spec.bth = packet.bth;
+  spec.extension = packet.extension;
+  spec.payload_length = packet.payload.size();
+  return spec;
+}
+
 /// What a switch does (MRC paper §2.1; SONiC's size): cuts the frame and mends the outer length.
 inline std::vector<uint8_t> trim(std::vector<uint8_t> frame, size_t size = kTrimmedFrameBytes) {
   if (frame.size() <= size) return frame;

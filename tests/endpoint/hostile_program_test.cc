@@ -1,0 +1,29 @@
+// Random programs of mutations against a live pair of hosts. The fuzz target fuzz_endpoint runs the
+// same harness with a search for coverage; what it found is repeated here.
+
+#include "tests/support/hostile_program.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/property.h"
+
+using namespace mrclab::test;
+
+TEST_CASE("whatever happens to packets, each byte arrives right or the queue pair fails cleanly") {
+  uint64_t frames = 0, disturbed = 0, failed = 0, forged = 0;
+  CHECK(counterexample(
+            [&](const std::vector<uint8_t>& program) {
+              const HostileOutcome outcome = run_hostile_program(program);
+              frames += outcome.frames;
+              disturbed += outcome.disturbances;
+              failed += outcome.qps_failed;
+              forged += outcome.forged ? 1 : 0;
+              if (!outcome.violation.empty()) RC_FAIL(outcome.violation);
+            },
+            400, 200) == "");
+  // The attack reached its target.
+  CHECK(frames > 20'000);
+  CHECK(disturbed > 2'000);
+  CHECK(failed > 0);
+  CHECK(forged > 100);
+}
