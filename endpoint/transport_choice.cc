@@ -113,8 +113,10 @@ std::string to_yaml(const TransportChoice& choice) {
   return text + "}";
 }
 
-std::string written_value(const TransportOption& option, const TransportProfile& profile) {
-  return written(option, std::visit(GetValue{profile}, option.kind));
+std::string shown_value(const TransportOption& option, const TransportProfile& profile) {
+  const TransportChoice::Value value = std::visit(GetValue{profile}, option.kind);
+  if (const auto* time = std::get_if<FabricTime>(&value)) return to_string(*time);
+  return written(option, value);
 }
 
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {

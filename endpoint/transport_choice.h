@@ -62,8 +62,8 @@ TransportChoice parse_transport(const YamlValue& value);
 /// A map as it would stand in a file; reads back as the same choice.
 std::string to_yaml(const TransportChoice& choice);
 
-/// The value that a profile has for an option, as it would stand in a file: "22.1us", "on", "64".
-std::string written_value(const TransportOption& option, const TransportProfile& profile);
+/// The value that a profile has for an option, for people: "22.0416us", "on", "64".
+std::string shown_value(const TransportOption& option, const TransportProfile& profile);
 
 /// The profile with the options of the choice in place.
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology);

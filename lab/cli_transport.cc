@@ -41,8 +41,8 @@ int transport_command(const TransportOptions& options) {
     fmt::print("{:<22} {:<12} {:<12}\n", "option", "lab", "production");
   }
   for (const endpoint::TransportOption& option : endpoint::transport_options()) {
-    const std::string in_lab = written_value(option, lab);
-    const std::string in_production = written_value(option, production);
+    const std::string in_lab = shown_value(option, lab);
+    const std::string in_production = shown_value(option, production);
     if (options.json) {
       all.push_back({{"name", option.name},
                      {"lab", in_lab},

@@ -99,7 +99,7 @@ TEST_CASE("durations in rtt are multiples of the fabric's base RTT") {
   const FabricTime rtt = s.topology.base_rtt;
   CHECK(rtt > FabricTime::zero());
   CHECK(std::get<analysis::ExpectDetect>(s.expect.at(0)).within == rtt * 6);
-  CHECK(s.transport.ack_timeout == rtt * 8);
+  CHECK(endpoint::make_profile(s.transport, s.topology).ack_timeout == rtt * 8);
 }
 
 TEST_CASE("a resolved scenario is a scenario file that says the same, without its fabric's file") {
