@@ -40,7 +40,7 @@ struct HostileSetup {
   uint64_t seed = 0;
   uint64_t size = 0;               ///< bytes of each write
   uint64_t count = 0;              ///< writes of each flow
-  std::vector<HostileFlow> flows;  ///< none: an all-reduce
+  std::vector<HostileFlow> flows;  ///< none: a collective
 
   uint64_t flows_from(uint32_t host) const {
     uint64_t n = 0;
@@ -79,11 +79,13 @@ inline HostileSetup read_hostile_setup(ProgramBytes& in) {
   if ((transport >> 4 & 1) != 0) profile.max_psn_range = 128;
 
   if ((traffic & 0xC0) == 0xC0) {
-    endpoint::AllReduceSpec reduce;
-    reduce.hosts = {0, 1};
-    reduce.size = {uint64_t{pmtu} * (1 + size % 16) + 4 * (size / 16)};
-    reduce.iterations = 1 + count % 3;
-    setup.config.workloads = {reduce};
+    endpoint::CollectiveSpec collective;
+    collective.kind = static_cast<endpoint::CollectiveKind>(traffic % 5);
+    collective.qps = 1 + (traffic >> 4 & 1);
+    collective.hosts = {0, 1};
+    collective.size = {uint64_t{pmtu} * (1 + size % 16) + 8 * (size / 16)};
+    collective.iterations = 1 + count % 3;
+    setup.config.workloads = {collective};
     return setup;
   }
   const std::array<uint64_t, 8> sizes{1,        3,         pmtu - 1u,      pmtu,
