@@ -4,16 +4,14 @@
 #include <string>
 
 #include "endpoint/collective_schedule.h"
+#include "endpoint/identity.h"
 #include "endpoint/ping_pong.h"
 #include "endpoint/stream_layout.h"
-#include "fabric/random.h"
 
 namespace mrclab::endpoint {
 namespace {
 
-constexpr uint32_t kMaxPerHost = 4000;
-
-/// Gives out identities: random high bits from the seed, a number unique in its host in the low 12.
+/// Gives out identities, host by host.
 class Identities {
  public:
   Identities(const Topology& topology, uint64_t seed)
@@ -24,20 +22,17 @@ class Identities {
     const uint32_t number = ++qps_[host];
     EndPlan plan;
     plan.host = host;
-    // Never 0 or 1 (reserved by InfiniBand) nor the endpoint QPN 2: the high bits are not zero.
-    plan.qpn = {(1 + static_cast<uint32_t>(below(identity(host, number, 1), 0xFFF))) << 12 |
-                number};
-    plan.first_psn = Psn{static_cast<uint32_t>(identity(host, number, 2))};
+    plan.qpn = of(host).qpn(number);
+    plan.first_psn = of(host).first_psn(number);
     return plan;
   }
 
   RegionPlan region(uint32_t host, Bytes size) {
     check(host);
     const uint32_t number = ++regions_[host];
-    const uint64_t page = below(identity(host, number, 3), 1u << 24);
     RegionPlan plan;
-    plan.va = 0x7000'0000'0000 + (uint64_t{number} << 42) + (page << 12);
-    plan.rkey = static_cast<uint32_t>(identity(host, number, 4)) << 12 | number;
+    plan.va = of(host).va(number);
+    plan.rkey = of(host).rkey(number);
     plan.size = size;
     return plan;
   }
@@ -54,10 +49,7 @@ class Identities {
                                   std::to_string(kMaxPerHost) + " queue pairs");
     }
   }
-  uint64_t identity(uint32_t host, uint32_t number, uint32_t what) const {
-    return draw(seed_, topology_.host(host), PortId{}, DrawPurpose::kIdentity,
-                uint64_t{what} << 32 | number);
-  }
+  HostIdentities of(uint32_t host) const { return {seed_, topology_.host(host)}; }
 
   const Topology& topology_;
   uint64_t seed_;

@@ -5,7 +5,7 @@
 namespace mrclab::endpoint {
 
 bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& request) {
-  if (handle.value >= host_.qps_.size()) return false;
+  if (!host_.qps_.contains(handle.value)) return false;
   QueuePair& qp = host_.qps_[handle.value];
   if (qp.application != index_) return false;
   host_.touch(qp);

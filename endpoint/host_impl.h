@@ -3,7 +3,7 @@
 //
 //   Impl -- ports, event queue, arrivals in hand          host_node.cc, host_send.cc
 //     |-- peers (window, reverse path, port status)       host_ports.cc
-//     |-- queue pairs -- requester, responder             host_receive.cc
+//     |-- queue pairs -- requester, responder             host_queue_pairs.cc, host_receive.cc
 //     '-- applications                                    host_workloads.cc, host_applications.cc
 //
 // One event is processed like this: the event itself, then what it means to applications
@@ -17,7 +17,7 @@
 #include "endpoint/host_node.h"
 #include "endpoint/nic_port.h"
 #include "endpoint/packet_maker.h"
-#include "endpoint/queue_pair.h"
+#include "endpoint/queue_pair_table.h"
 #include "fabric/event_queue.h"
 #include "fabric/path.h"
 
@@ -84,8 +84,11 @@ class HostNode::Impl : public QueuePairEvents {
     FabricTime start;
   };
 
-  // Set-up (host_setup.cc).
+  // Queue pairs and peers (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
+  QueuePair& add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
+                            const ConnectionLimits& limits);
+  void remove_queue_pair(QueuePair& qp);
   Peer& peer_for(uint32_t host);
 
   // Applications from the workloads (host_workloads.cc).
@@ -178,7 +181,7 @@ class HostNode::Impl : public QueuePairEvents {
   std::deque<PortState> ports_;                       // by plane
   std::deque<Peer> peers_;                            // stable addresses
   std::vector<uint32_t> peer_of_host_;                // kNobody or index
-  std::deque<QueuePair> qps_;                         // by handle; stable addresses
+  QueuePairTable qps_;                                // by handle; stable addresses
   std::unordered_map<uint32_t, uint32_t> qp_of_qpn_;  // lookup only, never iterated
   std::vector<QueuePair*> touched_;
   uint32_t next_qp_ = 0;  // round robin

@@ -71,7 +71,9 @@ void HostNode::Impl::process(const Event& event) {
         on_port_notice(PortId{event.index});
       }
       break;
-    case EventKind::kQpTimer: on_qp_timer(qps_[event.index]); break;
+    case EventKind::kQpTimer:
+      if (qps_.contains(event.index)) on_qp_timer(qps_[event.index]);
+      break;
     case EventKind::kPeerTimer: on_peer_timer(event.index); break;
     case EventKind::kStart: apps_[event.index].application->start(*apps_[event.index].verbs); break;
     case EventKind::kWake:

@@ -37,9 +37,10 @@ void HostNode::Impl::pump_data(FrameSink& out) {
 
 /// Round robin over the queue pairs.
 bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
-  const auto count = static_cast<uint32_t>(qps_.size());
+  const uint32_t count = qps_.places();
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = next_qp_ + i < count ? next_qp_ + i : next_qp_ + i - count;
+    if (!qps_.contains(index)) continue;
     QueuePair& qp = qps_[index];
     const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
     if (!packet) continue;

@@ -49,6 +49,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   Responder responder;
   uint32_t application = 0xFFFF'FFFF;         ///< index in the host
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
+  bool silent = false;  ///< it is being destroyed: nobody is told that it failed
 
  private:
   void write_completed(uint64_t write) override { events_.write_completed(*this, write); }
@@ -57,7 +58,9 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) override {
     events_.loss_detected(*this, ev, psn, cause);
   }
-  void failed(std::string_view reason) override { events_.failed(*this, reason); }
+  void failed(std::string_view reason) override {
+    if (!silent) events_.failed(*this, reason);
+  }
 
   QueuePairEvents& events_;
 };

@@ -1,0 +1,72 @@
+// Queue pairs and peers: created from the connection plan or by the device's user (verbs.h), by the
+// same code, and destroyed again.
+
+#include <algorithm>
+
+#include "endpoint/fixed_window.h"
+#include "endpoint/host_impl.h"
+
+namespace mrclab::endpoint {
+
+Peer& HostNode::Impl::peer_for(uint32_t host) {
+  uint32_t& index = peer_of_host_[host];
+  if (index == kNobody) {
+    index = static_cast<uint32_t>(peers_.size());
+    const auto values =
+        entropy_values(topology_, self_, host, profile_.ev_limit, environment_.seed);
+    const FabricTime fresh = profile_.base_rtt * 4;
+    peers_.emplace_back(host, all_ports_, ReversePath(values, topology_.planes, fresh),
+                        std::make_unique<FixedWindow>(topology_.host_rate, profile_.base_rtt,
+                                                      profile_.window_percent, topology_.planes));
+  }
+  return peers_[index];
+}
+
+void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
+  const ConnectionLimits limits = limits_of(profile_);
+  for (const ConnectionPlan& connection : plan) {
+    for (const bool initiator : {true, false}) {
+      const EndPlan& mine = initiator ? connection.initiator : connection.acceptor;
+      const EndPlan& theirs = initiator ? connection.acceptor : connection.initiator;
+      if (mine.host != self_) continue;
+      QueuePair::Identity id;
+      id.local = mine.qpn;
+      id.remote = theirs.qpn;
+      id.send_first = profile_.first_psn.value_or(mine.first_psn);
+      id.receive_first = profile_.first_psn.value_or(theirs.first_psn);
+      id.workload = connection.workload;
+      add_queue_pair(id, theirs.host, limits);
+    }
+  }
+}
+
+/// `id.handle` is given here.
+QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
+                                          const ConnectionLimits& limits) {
+  const uint32_t place = qps_.next_place();
+  id.handle = {place};
+  EvSet evs(entropy_values(topology_, self_, peer_host, profile_.ev_limit, environment_.seed),
+            topology_.planes, profile_.ev_min_active_divisor,
+            {environment_.seed, environment_.self, place});
+  EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
+  QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host), profile_, limits, std::move(evs),
+                               std::move(prober), memory_, *this, stats_);
+  qp_of_qpn_.emplace(id.local.value, place);
+  stats_.qps = static_cast<uint32_t>(qps_.size());
+  touched_.reserve(qps_.size());
+  // Ports that are known to be down at either end.
+  qp.requester.set_usable_ports(live_ports_ & qp.peer.status.remote_ports(), now_);
+  return qp;
+}
+
+/// Nobody is told; what it had in flight leaves the window of its destination.
+void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
+  qp.silent = true;
+  qp.requester.fail("destroyed", now_);
+  std::erase(touched_, &qp);
+  qp_of_qpn_.erase(qp.id.local.value);
+  qps_.erase(qp.id.handle.value);
+  stats_.qps = static_cast<uint32_t>(qps_.size());
+}
+
+}  // namespace mrclab::endpoint
