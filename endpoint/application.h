@@ -29,6 +29,16 @@ struct WriteRequest {
   std::optional<uint32_t> immediate;
 };
 
+/// The status of work that did not fail itself but belongs to a queue pair that did.
+inline constexpr std::string_view kFlushed = "flushed";
+
+/// A Write-with-Immediate of the peer, told in the order of its posting.
+struct ReceiveCompletion {
+  uint64_t id = 0;  ///< of the receive that it used up; 0 if receives are replenished
+  uint32_t immediate = 0;
+  uint32_t bytes = 0;  ///< length of the message
+};
+
 /// What an application may ask of its host.
 class Verbs {
  public:
@@ -36,6 +46,10 @@ class Verbs {
   virtual FabricTime now() const = 0;
   /// Empty writes, unknown or failed queue pairs and a full send queue are refused: false.
   virtual bool post_write(QpHandle qp, const WriteRequest& request) = 0;
+  /// A receive for one Write-with-Immediate. The first one ends the host's own replenishing: from
+  /// then on a message that finds no receive is the end of the queue pair. False if the queue pair
+  /// is unknown or failed, or has 4,096 receives.
+  virtual bool post_receive(QpHandle qp, uint64_t id) = 0;
   /// Calls on_wake at `at` (not before now). One call per request.
   virtual void wake_at(FabricTime at) = 0;
 
@@ -54,8 +68,18 @@ class Application {
   /// Everything that the peer posted on this queue pair up to and including this
   /// Write-with-Immediate is in memory. Told in the order of posting.
   virtual void on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) = 0;
+  /// The same with all that is known; an application overrides one of the two.
+  virtual void on_receive(Verbs& verbs, QpHandle qp, const ReceiveCompletion& completion) {
+    on_receive_immediate(verbs, qp, completion.immediate);
+  }
+  /// The queue pair failed: told of each write that is not complete, in the order of posting. The
+  /// one that is to blame has the failure as its status, the others kFlushed. A flushed write may
+  /// have happened.
+  virtual void on_write_failed(Verbs&, QpHandle, uint64_t /*id*/, std::string_view /*status*/) {}
+  /// The queue pair failed, and this receive was not used.
+  virtual void on_receive_flushed(Verbs&, QpHandle, uint64_t /*id*/) {}
   virtual void on_wake(Verbs& verbs) = 0;
-  /// The queue pair is dead; its outstanding writes will not complete.
+  /// The queue pair is dead. Told after its outstanding writes and receives.
   virtual void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) = 0;
   /// It has done all that it was asked for (never for workloads that run until the end).
   virtual bool finished() const = 0;

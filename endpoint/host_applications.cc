@@ -12,6 +12,13 @@ bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& r
   return qp.requester.post(request, host_.now_);
 }
 
+bool HostNode::Impl::AppVerbs::post_receive(QpHandle handle, uint64_t id) {
+  if (handle.value >= host_.qps_.size()) return false;
+  QueuePair& qp = host_.qps_[handle.value];
+  if (qp.application != index_ || qp.requester.failed()) return false;
+  return qp.responder.receives().post(id);
+}
+
 void HostNode::Impl::AppVerbs::wake_at(FabricTime at) {
   host_.push(std::max(at, host_.now_), EventClass::kApplication, 0, {EventKind::kWake, index_, 0});
 }
@@ -38,11 +45,16 @@ void HostNode::Impl::tell_applications() {
     RunningApp& app = apps_[notice.application];
     switch (notice.kind) {
       case Notice::Kind::kWriteComplete:
-        app.application->on_write_complete(*app.verbs, notice.qp, notice.value);
+        app.application->on_write_complete(*app.verbs, notice.qp, notice.work.id);
         break;
-      case Notice::Kind::kImmediate:
-        app.application->on_receive_immediate(*app.verbs, notice.qp,
-                                              static_cast<uint32_t>(notice.value));
+      case Notice::Kind::kWriteFailed:
+        app.application->on_write_failed(*app.verbs, notice.qp, notice.work.id, notice.reason);
+        break;
+      case Notice::Kind::kReceive:
+        app.application->on_receive(*app.verbs, notice.qp, notice.work);
+        break;
+      case Notice::Kind::kReceiveFlushed:
+        app.application->on_receive_flushed(*app.verbs, notice.qp, notice.work.id);
         break;
       case Notice::Kind::kError:
         app.application->on_qp_error(*app.verbs, notice.qp, notice.reason);
@@ -51,18 +63,26 @@ void HostNode::Impl::tell_applications() {
   }
 }
 
-void HostNode::Impl::notify(const QueuePair& qp, Notice::Kind kind, uint64_t value,
+void HostNode::Impl::notify(const QueuePair& qp, Notice::Kind kind, const ReceiveCompletion& work,
                             std::string_view reason) {
   if (qp.application >= apps_.size()) return;
-  if (!notices_.push({kind, qp.application, qp.id.handle, value, reason})) ++stats_.no_buffer;
+  if (!notices_.push({kind, qp.application, qp.id.handle, work, reason})) ++stats_.no_buffer;
 }
 
 void HostNode::Impl::write_completed(QueuePair& qp, uint64_t id) {
-  notify(qp, Notice::Kind::kWriteComplete, id, {});
+  notify(qp, Notice::Kind::kWriteComplete, {id});
 }
 
-void HostNode::Impl::immediate_received(QueuePair& qp, uint32_t immediate) {
-  notify(qp, Notice::Kind::kImmediate, immediate, {});
+void HostNode::Impl::write_failed(QueuePair& qp, uint64_t id, std::string_view status) {
+  notify(qp, Notice::Kind::kWriteFailed, {id}, status);
+}
+
+void HostNode::Impl::immediate_received(QueuePair& qp, const ReceiveCompletion& completion) {
+  notify(qp, Notice::Kind::kReceive, completion);
+}
+
+void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
+  notify(qp, Notice::Kind::kReceiveFlushed, {id});
 }
 
 void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
@@ -81,7 +101,7 @@ void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
   EventRecord record{now_, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + topology_.node(topology_.host(qp.peer.host)).name;
   environment_.observer.event(record);
-  notify(qp, Notice::Kind::kError, 0, reason);
+  notify(qp, Notice::Kind::kError, {}, reason);
 }
 
 }  // namespace mrclab::endpoint

@@ -58,11 +58,17 @@ class HostNode::Impl : public QueuePairEvents {
   };
   /// What an application is to be told.
   struct Notice {
-    enum class Kind : uint8_t { kWriteComplete, kImmediate, kError } kind;
+    enum class Kind : uint8_t {
+      kWriteComplete,
+      kWriteFailed,
+      kReceive,
+      kReceiveFlushed,
+      kError
+    } kind;
     uint32_t application = 0;
     QpHandle qp;
-    uint64_t value = 0;
-    std::string_view reason;
+    ReceiveCompletion work;   ///< of a write only the id
+    std::string_view reason;  ///< or status
   };
   /// One application's access to its host.
   class AppVerbs : public Verbs {
@@ -70,6 +76,7 @@ class HostNode::Impl : public QueuePairEvents {
     AppVerbs(Impl& host, uint32_t index) : host_(host), index_(index) {}
     FabricTime now() const override { return host_.now_; }
     bool post_write(QpHandle qp, const WriteRequest& request) override;
+    bool post_receive(QpHandle qp, uint64_t id) override;
     void wake_at(FabricTime at) override;
     void report_verified(uint64_t bytes, uint64_t mismatched_bytes) override;
     void report_collective_done(uint32_t iteration, FabricTime took) override;
@@ -148,11 +155,14 @@ class HostNode::Impl : public QueuePairEvents {
   // Applications (host_applications.cc).
   void tell_applications();
   void write_completed(QueuePair& qp, uint64_t id) override;
-  void immediate_received(QueuePair& qp, uint32_t immediate) override;
+  void write_failed(QueuePair& qp, uint64_t id, std::string_view status) override;
+  void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) override;
+  void receive_flushed(QueuePair& qp, uint64_t id) override;
   void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) override;
   void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) override;
   void failed(QueuePair& qp, std::string_view reason) override;
-  void notify(const QueuePair& qp, Notice::Kind kind, uint64_t value, std::string_view reason);
+  void notify(const QueuePair& qp, Notice::Kind kind, const ReceiveCompletion& work,
+              std::string_view reason = {});
 
   static constexpr size_t kNoticeLimit = 1 << 16;
 

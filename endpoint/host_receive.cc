@@ -90,7 +90,13 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   if (found == qp_of_qpn_.end()) return Refusal::kUnknownQp;
   QueuePair& qp = qps_[found->second];
   if (packet.inner.source != paths_.address(qp.peer.host)) return Refusal::kWrongPeer;
-  if (qp.requester.failed()) return Refusal::kQpInError;
+  if (qp.requester.failed()) {
+    if (is_write(packet.bth.opcode)) {
+      const Neth nack = qp.responder.answer_of_failed(packet);
+      send_control(qp, Opcode::kNack, nack.psn, nack);
+    }
+    return Refusal::kQpInError;
+  }
   touch(qp);
   switch (packet.bth.opcode) {
     case Opcode::kSack:
@@ -134,6 +140,8 @@ void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies) {
   }
   if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack);
   if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack);
+  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak);
+  if (!replies.failure.empty()) qp.requester.fail(replies.failure);
 }
 
 }  // namespace mrclab::endpoint

@@ -15,7 +15,9 @@ class QueuePairEvents {
  public:
   virtual ~QueuePairEvents() = default;
   virtual void write_completed(QueuePair& qp, uint64_t id) = 0;
-  virtual void immediate_received(QueuePair& qp, uint32_t immediate) = 0;
+  virtual void write_failed(QueuePair& qp, uint64_t id, std::string_view status) = 0;
+  virtual void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) = 0;
+  virtual void receive_flushed(QueuePair& qp, uint64_t id) = 0;
   virtual void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) = 0;
   virtual void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) = 0;
   virtual void failed(QueuePair& qp, std::string_view reason) = 0;
@@ -53,12 +55,21 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
 
  private:
   void write_completed(uint64_t write) override { events_.write_completed(*this, write); }
-  void immediate_received(uint32_t value) override { events_.immediate_received(*this, value); }
+  void write_failed(uint64_t write, std::string_view status) override {
+    if (!silent) events_.write_failed(*this, write, status);
+  }
+  void immediate_received(const ReceiveCompletion& completion) override {
+    events_.immediate_received(*this, completion);
+  }
   void ev_changed(EntropyValue ev, EvState to) override { events_.ev_changed(*this, ev, to); }
   void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) override {
     events_.loss_detected(*this, ev, psn, cause);
   }
   void failed(std::string_view reason) override {
+    while (responder.receives().has_posted()) {
+      const uint64_t id = *responder.receives().take();
+      if (!silent) events_.receive_flushed(*this, id);
+    }
     if (!silent) events_.failed(*this, reason);
   }
 

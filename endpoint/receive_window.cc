@@ -34,11 +34,12 @@ uint64_t ReceiveWindow::bitmap(Sequence base) const {
   return low | words_[word + 1 == words_.size() ? 0 : word + 1] << (64 - shift);
 }
 
-void ReceiveWindow::accept(Sequence s, bool last, std::optional<uint32_t> immediate) {
+void ReceiveWindow::accept(Sequence s, bool last, uint32_t message_bytes,
+                           std::optional<uint32_t> immediate) {
   assert(classify(s) == Position::kNew);
   const size_t bit = static_cast<size_t>(s) & mask_;
   words_[bit / 64] |= uint64_t{1} << bit % 64;
-  slots_[bit] = {immediate.value_or(0), last, immediate.has_value()};
+  slots_[bit] = {immediate.value_or(0), message_bytes, last, immediate.has_value()};
   highest_ = std::max(highest_, s);
   ++out_of_order_;
 }
@@ -51,6 +52,7 @@ std::optional<ReceiveWindow::MessageEnd> ReceiveWindow::advance() {
     const Slot& slot = slots_[bit];
     if (!slot.last) continue;
     MessageEnd end;
+    end.bytes = slot.bytes;
     if (slot.has_immediate) end.immediate = slot.immediate;
     return end;
   }

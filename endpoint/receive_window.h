@@ -29,9 +29,10 @@ class ReceiveWindow {
   /// Bit i: cumulative < base + i and that packet is in. base > cumulative.
   uint64_t bitmap(Sequence base) const;
 
-  /// A kNew packet is in memory. `last`: it ends a message, `immediate` comes with it.
-  void accept(Sequence s, bool last, std::optional<uint32_t> immediate);
+  /// A kNew packet is in memory. `last`: it ends a message of so many bytes, with `immediate`.
+  void accept(Sequence s, bool last, uint32_t message_bytes, std::optional<uint32_t> immediate);
   struct MessageEnd {
+    uint32_t bytes = 0;
     std::optional<uint32_t> immediate;
   };
   /// Moves cumulative() up by as much as is in, and yields the next message end on the way; call
@@ -41,6 +42,7 @@ class ReceiveWindow {
  private:
   struct Slot {
     uint32_t immediate = 0;
+    uint32_t bytes = 0;
     bool last = false;
     bool has_immediate = false;
   };

@@ -83,6 +83,7 @@ void Requester::add_new_packet() {
   const uint32_t length = next_length();
   if (!in_message_) {
     if (message(started_).request.immediate) ++immediates_in_flight_;
+    message(started_).first = sent_.end();
     ++started_;
     offset_ = 0;
     in_message_ = true;
@@ -207,7 +208,7 @@ void Requester::set_usable_ports(uint32_t ports, FabricTime now) {
   }
 }
 
-void Requester::fail(std::string_view reason, FabricTime) {
+void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
   if (failed_) return;
   failed_ = true;
   // What is in flight no longer counts in the destination's window.
@@ -215,6 +216,10 @@ void Requester::fail(std::string_view reason, FabricTime) {
     window_.on_withdrawn(cost(sent_[*s].length));
     sent_.mark_lost(*s);
   }
+  for (; completed_ < posted_; ++completed_) {
+    events_.write_failed(message(completed_).request.id, completed_ == culprit ? reason : kFlushed);
+  }
+  started_ = completed_;
   events_.failed(reason);
 }
 

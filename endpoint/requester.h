@@ -34,6 +34,8 @@ class RequesterEvents {
  public:
   virtual ~RequesterEvents() = default;
   virtual void write_completed(uint64_t id) = 0;
+  /// For each write that is not complete, before failed(). `status`: the failure, or kFlushed.
+  virtual void write_failed(uint64_t id, std::string_view status) = 0;
   /// A transition that matters outside: "good" or "assumed_bad".
   virtual void ev_changed(EntropyValue ev, EvState to) = 0;
   /// `cause` is "rack", "probe" or "timeout".
@@ -88,7 +90,9 @@ class Requester {
   std::optional<ProbePacket> next_probe(FabricTime now);
 
   void set_usable_ports(uint32_t ports, FabricTime now);
-  void fail(std::string_view reason, FabricTime now);
+  /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
+  /// `culprit` is the number of the write that is to blame, if one is.
+  void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
   bool failed() const { return failed_; }
 
   EvSet& evs() { return evs_; }
@@ -100,7 +104,8 @@ class Requester {
     WriteRequest request;
     uint32_t length = 0;
     Meth meth;
-    Sequence last = -1;  ///< of its last packet, once that is sent
+    Sequence first = -1;  ///< of its first packet, once that is sent
+    Sequence last = -1;   ///< of its last packet, once that is sent
   };
   static constexpr size_t kSendQueueLimit = 2048;  ///< messages
   static constexpr uint16_t kNoProbe = 0;
@@ -125,6 +130,7 @@ class Requester {
   void assume_bad(uint32_t ev, FabricTime now);
   void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
   void complete_to(Sequence last);
+  std::optional<uint64_t> unfinished_write(Sequence s) const;
   void count_retry(FabricTime now);
   void progress(FabricTime now);
   FabricTime timeout() const;

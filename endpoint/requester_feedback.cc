@@ -5,13 +5,9 @@
 #include <bit>
 
 #include "endpoint/requester.h"
+#include "endpoint/transport_nak.h"
 
 namespace mrclab::endpoint {
-
-namespace {
-constexpr uint8_t kNakMask = 0x60, kNak = 0x60;  // AETH syndrome (InfiniBand table 44)
-constexpr uint8_t kRemoteAccessError = 0x62;
-}  // namespace
 
 Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (failed_) return Refusal::kQpInError;
@@ -183,7 +179,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       return Refusal::kCount;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
-      fail("Remote Operation Error", now);
+      fail("Remote Operation Error", packet.request);
       return Refusal::kCount;
   }
   return Refusal::kMalformed;
@@ -203,12 +199,13 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
   if (failed_) return Refusal::kQpInError;
   const Sequence last = psns_.sequence(psn, sent_.begin());
   if (last >= sent_.end()) return Refusal::kAckOfFuture;
-  if ((aeth.syndrome & kNakMask) == kNak) {
-    if (!sent_.contains(last)) return Refusal::kStaleFeedback;
-    fail(aeth.syndrome == kRemoteAccessError ? "Remote Access Error" : "Remote Operation Error",
-         now);
+  if (is_nak(aeth.syndrome)) {
+    const std::optional<uint64_t> culprit = unfinished_write(last);
+    if (!culprit) return Refusal::kStaleFeedback;
+    fail(failure_of(aeth.syndrome), culprit);
     return Refusal::kCount;
   }
+  if (!is_ack(aeth.syndrome)) return Refusal::kMalformed;
   const uint64_t completed_before = completed_;
   news_ = {};
   const bool news = acknowledge_to(last);
@@ -231,9 +228,20 @@ void Requester::complete_to(Sequence last) {
   }
 }
 
+/// The write that `s` belongs to, if no transport ACK has covered that write yet: a packet that was
+/// SACKed, even cumulatively, may still be NAKed (MRC specification §7.5).
+std::optional<uint64_t> Requester::unfinished_write(Sequence s) const {
+  for (uint64_t number = completed_; number < started_; ++number) {
+    const Message& m = message(number);
+    if (s < m.first) return std::nullopt;
+    if (m.last < 0 || s <= m.last) return number;
+  }
+  return std::nullopt;
+}
+
 void Requester::count_retry(FabricTime now) {
   if (++retries_ > retry_.limit() && !retry_.for_ever()) {
-    fail("Retry Counter Exceeded", now);
+    fail("Retry Counter Exceeded", completed_);
   }
 }
 

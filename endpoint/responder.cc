@@ -2,12 +2,11 @@
 
 #include <cstring>
 
+#include "endpoint/transport_nak.h"
+
 namespace mrclab::endpoint {
 
 namespace {
-
-constexpr uint8_t kAckSyndrome = 0x1F;        // no credits
-constexpr uint8_t kRemoteAccessError = 0x62;  // InfiniBand table 44: NAK code 2
 
 SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
   return {packet.entropy(), timestamp, packet.outer.ecn() == kEcnCe};
@@ -47,29 +46,55 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
   const auto& write = std::get<WriteHeaders>(packet.extension);
-  if (!write.reth || !length_fits(packet, *write.reth)) return Refusal::kBadLength;
+  if (!write.reth || !length_fits(packet, *write.reth)) {
+    put_nak(kNakInvalidRequest, packet.bth.psn, replies);
+    return Refusal::kBadLength;
+  }
+  if (too_many_immediates(packet)) {
+    put_nak(kNakWriteImmLimit, packet.bth.psn, replies);
+    replies.failure = failure_of(kNakWriteImmLimit);
+    return Refusal::kTooManyImmediates;
+  }
   const MemoryRegistry::Target target =
       memory_.resolve(write.reth->rkey, write.reth->va, packet.payload.size());
   if (target.check != MemoryCheck::kOk) {
     ++stats_.memory_faults;
-    replies.ack = Aeth{kRemoteAccessError, messages_ & 0xFF'FFFF};
-    replies.ack_psn = packet.bth.psn;
+    put_nak(kNakRemoteAccess, packet.bth.psn, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
   std::memcpy(target.data, packet.payload.data(), packet.payload.size());
   placed = packet.payload.size();
-  window_.accept(s, is_last(packet.bth.opcode), write.immediate);
+  window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
   const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
   const bool sack = sacks_.on_packet(placed, forced);
-  bool completed = false;
-  while (const auto end = window_.advance()) {
-    ++messages_;
-    completed = true;
-    if (end->immediate) events_.immediate_received(*end->immediate);
-  }
-  if (completed) put_ack(replies);
+  complete_messages(replies);
   if (sack) replies.sack = sacks_.make(window_, psns_, s, trigger);
   return Refusal::kCount;
+}
+
+void Responder::complete_messages(Replies& replies) {
+  while (const auto end = window_.advance()) {
+    if (end->immediate) {
+      const std::optional<uint64_t> receive = receives_.take();
+      if (!receive) {
+        put_nak(kNakRemoteOperation, psns_.psn(window_.cumulative()), replies);
+        replies.failure = "Write With Immediate Without Receive";
+        return;
+      }
+      ++immediates_;
+      events_.immediate_received({*receive, *end->immediate, end->bytes});
+    }
+    ++messages_;
+    put_ack(replies);
+  }
+}
+
+/// RQMSN numbers the immediates, so an early one tells how many are in flight at least.
+bool Responder::too_many_immediates(const MrcPacket& packet) const {
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  if (!write.immediate) return false;
+  const auto in_flight = static_cast<int16_t>(write.meth.rqmsn - immediates_);
+  return in_flight > static_cast<int32_t>(limits_.max_immediates);
 }
 
 Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies) {
@@ -115,6 +140,11 @@ Neth Responder::nack(NackReason reason, const MrcPacket& packet) const {
   neth.psn = packet.bth.psn;
   neth.tx_timestamp = timestamp_of(packet);
   return neth;
+}
+
+void Responder::put_nak(uint8_t syndrome, Psn psn, Replies& replies) const {
+  replies.nak = Aeth{syndrome, messages_ & 0xFF'FFFF};
+  replies.nak_psn = psn;
 }
 
 void Responder::put_ack(Replies& replies) const {

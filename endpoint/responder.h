@@ -9,15 +9,21 @@
 //   PSN bad rkey or bounds  -> transport NAK "remote access error"; neither memory nor bitmap
 //   change
 //
+//   payload does not fit opcode or message -> transport NAK "invalid request"
+//
 // Write-with-Immediate is told in the order of PSNs, after everything before it is in memory
-// (MRC specification §7; the bitmap keeps immediates that are early).
+// (MRC specification §7; the window keeps immediates that are early). Each uses up a receive. More
+// of them in flight than agreed, or one without a receive, end the queue pair: NAK, and `failure`.
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "endpoint/application.h"
 #include "endpoint/connection_attributes.h"
 #include "endpoint/host_stats.h"
 #include "endpoint/memory_registry.h"
+#include "endpoint/receive_queue.h"
 #include "endpoint/receive_window.h"
 #include "endpoint/sack_generator.h"
 #include "endpoint/transport_profile.h"
@@ -29,15 +35,18 @@ namespace mrclab::endpoint {
 class ResponderEvents {
  public:
   virtual ~ResponderEvents() = default;
-  virtual void immediate_received(uint32_t immediate) = 0;
+  virtual void immediate_received(const ReceiveCompletion& completion) = 0;
 };
 
-/// What to send back; at most one of each.
+/// What to send back, at most one of each, and whether the queue pair has to fail then.
 struct Replies {
   std::optional<Seth> sack;
   std::optional<Neth> nack;
   std::optional<Aeth> ack;
   Psn ack_psn;
+  std::optional<Aeth> nak;
+  Psn nak_psn;
+  std::string_view failure;  ///< not empty: the queue pair's error
 };
 
 class Responder {
@@ -49,6 +58,13 @@ class Responder {
   /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
   Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
   void on_probe(const MrcPacket& packet, Replies& replies);
+  /// The answer to a write when the queue pair has failed: UNEXP_EVENT, so that the peer need not
+  /// run out of retries to know (our choice).
+  Neth answer_of_failed(const MrcPacket& packet) const {
+    return nack(NackReason::kUnexpectedEvent, packet);
+  }
+
+  ReceiveQueue& receives() { return receives_; }
 
   const ReceiveWindow& window() const { return window_; }
 
@@ -57,6 +73,9 @@ class Responder {
   bool length_fits(const MrcPacket& packet, const Reth& reth) const;
   Neth nack(NackReason reason, const MrcPacket& packet) const;
   void put_ack(Replies& replies) const;
+  void put_nak(uint8_t syndrome, Psn psn, Replies& replies) const;
+  bool too_many_immediates(const MrcPacket& packet) const;
+  void complete_messages(Replies& replies);
 
   TransportProfile profile_;
   DirectionLimits limits_;
@@ -66,7 +85,9 @@ class Responder {
   HostStats& stats_;
   ReceiveWindow window_;
   SackGenerator sacks_;
-  uint32_t messages_ = 0;  // completed: the MSN of transport ACKs
+  ReceiveQueue receives_;
+  uint32_t messages_ = 0;    // completed: the MSN of transport ACKs
+  uint16_t immediates_ = 0;  // completed: the RQMSN of the newest
 };
 
 }  // namespace mrclab::endpoint

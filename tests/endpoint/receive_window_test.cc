@@ -14,9 +14,9 @@ TEST_CASE("packets are new once, in a window of MPR packets ahead of the cumulat
   CHECK(window.classify(127) == Position::kNew);
   CHECK(window.classify(128) == Position::kAhead);
   CHECK(window.classify(-1) == Position::kFarPast);
-  window.accept(127, false, {});
+  window.accept(127, false, 0, {});
   CHECK(window.classify(127) == Position::kDuplicate);
-  window.accept(0, false, {});
+  window.accept(0, false, 0, {});
   CHECK(!window.advance());
   CHECK(window.cumulative() == 0);
   CHECK(window.classify(0) == Position::kDuplicate);
@@ -25,11 +25,11 @@ TEST_CASE("packets are new once, in a window of MPR packets ahead of the cumulat
 
 TEST_CASE("message ends are told in order, after everything before them") {
   ReceiveWindow window(128);
-  window.accept(2, true, 22);
-  window.accept(1, true, {});
+  window.accept(2, true, 0, 22);
+  window.accept(1, true, 0, {});
   CHECK(!window.advance());
   CHECK(window.out_of_order() == 2);
-  window.accept(0, false, {});
+  window.accept(0, false, 0, {});
   const auto first = window.advance();
   REQUIRE(first);
   CHECK(!first->immediate);
@@ -44,11 +44,11 @@ TEST_CASE("message ends are told in order, after everything before them") {
 TEST_CASE("the bitmap shows 64 packets from any base, also across the ring's end") {
   ReceiveWindow window(128);  // ring of 256
   for (Sequence s = 0; s < 230; ++s) {
-    window.accept(s, false, {});
+    window.accept(s, false, 0, {});
     window.advance();
   }
   for (const Sequence s : {Sequence{231}, Sequence{255}, Sequence{256}, Sequence{294}}) {
-    window.accept(s, false, {});
+    window.accept(s, false, 0, {});
   }
   const uint64_t bits = window.bitmap(230);
   CHECK(bits == (uint64_t{1} << 1 | uint64_t{1} << 25 | uint64_t{1} << 26));
@@ -60,7 +60,7 @@ TEST_CASE("a long stream leaves no stale bits behind") {
   ReceiveWindow window(128);
   for (Sequence s = 0; s < 5000; ++s) {
     REQUIRE(window.classify(s) == Position::kNew);
-    window.accept(s, false, {});
+    window.accept(s, false, 0, {});
     window.advance();
     REQUIRE(window.bitmap(window.cumulative() + 1) == 0);
   }
@@ -70,8 +70,8 @@ TEST_CASE("a SACK says what the golden vector of the specification's example say
   // PSN 5 and 8 missing; 6, 7, 9, 10, 11 present; 11 triggers with a CE mark.
   ReceiveWindow window(1024);
   const PsnSpace psns(Psn{0});
-  for (Sequence s = 0; s <= 4; ++s) window.accept(s, false, {});
-  for (const Sequence s : {6, 7, 9, 10, 11}) window.accept(s, false, {});
+  for (Sequence s = 0; s <= 4; ++s) window.accept(s, false, 0, {});
+  for (const Sequence s : {6, 7, 9, 10, 11}) window.accept(s, false, 0, {});
   window.advance();
   SackGenerator sacks(16384);
   const Seth seth = sacks.make(window, psns, 11, {{0x00030007}, 0x1234, true});
@@ -99,7 +99,7 @@ TEST_CASE(
     "three SACKs look back from their trigger, the fourth and probe answers at the oldest hole") {
   ReceiveWindow window(1024);
   const PsnSpace psns(Psn{0xFFFFF0});
-  window.accept(500, false, {});
+  window.accept(500, false, 0, {});
   SackGenerator sacks(4096);
   for (int i = 1; i <= 8; ++i) {
     const Seth seth = sacks.make(window, psns, 500, {});

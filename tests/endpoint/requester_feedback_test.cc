@@ -178,10 +178,69 @@ TEST_CASE("forged feedback is refused under its own name and changes nothing") {
   CHECK(unchanged());
 }
 
-TEST_CASE("a NAK for an outstanding packet is a remote access error") {
+TEST_CASE("a NAK fails the queue pair with what it says") {
+  for (const auto& [syndrome, failure] : {std::pair{0x61, "Remote Invalid Request Error"},
+                                          {0x62, "Remote Access Error"},
+                                          {0x63, "Remote Operation Error"},
+                                          {0x65, "Inflight WriteImm Limit Exceeded"},
+                                          {0x60, "Remote Operation Error"}}) {
+    Bench b;
+    b.post(100);
+    b.send(0);
+    CHECK(b.ack(0, 1, static_cast<uint8_t>(syndrome)) == Refusal::kCount);
+    CHECK(b.failure == failure);
+  }
+}
+
+TEST_CASE("receiver-not-ready and reserved syndromes do not exist in MRC") {
   Bench b;
   b.post(100);
   b.send(0);
-  CHECK(b.ack(0, 1, 0x62) == Refusal::kCount);
+  for (const int syndrome : {0x20, 0x3F, 0x40, 0x80, 0xE2}) {
+    CHECK(b.ack(0, 1, static_cast<uint8_t>(syndrome)) == Refusal::kMalformed);
+  }
+  CHECK(b.completed.empty());
+  CHECK(b.failure.empty());
+}
+
+TEST_CASE("a packet that was SACKed, even cumulatively, may still be NAKed, an ACKed one not") {
+  Bench b;
+  b.post(100);
+  b.post(4096 * 3);
+  const auto first = b.send(0);
+  for (int i = 0; i < 3; ++i) b.send(0);
+  CHECK(b.sack(2, 2, first->ev, 0, 0, 10) == Refusal::kCount);
+  CHECK(b.ack(0, 11) == Refusal::kCount);
+  CHECK(b.ack(0, 12, 0x62) == Refusal::kStaleFeedback);
+  CHECK(b.failure.empty());
+  CHECK(b.ack(1, 12, 0x62) == Refusal::kCount);
   CHECK(b.failure == "Remote Access Error");
+}
+
+TEST_CASE(
+    "a failure flushes what is outstanding in order, names the culprit and frees the window") {
+  Bench b;
+  for (int i = 0; i < 5; ++i) b.post(4096);
+  for (int i = 0; i < 4; ++i) b.send(0);
+  b.ack(0, 5);
+  CHECK(b.ack(2, 6, 0x62) == Refusal::kCount);
+  CHECK(b.completed == std::vector<uint64_t>{1});
+  CHECK(b.flushed ==
+        std::vector<std::pair<uint64_t, std::string>>{
+            {2, "flushed"}, {3, "Remote Access Error"}, {4, "flushed"}, {5, "flushed"}});
+  CHECK(b.window.in_flight().value == 0);
+  CHECK(b.ack(3, 7) == Refusal::kQpInError);
+  CHECK(b.completed.size() == 1);
+}
+
+TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write that it names") {
+  Bench b;
+  b.post(100), b.post(100);
+  b.send(0);
+  const auto p = b.send(0);
+  CHECK(b.nack(1, p->ev, 0, NackReason::kUnexpectedEvent, 9) == Refusal::kCount);
+  CHECK(b.failure == "Remote Operation Error");
+  REQUIRE(b.flushed.size() == 2);
+  CHECK(b.flushed[0].second == "flushed");
+  CHECK(b.flushed[1].second == "Remote Operation Error");
 }

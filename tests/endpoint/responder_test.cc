@@ -63,9 +63,13 @@ class Bench : private ResponderEvents {
   Replies replies;
   uint64_t placed = 0;
   std::vector<uint32_t> immediates;
+  std::vector<ReceiveCompletion> receives;
 
  private:
-  void immediate_received(uint32_t value) override { immediates.push_back(value); }
+  void immediate_received(const ReceiveCompletion& c) override {
+    immediates.push_back(c.immediate);
+    receives.push_back(c);
+  }
 };
 
 }  // namespace
@@ -127,8 +131,9 @@ TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
   auto bad_rkey = b.packet(0, Opcode::kWriteOnly, 0, 8, 8);
   std::get<WriteHeaders>(bad_rkey.extension).reth->rkey ^= 0x1000;
   CHECK(b.deliver(bad_rkey) == Refusal::kBadRkey);
-  REQUIRE(b.replies.ack);
-  CHECK(b.replies.ack->syndrome == 0x62);
+  REQUIRE(b.replies.nak);
+  CHECK(b.replies.nak->syndrome == 0x62);
+  CHECK(b.replies.nak_psn == b.first_psn);
   CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 65536 - 7, 8, 8)) == Refusal::kOutOfBounds);
   auto below = b.packet(0, Opcode::kWriteOnly, 0, 8, 8);
   std::get<WriteHeaders>(below.extension).reth->va = b.region.va - 1;
@@ -214,4 +219,74 @@ TEST_CASE(
   b.responder.on_probe(probe, replies);
   REQUIRE(replies.ack);
   CHECK(replies.ack_psn == b.first_psn);
+}
+
+TEST_CASE("each Write-with-Immediate uses up the oldest receive, told with its id and length") {
+  Bench b;
+  CHECK(b.responder.receives().post(71));
+  CHECK(b.responder.receives().post(72));
+  b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 9, 9));
+  b.deliver(b.packet(1, Opcode::kWriteLastImm, 4096, 100, 4196));
+  CHECK(b.receives.empty());
+  b.deliver(b.packet(0, Opcode::kWriteFirst, 0, 4096, 4196));
+  REQUIRE(b.receives.size() == 2);
+  CHECK(b.receives[0].id == 71);
+  CHECK(b.receives[0].bytes == 4196);
+  CHECK(b.receives[0].immediate == 0x101);
+  CHECK(b.receives[1].id == 72);
+  CHECK(b.receives[1].bytes == 9);
+  CHECK(!b.responder.receives().has_posted());
+}
+
+TEST_CASE("an application that never posts a receive has them replenished, up to the limit else") {
+  ReceiveQueue receives;
+  CHECK(receives.take() == 0u);
+  for (uint64_t id = 1; id <= ReceiveQueue::kLimit; ++id) REQUIRE(receives.post(id));
+  CHECK(!receives.post(0));
+  CHECK(receives.take() == 1u);
+}
+
+TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for what was before") {
+  Bench b;
+  b.responder.receives().post(1);
+  b.deliver(b.packet(1, Opcode::kWriteOnlyImm, 0, 8, 8));
+  b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 8, 8));
+  CHECK(b.replies.failure.empty());
+  CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kCount);
+  CHECK(b.receives.size() == 1);
+  REQUIRE(b.replies.ack);
+  CHECK(b.replies.ack_psn == b.first_psn + 1);
+  CHECK(b.replies.ack->msn == 2);
+  REQUIRE(b.replies.nak);
+  CHECK(b.replies.nak_psn == b.first_psn + 2);
+  CHECK(b.replies.nak->syndrome == 0x63);
+  CHECK(b.replies.failure == "Write With Immediate Without Receive");
+}
+
+TEST_CASE("more immediates in flight than agreed end the queue pair, and touch no memory") {
+  Bench b;  // agreed: 32
+  const auto immediate = [&](int index, uint16_t rqmsn) {
+    auto p = b.packet(index, Opcode::kWriteOnlyImm, 0, 8, 8);
+    std::get<WriteHeaders>(p.extension).meth.rqmsn = rqmsn;
+    return b.deliver(p);
+  };
+  CHECK(immediate(40, 33) == Refusal::kTooManyImmediates);
+  REQUIRE(b.replies.nak);
+  CHECK(b.replies.nak->syndrome == 0x65);
+  CHECK(b.replies.nak_psn == b.first_psn + 40);
+  CHECK(b.replies.failure == "Inflight WriteImm Limit Exceeded");
+  CHECK(b.untouched());
+  CHECK(immediate(41, 32) == Refusal::kCount);
+  CHECK(immediate(0, 1) == Refusal::kCount);
+  CHECK(immediate(42, 33) == Refusal::kCount);  // one has completed
+  CHECK(immediate(43, 34) == Refusal::kTooManyImmediates);
+}
+
+TEST_CASE("a length that cannot be is answered as an invalid request") {
+  Bench b;
+  CHECK(b.deliver(b.packet(3, Opcode::kWriteOnly, 0, 8, 9)) == Refusal::kBadLength);
+  REQUIRE(b.replies.nak);
+  CHECK(b.replies.nak->syndrome == 0x61);
+  CHECK(b.replies.nak_psn == b.first_psn + 3);
+  CHECK(b.replies.failure.empty());
 }

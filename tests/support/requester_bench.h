@@ -90,6 +90,7 @@ class RequesterBench : private RequesterEvents {
   FixedWindow window;
   Requester requester;
   std::vector<uint64_t> completed;
+  std::vector<std::pair<uint64_t, std::string>> flushed;  ///< with their status
   std::vector<std::pair<EntropyValue, EvState>> changes;
   std::vector<std::string> losses;
   std::string failure;
@@ -111,6 +112,9 @@ class RequesterBench : private RequesterEvents {
             stats};
   }
   void write_completed(uint64_t id) override { completed.push_back(id); }
+  void write_failed(uint64_t id, std::string_view status) override {
+    flushed.emplace_back(id, status);
+  }
   void ev_changed(EntropyValue ev, EvState to) override { changes.emplace_back(ev, to); }
   void loss_detected(EntropyValue, Psn, std::string_view cause) override {
     losses.emplace_back(cause);
