@@ -7,8 +7,10 @@
 // to on_sent() before: the queue pairs take it from their own tables, never from a packet.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
+#include "endpoint/transport_profile.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -53,5 +55,9 @@ class CongestionControl {
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;
 };
+
+/// What the profile asks for, towards a destination that `ports` of `port_rate` lead to.
+std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfile& profile,
+                                                           BitRate port_rate, uint32_t ports);
 
 }  // namespace mrclab::endpoint

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "endpoint/fixed_window.h"
 #include "endpoint/host_impl.h"
 
 namespace mrclab::endpoint {
@@ -16,8 +15,7 @@ Peer& HostNode::Impl::peer_for(uint32_t host) {
         entropy_values(topology_, self_, host, profile_.ev_limit, environment_.seed);
     const FabricTime fresh = profile_.base_rtt * 4;
     peers_.emplace_back(host, all_ports_, ReversePath(values, topology_.planes, fresh),
-                        std::make_unique<FixedWindow>(topology_.host_rate, profile_.base_rtt,
-                                                      profile_.window_percent, topology_.planes));
+                        make_congestion_control(profile_, topology_.host_rate, topology_.planes));
   }
   return peers_[index];
 }

@@ -6,14 +6,75 @@
 
 namespace mrclab::endpoint {
 
+namespace {
+constexpr int64_t kMaxBytes = 1'000'000'000;
+}  // namespace
+
 std::span<const TransportOption> transport_options() {
   using O = TransportOption;
   using P = TransportProfile;
   static const std::array kOptions{
       O{"active_evs", "entropy values of a queue pair (MRC paper §2.4: 128-256)",
         O::Integer{&P::ev_limit, 1, 4096}},
-      O{"window_percent", "window of a destination, in percent of line rate x base RTT",
+      O{"congestion_control", "nscc (MRC specification §8: UEC's NSCC) or a fixed window",
+        O::Word{{"nscc", "fixed"},
+                [](const P& p) { return static_cast<size_t>(p.congestion_control); },
+                [](P& p, size_t word) {
+                  p.congestion_control = static_cast<CongestionAlgorithm>(word);
+                }}},
+      O{"window_percent", "the fixed window of a destination, in percent of line rate x base RTT",
         O::Integer{&P::window_percent, 1, 1000}},
+      O{"window_rule",
+        "another packet may go: open: while cwnd > in flight (MRC specification §8.3.1); fits: "
+        "while in flight + packet <= cwnd (htsim)",
+        O::Word{{"open", "fits"},
+                [](const P& p) { return static_cast<size_t>(p.window_rule); },
+                [](P& p, size_t word) { p.window_rule = static_cast<WindowRule>(word); }}},
+      O{"nscc_base_rtt",
+        "MRC API base_rtt: longest path, idle, a full packet; lowered by what is measured",
+        O::Time{&P::nscc_base_rtt}},
+      O{"nscc_target_delay",
+        "MRC API target_delay: T = 0.75 base RTT, without trimming 1.0 (UEC p. 390)",
+        O::Time{&P::nscc_target_delay}},
+      O{"nscc_max_cwnd", "MRC API max_cwnd, bytes, also the first window: 1.5 BDP (UEC p. 390)",
+        O::Integer{&P::nscc_max_cwnd, 1, kMaxBytes}},
+      O{"nscc_fi", "MRC API fi: fair increase, bytes per RTT: 5 x MSS x BDP / 150 kB (UEC p. 390)",
+        O::Integer{&P::nscc_fi, 0, kMaxBytes}},
+      O{"nscc_eta", "MRC API eta, bytes per adjust period: 0.15 x MSS x BDP / 150 kB (UEC p. 390)",
+        O::Integer{&P::nscc_eta, 0, kMaxBytes}},
+      O{"nscc_pi",
+        "UEC alpha x T: proportional increase, bytes per RTT without queue delay: 4 x MSS x BDP / "
+        "150 kB x T / 12 us",
+        O::Integer{&P::nscc_pi, 0, kMaxBytes}},
+      O{"nscc_fi_scale_permille",
+        "MRC API fi_scale x 1000: fast increase per byte that arrives: 250 x BDP / 150 kB (UEC); "
+        "0: "
+        "none",
+        O::Integer{&P::nscc_fi_scale_permille, 0, 1'000'000}},
+      O{"nscc_gamma", "MRC API gamma: strength of the multiplicative decrease (UEC: 0.8)",
+        O::Share{&P::nscc_gamma}},
+      O{"nscc_max_md_jump", "MRC API max_md_jump: share that a decrease leaves (UEC: 0.5)",
+        O::Share{&P::nscc_max_md_jump}},
+      O{"nscc_delay_alpha", "weight of a sample in the average delay (htsim: 0.0125)",
+        O::Share{&P::nscc_delay_alpha}},
+      O{"nscc_clear_delay",
+        "queue delay below which a path counts as empty: base RTT / 12 (htsim: 1 us of 12)",
+        O::Time{&P::nscc_clear_delay}},
+      O{"nscc_adjust_bytes", "MRC API adjust_bytes_threshold: 8 MTU",
+        O::Integer{&P::nscc_adjust_bytes, 0, kMaxBytes}},
+      O{"nscc_adjust_period", "MRC API adjust_period_threshold: base RTT",
+        O::Time{&P::nscc_adjust_period}},
+      O{"nscc_qa_gate", "MRC API qa_gate: quick adapt below the largest window >> gate (UEC: 3)",
+        O::Integer{&P::nscc_qa_gate, 0, 31}},
+      O{"nscc_qa_threshold",
+        "MRC API qa_threshold: delay that triggers quick adapt: 4 T (htsim), with trimming never",
+        O::Time{&P::nscc_qa_threshold}},
+      O{"nscc_disable_qa", "MRC API disable_qa", O::Switch{&P::nscc_disable_qa}},
+      O{"receiver_penalty", "a sender obeys the receiver's window penalty and restore (off: not)",
+        O::Switch{&P::receiver_penalty}},
+      O{"receiver_penalty_sent",
+        "a responder asks for this penalty, in 1/128, in every SACK (our choice: 0, it does not)",
+        O::Integer{&P::receiver_penalty_sent, 0, 127}},
       O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n)",
         O::Time{&P::ack_timeout}},
       O{"max_psn_range", "PSNs in flight, rounded down to units of 128 (MRC specification: MPR)",

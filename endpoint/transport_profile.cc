@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "endpoint/nscc_parameters.h"
+
 namespace mrclab::endpoint {
 
 TransportProfile make_profile(std::string_view name, const Topology& topology) {
@@ -14,6 +16,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   p.reorder_window = p.base_rtt + p.base_rtt * 3 / 4;
   p.tail_probe = p.reorder_window * 2;
   p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
+  derive_nscc(p, topology);
   if (name == "lab") {
     p.ack_timeout = p.base_rtt * 8;
     p.probe_interval = p.base_rtt * 2;

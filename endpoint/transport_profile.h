@@ -12,6 +12,13 @@
 
 namespace mrclab::endpoint {
 
+enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
+
+/// When another packet may go. The MRC specification §8.3.1 says while cwnd > in flight; UEC's
+/// htsim says while in flight + packet <= cwnd. The specification's overshoots by less than a
+/// packet, and lets a window of less than a packet still move.
+enum class WindowRule : uint8_t { kOpen, kFits };
+
 /// Every constant of the transport. `make_profile` fills it; a test may change single values.
 struct TransportProfile {
   std::string name = "lab";
@@ -45,8 +52,32 @@ struct TransportProfile {
   uint32_t max_immediates = 32;     ///< WriteImm in flight
   bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
   bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
-  uint32_t window_percent = 150;    ///< of line rate of live ports x base RTT, per destination
+  uint32_t window_percent = 150;    ///< the fixed window, of line rate of live ports x base RTT
   uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
+
+  // Congestion control. NSCC's values are for all ports of a host, derived from their rate and the
+  // base RTT (nscc_parameters.h); with fewer live ports they shrink in proportion.
+  CongestionAlgorithm congestion_control = CongestionAlgorithm::kNscc;
+  WindowRule window_rule = WindowRule::kOpen;
+  uint32_t ports = 1;  ///< of a host
+  FabricTime nscc_base_rtt;
+  FabricTime nscc_target_delay;
+  uint32_t nscc_max_cwnd = 0;           ///< bytes
+  uint32_t nscc_fi = 0;                 ///< bytes per RTT
+  uint32_t nscc_eta = 0;                ///< bytes per adjust period
+  uint32_t nscc_pi = 0;                 ///< bytes per RTT
+  uint32_t nscc_fi_scale_permille = 0;  ///< of the bytes that arrived
+  Probability nscc_gamma{800'000'000};
+  Probability nscc_max_md_jump{500'000'000};
+  Probability nscc_delay_alpha{12'500'000};
+  FabricTime nscc_clear_delay;
+  uint32_t nscc_adjust_bytes = 0;
+  FabricTime nscc_adjust_period;
+  uint32_t nscc_qa_gate = 3;
+  FabricTime nscc_qa_threshold;
+  bool nscc_disable_qa = false;
+  bool receiver_penalty = true;        ///< a sender obeys rcv_cwnd_pen and restore_cwnd
+  uint32_t receiver_penalty_sent = 0;  ///< a responder puts this rcv_cwnd_pen into every SACK
 
   /// Tests only: every requester starts here instead of at a PSN drawn from the seed.
   std::optional<Psn> first_psn;
