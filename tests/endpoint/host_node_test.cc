@@ -293,12 +293,12 @@ TEST_CASE("an incast is trimmed, retransmitted and verified, and no path is blam
 TEST_CASE("a cross-T1 incast is marked on the way, and marks cost turns, not paths") {
   MemFabric::Options o;
   for (uint32_t h = 4; h < 8; ++h) o.workloads.emplace_back(write(h, 0, 1 << 20, 4));
-  // With the default window of 1.5 BDP each, four senders queue packets for longer than the reorder
-  // window, and a few losses would be spurious; that is NSCC's to prevent.
+  // A window that reacts to nothing and is too small to queue packets for a reorder window.
   Topology early_marks = test::octet();
   early_marks.queues.ecn_min = {5'000};
   early_marks.queues.ecn_max = {20'000};
   o.profile = make_profile("lab", early_marks);
+  o.profile->congestion_control = CongestionAlgorithm::kFixed;
   o.profile->window_percent = 50;
   MemFabric fabric(early_marks, o);
   fabric.run_until(us(5000));

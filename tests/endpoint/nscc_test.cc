@@ -333,7 +333,8 @@ TEST_CASE("a shorter round trip is the new base RTT, and the largest window foll
   b.shrink_to(100'000);
   news.rtt = RttSample{ns(14'400), true};
   b.nscc.on_acknowledged(news, ns(30'000));
-  CHECK(b.window() == 100'000 + 50 + 100);
+  // And 2 x 4,000 x 1,000 / 100,000 from the two before it.
+  CHECK(b.window() == 100'000 + 50 + 80 + 100);
 }
 
 TEST_CASE("an acknowledgement without a valid round trip is judged by the average delay") {
