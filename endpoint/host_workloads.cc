@@ -81,14 +81,14 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
     if (connection.initiator.host == self_) {
       const size_t to = rank_of(connection.acceptor.host);
       Collective::Link& link = c.links[(to + hosts - c.rank - 1) % hosts];
-      link.out.push_back(qps.emplace_back(qp_of_qpn_.at(connection.initiator.qpn.value)));
+      link.out.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.initiator.qpn.value)}));
       link.remote_va = connection.region.va;
       link.remote_rkey = connection.region.rkey;
     }
     if (connection.acceptor.host == self_) {
       const size_t from = rank_of(connection.initiator.host);
       Collective::Link& link = c.links[(c.rank + hosts - from - 1) % hosts];
-      link.in.push_back(qps.emplace_back(qp_of_qpn_.at(connection.acceptor.qpn.value)));
+      link.in.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.acceptor.qpn.value)}));
       if (connection.queue == 0) link.inbox = memory_.add(connection.region);
     }
   }
