@@ -208,6 +208,19 @@ std::optional<std::vector<uint8_t>> forge_control(std::span<const uint8_t> frame
   return build(spec, {});
 }
 
+std::vector<uint8_t> trimmed_by_switch(std::span<const uint8_t> frame, uint8_t dscp) {
+  std::vector<uint8_t> bytes(frame.begin(), frame.end());
+  MrcPacket packet;
+  const bool whole = parse_mrc_frame(frame, packet) == ParseError::kNone && !packet.trimmed;
+  if (!whole || !is_write(packet.bth.opcode) || frame.size() <= kTrimmedFrameBytes) return bytes;
+  bytes = trim(std::move(bytes));
+  const auto traffic_class = static_cast<uint8_t>(dscp << 2 | packet.outer.ecn());
+  bytes[kOuterOffset] = static_cast<uint8_t>(0x60 | traffic_class >> 4);
+  bytes[kOuterOffset + 1] =
+      static_cast<uint8_t>(traffic_class << 4 | (bytes[kOuterOffset + 1] & 0x0F));
+  return bytes;
+}
+
 bool is_write_or_ack(std::span<const uint8_t> frame) {
   if (frame.size() <= kBthOffset) return false;
   const auto opcode = static_cast<Opcode>(frame[kBthOffset]);

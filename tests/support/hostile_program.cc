@@ -236,19 +236,8 @@ class HostileRun : private PairFabric::Tap {
     }
   }
 
-  /// As a switch does. Control packets and small ones are not trimmed.
   static std::vector<uint8_t> trimmed(const std::vector<uint8_t>& bytes, ForgeryChoice how) {
-    MrcPacket packet;
-    const bool whole = parse_mrc_frame(bytes, packet) == ParseError::kNone && !packet.trimmed;
-    if (!whole || !is_write(packet.bth.opcode) || bytes.size() <= kTrimmedFrameBytes) return bytes;
-    std::vector<uint8_t> cut = trim(bytes);
-    const uint8_t dscp = how.field % 2 == 0 ? kDscpTrimmed : kDscpTrimmedLastHop;
-    const uint8_t ecn = bytes[kOuterOffset + 1] >> 4 & 3;
-    const auto traffic_class = static_cast<uint8_t>(dscp << 2 | ecn);
-    cut[kOuterOffset] = static_cast<uint8_t>(0x60 | traffic_class >> 4);
-    cut[kOuterOffset + 1] =
-        static_cast<uint8_t>(traffic_class << 4 | (cut[kOuterOffset + 1] & 0x0F));
-    return cut;
+    return trimmed_by_switch(bytes, how.field % 2 == 0 ? kDscpTrimmed : kDscpTrimmedLastHop);
   }
 
   /// What no network does: the frame is not what the peer sent.
