@@ -41,6 +41,10 @@ bool is_access_error(const MrcPacket& packet, const A&) {
   return std::get<Aeth>(packet.extension).syndrome == 0x62;
 }
 
+bool is_invalid_request(const MrcPacket& packet, const A&) {
+  return std::get<Aeth>(packet.extension).syndrome == 0x61;
+}
+
 F with_dscp(F frame, uint8_t dscp) {
   frame[kOuterOffset] = static_cast<uint8_t>(0x60 | dscp >> 2);
   frame[kOuterOffset + 1] = static_cast<uint8_t>(dscp << 6 | (frame[kOuterOffset + 1] & 0x3F));
@@ -101,68 +105,92 @@ TEST_CASE("a packet that is not for this queue pair or not whole is counted and 
 TEST_CASE("a write that does not fit its message, its PMTU or the peer's memory changes nothing") {
   const uint32_t pmtu = A::topology().pmtu;
   check_attacks(
-      false,
-      {
-          {"no payload", 1, Refusal::kBadLength, kNobody, next_with([](MrcFrameSpec&) {}, 0)},
-          {"more than the PMTU", 1, Refusal::kBadLength, kNobody,
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 8192; }, pmtu + 4)},
-          {"more than the message", 1, Refusal::kBadLength, kNobody,
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 60; })},
-          {"an only packet of a longer message", 1, Refusal::kBadLength, kNobody,
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 65; })},
-          {"a first packet that is not full", 1, Refusal::kBadLength, kNobody,
-           next_with([](MrcFrameSpec& s) {
-             s.bth.opcode = Opcode::kWriteFirst;
-             write_of(s).reth->dma_length = 8192;
-           })},
-          {"a wrong pad count", 1, Refusal::kBadLength, kNobody,
-           [](A& a) {
-             F frame = build_frame(a.next_write());
-             frame[kBthOffset + 1] |= 0x10;  // says that one byte of the payload is pad
-             finish_mrc_frame(frame);
-             return frame;
-           }},
-          {"a wrong rkey",
-           1,
-           Refusal::kBadRkey,
-           {Opcode::kAcknowledge},
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->rkey ^= 0x1000; }),
-           is_access_error},
-          {"an rkey of no region",
-           1,
-           Refusal::kBadRkey,
-           {Opcode::kAcknowledge},
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->rkey ^= 0xFFF; }),
-           is_access_error},
-          {"one byte below the region",
-           1,
-           Refusal::kOutOfBounds,
-           {Opcode::kAcknowledge},
-           next_with([](MrcFrameSpec& s) { --write_of(s).reth->va; }),
-           is_access_error},
-          {"one byte above the region",
-           1,
-           Refusal::kOutOfBounds,
-           {Opcode::kAcknowledge},
-           [](A& a) {
-             MrcFrameSpec s = a.next_write();
-             write_of(s).reth->va += a.plan().region.size.value - 63;
-             return build_frame(s);
-           },
-           is_access_error},
-          {"an address whose end overflows",
-           1,
-           Refusal::kOutOfBounds,
-           {Opcode::kAcknowledge},
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->va = ~uint64_t{0} - 10; }),
-           is_access_error},
-          {"address zero",
-           1,
-           Refusal::kOutOfBounds,
-           {Opcode::kAcknowledge},
-           next_with([](MrcFrameSpec& s) { write_of(s).reth->va = 0; }),
-           is_access_error},
-      });
+      false, {
+                 {"no payload",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec&) {}, 0),
+                  is_invalid_request},
+                 {"more than the PMTU",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 8192; }, pmtu + 4),
+                  is_invalid_request},
+                 {"more than the message",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 60; }),
+                  is_invalid_request},
+                 {"an only packet of a longer message",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 65; }),
+                  is_invalid_request},
+                 {"a first packet that is not full",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) {
+                    s.bth.opcode = Opcode::kWriteFirst;
+                    write_of(s).reth->dma_length = 8192;
+                  }),
+                  is_invalid_request},
+                 {"a wrong pad count",
+                  1,
+                  Refusal::kBadLength,
+                  {Opcode::kAcknowledge},
+                  [](A& a) {
+                    F frame = build_frame(a.next_write());
+                    frame[kBthOffset + 1] |= 0x10;  // says that one byte of the payload is pad
+                    finish_mrc_frame(frame);
+                    return frame;
+                  },
+                  is_invalid_request},
+                 {"a wrong rkey",
+                  1,
+                  Refusal::kBadRkey,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->rkey ^= 0x1000; }),
+                  is_access_error},
+                 {"an rkey of no region",
+                  1,
+                  Refusal::kBadRkey,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->rkey ^= 0xFFF; }),
+                  is_access_error},
+                 {"one byte below the region",
+                  1,
+                  Refusal::kOutOfBounds,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { --write_of(s).reth->va; }),
+                  is_access_error},
+                 {"one byte above the region",
+                  1,
+                  Refusal::kOutOfBounds,
+                  {Opcode::kAcknowledge},
+                  [](A& a) {
+                    MrcFrameSpec s = a.next_write();
+                    write_of(s).reth->va += a.plan().region.size.value - 63;
+                    return build_frame(s);
+                  },
+                  is_access_error},
+                 {"an address whose end overflows",
+                  1,
+                  Refusal::kOutOfBounds,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->va = ~uint64_t{0} - 10; }),
+                  is_access_error},
+                 {"address zero",
+                  1,
+                  Refusal::kOutOfBounds,
+                  {Opcode::kAcknowledge},
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->va = 0; }),
+                  is_access_error},
+             });
 }
 
 TEST_CASE("a PSN that is not new never touches memory, whatever the packet says") {
