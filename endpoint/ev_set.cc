@@ -30,21 +30,36 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
   return values;
 }
 
-EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, uint32_t min_active_divisor,
+EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
              Shuffle shuffle_by)
     : planes_(planes),
-      divisor_(std::max(1u, min_active_divisor)),
+      limits_(limits),
       shuffle_(shuffle_by),
       usable_ports_(planes >= 32 ? ~0u : (1u << planes) - 1) {
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
     if (!path || path->plane >= planes) continue;
     const auto index = static_cast<uint32_t>(entries_.size());
-    entries_.push_back({value, path->plane, EvState::kGood, FabricTime::zero()});
+    Entry entry;
+    entry.value = value;
+    entry.plane = path->plane;
+    entries_.push_back(entry);
+    by_value_.push_back(index);
     planes_[path->plane].rotation.push_back(index);
     offering_ |= 1u << path->plane;
   }
-  for (uint32_t p = 0; p < planes; ++p) shuffle(planes_[p], p);
+  std::sort(by_value_.begin(), by_value_.end(),
+            [this](uint32_t a, uint32_t b) { return entries_[a].value < entries_[b].value; });
+  for (uint32_t p = 0; p < planes; ++p) {
+    Plane& plane = planes_[p];
+    shuffle(plane.rotation, p);
+    const size_t share = std::max(1u, limits_.active / planes);
+    for (size_t i = share; i < plane.rotation.size(); ++i) {
+      entries_[plane.rotation[i]].active = false;
+      plane.backups.push_back(plane.rotation[i]);
+    }
+    plane.rotation.resize(std::min(share, plane.rotation.size()));
+  }
   if (planes > 0) {
     next_plane_ = static_cast<uint32_t>(
         below(draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, shuffle_.qp),
@@ -53,18 +68,18 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, uint32_t 
 }
 
 std::optional<uint32_t> EvSet::find(EntropyValue value) const {
-  const std::optional<Path> path = path_of(value);
-  if (!path || path->plane >= planes_.size()) return std::nullopt;
-  for (const uint32_t index : planes_[path->plane].rotation) {
-    if (entries_[index].value == value) return index;
-  }
-  return std::nullopt;
+  const auto found =
+      std::lower_bound(by_value_.begin(), by_value_.end(), value,
+                       [this](uint32_t i, EntropyValue v) { return entries_[i].value < v; });
+  if (found == by_value_.end() || entries_[*found].value != value) return std::nullopt;
+  return *found;
 }
 
-std::optional<uint32_t> EvSet::choose(uint32_t free_ports, std::optional<uint32_t> avoid) {
-  uint32_t ports = free_ports & ports_with_choice();
+std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
+                                      std::optional<uint32_t> avoid) {
+  const uint32_t ports = free_ports & ports_with_choice();
   if (ports == 0) return std::nullopt;
-  Scan state{avoid, std::nullopt};
+  Scan state{now, avoid, std::nullopt};
   const auto planes = static_cast<uint32_t>(planes_.size());
   for (uint32_t i = 0; i < planes; ++i) {
     const uint32_t plane = next_plane_ + i < planes ? next_plane_ + i : next_plane_ + i - planes;
@@ -86,9 +101,15 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, std::optional<uint32_
 std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
-    if (plane.cursor == plane.rotation.size()) shuffle(plane, number);
+    if (plane.cursor == plane.rotation.size()) {
+      shuffle(plane.rotation, number);
+      plane.cursor = 0;
+    }
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
+    if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
+      entry.state = after_scan(entry.state);
+    }
     if (entry.state == EvState::kSkip && !state.restored) {
       entry.state = after_scan(entry.state);
       state.restored = index;
@@ -99,55 +120,85 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) 
   return std::nullopt;
 }
 
-void EvSet::shuffle(Plane& plane, uint32_t number) {
-  plane.cursor = 0;
-  for (size_t i = plane.rotation.size(); i > 1; --i) {
-    const uint64_t random = draw(shuffle_.seed, shuffle_.node, PortId{number},
+void EvSet::shuffle(std::vector<uint32_t>& values, uint32_t plane) {
+  for (size_t i = values.size(); i > 1; --i) {
+    const uint64_t random = draw(shuffle_.seed, shuffle_.node, PortId{plane},
                                  DrawPurpose::kEvShuffle, uint64_t{shuffle_.qp} << 40 | draws_++);
-    std::swap(plane.rotation[i - 1], plane.rotation[below(random, i)]);
+    std::swap(values[i - 1], values[below(random, i)]);
   }
 }
 
-void EvSet::set_state(uint32_t index, EvState state) {
+void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
   Entry& entry = entries_[index];
-  entry.state = state;
-  const auto& rotation = planes_[entry.plane].rotation;
-  const bool offers = std::any_of(rotation.begin(), rotation.end(),
-                                  [&](uint32_t i) { return is_active(entries_[i].state); });
+  const EvState before = std::exchange(entry.state, state);
+  if (state == EvState::kSkip && before != EvState::kSkip) entry.skip_since = now;
+  if (is_usable(state) == is_usable(before)) return;
+  if (is_usable(state)) entry.good_since = now;
+  Plane& plane = planes_[entry.plane];
+  fill_places(plane);
+  const bool offers = std::any_of(plane.rotation.begin(), plane.rotation.end(),
+                                  [&](uint32_t i) { return is_usable(entries_[i].state); });
   offering_ = offers ? offering_ | 1u << entry.plane : offering_ & ~(1u << entry.plane);
 }
 
-void EvSet::congested(uint32_t index) {
-  entries_[index].state = after_congestion(entries_[index].state);
+/// Usable backups take the places of active values that are not usable, the longest waiting first.
+void EvSet::fill_places(Plane& plane) {
+  for (uint32_t& place : plane.rotation) {
+    if (is_usable(entries_[place].state)) continue;
+    const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(),
+                                     [&](uint32_t i) { return is_usable(entries_[i].state); });
+    if (backup == plane.backups.end()) return;
+    const uint32_t leaves = std::exchange(place, *backup);
+    plane.backups.erase(backup);
+    plane.backups.push_back(leaves);
+    entries_[leaves].active = false;
+    entries_[place].active = true;
+  }
 }
 
-EvSet::LossVerdict EvSet::lost(uint32_t index) {
-  if (!is_active(entries_[index].state)) return LossVerdict::kUnchanged;
-  uint32_t usable = 0, active = 0;
-  for (const Entry& entry : entries_) {
-    if ((usable_ports_ & 1u << entry.plane) == 0) continue;
-    ++usable;
-    if (is_active(entry.state)) ++active;
+void EvSet::congested(uint32_t index, FabricTime now) {
+  set_state(index, after_congestion(entries_[index].state), now);
+}
+
+/// Would its loss leave too few active values?
+bool EvSet::must_keep(uint32_t index) const {
+  const Entry& lost = entries_[index];
+  if (!lost.active || (usable_ports_ & 1u << lost.plane) == 0) return false;
+  const auto& backups = planes_[lost.plane].backups;
+  if (std::any_of(backups.begin(), backups.end(),
+                  [this](uint32_t i) { return is_usable(entries_[i].state); })) {
+    return false;
   }
-  const bool counts = (usable_ports_ & 1u << entries_[index].plane) != 0;
-  if (counts && active <= std::max(1u, usable / divisor_)) {
-    congested(index);
+  uint64_t places = 0, usable = 0;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    if ((usable_ports_ & 1u << p) == 0) continue;
+    for (const uint32_t i : planes_[p].rotation) {
+      ++places;
+      if (is_usable(entries_[i].state)) ++usable;
+    }
+  }
+  const uint64_t share = places * limits_.min_active_share.ppb / Probability::kOne;
+  return usable <= std::max<uint64_t>(1, limits_.min_active != 0 ? limits_.min_active : share);
+}
+
+EvSet::LossVerdict EvSet::lost(uint32_t index, FabricTime now) {
+  if (!is_usable(entries_[index].state)) return LossVerdict::kUnchanged;
+  if (must_keep(index)) {
+    congested(index, now);
     return LossVerdict::kSkipped;
   }
-  set_state(index, after_loss(entries_[index].state));
+  set_state(index, after_loss(entries_[index].state), now);
   return LossVerdict::kAssumedBad;
 }
 
 void EvSet::revived(uint32_t index, bool marked, FabricTime now) {
-  set_state(index, after_revival(entries_[index].state, marked));
-  entries_[index].good_since = now;
+  set_state(index, after_revival(entries_[index].state, marked), now);
 }
 
-void EvSet::deny(uint32_t index) { set_state(index, EvState::kDenied); }
+void EvSet::deny(uint32_t index, FabricTime now) { set_state(index, EvState::kDenied, now); }
 
 void EvSet::allow(uint32_t index, FabricTime now) {
-  set_state(index, after_allow(entries_[index].state));
-  entries_[index].good_since = now;
+  set_state(index, after_allow(entries_[index].state), now);
 }
 
 void EvSet::set_usable_ports(uint32_t ports, FabricTime now) {
@@ -155,7 +206,7 @@ void EvSet::set_usable_ports(uint32_t ports, FabricTime now) {
   usable_ports_ = ports;
   for (uint32_t index = 0; index < entries_.size(); ++index) {
     if ((back & 1u << entries_[index].plane) == 0) continue;
-    if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood);
+    if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood, now);
     entries_[index].good_since = now;
   }
 }
@@ -163,7 +214,7 @@ void EvSet::set_usable_ports(uint32_t ports, FabricTime now) {
 uint32_t EvSet::unusable() const {
   return static_cast<uint32_t>(
       std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-        return !is_active(entry.state) || (usable_ports_ & 1u << entry.plane) == 0;
+        return !is_usable(entry.state) || (usable_ports_ & 1u << entry.plane) == 0;
       }));
 }
 

@@ -1,12 +1,18 @@
 #pragma once
-// The entropy values of one queue pair: equally many per plane, a rotation per plane that is
-// shuffled per queue pair and reshuffled at each wrap, and the choice of the next one for a port
-// that is free (MRC paper §2.1, §2.4; specification §9.3: GetSendParams(free_ports)).
+// The entropy values of one queue pair: equally many per plane, some active and the others in
+// reserve, a rotation per plane that is shuffled per queue pair and reshuffled at each wrap, and
+// the choice of the next one for a port that is free (MRC paper §2.1, §2.4; specification §9.3: EV
+// Universe = active + inactive, GetSendParams(free_ports)).
+//
+// Backups (MRC paper §2.4, §4): an active value that is assumed bad or denied changes places with a
+// usable backup of the same plane, never of another, so planes stay loaded alike. When it is
+// usable again it waits as a backup, or takes an active place that no usable backup could fill.
 //
 // The tricky rule is SKIP (specification §9.3.1): the first SKIP value that a selection's scan
 // meets goes back to GOOD but is not used for this packet; others met in the same scan stay SKIP.
 // So one packet restores at most one value, and one mark costs exactly one turn. Only if nothing
-// else is left may the value just restored be used.
+// else is left may the value just restored be used. A mark that is older than the age-out costs
+// nothing any more: its congestion is over (specification: timer, implementation-defined).
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +31,16 @@ namespace mrclab::endpoint {
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed);
 
+/// How many values are in use at once, and how few may be left.
+struct EvSetLimits {
+  uint32_t active = 128;  ///< over all planes, but at least one in each
+  /// No value is assumed bad if fewer than this many active ones would be left (ev_min_active of
+  /// the MRC API); 0: this share of the active values of usable planes, but at least one.
+  uint32_t min_active = 0;
+  Probability min_active_share{250'000'000};
+  FabricTime skip_age_out = FabricTime::never();  ///< a mark older than this costs no turn
+};
+
 class EvSet {
  public:
   struct Shuffle {
@@ -33,29 +49,33 @@ class EvSet {
     uint32_t qp = 0;  ///< number of the queue pair in its host: its rotations differ from others
   };
   /// `values` are grouped into planes by their path; port p carries plane p.
-  EvSet(const std::vector<EntropyValue>& values, uint32_t planes, uint32_t min_active_divisor,
+  EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
         Shuffle shuffle);
 
   size_t size() const { return entries_.size(); }
   EntropyValue value(uint32_t index) const { return entries_[index].value; }
   uint32_t plane(uint32_t index) const { return entries_[index].plane; }
   EvState state(uint32_t index) const { return entries_[index].state; }
-  /// Since when it is in the rotation without interruption.
+  /// Has a place in the rotation. (It may be unusable all the same, if no backup could fill in.)
+  bool active(uint32_t index) const { return entries_[index].active; }
+  /// Since when it is usable without interruption.
   FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
   std::optional<uint32_t> find(EntropyValue value) const;
 
   /// The next value for one of `free_ports` (bit = plane), if possible not `avoid`.
-  std::optional<uint32_t> choose(uint32_t free_ports, std::optional<uint32_t> avoid = {});
-  /// Planes that have something to offer: up at both ends and an active value.
+  std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
+                                 std::optional<uint32_t> avoid = {});
+  /// Planes that have something to offer: up at both ends and a usable value.
   uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
 
-  void congested(uint32_t index);
+  void congested(uint32_t index, FabricTime now);
   enum class LossVerdict : uint8_t { kUnchanged, kSkipped, kAssumedBad };
-  /// The loss of a packet sent on it. kSkipped: it would leave fewer than 1/divisor of the usable
-  /// values active (ev_min_active of the MRC API), so it only loses a turn.
-  LossVerdict lost(uint32_t index);
+  /// The loss of a packet sent on it. kSkipped: too few active values would be left, so it only
+  /// loses a turn.
+  LossVerdict lost(uint32_t index, FabricTime now);
   void revived(uint32_t index, bool marked, FabricTime now);
-  void deny(uint32_t index);
+  /// By the controller; ev_min_active does not bind it.
+  void deny(uint32_t index, FabricTime now);
   void allow(uint32_t index, FabricTime now);
 
   /// Ports up at both ends. Values of a plane that comes back start GOOD (DENIED stays).
@@ -63,30 +83,38 @@ class EvSet {
   uint32_t usable_ports() const { return usable_ports_; }
   /// Values that are not usable now, for whatever reason.
   uint32_t unusable() const;
-  const std::vector<uint32_t>& of_plane(uint32_t plane) const { return planes_[plane].rotation; }
+  /// Indices with a place in the rotation of a plane, in the order of this round.
+  const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
   struct Entry {
     EntropyValue value;
     uint32_t plane = 0;
     EvState state = EvState::kGood;
+    bool active = true;
     FabricTime good_since;
+    FabricTime skip_since;
   };
   struct Plane {
     std::vector<uint32_t> rotation;
+    std::vector<uint32_t> backups;  ///< the longest waiting first
     size_t cursor = 0;
   };
   struct Scan {
+    FabricTime now;
     std::optional<uint32_t> avoid;
     std::optional<uint32_t> restored;
   };
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state);
-  void shuffle(Plane& plane, uint32_t number);
-  void set_state(uint32_t index, EvState state);
+  void shuffle(std::vector<uint32_t>& values, uint32_t plane);
+  void set_state(uint32_t index, EvState state, FabricTime now);
+  void fill_places(Plane& plane);
+  bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
+  std::vector<uint32_t> by_value_;  // indices, for find()
   std::vector<Plane> planes_;
-  uint32_t divisor_;
+  EvSetLimits limits_;
   Shuffle shuffle_;
   uint64_t draws_ = 0;
   uint32_t next_plane_ = 0;

@@ -3,6 +3,7 @@
 //
 //   GOOD         --SACK m=SKIP_ONCE, NACK TRIMMED-->  SKIP
 //   SKIP         --the selection's scan meets it-->   GOOD   (a repeated mark does not re-arm it)
+//   SKIP         --older than the age-out-->          GOOD
 //   GOOD, SKIP   --lost and not trimmed-->            ASSUMED_BAD
 //   GOOD, SKIP   --SACK m=ALWAYS_SKIP-->              ASSUMED_BAD
 //   ASSUMED_BAD  --enough probes answered-->          GOOD, or SKIP if the last answer was marked
@@ -28,14 +29,14 @@ constexpr std::string_view name_of(EvState state) {
   return "unknown";
 }
 
-/// Only GOOD and SKIP take part in the rotation.
-constexpr bool is_active(EvState state) {
+/// Only GOOD and SKIP may carry packets.
+constexpr bool is_usable(EvState state) {
   return state == EvState::kGood || state == EvState::kSkip;
 }
 
 constexpr EvState after_congestion(EvState s) { return s == EvState::kGood ? EvState::kSkip : s; }
 constexpr EvState after_scan(EvState s) { return s == EvState::kSkip ? EvState::kGood : s; }
-constexpr EvState after_loss(EvState s) { return is_active(s) ? EvState::kAssumedBad : s; }
+constexpr EvState after_loss(EvState s) { return is_usable(s) ? EvState::kAssumedBad : s; }
 constexpr EvState after_revival(EvState s, bool marked) {
   if (s != EvState::kAssumedBad) return s;
   return marked ? EvState::kSkip : EvState::kGood;

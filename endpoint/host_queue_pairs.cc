@@ -44,7 +44,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   const uint32_t place = qps_.next_place();
   id.handle = {place};
   EvSet evs(entropy_values(topology_, self_, peer_host, profile_.ev_limit, environment_.seed),
-            topology_.planes, profile_.ev_min_active_divisor,
+            topology_.planes, profile_.ev_limits(),
             {environment_.seed, environment_.self, place});
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
   QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host), profile_, limits, std::move(evs),

@@ -62,7 +62,7 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   if (!ready()) return std::nullopt;
   std::optional<Sequence> s = sent_.first_lost();
   // "New EV chosen at send time; the EV in the NACK should not be used."
-  const auto ev = s ? evs_.choose(free_ports, sent_[*s].ev) : evs_.choose(free_ports);
+  const auto ev = s ? evs_.choose(free_ports, now, sent_[*s].ev) : evs_.choose(free_ports, now);
   if (!ev) return std::nullopt;
   if (!s) {
     s = sent_.end();
@@ -176,7 +176,7 @@ std::optional<ProbePacket> Requester::next_probe(FabricTime now) {
   if (std::exchange(tail_wanted_, false)) {
     // On another value than the one that is silent.
     const auto oldest = sent_.oldest_in_flight();
-    const auto ev = oldest ? evs_.choose(~0u, sent_[*oldest].ev) : evs_.choose(~0u);
+    const auto ev = oldest ? evs_.choose(~0u, now, sent_[*oldest].ev) : evs_.choose(~0u, now);
     if (ev) {
       tail_probe_id_ = new_probe_id();
       tail_sent_ = now;

@@ -21,7 +21,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   news_.receiver_penalty = seth.receiver_penalty;
   news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
-    if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev);
+    if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     const bool usable = (evs_.usable_ports() & 1u << evs_.plane(*ev)) != 0;
     if (seth.mark == SackMark::kAlwaysSkip && usable) assume_bad(*ev, now);
     on_trigger(seth, cumulative, now);
@@ -143,7 +143,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
 }
 
 void Requester::assume_bad(uint32_t ev, FabricTime now) {
-  if (evs_.lost(ev) != EvSet::LossVerdict::kAssumedBad) return;
+  if (evs_.lost(ev, now) != EvSet::LossVerdict::kAssumedBad) return;
   ++stats_.evs_lost;
   prober_.assumed_bad(ev, now);
   events_.ev_changed(evs_.value(ev), EvState::kAssumedBad);
@@ -164,7 +164,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
     case NackReason::kTrimmedLastHop:
       ++stats_.trim_nacks_received;
       // The last hop's queue is the receiver's affair: another path would meet it again.
-      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev);
+      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
       if (!current) return Refusal::kStaleFeedback;
       retransmit_without_blame(s, true, now);
       progress(now);

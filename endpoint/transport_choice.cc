@@ -25,6 +25,10 @@ struct ReadValue {
   TransportChoice::Value operator()(const TransportOption::Share&) const {
     return value.as_probability();
   }
+  TransportChoice::Value operator()(const TransportOption::CountOrShare& kind) const {
+    if (value.is_scalar() && value.as_string().ends_with('%')) return value.as_probability();
+    return static_cast<uint32_t>(value.as_integer(1, kind.max));
+  }
   TransportChoice::Value operator()(const TransportOption::Word& kind) const {
     return static_cast<uint32_t>(value.as_word(kind.words));
   }
@@ -76,6 +80,11 @@ struct SetValue {
   }
   void operator()(const TransportOption::Share& kind) const {
     profile.*kind.member = std::get<Probability>(value);
+  }
+  void operator()(const TransportOption::CountOrShare& kind) const {
+    const auto* share = std::get_if<Probability>(&value);
+    profile.*kind.count = share ? 0 : std::get<uint32_t>(value);
+    if (share) profile.*kind.share = *share;
   }
   void operator()(const TransportOption::Word& kind) const {
     kind.set(profile, std::get<uint32_t>(value));

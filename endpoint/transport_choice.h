@@ -2,7 +2,7 @@
 // Which transport a scenario asks for: a profile and the options that replace single values of it.
 //
 //   transport: lab
-//   transport: {profile: lab, active_evs: 64, window_percent: 100, ack_timeout: 8rtt, icrc: on}
+//   transport: {profile: lab, evs: 64, window_percent: 100, ack_timeout: 8rtt, icrc: on}
 //
 // All options stand in one table (transport_options.cc): reading, writing, checking and the
 // documentation come from it.
@@ -36,6 +36,12 @@ struct TransportOption {
   struct Share {
     Probability TransportProfile::*member;
   };
+  /// "8" sets the count; "25%" sets the share, and the count to 0.
+  struct CountOrShare {
+    uint32_t TransportProfile::*count;
+    Probability TransportProfile::*share;
+    int64_t max;
+  };
   struct Word {
     std::vector<std::string> words;
     size_t (*get)(const TransportProfile& profile);
@@ -43,7 +49,7 @@ struct TransportOption {
   };
   std::string_view name;
   std::string_view about;  ///< one line, with the source of the rule
-  std::variant<Integer, Time, Switch, Share, Word> kind;
+  std::variant<Integer, Time, Switch, Share, CountOrShare, Word> kind;
 };
 std::span<const TransportOption> transport_options();
 

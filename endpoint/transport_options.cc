@@ -14,8 +14,15 @@ std::span<const TransportOption> transport_options() {
   using O = TransportOption;
   using P = TransportProfile;
   static const std::array kOptions{
-      O{"active_evs", "entropy values of a queue pair (MRC paper §2.4: 128-256)",
+      O{"evs", "entropy values of a queue pair, active and backups (MRC paper §2.4: 128-256)",
         O::Integer{&P::ev_limit, 1, 4096}},
+      O{"active_evs", "of them in use at once, equally many per plane (MRC paper §2.4: over 100)",
+        O::Integer{&P::active_evs, 1, 4096}},
+      O{"ev_min_active",
+        "active values never assumed bad, such as 8 or 25% (MRC API: ev_min_active)",
+        O::CountOrShare{&P::ev_min_active, &P::ev_min_active_share, 4096}},
+      O{"skip_age_out", "an ECN mark or trim older than this costs a value no turn (our choice)",
+        O::Time{&P::skip_age_out}},
       O{"congestion_control", "nscc (MRC specification §8: UEC's NSCC) or a fixed window",
         O::Word{{"nscc", "fixed"},
                 [](const P& p) { return static_cast<size_t>(p.congestion_control); },

@@ -14,6 +14,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   // One packet of reordering tolerance per unit of queue delay that congestion control accepts:
   // target_qdelay = 0.75 base RTT with trimming (UEC 1.0.3 p. 390).
   p.reorder_window = p.base_rtt + p.base_rtt * 3 / 4;
+  p.skip_age_out = p.base_rtt * 2;
   p.tail_probe = p.reorder_window * 2;
   p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
   derive_nscc(p, topology);

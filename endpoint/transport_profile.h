@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "endpoint/ev_set.h"
 #include "fabric/ids.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
@@ -34,9 +35,12 @@ struct TransportProfile {
   uint32_t exponential_retries = 3;
 
   // Entropy values.
-  uint32_t ev_limit = 256;             ///< per QP; MRC paper §2.4: 128-256
-  uint32_t ev_min_active_divisor = 4;  ///< MRC API example: ev_min_active = ev_count / 4
-  FabricTime probe_interval;           ///< first reliability probe of a bad EV, then x 1.5
+  uint32_t ev_limit = 256;     ///< EV Universe of a QP: active and backups (MRC paper §2.4)
+  uint32_t active_evs = 128;   ///< of them in use at once (MRC paper §2.4: more than 100)
+  uint32_t ev_min_active = 0;  ///< see EvSetLimits
+  Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
+  FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
+  FabricTime probe_interval;  ///< first reliability probe of a bad EV, then x 1.5
   FabricTime probe_interval_max;
   uint32_t probe_jitter_percent = 20;
   uint32_t revive_successes = 3;  ///< consecutive good probes that resurrect an EV
@@ -81,6 +85,10 @@ struct TransportProfile {
 
   /// Tests only: every requester starts here instead of at a PSN drawn from the seed.
   std::optional<Psn> first_psn;
+
+  EvSetLimits ev_limits() const {
+    return {active_evs, ev_min_active, ev_min_active_share, skip_age_out};
+  }
 };
 
 /// "lab": timers are multiples of the base RTT. "production": wall-clock sized timers of products.

@@ -16,17 +16,17 @@ namespace {
 constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
 
 /// `planes` planes with `uplinks` values each.
-EvSet make_set(uint32_t planes, uint32_t uplinks, uint32_t qp = 0, uint32_t divisor = 4) {
+EvSet make_set(uint32_t planes, uint32_t uplinks, uint32_t qp = 0, EvSetLimits limits = {}) {
   std::vector<EntropyValue> values;
   for (uint32_t p = 0; p < planes; ++p) {
     for (uint32_t u = 0; u < uplinks; ++u) values.push_back(ev_of({p, u}));
   }
-  return {values, planes, divisor, {7, NodeId{0}, qp}};
+  return {values, planes, limits, {7, NodeId{0}, qp}};
 }
 
 std::vector<uint32_t> choose_n(EvSet& set, size_t n, uint32_t ports) {
   std::vector<uint32_t> chosen;
-  for (size_t i = 0; i < n; ++i) chosen.push_back(set.choose(ports).value());
+  for (size_t i = 0; i < n; ++i) chosen.push_back(set.choose(ports, at(0)).value());
   return chosen;
 }
 
@@ -76,17 +76,17 @@ TEST_CASE("rotations are reshuffled at each wrap and differ between queue pairs"
 
 TEST_CASE("only values of free and usable ports are chosen") {
   EvSet set = make_set(4, 2);
-  for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100).value()) == 2);
+  for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100, at(0)).value()) == 2);
   set.set_usable_ports(0b1011, at(1));
-  CHECK(!set.choose(0b0100));
-  CHECK(!set.choose(0));
+  CHECK(!set.choose(0b0100, at(0)));
+  CHECK(!set.choose(0, at(0)));
 }
 
 TEST_CASE("a marked value loses exactly one turn") {
   EvSet set = make_set(1, 4);
   const uint32_t victim = choose_n(set, 4, 1).back();
-  set.congested(victim);
-  set.congested(victim);  // repeated feedback does not accumulate
+  set.congested(victim, at(0));
+  set.congested(victim, at(0));  // repeated feedback does not accumulate
   CHECK(set.state(victim) == EvState::kSkip);
   std::map<uint32_t, int> uses;
   for (const uint32_t index : choose_n(set, 3, 1)) ++uses[index];
@@ -100,8 +100,8 @@ TEST_CASE("a marked value loses exactly one turn") {
 TEST_CASE("one selection restores at most one skipped value") {
   for (uint32_t qp = 0; qp < 40; ++qp) {  // many orders of the rotation
     EvSet set = make_set(1, 4, qp);
-    for (uint32_t i = 0; i < 3; ++i) set.congested(i);
-    CHECK(set.choose(1) == 3);
+    for (uint32_t i = 0; i < 3; ++i) set.congested(i, at(0));
+    CHECK(set.choose(1, at(0)) == 3);
     int skipped = 0;
     for (uint32_t i = 0; i < 3; ++i) skipped += set.state(i) == EvState::kSkip;
     CHECK(skipped >= 2);
@@ -110,23 +110,23 @@ TEST_CASE("one selection restores at most one skipped value") {
 
 TEST_CASE("with every value skipped the one just restored is used") {
   EvSet set = make_set(1, 3);
-  for (uint32_t i = 0; i < 3; ++i) set.congested(i);
-  const auto chosen = set.choose(1);
+  for (uint32_t i = 0; i < 3; ++i) set.congested(i, at(0));
+  const auto chosen = set.choose(1, at(0));
   REQUIRE(chosen);
   CHECK(set.state(*chosen) == EvState::kGood);
 }
 
 TEST_CASE("a retransmission avoids the value that lost it unless nothing else is free") {
   EvSet set = make_set(2, 2);
-  for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, 1) != 1);
+  for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, at(0), 1) != 1);
   EvSet alone = make_set(2, 1);
-  CHECK(alone.choose(0b01, 0) == 0);
+  CHECK(alone.choose(0b01, at(0), 0) == 0);
 }
 
 TEST_CASE("a lost value leaves the rotation until it is revived") {
   EvSet set = make_set(2, 4);
-  CHECK(set.lost(5) == EvSet::LossVerdict::kAssumedBad);
-  CHECK(set.lost(5) == EvSet::LossVerdict::kUnchanged);
+  CHECK(set.lost(5, at(0)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(set.lost(5, at(0)) == EvSet::LossVerdict::kUnchanged);
   for (const uint32_t index : choose_n(set, 40, 0b11)) CHECK(index != 5);
   CHECK(set.unusable() == 1);
   set.revived(5, false, at(9));
@@ -138,7 +138,7 @@ TEST_CASE("a lost value leaves the rotation until it is revived") {
 
 TEST_CASE("a value revived by a marked probe comes back as SKIP") {
   EvSet set = make_set(1, 4);
-  set.lost(2);
+  set.lost(2, at(0));
   set.revived(2, true, at(1));
   CHECK(set.state(2) == EvState::kSkip);
 }
@@ -146,24 +146,113 @@ TEST_CASE("a value revived by a marked probe comes back as SKIP") {
 TEST_CASE("no more values are assumed bad than leave a quarter of them active") {
   EvSet set = make_set(2, 4);
   int bad = 0;
-  for (uint32_t i = 0; i < 8; ++i) bad += set.lost(i) == EvSet::LossVerdict::kAssumedBad;
+  for (uint32_t i = 0; i < 8; ++i) bad += set.lost(i, at(0)) == EvSet::LossVerdict::kAssumedBad;
   CHECK(bad == 6);
-  CHECK(set.choose(0b11));
+  CHECK(set.choose(0b11, at(0)));
 }
 
 TEST_CASE("a plane that comes back starts GOOD, but what the controller denied stays denied") {
   EvSet set = make_set(2, 4);
-  set.lost(0);
-  set.deny(1);
+  set.lost(0, at(0));
+  set.deny(1, at(0));
   set.set_usable_ports(0b10, at(1));
   CHECK(set.unusable() == 4);
   set.set_usable_ports(0b11, at(2));
   CHECK(set.state(0) == EvState::kGood);
   CHECK(set.state(1) == EvState::kDenied);
   CHECK(set.good_since(0) == at(2));
-  CHECK(set.lost(1) == EvSet::LossVerdict::kUnchanged);
+  CHECK(set.lost(1, at(0)) == EvSet::LossVerdict::kUnchanged);
   set.allow(1, at(3));
   CHECK(set.state(1) == EvState::kGood);
+}
+
+TEST_CASE("a lost value changes places with a backup of its own plane, and waits when it is back") {
+  EvSet set = make_set(2, 8, 0, {.active = 6});
+  const std::vector<uint32_t> other = set.rotation(1);
+  REQUIRE(set.rotation(0).size() == 3);
+  const uint32_t victim = set.rotation(0).front();
+  CHECK(set.lost(victim, at(1)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(!set.active(victim));
+  CHECK(set.rotation(0).size() == 3);
+  for (const uint32_t index : set.rotation(0)) {
+    CHECK(set.plane(index) == 0);
+    CHECK(set.state(index) == EvState::kGood);
+  }
+  CHECK(set.rotation(1) == other);
+  set.revived(victim, false, at(2));
+  CHECK(!set.active(victim));  // its place is taken
+  for (const uint32_t index : choose_n(set, 60, 0b11)) CHECK(index != victim);
+}
+
+TEST_CASE(
+    "a plane without usable backups keeps its places, and whoever is usable first fills one") {
+  EvSet set = make_set(2, 4, 0, {.active = 6, .min_active = 1});
+  std::vector<uint32_t> bad;
+  for (uint32_t index = 0; index < 4; ++index) {
+    set.lost(index, at(1));
+    bad.push_back(index);
+  }
+  CHECK((set.ports_with_choice()) == 0b10);
+  uint32_t backup = 4;
+  for (const uint32_t index : bad) {
+    if (!set.active(index)) backup = index;
+  }
+  REQUIRE(backup < 4);
+  set.revived(backup, false, at(2));
+  CHECK(set.active(backup));
+  CHECK(set.ports_with_choice() == 0b11);
+  CHECK(set.rotation(0).size() == 3);
+}
+
+TEST_CASE("every queue pair draws its own active values") {
+  std::set<std::set<uint32_t>> choices;
+  for (uint32_t qp = 0; qp < 10; ++qp) {
+    const EvSet set = make_set(1, 16, qp, {.active = 4});
+    choices.insert({set.rotation(0).begin(), set.rotation(0).end()});
+  }
+  CHECK(choices.size() > 5);
+}
+
+TEST_CASE("ev_min_active is a count or a share, and is never gone below") {
+  const auto bad_of = [](EvSetLimits limits) {
+    EvSet set = make_set(2, 8, 0, limits);
+    int bad = 0;
+    for (uint32_t i = 0; i < 16; ++i) {
+      bad += set.lost(i, at(0)) == EvSet::LossVerdict::kAssumedBad;
+    }
+    return bad;
+  };
+  CHECK(bad_of({.min_active = 5}) == 11);
+  CHECK(bad_of({.min_active_share = {500'000'000}}) == 8);
+  CHECK(bad_of({.min_active_share = {0}}) == 15);                         // one is always left
+  CHECK(bad_of({.active = 8, .min_active_share = {500'000'000}}) == 12);  // 8 backups and 4 of 8
+}
+
+TEST_CASE("what the controller denies is replaced, and ev_min_active does not bind it") {
+  EvSet set = make_set(2, 4, 0, {.active = 4});
+  const uint32_t victim = set.rotation(1).front();
+  set.deny(victim, at(1));
+  CHECK(!set.active(victim));
+  set.revived(victim, false, at(2));
+  set.congested(victim, at(2));
+  CHECK(set.lost(victim, at(2)) == EvSet::LossVerdict::kUnchanged);
+  CHECK(set.state(victim) == EvState::kDenied);
+  for (uint32_t i = 0; i < 8; ++i) set.deny(i, at(3));
+  CHECK(!set.choose(0b11, at(3)));
+  set.allow(5, at(4));
+  CHECK(set.choose(0b11, at(4)) == 5);
+}
+
+TEST_CASE("a mark that is older than the age-out costs no turn") {
+  for (const bool old : {false, true}) {
+    EvSet set = make_set(1, 2, 0, {.skip_age_out = at(22)});
+    choose_n(set, 2, 1);
+    set.congested(0, at(100));
+    set.congested(0, at(121));  // not re-armed
+    std::map<uint32_t, int> uses;
+    for (int i = 0; i < 2; ++i) ++uses[set.choose(1, at(old ? 123 : 122)).value()];
+    CHECK(uses[0] == (old ? 1 : 0));
+  }
 }
 
 TEST_CASE("values are found by their number and by nothing else") {

@@ -27,20 +27,25 @@ std::string error_of(const std::string& text) {
 
 TEST_CASE("the options of a choice replace the values of its profile, and only those") {
   const Topology t = test::octet();
-  const TransportChoice choice = parse("{active_evs: 16, ack_timeout: 3rtt, icrc: off}");
+  const TransportChoice choice = parse("{evs: 16, active_evs: 8, ack_timeout: 3rtt, icrc: off}");
   const TransportProfile plain = make_profile("lab", t);
   const TransportProfile changed = make_profile(choice, t);
   CHECK(changed.ev_limit == 16);
+  CHECK(changed.active_evs == 8);
   CHECK(changed.ack_timeout == FabricTime::from_us(33));
   CHECK_FALSE(changed.icrc);
   CHECK(changed.window_percent == plain.window_percent);
   CHECK(changed.reorder_window == plain.reorder_window);
   CHECK(make_profile(parse("{window_percent: 80}"), t).window_percent == 80);
+  CHECK(make_profile(parse("{ev_min_active: 7}"), t).ev_min_active == 7);
+  CHECK(make_profile(parse("{ev_min_active: 50%}"), t).ev_min_active == 0);
+  CHECK(make_profile(parse("{ev_min_active: 50%}"), t).ev_min_active_share.ppb == 500'000'000);
 }
 
 TEST_CASE("a choice written as text reads back as the same choice") {
   for (const char* text : {"lab", "production", "{profile: lab}",
-                           "{active_evs: 16, window_percent: 90, ack_timeout: 3rtt, icrc: on}"}) {
+                           "{active_evs: 16, window_percent: 90, ack_timeout: 3rtt, icrc: on}",
+                           "{ev_min_active: 7}", "{ev_min_active: 12.5%}"}) {
     CHECK(parse(to_yaml(parse(text))) == parse(text));
   }
 }

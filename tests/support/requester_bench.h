@@ -105,7 +105,7 @@ class RequesterBench : private RequesterEvents {
     return {p,
             limits(p, mpr),
             first_psn,
-            EvSet(values, 2, 4, {1, NodeId{0}, 0}),
+            EvSet(values, 2, {}, {1, NodeId{0}, 0}),
             EvProber(p, 4, 1, NodeId{0}, 0),
             window,
             *this,
