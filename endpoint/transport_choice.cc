@@ -60,6 +60,10 @@ struct GetValue {
   TransportChoice::Value operator()(const TransportOption::Share& kind) const {
     return profile.*kind.member;
   }
+  TransportChoice::Value operator()(const TransportOption::CountOrShare& kind) const {
+    if (profile.*kind.count != 0) return profile.*kind.count;
+    return profile.*kind.share;
+  }
   TransportChoice::Value operator()(const TransportOption::Word& kind) const {
     return static_cast<uint32_t>(kind.get(profile));
   }
