@@ -95,6 +95,12 @@ class PacketAttack : private PairFabric::Tap {
   static FabricTime rtt() { return topology().base_rtt; }
   static FabricTime end() { return FabricTime::from_us(400); }
   const std::vector<Sent>& sent() const { return sent_; }
+  /// Frames that a host has sent, by opcode.
+  uint64_t sent_of(uint32_t from, Opcode opcode) const {
+    return by_opcode_[from][static_cast<uint8_t>(opcode)];
+  }
+  /// From here on frames are counted and not kept.
+  void forget() { keep_ = false; }
   const endpoint::ConnectionPlan& plan() const { return plan_; }
   FramePool& pool() { return pool_; }
 
@@ -120,7 +126,8 @@ class PacketAttack : private PairFabric::Tap {
                 FabricTime arrival) override {
     last_frame_ = start;
     const auto bytes = frame.bytes();
-    sent_.push_back({start, from, port.value, {bytes.begin(), bytes.end()}});
+    if (keep_) sent_.push_back({start, from, port.value, {bytes.begin(), bytes.end()}});
+    ++by_opcode_[from][bytes[kBthOffset]];
     MrcPacket packet;
     parse_mrc_frame(bytes, packet);
     if (from == 0 && is_write(packet.bth.opcode)) {
@@ -138,6 +145,8 @@ class PacketAttack : private PairFabric::Tap {
   FramePool pool_;
   Silent silent_;
   std::vector<Sent> sent_;
+  bool keep_ = true;
+  std::array<std::array<uint64_t, 256>, 2> by_opcode_{};
   uint64_t data_sent_ = 0;
   FabricTime last_frame_;
   FabricTime injected_at_;
