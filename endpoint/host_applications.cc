@@ -1,6 +1,6 @@
 // Between queue pairs and applications, and what is reported outside.
 
-#include "endpoint/host_impl.h"
+#include "endpoint/host_device.h"
 
 namespace mrclab::endpoint {
 
@@ -13,7 +13,7 @@ bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& r
 }
 
 bool HostNode::Impl::AppVerbs::post_receive(QpHandle handle, uint64_t id) {
-  if (handle.value >= host_.qps_.size()) return false;
+  if (!host_.qps_.contains(handle.value)) return false;
   QueuePair& qp = host_.qps_[handle.value];
   if (qp.application != index_ || qp.requester.failed()) return false;
   return qp.responder.receives().post(id);
@@ -88,6 +88,7 @@ void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
 void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
   const PortId port{path_of(ev)->plane};
   environment_.observer.event({now_, "ev_state", port, qp.id.local, ev, {}, name_of(to), {}});
+  device_->ev_changed(qp, ev, to);
 }
 
 void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,

@@ -4,7 +4,8 @@
 //   Impl -- ports, event queue, arrivals in hand          host_node.cc, host_send.cc
 //     |-- peers (window, reverse path, port status)       host_ports.cc
 //     |-- queue pairs -- requester, responder             host_queue_pairs.cc, host_receive.cc
-//     '-- applications                                    host_workloads.cc, host_applications.cc
+//     |-- applications                                    host_workloads.cc, host_applications.cc
+//     '-- the device, verbs for programs outside          host_device.cc, host_device_work.cc
 //
 // One event is processed like this: the event itself, then what it means to applications
 // (completions queued by the queue pairs), then whatever ports can start, then timers are set anew.
@@ -26,6 +27,7 @@ namespace mrclab::endpoint {
 class HostNode::Impl : public QueuePairEvents {
  public:
   Impl(const NodeEnvironment& environment, const HostConfig& config);
+  ~Impl() override;
 
   void receive(PortId port, Arrival arrival);
   void apply(const ScheduledEffect& effect);
@@ -33,9 +35,11 @@ class HostNode::Impl : public QueuePairEvents {
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
   bool finished() const;
+  Device& device();
   std::vector<WorkReport> work() const;
 
  private:
+  class HostDevice;
   enum class EventKind : uint8_t {
     kArrival,
     kEffect,
@@ -45,6 +49,7 @@ class HostNode::Impl : public QueuePairEvents {
     kStart,
     kWake,
     kPortFree,
+    kDoorbell,
   };
   struct Event {
     EventKind kind = EventKind::kArrival;
@@ -121,6 +126,7 @@ class HostNode::Impl : public QueuePairEvents {
   void process(const Event& event);
   void after_event(FrameSink& out);
   void touch(QueuePair& qp);
+  void ring_doorbell();
   void set_timers();
   void on_qp_timer(QueuePair& qp);
 
@@ -197,6 +203,8 @@ class HostNode::Impl : public QueuePairEvents {
   uint32_t next_qp_ = 0;  // round robin
   std::vector<RunningApp> apps_;
   Fifo<Notice> notices_{kNoticeLimit};
+  HostDevice* device_ = nullptr;  ///< one of apps_
+  bool doorbell_ = false;         ///< an event for new posts stands in the queue
   static constexpr uint32_t kNobody = 0xFFFF'FFFF;
 };
 

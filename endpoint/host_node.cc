@@ -18,6 +18,7 @@ FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
 bool HostNode::finished() const { return impl_->finished(); }
+Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 
 void HostNode::Impl::receive(PortId port, Arrival arrival) {
@@ -80,6 +81,7 @@ void HostNode::Impl::process(const Event& event) {
       apps_[event.index].application->on_wake(*apps_[event.index].verbs);
       break;
     case EventKind::kPortFree: ports_[event.index].nic.finished(); break;
+    case EventKind::kDoorbell: doorbell_ = false; break;  // what follows every event does the rest
   }
 }
 
@@ -87,6 +89,13 @@ void HostNode::Impl::after_event(FrameSink& out) {
   tell_applications();
   pump(out);
   set_timers();
+}
+
+/// What was posted from outside starts at the next run_until().
+void HostNode::Impl::ring_doorbell() {
+  if (!std::exchange(doorbell_, true)) {
+    push(now_, EventClass::kApplication, 0, {EventKind::kDoorbell, 0, 0});
+  }
 }
 
 void HostNode::Impl::touch(QueuePair& qp) {

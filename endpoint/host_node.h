@@ -30,6 +30,7 @@
 #include "endpoint/host_stats.h"
 #include "endpoint/path_mapper.h"
 #include "endpoint/transport_profile.h"
+#include "endpoint/verbs.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/node.h"
 
@@ -61,6 +62,9 @@ class HostNode : public Node {
   bool finished() const;
   /// What its applications measured, those of streams and pings at the sender.
   std::vector<WorkReport> work() const;
+
+  /// Memory, queue pairs and posts for programs outside the host (verbs.h).
+  Device& device();
 
  private:
   class Impl;

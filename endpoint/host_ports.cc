@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "endpoint/host_impl.h"
+#include "endpoint/host_device.h"
 #include "fabric/path.h"
 
 namespace mrclab::endpoint {
@@ -48,6 +48,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   live_ports_ = avoid ? live_ports_ & ~(1u << port.value) : live_ports_ | 1u << port.value;
   environment_.observer.event(
       {now_, avoid ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
+  device_->port_changed(port, !avoid);
   for (uint32_t i = 0; i < peers_.size(); ++i) {
     set_usable_ports(peers_[i], "local");
     peers_[i].status.announce(live_ports_, now_);

@@ -60,6 +60,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
 /// Nobody is told; what it had in flight leaves the window of its destination.
 void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
+  qp.application = kNobody;  // its completions go nowhere
   qp.requester.fail("destroyed");
   std::erase(touched_, &qp);
   qp_of_qpn_.erase(qp.id.local.value);

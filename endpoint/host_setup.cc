@@ -1,7 +1,7 @@
 // How a host starts. Its queue pairs are made in host_queue_pairs.cc, its applications in
 // host_workloads.cc.
 
-#include "endpoint/host_impl.h"
+#include "endpoint/host_device.h"
 
 namespace mrclab::endpoint {
 
@@ -28,6 +28,14 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   for (uint32_t i = 0; i < apps_.size(); ++i) {
     push(apps_[i].start, EventClass::kApplication, 0, {EventKind::kStart, i, 0});
   }
+  const auto index = static_cast<uint32_t>(apps_.size());
+  auto device = std::make_unique<HostDevice>(*this, index);
+  device_ = device.get();
+  apps_.push_back({std::move(device), std::make_unique<AppVerbs>(*this, index), {}});
 }
+
+HostNode::Impl::~Impl() = default;
+
+Device& HostNode::Impl::device() { return *device_; }
 
 }  // namespace mrclab::endpoint

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace mrclab::endpoint {
 namespace {
@@ -9,28 +10,53 @@ constexpr uint32_t kNumberMask = 0xFFF;
 }
 
 std::span<uint8_t> MemoryRegistry::add(const RegionPlan& plan) {
+  // calloc: pages that nobody writes to are never touched.
+  std::unique_ptr<uint8_t[], Free> owned(static_cast<uint8_t*>(std::calloc(plan.size.value, 1)));
+  if (!owned) throw std::bad_alloc();
+  const std::span<uint8_t> memory(owned.get(), plan.size.value);
+  add_external(plan, memory);
+  regions_[plan.rkey & kNumberMask].owned = std::move(owned);
+  return memory;
+}
+
+void MemoryRegistry::add_external(const RegionPlan& plan, std::span<uint8_t> memory) {
   const size_t number = plan.rkey & kNumberMask;
   if (regions_.size() <= number) regions_.resize(number + 1);
   Region& region = regions_[number];
-  if (region.bytes) throw std::invalid_argument("memory region number registered twice");
-  // calloc: pages that nobody writes to are never touched.
-  region.bytes.reset(static_cast<uint8_t*>(std::calloc(plan.size.value, 1)));
-  if (!region.bytes) throw std::bad_alloc();
+  if (region.bytes != nullptr) {
+    throw std::invalid_argument("memory region number registered twice");
+  }
   region.plan = plan;
-  return {region.bytes.get(), plan.size.value};
+  region.bytes = memory.data();
+}
+
+bool MemoryRegistry::remove(uint32_t rkey) {
+  const size_t number = rkey & kNumberMask;
+  if (number >= regions_.size() || regions_[number].bytes == nullptr ||
+      regions_[number].plan.rkey != rkey) {
+    return false;
+  }
+  regions_[number] = Region{};
+  return true;
+}
+
+uint32_t MemoryRegistry::free_number() const {
+  uint32_t number = 1;
+  while (number < regions_.size() && regions_[number].bytes != nullptr) ++number;
+  return number;
 }
 
 MemoryRegistry::Target MemoryRegistry::resolve(uint32_t rkey, uint64_t va, uint64_t length) const {
   const size_t number = rkey & kNumberMask;
   if (number >= regions_.size()) return {};
   const Region& region = regions_[number];
-  if (!region.bytes || region.plan.rkey != rkey) return {};
+  if (region.bytes == nullptr || region.plan.rkey != rkey) return {};
   const uint64_t size = region.plan.size.value;
   // Written so that no sum can overflow.
   if (va < region.plan.va || length > size || va - region.plan.va > size - length) {
     return {MemoryCheck::kOutOfBounds, nullptr};
   }
-  return {MemoryCheck::kOk, region.bytes.get() + (va - region.plan.va)};
+  return {MemoryCheck::kOk, region.bytes + (va - region.plan.va)};
 }
 
 }  // namespace mrclab::endpoint

@@ -18,6 +18,12 @@ class MemoryRegistry {
   /// Registers zeroed memory for a planned region and returns it. The low 12 bits of an rkey are
   /// the region's number in its host (connection_plan.cc); registering a number twice throws.
   std::span<uint8_t> add(const RegionPlan& plan);
+  /// Registers memory that stays the caller's, `plan.size` bytes, until remove().
+  void add_external(const RegionPlan& plan, std::span<uint8_t> memory);
+  /// False if no region has this rkey.
+  bool remove(uint32_t rkey);
+  /// The lowest region number, from 1, that is not in use.
+  uint32_t free_number() const;
 
   struct Target {
     MemoryCheck check = MemoryCheck::kBadRkey;
@@ -32,7 +38,8 @@ class MemoryRegistry {
   };
   struct Region {
     RegionPlan plan;
-    std::unique_ptr<uint8_t[], Free> bytes;
+    std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory is somebody else's
+    uint8_t* bytes = nullptr;
   };
   std::vector<Region> regions_;  // by number; unused numbers have no bytes
 };

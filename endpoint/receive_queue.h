@@ -28,6 +28,8 @@ class ReceiveQueue {
     if (ids_.empty()) return std::nullopt;
     return ids_.pop();
   }
+  /// Without a first post: what an application of the verbs API has is what it posted.
+  void stop_replenishing() { replenished_ = false; }
   bool has_posted() const { return !ids_.empty(); }
 
  private:

@@ -23,6 +23,13 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       sent_(limits.sending.max_psn_range),
       messages_(kSendQueueLimit) {}
 
+void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
+  limits_ = limits.sending;
+  retry_ = limits.retry;
+  psns_ = PsnSpace(first_psn);
+  sent_ = OutstandingTable(limits_.max_psn_range);
+}
+
 bool Requester::post(const WriteRequest& request, FabricTime now) {
   if (failed_ || request.local.empty() || request.local.size() > 0xFFFF'FFFFu ||
       posted_ - completed_ >= kSendQueueLimit) {

@@ -1,0 +1,346 @@
+#include "endpoint/verbs.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "endpoint/host_node.h"
+#include "endpoint/memory_registry.h"
+#include "fabric/path.h"
+#include "tests/support/mem_fabric.h"
+#include "tests/support/pair_fabric.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+/// Two hosts whose devices are used from outside, as a program would.
+class Pair : public test::PairFabric::Tap {
+ public:
+  explicit Pair(TransportProfile profile)
+      : fabric_(topology_, config_of(std::move(profile)), 1, frames_,
+                {&observers_[0], &observers_[1]}, *this) {}
+  Pair() : Pair(make_profile("lab", plain())) {}
+
+  void on_frame(uint32_t from, PortId port, Frame frame, FabricTime start,
+                FabricTime arrival) override {
+    if (!cut) fabric_.deliver(1 - from, port, std::move(frame), start, arrival);
+  }
+  Device& operator[](uint32_t host) { return fabric_.host(host).device(); }
+  Ipv6Address address(uint32_t host) const { return host_address(topology_, host); }
+  /// Until nothing is left to do, or for so many steps.
+  void run(size_t steps = 100'000) {
+    for (size_t i = 0; i < steps && fabric_.next_event() != FabricTime::never(); ++i)
+      fabric_.step();
+  }
+  test::PairFabric& fabric() { return fabric_; }
+  bool cut = false;
+
+ private:
+  static Topology plain() {
+    RegularPlanes shape;
+    shape.planes = 4;
+    shape.hosts_per_t0 = 2;
+    return build_regular_planes(shape);
+  }
+  static HostConfig config_of(TransportProfile profile) {
+    HostConfig config;
+    config.transport = std::move(profile);
+    return config;
+  }
+
+  Topology topology_ = plain();
+  FramePool frames_;
+  test::RecordingObserver observers_[2];
+  test::PairFabric fabric_;
+};
+
+struct End {
+  CqHandle cq;
+  Qpn qpn;
+  Psn psn;
+};
+
+End make_end(Device& device, uint32_t depth = 256) {
+  End end;
+  end.cq = device.create_completion_queue(depth);
+  end.qpn = device.create_queue_pair({end.cq, end.cq});
+  end.psn = device.draw_first_psn(end.qpn);
+  device.modify(end.qpn, InitAttributes{});
+  return end;
+}
+
+void connect(Device& device, const End& mine, const End& theirs, const Ipv6Address& address) {
+  ReadyToReceiveAttributes receive;
+  receive.remote_address = address;
+  receive.remote_qpn = theirs.qpn;
+  receive.rq_psn = theirs.psn;
+  device.modify(mine.qpn, receive);
+  ReadyToSendAttributes send;
+  send.sq_psn = mine.psn;
+  device.modify(mine.qpn, send);
+}
+
+/// A pair with one connected queue pair at each end and memory at host 1.
+struct Connected : Pair {
+  explicit Connected(uint32_t depth = 256) : Pair(), inbox(100'000), ends{{}, {}} {
+    for (uint32_t h = 0; h < 2; ++h) ends[h] = make_end((*this)[h], depth);
+    for (uint32_t h = 0; h < 2; ++h) {
+      mrclab::endpoint::connect((*this)[h], ends[h], ends[1 - h], address(1 - h));
+    }
+    region = (*this)[1].register_memory(inbox);
+  }
+  WriteRequest write(std::span<const uint8_t> bytes, uint64_t id) const {
+    WriteRequest request;
+    request.id = id;
+    request.local = bytes;
+    request.remote_va = region.va;
+    request.rkey = region.rkey;
+    return request;
+  }
+  std::vector<WorkCompletion> poll(uint32_t host) {
+    std::vector<WorkCompletion> all(512);
+    all.resize((*this)[host].poll_completions(ends[host].cq, all).size());
+    return all;
+  }
+  std::vector<uint8_t> inbox;
+  MemoryRegion region;
+  End ends[2];
+};
+
+std::vector<uint8_t> bytes(size_t count) {
+  std::vector<uint8_t> data(count);
+  std::iota(data.begin(), data.end(), uint8_t{1});
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("a write with immediate completes at both ends and its bytes are in memory") {
+  Connected pair;
+  const auto data = bytes(50'000);
+  CHECK(pair[1].post_receive(pair.ends[1].qpn, 11) == PostResult::kOk);
+  WriteRequest request = pair.write(data, 7);
+  request.immediate = 0xBEEF;
+  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  pair.run();
+  const auto sent = pair.poll(0);
+  REQUIRE(sent.size() == 1);
+  CHECK(sent[0].wr_id == 7);
+  CHECK(sent[0].status == WorkStatus::kSuccess);
+  const auto received = pair.poll(1);
+  REQUIRE(received.size() == 1);
+  CHECK(received[0].wr_id == 11);
+  CHECK(received[0].opcode == WorkOpcode::kReceiveRdmaWithImmediate);
+  CHECK(received[0].immediate == 0xBEEFu);
+  CHECK(received[0].byte_len == 50'000);
+  CHECK(std::equal(data.begin(), data.end(), pair.inbox.begin()));
+}
+
+TEST_CASE("a queue pair goes RESET, INIT, RTR, RTS and no other way") {
+  Pair pair;
+  Device& device = pair[0];
+  const CqHandle cq = device.create_completion_queue(8);
+  const Qpn qpn = device.create_queue_pair({cq, cq});
+  const auto data = bytes(8);
+  WriteRequest request;
+  request.local = data;
+  CHECK(device.query_queue_pair(qpn).state == QpState::kReset);
+  CHECK_THROWS_AS(device.modify(qpn, ReadyToReceiveAttributes{}), std::invalid_argument);
+  CHECK_THROWS_AS(device.modify(qpn, ReadyToSendAttributes{}), std::invalid_argument);
+  CHECK(device.post_receive(qpn, 1) == PostResult::kWrongState);
+  device.modify(qpn, InitAttributes{});
+  CHECK(device.post_receive(qpn, 1) == PostResult::kOk);
+  CHECK_THROWS_AS(device.modify(qpn, InitAttributes{}), std::invalid_argument);
+  ReadyToReceiveAttributes receive;
+  receive.remote_address = pair.address(1);
+  receive.remote_qpn = {0x1001};
+  device.modify(qpn, receive);
+  CHECK(device.post_write(qpn, request) == PostResult::kWrongState);
+  device.modify(qpn, ReadyToSendAttributes{});
+  CHECK(device.query_queue_pair(qpn).state == QpState::kReadyToSend);
+  CHECK(device.post_write({qpn.value ^ 0x1000}, request) == PostResult::kUnknownQp);
+}
+
+TEST_CASE("attributes out of range and peers that nobody knows are refused and change nothing") {
+  Pair pair;
+  Device& device = pair[0];
+  const CqHandle cq = device.create_completion_queue(8);
+  CHECK_THROWS_AS(device.create_completion_queue(0), std::invalid_argument);
+  CHECK_THROWS_AS(device.create_queue_pair({cq, CqHandle{9}}), std::invalid_argument);
+  CHECK_THROWS_AS(device.create_queue_pair({cq, cq, 0}), std::invalid_argument);
+  const Qpn qpn = device.create_queue_pair({cq, cq});
+  InitAttributes profile;
+  profile.ev_profile_id = 99;
+  CHECK_THROWS_AS(device.modify(qpn, profile), std::invalid_argument);
+  device.modify(qpn, InitAttributes{});
+  ReadyToReceiveAttributes receive;
+  receive.remote_address = pair.address(1);
+  receive.remote_qpn = {2};  // the endpoint QPN
+  CHECK_THROWS_AS(device.modify(qpn, receive), std::invalid_argument);
+  receive.remote_qpn = {0x1001};
+  receive.mpr_dest = 0;
+  CHECK_THROWS_AS(device.modify(qpn, receive), std::invalid_argument);
+  receive.mpr_dest = 8;
+  receive.remote_address = pair.address(0);  // ourselves
+  CHECK_THROWS_AS(device.modify(qpn, receive), std::invalid_argument);
+  CHECK(device.query_queue_pair(qpn).state == QpState::kInit);
+  receive.remote_address = pair.address(1);
+  device.modify(qpn, receive);
+  ReadyToSendAttributes send;
+  send.timeout = 25;
+  CHECK_THROWS_AS(device.modify(qpn, send), std::invalid_argument);
+  send.timeout = 8;
+  send.retry.linear_cnt = 8;
+  CHECK_THROWS_AS(device.modify(qpn, send), std::invalid_argument);
+  CHECK(device.query_queue_pair(qpn).state == QpState::kReadyToReceive);
+}
+
+TEST_CASE("a write with a wrong rkey fails with a remote access error and the rest is flushed") {
+  Connected pair;
+  const auto data = bytes(1000);
+  WriteRequest bad = pair.write(data, 1);
+  bad.rkey ^= 0x10000;
+  CHECK(pair[0].post_write(pair.ends[0].qpn, bad) == PostResult::kOk);
+  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 2)) == PostResult::kOk);
+  pair.run();
+  const auto sent = pair.poll(0);
+  REQUIRE(sent.size() == 2);
+  CHECK(sent[0].status == WorkStatus::kRemoteAccessError);
+  CHECK(sent[1].status == WorkStatus::kFlushError);
+  CHECK(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
+  const auto event = pair[0].next_async_event();
+  REQUIRE(event);
+  CHECK(event->kind == AsyncEvent::Kind::kQpFatal);
+  CHECK(event->reason == "Remote Access Error");
+  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 3)) == PostResult::kWrongState);
+}
+
+TEST_CASE(
+    "memory that was deregistered cannot be written, nor can its number's next user by the old "
+    "rkey") {
+  Connected pair;
+  const auto data = bytes(100);
+  pair[1].deregister_memory(pair.region);
+  std::vector<uint8_t> other(100);
+  const MemoryRegion next = pair[1].register_memory(other);
+  CHECK((next.rkey & 0xFFF) == (pair.region.rkey & 0xFFF));
+  CHECK(next.rkey != pair.region.rkey);
+  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
+  pair.run();
+  CHECK(pair.poll(0).at(0).status == WorkStatus::kRemoteAccessError);
+  CHECK(pair.inbox[0] == 0);
+  CHECK(other[0] == 0);
+  CHECK_THROWS_AS(pair[1].deregister_memory(pair.region), std::invalid_argument);
+}
+
+TEST_CASE("a write with immediate that finds no receive is the end of both queue pairs") {
+  Connected pair;
+  const auto data = bytes(100);
+  WriteRequest request = pair.write(data, 1);
+  request.immediate = 1;
+  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  pair.run();
+  CHECK(pair.poll(0).at(0).status != WorkStatus::kSuccess);
+  CHECK(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
+  CHECK(pair[1].query_queue_pair(pair.ends[1].qpn).state == QpState::kError);
+}
+
+TEST_CASE("a completion queue that overruns is an event and the end of its queue pairs") {
+  Connected pair(4);
+  const auto data = bytes(100);
+  for (uint64_t i = 0; i < 6; ++i) {
+    CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, i)) == PostResult::kOk);
+  }
+  pair.run();
+  CHECK(pair.poll(0).size() == 4);
+  const auto event = pair[0].next_async_event();
+  REQUIRE(event);
+  CHECK(event->kind == AsyncEvent::Kind::kCqError);
+  CHECK(event->cq == pair.ends[0].cq);
+  CHECK(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
+}
+
+TEST_CASE("a silent network ends in retry counter exceeded, not in waiting") {
+  Connected pair;
+  const auto data = bytes(100);
+  pair.cut = true;
+  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
+  pair.run();
+  CHECK(pair.poll(0).at(0).status == WorkStatus::kRetryExceeded);
+}
+
+TEST_CASE("max_send_wr bounds what is outstanding until completions come") {
+  Pair pair;
+  Device& device = pair[0];
+  const End a = [&] {
+    End end;
+    end.cq = device.create_completion_queue(8);
+    end.qpn = device.create_queue_pair({end.cq, end.cq, 2});
+    device.modify(end.qpn, InitAttributes{});
+    return end;
+  }();
+  const End b = make_end(pair[1]);
+  connect(device, a, b, pair.address(1));
+  connect(pair[1], b, a, pair.address(0));
+  std::vector<uint8_t> inbox(100);
+  const MemoryRegion region = pair[1].register_memory(inbox);
+  const auto data = bytes(100);
+  WriteRequest request;
+  request.local = data;
+  request.remote_va = region.va;
+  request.rkey = region.rkey;
+  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
+  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
+  CHECK(device.post_write(a.qpn, request) == PostResult::kQueueFull);
+  pair.run();
+  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
+  CHECK(device.post_write(a.qpn, {}) == PostResult::kBadLength);
+}
+
+TEST_CASE("a destroyed queue pair is silent, gives its place back and never its number") {
+  Connected pair;
+  const auto data = bytes(30'000);
+  const Qpn old = pair.ends[0].qpn;
+  CHECK_THROWS_AS(pair[0].destroy_completion_queue(pair.ends[0].cq), std::invalid_argument);
+  CHECK(pair[0].post_write(old, pair.write(data, 1)) == PostResult::kOk);
+  pair.run(1);
+  pair[0].destroy_queue_pair(old);
+  CHECK_FALSE(pair[0].next_async_event());
+  const Qpn next = pair[0].create_queue_pair({pair.ends[0].cq, pair.ends[0].cq});
+  CHECK((next.value & 0xFFF) == (old.value & 0xFFF));
+  CHECK(next != old);
+  pair.run();
+  CHECK(pair.poll(0).empty());
+  CHECK_THROWS_AS(pair[0].query_queue_pair(old), std::invalid_argument);
+  CHECK(pair.fabric().host(0).stats().refused_for(Refusal::kUnknownQp) > 0);
+}
+
+TEST_CASE("a port that loses its carrier is told, and when it comes back") {
+  Connected pair;
+  pair.fabric().apply(0, PortCarrier{{NodeId{0}, PortId{2}}, false});
+  pair.run(3);
+  const auto down = pair[0].next_async_event();
+  REQUIRE(down);
+  CHECK(down->kind == AsyncEvent::Kind::kPortError);
+  CHECK(down->port == 2);
+  pair.fabric().apply(0, PortCarrier{{NodeId{0}, PortId{2}}, true});
+  pair.run();
+  const auto up = pair[0].next_async_event();
+  REQUIRE(up);
+  CHECK(up->kind == AsyncEvent::Kind::kPortActive);
+}
+
+TEST_CASE("registered memory of a user is found by number and forgotten by rkey") {
+  MemoryRegistry registry;
+  std::vector<uint8_t> memory(10);
+  CHECK(registry.free_number() == 1);
+  registry.add_external({0x1000, 0xABC001, {10}}, memory);
+  CHECK(registry.free_number() == 2);
+  CHECK(registry.resolve(0xABC001, 0x1004, 6).data == memory.data() + 4);
+  CHECK_FALSE(registry.remove(0xABD001));
+  CHECK(registry.remove(0xABC001));
+  CHECK(registry.resolve(0xABC001, 0x1004, 6).check == MemoryCheck::kBadRkey);
+}
+
+}  // namespace mrclab::endpoint
