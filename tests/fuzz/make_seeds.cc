@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "fabric/trailer.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/hostile_program.h"
 #include "tests/support/sample_frames.h"
 
 using namespace mrclab;
@@ -28,6 +29,7 @@ class Seeds {
     for (const Opcode opcode : kAllOpcodes) write_opcode(opcode);
     write_carriers();
     write_void();
+    write_hostile_programs();
     write("report_text", "streams",
           as_bytes(history_to_text(
               HistoryDigest(topology_, topology_.host(0), FabricTime::zero()).streams())));
@@ -88,6 +90,21 @@ class Seeds {
     write("trailer", "void",
           with_trailer({frame.bytes().begin(), frame.bytes().end()}, DropCause::kWireLoss));
     write("trailer", "alone", with_trailer({}, DropCause::kNone));
+  }
+
+  /// Per kind of mutation a fabric, traffic, and eight steps of that kind.
+  void write_hostile_programs() {
+    for (size_t kind = 0; kind < kMutationNames.size(); ++kind) {
+      Numbers n(kind);
+      Bytes8 program;
+      for (int i = 0; i < 6; ++i) program.push_back(n.next<uint8_t>());
+      for (int step = 0; step < 8; ++step) {
+        program.push_back(static_cast<uint8_t>(n.below(24)));
+        program.push_back(static_cast<uint8_t>(kind));
+        for (int i = 0; i < 4; ++i) program.push_back(n.next<uint8_t>());
+      }
+      write("endpoint", std::string(kMutationNames[kind]), program);
+    }
   }
 
   void write_carriers() {

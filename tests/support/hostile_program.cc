@@ -39,6 +39,8 @@ enum class Mutation : uint8_t {
   kCount,
 };
 
+static_assert(kMutationNames.size() == static_cast<size_t>(Mutation::kCount));
+
 struct Step {
   uint8_t skip = 0;
   Mutation what = Mutation::kCount;

@@ -13,9 +13,11 @@
 //   - no queue pair fails for what a few lost or changed packets can do
 //   - packets that nobody changed are refused by nobody; counters agree; no frame is leaked
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace mrclab::test {
 
@@ -26,6 +28,12 @@ struct HostileOutcome {
   uint32_t qps_failed = 0;
   bool forged = false;  ///< somebody spoke with a right ICRC who was not the peer
 };
+
+/// What a program can do to a frame, by number: the words are for seeds and findings.
+inline constexpr std::array<std::string_view, 18> kMutationNames{
+    "drop",        "drop-burst",    "duplicate",  "delay",      "replay",  "trim",
+    "mark",        "flip",          "cut",        "wrong-port", "reflect", "raw",
+    "forge-field", "forge-control", "forge-bits", "silence",    "carrier", "loss"};
 
 HostileOutcome run_hostile_program(std::span<const uint8_t> program);
 
