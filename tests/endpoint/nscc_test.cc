@@ -2,7 +2,7 @@
 //
 //   8 ports, base RTT 12.8 us, PMTU 912 => MTU 1,000 B, largest and first window 225,000 B
 //   T 8 us    fi 5,000 B    pi = alpha x T 4,000 B    eta 100 B    fast increase 0.25 B per byte
-//   adjust_bytes 8,000 B    adjust_period 12.8 us     clear delay 12.8 us / 12 = 1.066 us
+//   adjust_bytes 8,000 B    adjust_period 12.8 us     clear delay 1 us
 
 #include "endpoint/nscc.h"
 
@@ -36,7 +36,7 @@ TransportProfile round_numbers() {
   p.nscc_fi_scale_permille = 250;
   p.nscc_adjust_bytes = 8'000;
   p.nscc_adjust_period = ns(kBase);
-  p.nscc_clear_delay = ns(kBase) / 12;
+  p.nscc_clear_delay = ns(1'000);
   return p;
 }
 
@@ -97,12 +97,16 @@ TEST_CASE("no mark, delay below T: proportional increase, the less delay the mor
   // Neither 8,000 bytes nor a period: collected only.
   b.sack(21'000, 1'000, 4'000);
   CHECK(b.window() == 100'120);
-  // 8,001 bytes: (2,000,000 + 4,000 x 7,001 x 4/8) / 100,120 = 16,002,000 / 100,120 = 159.8
-  b.sack(22'000, 7'001, 4'000);
+  b.sack(22'000, 7'000, 4'000);
+  CHECK(b.window() == 100'120);
+  // 8,001 bytes: 4,000 x 8,001 x 4/8 = 16,002,000; / 100,120 = 159.8
+  b.sack(22'500, 1, 4'000);
   CHECK(b.window() == 100'120 + 159);
-  // One period after the last eta, 32.8 us, the next: 4,000 x 1,000 x 2/8 / 100,279 = 9.97
+  b.sack(23'000, 1'000, 4'000);
+  CHECK(b.window() == 100'279);
+  // One period after the last eta, 32.8 us, the next: 4,000 x 1,000 x (4/8 + 2/8) / 100,279 = 29.9
   b.sack(32'801, 1'000, 6'000);
-  CHECK(b.window() == 100'279 + 9 + 100);
+  CHECK(b.window() == 100'279 + 29 + 100);
 }
 
 TEST_CASE("no mark, delay at T or above: fair increase, the same however long the delay is") {
@@ -142,9 +146,19 @@ TEST_CASE("a mark and delay: the window is cut by how far the average exceeds T,
   // 1 - 0.8 x (40 - 8) / 40 = 0.36: not below max_md_jump 0.5
   b.sack(45'602, 1'000, 40'000, kMarked);
   CHECK(b.window() == 25'200);
-  // The average must exceed T, and at T it does not.
+  // The average must exceed T, and at T it does not: nothing is cut, nothing begins.
   b.sack(60'000, 1'000, 8'000, kMarked);
   CHECK(b.window() == 25'200);
+  b.sack(61'000, 1'000, 16'000, kMarked);
+  CHECK(b.window() == 15'120);
+
+  // A mark without delay does not cut even if the average is high.
+  Bench slow([](TransportProfile& p) { p.nscc_delay_alpha = {500'000'000}; });
+  slow.shrink_to(100'000);
+  slow.sack(1'000, 1'000, 40'000, kMarked);  // average 20 us, but no base RTT since time 0
+  slow.sack(20'000, 1'000, 7'999, kMarked);  // average 14 us
+  CHECK(slow.nscc.average_delay() > ns(13'900));
+  CHECK(slow.window() == 100'100);
 }
 
 TEST_CASE("one marked packet with delay cuts nothing while the average is below T") {
@@ -178,14 +192,14 @@ TEST_CASE("the average delay: weight 1/80, unmarked delay above T enters as a qu
 TEST_CASE("fast increase: after a window without delay every byte adds a quarter, until delay") {
   Bench b([](TransportProfile& p) { p.nscc_pi = p.nscc_eta = 0; });
   b.shrink_to(100'000);
-  b.sack(20'000, 60'000, 1'066);
+  b.sack(20'000, 60'000, 999);
   b.sack(21'000, 40'000, 0);  // 100,000: not more than a window
   CHECK(b.window() == 100'000);
-  b.sack(22'000, 1'000, 1'066);  // 101,000: + 1,000 / 4
+  b.sack(22'000, 1'000, 999);  // 101,000: + 1,000 / 4
   CHECK(b.window() == 100'250);
   b.sack(23'000, 4'000, 0);
   CHECK(b.window() == 101'250);
-  b.sack(24'000, 4'000, 1'067);  // not below 12.8 us / 12 = 1.0666 us: over
+  b.sack(24'000, 4'000, 1'000);  // not below 1 us: over
   CHECK(b.window() == 101'250);
   b.sack(25'000, 101'250, 0);  // from the start again
   CHECK(b.window() == 101'250);
@@ -194,6 +208,18 @@ TEST_CASE("fast increase: after a window without delay every byte adds a quarter
   b.sack(27'000, 1'000, 8'000, kMarked);  // a marked delay ends it as well
   b.sack(28'000, 4'000, 0);
   CHECK(b.window() == 102'250);
+  // It goes on even if the window outgrows what arrived.
+  Bench steep([](TransportProfile& p) {
+    p.nscc_pi = p.nscc_eta = 0;
+    p.nscc_fi_scale_permille = 2'000;
+  });
+  steep.shrink_to(100'000);
+  steep.sack(20'000, 101'000, 0);  // 101,000 > 100,000
+  steep.sack(21'000, 1'000, 0);    // 302,000 and more: capped
+  CHECK(steep.window() == 225'000);
+  steep.shrink_to(150'000);
+  steep.sack(22'000, 1'000, 0);  // 103,000 < 150,000
+  CHECK(steep.window() == 152'000);
   // Never above the largest.
   for (int i = 0; i < 20; ++i) b.sack(30'000 + i, 100'000, 0);
   CHECK(b.window() == 225'000);
@@ -365,11 +391,12 @@ TEST_CASE("what was held for lost counts as arrived, but leaves flight only once
   Bench b([](TransportProfile& p) { p.nscc_eta = 0; });
   b.nscc.on_sent({125'000});
   b.nscc.on_lost({125'000}, ns(0));
+  b.nscc.on_sent({50'000});
   Acknowledgement news;
   news.arrived = {10'000};
   news.rtt = RttSample{ns(kBase + 8'000), true};
   b.nscc.on_acknowledged(news, ns(20'000));
-  CHECK(b.nscc.in_flight().value == 0);
+  CHECK(b.nscc.in_flight().value == 50'000);
   CHECK(b.window() == 100'000 + 500);  // fair increase: 5,000 x 10,000 / 100,000
 }
 
@@ -395,11 +422,21 @@ TEST_CASE("with restore_cwnd the window from before the penalty comes back at it
   CHECK(b.window() == 80'000);
   b.sack(21'000, 1'000, 4'000);
   CHECK(b.window() == 100'000);
+  // Once, not again.
+  b.nscc.on_sent({10'000});
+  b.nscc.on_lost({10'000}, ns(21'500));
+  b.sack(21'600, 1'000, 4'000);
+  CHECK(b.window() == 90'000);
   // Without the flag it does not, and a flag withdrawn in mid-penalty forgets.
   b.sack(22'000, 10'000, 4'000, false, 64, true);
   b.sack(22'001, 10'000, 4'000, false, 64, false);
   b.sack(22'002, 1'000, 4'000);
-  CHECK(b.window() == 90'000);
+  CHECK(b.window() == 80'000);
+  // What comes back is the live ports' share of it.
+  b.sack(23'000, 10'000, 4'000, false, 64, true);
+  b.nscc.on_live_ports(4);
+  b.sack(23'001, 1'000, 4'000);
+  CHECK(b.window() == 40'000);
 }
 
 TEST_CASE("a sender can be told not to obey the receiver's penalty") {
