@@ -124,7 +124,17 @@ void HostNode::Impl::on_qp_timer(QueuePair& qp) {
 
 HostStats HostNode::Impl::stats() const {
   HostStats stats = stats_;
-  for (const QueuePair& qp : qps_) stats.evs_bad += qp.requester.evs().unusable();
+  for (const QueuePair& qp : qps_) {
+    stats.evs_bad += qp.requester.evs().unusable();
+    const SchedulerState state = qp.requester.scheduler_state();
+    stats.qps_pending += state == SchedulerState::kPending;
+    stats.qps_active += state == SchedulerState::kActive;
+    stats.qps_ready += state == SchedulerState::kReady;
+  }
+  for (const Peer& peer : peers_) {
+    stats.window_bytes += peer.window->window().value;
+    stats.in_flight_bytes += peer.window->in_flight().value;
+  }
   return stats;
 }
 

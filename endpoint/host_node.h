@@ -19,7 +19,7 @@
 //
 // Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
 // sends by the MPR window and the send queue. Nothing is allocated per packet once warm.
-// Not done yet: NSCC (a fixed window stands in), reverse-path EV probes, backup EV sets, RC.
+// Not done yet: reverse-path EV probes, backup EV sets, RC.
 
 #include <cstdint>
 #include <memory>

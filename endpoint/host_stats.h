@@ -67,6 +67,12 @@ struct HostStats {
   uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
   uint32_t qps = 0;
   uint32_t qps_in_error = 0;
+  uint32_t qps_pending =
+      0;  ///< now, of the scheduler's states (scheduler_state.h); the rest is idle
+  uint32_t qps_active = 0;
+  uint32_t qps_ready = 0;
+  uint64_t window_bytes = 0;     ///< now, over all destinations
+  uint64_t in_flight_bytes = 0;  ///< now, over all destinations
   uint64_t writes_completed = 0;
   uint64_t bytes_verified = 0;
   uint64_t bytes_mismatched = 0;

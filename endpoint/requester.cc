@@ -65,6 +65,13 @@ bool Requester::ready() const {
   return has_new_data() && window_.may_send(cost(next_length()));
 }
 
+SchedulerState Requester::scheduler_state() const {
+  const bool data = sent_.lost() > 0 || in_message_ || started_ < posted_;
+  if (failed_ || !data)
+    return !failed_ && waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
+  return ready() ? SchedulerState::kReady : SchedulerState::kActive;
+}
+
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
   if (!ready()) return std::nullopt;
   std::optional<Sequence> s = sent_.first_lost();

@@ -24,6 +24,7 @@
 #include "endpoint/host_stats.h"
 #include "endpoint/loss_detector.h"
 #include "endpoint/outstanding_table.h"
+#include "endpoint/scheduler_state.h"
 #include "endpoint/transport_profile.h"
 #include "fabric/headers.h"
 
@@ -77,6 +78,7 @@ class Requester {
 
   /// Is there a packet to send, were a port free?
   bool ready() const;
+  SchedulerState scheduler_state() const;
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
   std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
 

@@ -28,7 +28,7 @@ Responder::Responder(const TransportProfile& profile, const DirectionLimits& lim
       events_(events),
       stats_(stats),
       window_(limits.max_psn_range),
-      sacks_(profile.sack_threshold) {}
+      sacks_(profile.sack_threshold, profile.receiver_penalty_sent) {}
 
 Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {
   const Sequence s = psns_.sequence(packet.bth.psn, window_.cumulative());

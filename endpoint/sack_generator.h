@@ -24,7 +24,9 @@ struct SackTrigger {
 
 class SackGenerator {
  public:
-  explicit SackGenerator(uint32_t threshold_bytes) : threshold_(threshold_bytes) {}
+  /// `receiver_penalty` goes into every SACK: 128ths that the sender is to take from its window.
+  explicit SackGenerator(uint32_t threshold_bytes, uint32_t receiver_penalty = 0)
+      : threshold_(threshold_bytes), receiver_penalty_(static_cast<uint8_t>(receiver_penalty)) {}
 
   /// Counts a new packet. `forced`: A bit, CE mark or retransmission. True: send a SACK now.
   bool on_packet(uint64_t payload_bytes, bool forced) {
@@ -60,6 +62,7 @@ class SackGenerator {
     since_last_ = 0;
     Seth seth;
     seth.mark = trigger.ce_marked ? SackMark::kSkipOnce : SackMark::kNone;
+    seth.receiver_penalty = receiver_penalty_;
     seth.entropy = trigger.entropy;
     seth.tx_timestamp = trigger.tx_timestamp;
     seth.cumulative = psns.psn(window.cumulative());
@@ -73,6 +76,7 @@ class SackGenerator {
   }
 
   uint32_t threshold_;
+  uint8_t receiver_penalty_;
   uint64_t since_last_ = 0;
   uint64_t received_bytes_ = 0;
   uint32_t count_ = 0;

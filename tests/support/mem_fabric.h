@@ -76,6 +76,8 @@ class MemFabric {
     std::vector<endpoint::WorkloadSpec> workloads;
     FabricTime end = FabricTime::never();
     std::optional<endpoint::TransportProfile> profile;
+    std::map<uint32_t, endpoint::TransportProfile>
+        host_profiles;     ///< by host, instead of `profile`
     uint32_t shuffle = 0;  ///< not 0: seed of a random order of calls
   };
 
@@ -90,13 +92,16 @@ class MemFabric {
       lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
     }
     endpoint::HostConfig config;
-    config.transport = options_.profile.value_or(endpoint::make_profile("lab", topology));
+    const endpoint::TransportProfile common =
+        options_.profile.value_or(endpoint::make_profile("lab", topology));
     config.workloads = options_.workloads;
     config.end = options_.end;
     for (const NodeSite& site : topology.nodes) {
       const NodeEnvironment environment{topology, site.id, options_.seed, frames,
                                         observers[site.id.value]};
       if (site.role == NodeRole::kHost) {
+        const auto own = options_.host_profiles.find(site.index);
+        config.transport = own != options_.host_profiles.end() ? own->second : common;
         auto host = std::make_unique<endpoint::HostNode>(environment, config);
         hosts_.push_back(host.get());
         nodes_.push_back(std::move(host));

@@ -17,6 +17,33 @@ using namespace mrclab::endpoint;
 constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
 inline constexpr uint32_t kAll = 0b11;
 
+/// The fixed window, and what it was told.
+class RecordingWindow : public FixedWindow {
+ public:
+  using FixedWindow::FixedWindow;
+  bool wants_acknowledgement() const override { return wants; }
+  void on_acknowledged(const Acknowledgement& news, FabricTime now) override {
+    acknowledged.push_back(news);
+    FixedWindow::on_acknowledged(news, now);
+  }
+  void on_trimmed(Bytes packet, FabricTime now) override {
+    ++trimmed;
+    FixedWindow::on_trimmed(packet, now);
+  }
+  void on_lost(Bytes packet, FabricTime now) override {
+    ++lost;
+    FixedWindow::on_lost(packet, now);
+  }
+  void on_withdrawn(Bytes packet) override {
+    ++withdrawn;
+    FixedWindow::on_withdrawn(packet);
+  }
+
+  bool wants = false;
+  std::vector<Acknowledgement> acknowledged;
+  int trimmed = 0, lost = 0, withdrawn = 0;
+};
+
 /// A requester on 2 planes x 2 uplinks with round numbers: RTT 10 us, reorder window 20 us, tail
 /// probe 40 us, ACK timeout 80 us. Plays the peer by hand.
 class RequesterBench : private RequesterEvents {
@@ -87,7 +114,7 @@ class RequesterBench : private RequesterEvents {
   uint64_t posted = 0;
   std::vector<uint8_t> memory;
   HostStats stats;
-  FixedWindow window;
+  RecordingWindow window;
   Requester requester;
   std::vector<uint64_t> completed;
   std::vector<std::pair<uint64_t, std::string>> flushed;  ///< with their status

@@ -1,0 +1,163 @@
+// What a requester tells its destination's window: bytes, marks, valid round trips, and why a packet
+// left flight. Nominal packet size: 4,096 + 88.
+
+#include <doctest/doctest.h>
+
+#include "endpoint/requester.h"
+#include "tests/support/requester_bench.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+using mrclab::test::at;
+using Bench = mrclab::test::RequesterBench;
+
+namespace {
+
+constexpr uint64_t kFull = 4'184;
+
+}  // namespace
+
+TEST_CASE("a SACK is told once, with everything that it acknowledges, marks and asks for") {
+  Bench b;
+  b.post(4096 * 5);
+  std::vector<DataPacket> sent;
+  for (int i = 0; i < 5; ++i) sent.push_back(*b.send(i));
+  Seth seth;
+  seth.cumulative = b.first_psn + 1;
+  seth.psn_offset_or_probe_id = 2;  // packet 3
+  seth.entropy = sent[3].ev;
+  seth.tx_timestamp = tx_timestamp(at(3));
+  seth.sack_offset = 1;
+  seth.bitmap = 0b10;
+  seth.mark = SackMark::kSkipOnce;
+  seth.receiver_penalty = 64;
+  seth.restore_cwnd = true;
+  CHECK(b.requester.on_sack(seth, at(12)) == Refusal::kCount);
+  REQUIRE(b.window.acknowledged.size() == 1);
+  const Acknowledgement& news = b.window.acknowledged.front();
+  CHECK(news.arrived.value == 3 * kFull);  // packets 0, 1 and 3
+  CHECK(news.left_flight.value == 3 * kFull);
+  CHECK(news.marked);
+  CHECK(news.receiver_penalty == 64);
+  CHECK(news.restore_cwnd);
+  REQUIRE(news.rtt);
+  CHECK(news.rtt->rtt == at(9));
+  CHECK(news.rtt->full_size);
+  CHECK(b.window.in_flight().value == 2 * kFull);
+}
+
+TEST_CASE("a round trip counts only if the reflected timestamp is that of the transmission") {
+  Bench b;
+  b.post(4096 * 2 + 100);
+  const auto p0 = b.send(0), p1 = b.send(1), p2 = b.send(2);
+  b.sack(0, 0, p0->ev, 5, 0, 10);  // packet 0 was not sent at 5
+  CHECK_FALSE(b.window.acknowledged.back().rtt);
+  b.sack(0, 0, p0->ev, 0, 0, 11);  // its answer comes after the cumulative PSN has passed it
+  CHECK_FALSE(b.window.acknowledged.back().rtt);
+  b.sack(0, 2, p2->ev, 2, 0b10, 12);
+  REQUIRE(b.window.acknowledged.back().rtt);
+  CHECK_FALSE(b.window.acknowledged.back().rtt->full_size);  // its payload is 100 bytes
+  // In the bitmap of an earlier SACK already: its own answer still tells its round trip.
+  b.sack(0, 2, p2->ev, 2, 0b10, 13);
+  REQUIRE(b.window.acknowledged.back().rtt);
+  CHECK(b.window.acknowledged.back().rtt->rtt == at(11));
+  CHECK(b.window.acknowledged.back().arrived.value == 0);
+  CHECK(p1);
+}
+
+TEST_CASE("a round trip of a retransmission counts for the second transmission, not for a third") {
+  for (const int transmissions : {2, 3}) {
+    for (const bool newest_answered : {true, false}) {
+      Bench b;
+      b.post(4096);
+      auto packet = b.send(0);
+      for (int i = 1; i < transmissions; ++i) {
+        b.nack(0, packet->ev, 10 * (i - 1), NackReason::kTrimmed, 10 * i);
+        packet = b.send(10 * i);
+      }
+      const int64_t newest = 10 * (transmissions - 1);
+      b.sack(0, 0, packet->ev, newest_answered ? newest : 0, 0, newest + 8);
+      const std::optional<RttSample> rtt = b.window.acknowledged.back().rtt;
+      CHECK(rtt.has_value() == (transmissions == 2 && newest_answered));
+      if (rtt) CHECK(rtt->rtt == at(8));
+    }
+  }
+}
+
+TEST_CASE("what arrives after it was held for lost has left flight already") {
+  Bench b;
+  b.post(4096 * 2);
+  const auto p0 = b.send(0), p1 = b.send(30);
+  b.sack(-1, 1, p1->ev, 30, 0b10, 40);
+  REQUIRE(b.window.lost == 1);
+  CHECK(b.window.in_flight().value == 0);
+  b.sack(1, 0, p0->ev, 0, 0, 41);
+  CHECK(b.window.acknowledged.back().arrived.value == kFull);
+  CHECK(b.window.acknowledged.back().left_flight.value == 0);
+  CHECK(b.window.in_flight().value == 0);
+}
+
+TEST_CASE("a trim is congestion wherever it happened, a receiver's want of resources is not") {
+  struct Case {
+    NackReason reason;
+    int trimmed, withdrawn;
+  };
+  for (const Case& c :
+       {Case{NackReason::kTrimmed, 1, 0}, Case{NackReason::kTrimmedLastHop, 1, 0},
+        Case{NackReason::kNoPacketBuffer, 0, 1}, Case{NackReason::kNoBitmap, 0, 1},
+        Case{NackReason::kNoResource, 0, 1}, Case{NackReason::kPsnOutOfWindow, 0, 1}}) {
+    Bench b;
+    b.post(4096);
+    const auto packet = b.send(0);
+    CHECK(b.nack(0, packet->ev, 0, c.reason, 10) == Refusal::kCount);
+    CHECK(b.window.trimmed == c.trimmed);
+    CHECK(b.window.withdrawn == c.withdrawn);
+    CHECK(b.window.lost == 0);
+    CHECK(b.window.in_flight().value == 0);
+  }
+}
+
+TEST_CASE("a queue pair that fails gives back what it had in flight, and nobody is cut") {
+  Bench b;
+  b.post(4096 * 3);
+  b.send(0), b.send(1), b.send(2);
+  b.requester.fail("Remote Operation Error");
+  CHECK(b.window.withdrawn == 3);
+  CHECK(b.window.lost == 0);
+  CHECK(b.window.in_flight().value == 0);
+}
+
+TEST_CASE("a packet asks for an acknowledgement when the window wants one") {
+  Bench b;
+  b.post(4096 * 4);
+  CHECK_FALSE(b.send(0)->ack_request);
+  b.window.wants = true;
+  CHECK(b.send(1)->ack_request);
+}
+
+TEST_CASE(
+    "the scheduler's states: idle, ready, active when the window is full, pending at the end") {
+  Bench b;
+  const auto state = [&] { return b.requester.scheduler_state(); };
+  CHECK(state() == SchedulerState::kIdle);
+  b.post(4096 * 2);
+  CHECK(state() == SchedulerState::kReady);
+  const auto p0 = b.send(0);
+  CHECK(state() == SchedulerState::kReady);
+  b.window.on_live_ports(0);
+  CHECK(state() == SchedulerState::kActive);
+  b.window.on_live_ports(2);
+  const auto p1 = b.send(1);
+  CHECK(state() == SchedulerState::kPending);
+  b.nack(1, p1->ev, 1, NackReason::kTrimmed, 10);  // to be sent again
+  CHECK(state() == SchedulerState::kReady);
+  const auto again = b.send(11);
+  b.sack(1, 1, again->ev, 11, 0, 20);
+  CHECK(state() == SchedulerState::kPending);  // the transport ACK is missing
+  b.ack(1, 21);
+  CHECK(state() == SchedulerState::kIdle);
+  CHECK(p0);
+  b.post(1);
+  b.requester.fail("Remote Operation Error");
+  CHECK(state() == SchedulerState::kIdle);
+}
