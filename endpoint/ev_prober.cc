@@ -24,11 +24,13 @@ void EvProber::assumed_bad(uint32_t ev, FabricTime now) {
   History& history = history_[ev];
   const bool again = history.last_failure != FabricTime::never() &&
                      now - history.last_failure < profile_.damping_window;
+  const History before = history;
   history.needed = again ? std::min(history.needed * 2, profile_.revive_successes_max)
                          : profile_.revive_successes;
   history.last_failure = now;
   Bad bad;
   bad.ev = ev;
+  bad.before = before;
   bad.interval = profile_.probe_interval;
   bad.due = now + jittered(bad.interval);
   bad_.push_back(bad);
@@ -36,6 +38,13 @@ void EvProber::assumed_bad(uint32_t ev, FabricTime now) {
 
 void EvProber::forget(uint32_t ev) {
   std::erase_if(bad_, [ev](const Bad& bad) { return bad.ev == ev; });
+}
+
+void EvProber::exonerate(uint32_t ev) {
+  for (const Bad& bad : bad_) {
+    if (bad.ev == ev) history_[ev] = bad.before;
+  }
+  forget(ev);
 }
 
 bool EvProber::watches(uint32_t ev) const {

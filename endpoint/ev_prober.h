@@ -24,6 +24,8 @@ class EvProber {
 
   void assumed_bad(uint32_t ev, FabricTime now);
   void forget(uint32_t ev);
+  /// It was never bad: forgotten, and its damping as if nothing had been.
+  void exonerate(uint32_t ev);
   bool watches(uint32_t ev) const;
   FabricTime next_due() const;
 
@@ -35,6 +37,10 @@ class EvProber {
   Answer answered(uint16_t probe_id, FabricTime now, uint32_t& ev);
 
  private:
+  struct History {
+    FabricTime last_failure = FabricTime::never();
+    uint32_t needed = 0;
+  };
   struct Bad {
     uint32_t ev = 0;
     FabricTime sent;
@@ -43,10 +49,7 @@ class EvProber {
     uint32_t successes = 0;
     uint16_t probe_id = 0;
     bool awaiting = false;
-  };
-  struct History {
-    FabricTime last_failure = FabricTime::never();
-    uint32_t needed = 0;
+    History before;
   };
   FabricTime jittered(FabricTime interval);
 

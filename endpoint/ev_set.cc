@@ -89,13 +89,22 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
       return found;
     }
   }
-  if (state.restored) return state.restored;
-  // `avoid` is all that is active on a free port: better there than not at all.
+  if (state.restored && state.restored != avoid) return state.restored;
+  // `avoid` is all that there is: better there than not at all.
   if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
-      entries_[*avoid].state == EvState::kGood) {
+      entries_[*avoid].state == EvState::kGood && !has_other_than(*avoid)) {
     return avoid;
   }
   return std::nullopt;
+}
+
+bool EvSet::has_other_than(uint32_t index) const {
+  const uint32_t plane = entries_[index].plane;
+  if ((ports_with_choice() & ~(1u << plane)) != 0) return true;
+  const auto& rotation = planes_[plane].rotation;
+  return std::any_of(rotation.begin(), rotation.end(), [&](uint32_t other) {
+    return other != index && is_usable(entries_[other].state);
+  });
 }
 
 std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) {

@@ -43,6 +43,7 @@ std::vector<std::pair<std::string, uint64_t>> HostStats::named() const {
       {"data_packets_sent", data_packets_sent},
       {"retransmissions", retransmissions},
       {"losses_detected", losses_detected},
+      {"spurious_losses", spurious_losses},
       {"timeouts", timeouts},
       {"trims_seen", trims_seen},
       {"trim_nacks_received", trim_nacks_received},

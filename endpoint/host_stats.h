@@ -53,6 +53,7 @@ struct HostStats {
   uint64_t data_packets_sent = 0;  ///< first transmissions
   uint64_t retransmissions = 0;
   uint64_t losses_detected = 0;  ///< by time rule, probe or timeout; trims are not losses
+  uint64_t spurious_losses = 0;  ///< of those, by time rule or probe, that were none
   uint64_t timeouts = 0;         ///< ACK timeouts
   uint64_t trims_seen = 0;       ///< trimmed packets received here
   uint64_t trim_nacks_received = 0;

@@ -68,6 +68,14 @@ void OutstandingTable::mark_lost(Sequence s) {
   lost_hint_ = std::min(lost_hint_, s);
 }
 
+void OutstandingTable::declare_lost(Sequence s) {
+  mark_lost(s);
+  SentPacket& packet = slot(s).packet;
+  ++packet.declared_lost;
+  packet.lost_ev = packet.ev;
+  packet.lost_sent = packet.sent;
+}
+
 void OutstandingTable::release_oldest() {
   assert(size() > 0 && slot(begin_).packet.state == SentPacket::State::kSacked);
   ++begin_;

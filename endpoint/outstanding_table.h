@@ -23,8 +23,12 @@ struct SentPacket {
   enum class State : uint8_t { kInFlight, kLost, kSacked };
   State state = State::kLost;
   uint16_t transmissions = 0;
-  uint32_t ev = 0;       ///< index in the EV set, of the last transmission
-  FabricTime sent;       ///< start of the last transmission
+  uint32_t ev = 0;  ///< index in the EV set, of the last transmission
+  FabricTime sent;  ///< start of the last transmission
+  /// Transmissions that the sender itself declared lost (not a NACK), and the last of them.
+  uint16_t declared_lost = 0;
+  uint32_t lost_ev = 0;
+  FabricTime lost_sent;
   uint64_t request = 0;  ///< number of the write that it belongs to
   uint32_t offset = 0;   ///< of its payload in the message
   uint32_t length = 0;   ///< of its payload
@@ -49,6 +53,10 @@ class OutstandingTable {
   void transmitted(Sequence s, FabricTime now, uint32_t ev);
   void mark_sacked(Sequence s);
   void mark_lost(Sequence s);
+  /// mark_lost() by the sender's own judgement, which may turn out to be wrong.
+  void declare_lost(Sequence s);
+  /// That judgement has been looked at again.
+  void forget_declared(Sequence s) { slot(s).packet.declared_lost = 0; }
   /// Drops the oldest packet, which must be sacked.
   void release_oldest();
 

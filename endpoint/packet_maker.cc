@@ -27,7 +27,9 @@ MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
 
 Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) const {
   MrcFrameSpec spec = address(packet.ev, to);
-  spec.dscp = packet.retransmission ? kDscpTrimmableRetx : kDscpTrimmable;
+  spec.dscp = !packet.trimmable       ? kDscpNoTrim
+              : packet.retransmission ? kDscpTrimmableRetx
+                                      : kDscpTrimmable;
   spec.bth.opcode = packet.opcode;
   spec.bth.psn = packet.psn;
   spec.bth.ack_request = packet.ack_request;

@@ -56,6 +56,7 @@ struct DataPacket {
   std::optional<uint32_t> immediate;
   bool ack_request = false;
   bool retransmission = false;
+  bool trimmable = true;  ///< the receiver answers trims
 };
 
 /// One reliability probe to be made into a frame.
@@ -117,6 +118,9 @@ class Requester {
   Message& message(uint64_t number) { return messages_[number % kSendQueueLimit]; }
   const Message& message(uint64_t number) const { return messages_[number % kSendQueueLimit]; }
   bool has_new_data() const;
+  bool may_send_new() const;
+  std::optional<Sequence> sendable_lost() const;
+  Sequence range_end() const { return sent_.begin() + range_; }
   uint32_t next_length() const;
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
   void add_new_packet();
@@ -125,17 +129,20 @@ class Requester {
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
-  bool absorb_bitmap(const Seth& seth, Sequence cumulative);
-  bool acknowledge_to(Sequence last);
-  void acknowledge(Sequence s);
+  void adopt_range(const Seth& seth, Sequence cumulative);
+  bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
+  bool acknowledge_to(Sequence last, FabricTime now);
+  void acknowledge(Sequence s, FabricTime now);
   void on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now);
   void detect_losses(FabricTime now);
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
+  void on_spurious_loss(Sequence s, bool certain, FabricTime now);
+  void suspect_spurious_loss(Sequence s, FabricTime now);
   void assume_bad(uint32_t ev, FabricTime now);
   void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
   void complete_to(Sequence last);
   std::optional<uint64_t> unfinished_write(Sequence s) const;
-  void count_retry(FabricTime now);
+  void count_retry();
   void progress(FabricTime now);
   FabricTime timeout() const;
   FabricTime timeout_deadline() const;
@@ -167,9 +174,17 @@ class Requester {
   uint32_t immediates_in_flight_ = 0;
   uint16_t rqmsn_ = 0;
 
+  uint32_t range_ = 0;  // packets beyond cumulative that may be sent now (dynamic MPR)
+  Sequence range_cumulative_ = -1;
+  uint32_t range_units_ = 0;  // received_units of the SACK that said so
+
+  std::vector<FabricTime> held_against_;  // by value: when the newest loss on it was sent
+  FabricTime min_rtt_;                    // of packets sent once; zero until there is one
+
   uint32_t retries_ = 0;
   FabricTime last_news_;  // newest progress or transmission
   FabricTime last_timeout_;
+  FabricTime last_refusal_;  // the newest NACK that counted as a retry
   FabricTime tail_sent_;
   FabricTime last_tail_;  // last tail probe, sent or wanted
   uint16_t tail_probe_id_ = kNoProbe;

@@ -23,11 +23,15 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     const bool usable = (evs_.usable_ports() & 1u << evs_.plane(*ev)) != 0;
-    if (seth.mark == SackMark::kAlwaysSkip && usable) assume_bad(*ev, now);
+    if (seth.mark == SackMark::kAlwaysSkip && usable) {
+      held_against_[*ev] = FabricTime::never();  // whatever arrives on it
+      assume_bad(*ev, now);
+    }
     on_trigger(seth, cumulative, now);
   }
-  const bool cumulative_news = acknowledge_to(cumulative);
-  const bool bitmap_news = absorb_bitmap(seth, cumulative);
+  const bool cumulative_news = acknowledge_to(cumulative, now);
+  const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
+  if (limits_.dynamic_mpr) adopt_range(seth, cumulative);
   window_.on_acknowledged(news_, now);
   if (cumulative_news || bitmap_news) progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
@@ -48,8 +52,15 @@ bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const
 void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now) {
   const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
   if (!sent_.contains(trigger)) return;
-  const SentPacket& packet = sent_[trigger];
+  const SentPacket packet = sent_[trigger];
+  if (packet.declared_lost > 0 && tx_timestamp(packet.lost_sent) == seth.tx_timestamp) {
+    on_spurious_loss(trigger, true, now);
+  }
   if (tx_timestamp(packet.sent) != seth.tx_timestamp) return;
+  if (packet.transmissions == 1) {
+    const FabricTime rtt = now - packet.sent;
+    min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
+  }
   if (packet.state == SentPacket::State::kInFlight) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
   // second one is answered. The send time is ours, so it is exact and cannot be made up; the
@@ -59,23 +70,33 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   }
 }
 
-bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative) {
+/// Dynamic MPR. SACKs overtake each other: only the newest counts. The least range is one unit
+/// (our choice): with none, nothing would be under way whose SACK could open it again.
+void Requester::adopt_range(const Seth& seth, Sequence cumulative) {
+  const auto units_later = static_cast<int32_t>((seth.received_units - range_units_) << 8) >> 8;
+  if (cumulative < range_cumulative_ || units_later < 0) return;
+  range_cumulative_ = cumulative;
+  range_units_ = seth.received_units;
+  range_ = std::clamp(seth.mpr * kMprUnit, kMprUnit, limits_.max_psn_range);
+}
+
+bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
   bool news = false;
   const Sequence base = cumulative + seth.sack_offset;
   for (uint64_t bits = seth.bitmap; bits != 0; bits &= bits - 1) {
     const Sequence s = base + std::countr_zero(bits);
     if (!sent_.contains(s) || sent_[s].state == SentPacket::State::kSacked) continue;
-    acknowledge(s);
+    acknowledge(s, now);
     news = true;
   }
   return news;
 }
 
-bool Requester::acknowledge_to(Sequence last) {
+bool Requester::acknowledge_to(Sequence last, FabricTime now) {
   bool news = false;
   while (sent_.begin() <= last && sent_.size() > 0) {
     if (sent_[sent_.begin()].state != SentPacket::State::kSacked) {
-      acknowledge(sent_.begin());
+      acknowledge(sent_.begin(), now);
     }
     sent_.release_oldest();
     news = true;
@@ -83,7 +104,8 @@ bool Requester::acknowledge_to(Sequence last) {
   return news;
 }
 
-void Requester::acknowledge(Sequence s) {
+void Requester::acknowledge(Sequence s, FabricTime now) {
+  suspect_spurious_loss(s, now);
   const SentPacket packet = sent_[s];
   if (packet.state == SentPacket::State::kInFlight) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
@@ -103,7 +125,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
     const Sequence base = cumulative + seth.sack_offset;
     for (Sequence s = std::max(base, sent_.begin()); s < base + 64 && s < sent_.end(); ++s) {
       if (sent_[s].state == SentPacket::State::kInFlight &&
-          detector_.is_lost_by(sent_[s].sent, tail_sent_)) {
+          detector_.is_lost_by(sent_[s].sent, tail_sent_, now)) {
         declare_lost(s, "probe", now);
       }
     }
@@ -113,6 +135,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
   switch (prober_.answered(id, now, ev)) {
     case EvProber::Answer::kResurrect:
       evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
+      held_against_[ev] = {};
       ++stats_.evs_regained;
       events_.ev_changed(evs_.value(ev), EvState::kGood);
       break;
@@ -121,32 +144,6 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
       ++stats_.refused[static_cast<size_t>(Refusal::kStaleFeedback)];
       break;
   }
-}
-
-void Requester::detect_losses(FabricTime now) {
-  for (auto s = sent_.oldest_in_flight(); s && detector_.is_lost(sent_[*s].sent);
-       s = sent_.oldest_in_flight()) {
-    declare_lost(*s, "rack", now);
-  }
-}
-
-void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now) {
-  const SentPacket packet = sent_[s];
-  sent_.mark_lost(s);
-  window_.on_lost(cost(packet.length), now);
-  ++stats_.losses_detected;
-  events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
-  // A packet from before the value's resurrection tells nothing about it now, and a plane that is
-  // known to be down explains the loss.
-  const bool usable = (evs_.usable_ports() & 1u << evs_.plane(packet.ev)) != 0;
-  if (usable && packet.sent >= evs_.good_since(packet.ev)) assume_bad(packet.ev, now);
-}
-
-void Requester::assume_bad(uint32_t ev, FabricTime now) {
-  if (evs_.lost(ev, now) != EvSet::LossVerdict::kAssumedBad) return;
-  ++stats_.evs_lost;
-  prober_.assumed_bad(ev, now);
-  events_.ev_changed(evs_.value(ev), EvState::kAssumedBad);
 }
 
 Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
@@ -174,8 +171,12 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
     case NackReason::kNoResource:
     case NackReason::kPsnOutOfWindow:
       if (!current) return Refusal::kStaleFeedback;
-      retransmit_without_blame(s, false, now);
-      count_retry(now);
+      // One retry for all packets that were on their way when the last one was counted.
+      if (retries_ == 0 || packet.sent >= last_refusal_) {
+        last_refusal_ = now;
+        count_retry();
+      }
+      if (!failed_) retransmit_without_blame(s, false, now);
       return Refusal::kCount;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
@@ -183,16 +184,6 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       return Refusal::kCount;
   }
   return Refusal::kMalformed;
-}
-
-void Requester::retransmit_without_blame(Sequence s, bool trimmed, FabricTime now) {
-  const Bytes size = cost(sent_[s].length);
-  sent_.mark_lost(s);
-  if (trimmed) {
-    window_.on_trimmed(size, now);
-  } else {
-    window_.on_withdrawn(size);
-  }
 }
 
 Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
@@ -208,7 +199,7 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
   if (!is_ack(aeth.syndrome)) return Refusal::kMalformed;
   const uint64_t completed_before = completed_;
   news_ = {};
-  const bool news = acknowledge_to(last);
+  const bool news = acknowledge_to(last, now);
   window_.on_acknowledged(news_, now);
   complete_to(last);
   if (news || completed_ != completed_before) progress(now);
@@ -237,17 +228,6 @@ std::optional<uint64_t> Requester::unfinished_write(Sequence s) const {
     if (m.last < 0 || s <= m.last) return number;
   }
   return std::nullopt;
-}
-
-void Requester::count_retry(FabricTime now) {
-  if (++retries_ > retry_.limit() && !retry_.for_ever()) {
-    fail("Retry Counter Exceeded", completed_);
-  }
-}
-
-void Requester::progress(FabricTime now) {
-  retries_ = 0;
-  last_news_ = now;
 }
 
 }  // namespace mrclab::endpoint

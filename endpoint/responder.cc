@@ -1,5 +1,6 @@
 #include "endpoint/responder.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "endpoint/transport_nak.h"
@@ -28,7 +29,17 @@ Responder::Responder(const TransportProfile& profile, const DirectionLimits& lim
       events_(events),
       stats_(stats),
       window_(limits.max_psn_range),
-      sacks_(profile.sack_threshold, profile.receiver_penalty_sent) {}
+      sacks_(profile.sack_threshold, profile.receiver_penalty_sent, profile.sack_base),
+      messages_(profile.first_msn),
+      immediates_(static_cast<uint16_t>(profile.first_msn)) {
+  ask_for_range(kMaxMprUnits);
+}
+
+void Responder::ask_for_range(uint32_t units) {
+  if (!limits_.dynamic_mpr) return;
+  const uint32_t most = std::max(1u, limits_.max_psn_range / kMprUnit);
+  sacks_.set_range_units(static_cast<uint8_t>(std::clamp(units, 1u, most)));
+}
 
 Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {
   const Sequence s = psns_.sequence(packet.bth.psn, window_.cumulative());
@@ -41,7 +52,9 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
       if (s <= window_.cumulative()) put_ack(replies);
       return Refusal::kDuplicate;
     case ReceiveWindow::Position::kAhead:
-      replies.nack = nack(NackReason::kPsnOutOfWindow, packet);
+      if (profile_.nack_out_of_window) {
+        replies.nack = nack(NackReason::kPsnOutOfWindow, packet);
+      }
       return Refusal::kPsnOutOfWindow;
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
@@ -107,6 +120,7 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
     case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
+  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it
   const bool last_hop = packet.outer.dscp() == kDscpTrimmedLastHop;
   replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
   return Refusal::kCount;

@@ -64,6 +64,11 @@ class Responder {
     return nack(NackReason::kUnexpectedEvent, packet);
   }
 
+  /// Dynamic MPR: from now on SACKs ask the sender to keep to this range, in units of 128 PSNs. At
+  /// least 1 and at most what was agreed; no effect unless both ends have dynamic MPR. What is under
+  /// way already is still taken: the bitmap does not shrink.
+  void ask_for_range(uint32_t units);
+
   ReceiveQueue& receives() { return receives_; }
 
   const ReceiveWindow& window() const { return window_; }

@@ -3,14 +3,15 @@
 // leaves it open, UEC and htsim take max(psn - 63, cumulative + 1)).
 //
 // Triggers: more than the threshold of bytes since the last one, A bit, CE mark, retransmission,
-// reliability probe, duplicate. Every fourth SACK and every probe answer start their bitmap at
-// cumulative + 1, so that the oldest holes are always described.
+// reliability probe, duplicate. Every probe answer starts its bitmap at cumulative + 1, and so does
+// every fourth SACK, so that the oldest holes are always described.
 
 #include <algorithm>
 #include <cstdint>
 
 #include "endpoint/receive_window.h"
 #include "endpoint/sequence.h"
+#include "endpoint/transport_profile.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
@@ -25,8 +26,14 @@ struct SackTrigger {
 class SackGenerator {
  public:
   /// `receiver_penalty` goes into every SACK: 128ths that the sender is to take from its window.
-  explicit SackGenerator(uint32_t threshold_bytes, uint32_t receiver_penalty = 0)
-      : threshold_(threshold_bytes), receiver_penalty_(static_cast<uint8_t>(receiver_penalty)) {}
+  explicit SackGenerator(uint32_t threshold_bytes, uint32_t receiver_penalty = 0,
+                         SackBase base = SackBase::kTrigger)
+      : threshold_(threshold_bytes),
+        receiver_penalty_(static_cast<uint8_t>(receiver_penalty)),
+        base_(base) {}
+
+  /// What SETH.mpr says, in units of 128 PSNs; 0 if dynamic MPR is off.
+  void set_range_units(uint8_t units) { range_units_ = units; }
 
   /// Counts a new packet. `forced`: A bit, CE mark or retransmission. True: send a SACK now.
   bool on_packet(uint64_t payload_bytes, bool forced) {
@@ -40,9 +47,7 @@ class SackGenerator {
             const SackTrigger& trigger) {
     Seth seth = common(window, psns, trigger);
     seth.psn_offset_or_probe_id = static_cast<uint16_t>(trigger_sequence - window.cumulative());
-    const bool from_oldest_hole = ++count_ % 4 == 0;
-    const Sequence first = window.cumulative() + 1;
-    put_bitmap(seth, window, from_oldest_hole ? first : std::max(trigger_sequence - 63, first));
+    put_bitmap(seth, window, bitmap_base(window, trigger_sequence));
     return seth;
   }
 
@@ -58,6 +63,17 @@ class SackGenerator {
  private:
   static constexpr uint64_t kMinCount = 1024;
 
+  Sequence bitmap_base(const ReceiveWindow& window, Sequence trigger_sequence) {
+    const bool from_oldest_hole = ++count_ % 4 == 0;
+    const Sequence first = window.cumulative() + 1;
+    switch (base_) {
+      case SackBase::kTrigger:
+        return from_oldest_hole ? first : std::max(trigger_sequence - 63, first);
+      case SackBase::kNewest: return std::max(window.highest() - 63, first);
+      case SackBase::kCumulative: break;
+    }
+    return first;
+  }
   Seth common(const ReceiveWindow& window, const PsnSpace& psns, const SackTrigger& trigger) {
     since_last_ = 0;
     Seth seth;
@@ -66,6 +82,7 @@ class SackGenerator {
     seth.entropy = trigger.entropy;
     seth.tx_timestamp = trigger.tx_timestamp;
     seth.cumulative = psns.psn(window.cumulative());
+    seth.mpr = range_units_;
     seth.out_of_order = static_cast<uint16_t>(std::min(window.out_of_order(), 0x7FFFu));
     seth.received_units = static_cast<uint32_t>((received_bytes_ + 255) / 256 & 0xFF'FFFF);
     return seth;
@@ -77,6 +94,8 @@ class SackGenerator {
 
   uint32_t threshold_;
   uint8_t receiver_penalty_;
+  SackBase base_;
+  uint8_t range_units_ = 0;
   uint64_t since_last_ = 0;
   uint64_t received_bytes_ = 0;
   uint32_t count_ = 0;

@@ -92,6 +92,17 @@ std::span<const TransportOption> transport_options() {
         O::Switch{&P::dynamic_mpr}},
       O{"trim_nack", "trims are answered by NACKs; off: data in a class that is not trimmed",
         O::Switch{&P::trim_nack}},
+      O{"sack_threshold", "bytes per SACK (UEC: 16 KiB at PMTU 4096; MRC: implementation-defined)",
+        O::Integer{&P::sack_threshold, 0, 1 << 24}},
+      O{"sack_base",
+        "first PSN of a SACK's bitmap: around its trigger, the newest, or cumulative+1",
+        O::Word{{"trigger", "newest", "cumulative"},
+                [](const P& p) { return static_cast<size_t>(p.sack_base); },
+                [](P& p, size_t word) { p.sack_base = static_cast<SackBase>(word); }}},
+      O{"out_of_window", "a PSN ahead of the window: NACK (MRC table 7-3) or silence (§6.3.1)",
+        O::Word{{"nack", "drop"},
+                [](const P& p) -> size_t { return p.nack_out_of_window ? 0 : 1; },
+                [](P& p, size_t word) { p.nack_out_of_window = word == 0; }}},
       O{"icrc", "compute and verify the ICRC of every packet", O::Switch{&P::icrc}},
   };
   return kOptions;

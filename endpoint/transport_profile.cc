@@ -1,10 +1,26 @@
 #include "endpoint/transport_profile.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "endpoint/nscc_parameters.h"
 
 namespace mrclab::endpoint {
+
+namespace {
+
+/// How much longer a packet can be under way than on an idle path: every queue on it is as full as
+/// the switches let it become.
+FabricTime worst_queue_delay(const Topology& topology) {
+  const QueueProfile& q = topology.queues;
+  BitRate slowest = topology.host_rate;
+  for (const Wire& wire : topology.wires_list) slowest.bps = std::min(slowest.bps, wire.rate.bps);
+  const bool has_spine = topology.t1_per_plane > 0 && topology.t0_per_plane > 1;
+  return serialization_time(q.trim ? q.trim_threshold_last_hop : q.tail_drop, topology.host_rate) +
+         serialization_time(q.trim ? q.trim_threshold : q.tail_drop, slowest) * (has_spine ? 2 : 0);
+}
+
+}  // namespace
 
 TransportProfile make_profile(std::string_view name, const Topology& topology) {
   TransportProfile p;
@@ -15,6 +31,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   // target_qdelay = 0.75 base RTT with trimming (UEC 1.0.3 p. 390).
   p.reorder_window = p.base_rtt + p.base_rtt * 3 / 4;
   p.skip_age_out = p.base_rtt * 2;
+  p.reorder_window_max = std::max(p.reorder_window, p.base_rtt + worst_queue_delay(topology));
   p.tail_probe = p.reorder_window * 2;
   p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
   derive_nscc(p, topology);

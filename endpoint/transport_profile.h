@@ -20,6 +20,13 @@ enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 /// packet, and lets a window of less than a packet still move.
 enum class WindowRule : uint8_t { kOpen, kFits };
 
+/// Where a SACK's bitmap begins; MRC leaves it open. Never below cumulative + 1.
+enum class SackBase : uint8_t {
+  kTrigger,     ///< 63 before the packet that triggered it, every fourth at cumulative + 1 (UEC)
+  kNewest,      ///< 63 before the newest packet received (the public MRC emulator)
+  kCumulative,  ///< cumulative + 1, always
+};
+
 /// Every constant of the transport. `make_profile` fills it; a test may change single values.
 struct TransportProfile {
   std::string name = "lab";
@@ -29,8 +36,9 @@ struct TransportProfile {
 
   // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
   FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)
-  FabricTime tail_probe;      ///< 2 x reorder window without news: ask with a reliability probe
-  FabricTime ack_timeout;     ///< MRC API: local ACK timeout
+  FabricTime reorder_window_max;  ///< it is widened up to this by losses that were none
+  FabricTime tail_probe;          ///< 2 x reorder window without news: ask with a reliability probe
+  FabricTime ack_timeout;         ///< MRC API: local ACK timeout
   uint32_t linear_retries = 7;
   uint32_t exponential_retries = 3;
 
@@ -83,8 +91,13 @@ struct TransportProfile {
   bool receiver_penalty = true;        ///< a sender obeys rcv_cwnd_pen and restore_cwnd
   uint32_t receiver_penalty_sent = 0;  ///< a responder puts this rcv_cwnd_pen into every SACK
 
+  SackBase sack_base = SackBase::kTrigger;
+  bool nack_out_of_window = true;  ///< mandatory in table 7-3; §6.3.1 rule 6: silently dropped
+
   /// Tests only: every requester starts here instead of at a PSN drawn from the seed.
   std::optional<Psn> first_psn;
+  /// Tests only: so many messages, all with immediate, count as done before the first one.
+  uint32_t first_msn = 0;
 
   EvSetLimits ev_limits() const {
     return {active_evs, ev_min_active, ev_min_active_share, skip_age_out};

@@ -116,11 +116,17 @@ TEST_CASE("with every value skipped the one just restored is used") {
   CHECK(set.state(*chosen) == EvState::kGood);
 }
 
-TEST_CASE("a retransmission avoids the value that lost it unless nothing else is free") {
+TEST_CASE("a retransmission avoids the value that lost it while there is another, free or not") {
   EvSet set = make_set(2, 2);
   for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, at(0), 1) != 1);
-  EvSet alone = make_set(2, 1);
-  CHECK(alone.choose(0b01, at(0), 0) == 0);
+  EvSet one_each = make_set(2, 1);
+  CHECK(!one_each.choose(0b01, at(0), 0));
+  CHECK(one_each.choose(0b11, at(0), 0) == 1);
+  one_each.set_usable_ports(0b01, {});
+  CHECK(one_each.choose(0b11, at(0), 0) == 0);
+  EvSet skipped = make_set(1, 2);
+  skipped.congested(0, at(0));
+  CHECK(skipped.choose(0b01, at(0), 0) == 1);
 }
 
 TEST_CASE("a lost value leaves the rotation until it is revived") {

@@ -121,11 +121,17 @@ TEST_CASE("work that was posted when no path is left fails too, and does not if 
 }
 
 TEST_CASE("25 exponential retries mean for ever") {
-  TransportProfile p = make_profile("lab", test::octet());
-  p.exponential_retries = 25;
-  CHECK(limits_of(p).retry.for_ever());
-  p.exponential_retries = 24;
-  CHECK(!limits_of(p).retry.for_ever());
+  Bench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.retry.exponential_retries = 25; });
+  b.post(4096);
+  b.send(0);
+  while (b.stats.timeouts < 40) {
+    const FabricTime now = b.requester.deadline();
+    REQUIRE(now != FabricTime::never());
+    b.requester.on_timer(now);
+    while (b.requester.next_probe(now)) continue;
+    b.requester.next_packet(kAll, now);
+  }
+  CHECK(b.failure.empty());
 }
 
 TEST_CASE("progress sets the retry counter back") {
@@ -243,4 +249,48 @@ TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write tha
   REQUIRE(b.flushed.size() == 2);
   CHECK(b.flushed[0].second == "flushed");
   CHECK(b.flushed[1].second == "Remote Operation Error");
+}
+
+TEST_CASE("what a receiver lacks is retried without blame and counts as one retry per round trip") {
+  for (const NackReason reason : {NackReason::kNoBitmap, NackReason::kNoPacketBuffer,
+                                  NackReason::kNoResource, NackReason::kPsnOutOfWindow}) {
+    Bench b;
+    b.post(4096 * 2);
+    int64_t t = 0;
+    for (; b.failure.empty() && t < 1000; t += 10) {
+      std::vector<DataPacket> sent;
+      while (const auto p = b.send(t)) sent.push_back(*p);
+      REQUIRE(sent.size() == 2);
+      for (const DataPacket& p : sent) {
+        CHECK(b.nack(p.psn - b.first_psn, p.ev, t, reason, t + 5) ==
+              (b.failure.empty() || t < 100 ? Refusal::kCount : Refusal::kQpInError));
+      }
+    }
+    CHECK(b.failure == "Retry Counter Exceeded");
+    CHECK(t == 110);  // the eleventh of 7 + 3
+    CHECK(b.changes.empty());
+    CHECK(b.losses.empty());
+    CHECK(b.window.in_flight().value == 0);
+  }
+}
+
+TEST_CASE("refusals and timeouts share one retry counter") {
+  Bench b;
+  b.post(4096);
+  for (int i = 0; i < 5; ++i) {
+    const auto p = b.send(i * 10);
+    b.nack(0, p->ev, i * 10, NackReason::kNoResource, i * 10 + 5);
+  }
+  b.send(50);
+  int timeouts = 0;
+  while (b.failure.empty()) {
+    const FabricTime now = b.requester.deadline();
+    REQUIRE(now < at(100'000));
+    const uint64_t before = b.stats.timeouts;
+    b.requester.on_timer(now);
+    while (b.requester.next_probe(now)) continue;
+    if (b.stats.timeouts > before) ++timeouts;
+    b.requester.next_packet(kAll, now);
+  }
+  CHECK(timeouts == 6);
 }

@@ -201,3 +201,98 @@ TEST_CASE("a plane that is down gets no blame for what it lost, and is restored 
   CHECK(b.state(on_zero->ev) == EvState::kGood);
   CHECK(b.send(50, 0b01));
 }
+
+TEST_CASE("a retransmission waits for another port, and new data takes the one that lost it") {
+  Bench b;
+  b.post(4096 * 8);
+  const auto lost = b.send(0, 0b01);
+  // Both values of plane 1 and the other one of plane 0 go.
+  for (int i = 1; i <= 2; ++i) b.send(i, 0b10);
+  const auto other = b.send(3, 0b01);
+  b.sack(-1, 3, other->ev, 3, 0b1000, 10, SackMark::kAlwaysSkip);
+  CHECK(b.nack(0, lost->ev, 0, NackReason::kTrimmedLastHop, 11) == Refusal::kCount);
+  const auto fresh = b.send(11, 0b01);
+  REQUIRE(fresh);
+  CHECK(!fresh->retransmission);
+  CHECK(fresh->ev == lost->ev);
+  const auto again = b.send(11, 0b10);
+  REQUIRE(again);
+  CHECK(again->retransmission);
+  CHECK(again->psn == lost->psn);
+}
+
+TEST_CASE("the oldest gap goes first, whatever the order of the news") {
+  Bench b;
+  b.post(4096 * 8);
+  std::vector<DataPacket> sent;
+  for (int i = 0; i < 6; ++i) sent.push_back(*b.send(i));
+  for (const int i : {4, 1, 3}) b.nack(i, sent[i].ev, i, NackReason::kTrimmedLastHop, 10);
+  CHECK(b.send(10)->psn == Psn{101});
+  CHECK(b.send(10)->psn == Psn{103});
+  CHECK(b.send(10)->psn == Psn{104});
+  CHECK(b.send(10)->psn == Psn{106});
+}
+
+TEST_CASE("retransmissions are subject to the window like everything else") {
+  Bench b;
+  b.window.on_live_ports(0);  // it always takes one packet
+  b.post(4096 * 100);
+  const auto first = b.send(0);
+  CHECK(!b.send(0));
+  b.nack(0, first->ev, 0, NackReason::kTrimmedLastHop, 5);
+  // The trimmed packet left the window, so its retransmission fits, and nothing else.
+  CHECK(b.send(5)->retransmission);
+  CHECK(!b.send(5));
+}
+
+TEST_CASE("data may be trimmed only if the destination answers trims") {
+  Bench b, without(Psn{100}, 1024, [](ConnectionLimits&l) { l.sending.trim_nack = false; });
+  for (Bench* bench : {&b, &without}) bench->post(100);
+  CHECK(b.send(0)->trimmable);
+  CHECK(!without.send(0)->trimmable);
+}
+
+TEST_CASE("a shrunk range pauses new data and delays retransmissions until the invariant holds") {
+  Bench b(Psn{0xFFFFE0}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
+  b.window.on_live_ports(100);
+  b.post(1 << 20), b.post(1 << 20), b.post(1 << 20);
+  std::vector<DataPacket> sent;
+  for (int i = 0; i < 300; ++i) sent.push_back(*b.send(0));
+  b.range = 1;  // 128 PSNs
+  CHECK(b.sack(0, 0, sent[0].ev, 0, 0, 5) == Refusal::kCount);
+  CHECK(!b.requester.ready());
+  b.nack(200, sent[200].ev, 0, NackReason::kTrimmedLastHop, 6);
+  CHECK(!b.send(6));
+  b.nack(128, sent[128].ev, 0, NackReason::kTrimmedLastHop, 6);  // 128 <= 0 + 128
+  CHECK(b.send(6)->psn == b.first_psn + 128);
+  CHECK(!b.send(6));
+  b.sack(71, 71, sent[71].ev, 0, 0, 7);
+  CHECK(!b.send(7));
+  b.sack(72, 72, sent[72].ev, 0, 0, 7);
+  CHECK(b.send(7)->psn == b.first_psn + 200);
+  CHECK(!b.send(7));
+  b.range = 4;
+  b.sack(72, 73, sent[73].ev, 0, 0, 8);
+  CHECK(b.send(8)->psn == b.first_psn + 300);
+}
+
+TEST_CASE(
+    "a range of nothing is one unit, an old SACK does not change it, nor what is not agreed") {
+  Bench b(Psn{100}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
+  Bench off(Psn{100}, 512);
+  for (Bench* bench : {&b, &off}) {
+    bench->window.on_live_ports(100);
+    bench->post(1 << 20), bench->post(1 << 20), bench->post(1 << 20);
+    const auto first = bench->send(0);
+    bench->send(0);
+    bench->range = 0;
+    bench->received_units = 16;
+    bench->sack(1, 1, first->ev, 0, 0, 5);
+    bench->range = 4;
+    bench->received_units = 0;
+    bench->sack(0, 0, first->ev, 0, 0, 5);
+    int more = 0;
+    while (bench->send(6)) ++more;
+    CHECK(more == (bench == &b ? 128 : 512));
+  }
+}

@@ -48,16 +48,19 @@ class RecordingWindow : public FixedWindow {
 /// probe 40 us, ACK timeout 80 us. Plays the peer by hand.
 class RequesterBench : private RequesterEvents {
  public:
-  explicit RequesterBench(Psn first = Psn{100}, uint32_t mpr = 1024)
+  explicit RequesterBench(
+      Psn first = Psn{100}, uint32_t mpr = 1024,
+      void (*change)(ConnectionLimits&) = [](ConnectionLimits&) {})
       : first_psn(first),
         memory(1 << 20),
         window({1'000'000'000'000}, at(100), 100, 2),
-        requester(make(mpr)) {}
+        requester(make(mpr, change)) {}
 
   TransportProfile profile() {
     TransportProfile p = make_profile("lab", test::octet());
     p.base_rtt = at(10);
     p.reorder_window = at(20);
+    p.reorder_window_max = at(40);
     p.tail_probe = at(40);
     p.ack_timeout = at(80);
     p.probe_interval = at(20);
@@ -94,6 +97,8 @@ class RequesterBench : private RequesterEvents {
     seth.tx_timestamp = tx_timestamp(at(sent_us));
     seth.sack_offset = 1;
     seth.bitmap = bitmap;
+    seth.mpr = range;
+    seth.received_units = received_units;
     seth.mark = mark;
     return requester.on_sack(seth, at(now_us));
   }
@@ -112,6 +117,8 @@ class RequesterBench : private RequesterEvents {
 
   Psn first_psn;
   uint64_t posted = 0;
+  uint8_t range = 0;  ///< SETH.mpr of the SACKs
+  uint32_t received_units = 0;
   std::vector<uint8_t> memory;
   HostStats stats;
   RecordingWindow window;
@@ -123,14 +130,16 @@ class RequesterBench : private RequesterEvents {
   std::string failure;
 
  private:
-  Requester make(uint32_t mpr) {
+  Requester make(uint32_t mpr, void (*change)(ConnectionLimits&)) {
     std::vector<EntropyValue> values;
     for (uint32_t p = 0; p < 2; ++p) {
       for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
     }
     const TransportProfile p = profile();
+    ConnectionLimits l = limits(p, mpr);
+    change(l);
     return {p,
-            limits(p, mpr),
+            l,
             first_psn,
             EvSet(values, 2, {}, {1, NodeId{0}, 0}),
             EvProber(p, 4, 1, NodeId{0}, 0),

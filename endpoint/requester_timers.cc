@@ -1,0 +1,123 @@
+// When nothing comes: timeouts, probes, ports that go, and the end of a requester.
+
+#include <algorithm>
+#include <utility>
+
+#include "endpoint/requester.h"
+
+namespace mrclab::endpoint {
+
+FabricTime Requester::timeout() const {
+  // MRC API: linear retries at a fixed interval, then exponential ones.
+  const uint32_t doublings =
+      retries_ > retry_.linear_retries ? retries_ - retry_.linear_retries : 0;
+  return retry_.ack_timeout * (int64_t{1} << std::min(doublings, 20u));
+}
+
+FabricTime Requester::timeout_deadline() const {
+  if (!waiting() && !starved()) return FabricTime::never();
+  if (const auto oldest = sent_.oldest_in_flight()) return sent_[*oldest].sent + timeout();
+  // Nothing in flight: no path to send on, or only the transport ACK is missing.
+  return std::max(last_news_, last_timeout_) + timeout();
+}
+
+FabricTime Requester::tail_deadline() const {
+  if (!waiting() || tail_wanted_) return FabricTime::never();
+  // Twice as long after each retry: a peer that is silent for ever is not asked for ever as often.
+  const FabricTime interval = profile_.tail_probe * (int64_t{1} << std::min(retries_, 20u));
+  return std::max(last_news_, last_tail_) + interval;
+}
+
+FabricTime Requester::deadline() const {
+  if (failed_) return FabricTime::never();
+  return std::min({timeout_deadline(), tail_deadline(), prober_.next_due()});
+}
+
+void Requester::on_timer(FabricTime now) {
+  if (failed_) return;
+  if (timeout_deadline() <= now) {
+    const FabricTime limit = timeout();
+    for (auto s = sent_.oldest_in_flight(); s && sent_[*s].sent + limit <= now;
+         s = sent_.oldest_in_flight()) {
+      declare_lost(*s, "timeout", now);
+    }
+    ++stats_.timeouts;
+    // Packets sent at about the same time expire one after the other; that is one retry.
+    if (retries_ == 0 || now - last_timeout_ >= limit) {
+      last_timeout_ = now;
+      count_retry();
+      if (failed_) return;
+    }
+  }
+  if (tail_deadline() <= now) {
+    tail_wanted_ = true;
+    last_tail_ = now;
+  }
+}
+
+std::optional<ProbePacket> Requester::next_probe(FabricTime now) {
+  if (failed_) return std::nullopt;
+  if (std::exchange(tail_wanted_, false)) {
+    // On another value than the one that is silent.
+    const auto oldest = sent_.oldest_in_flight();
+    const auto ev = oldest ? evs_.choose(~0u, now, sent_[*oldest].ev) : evs_.choose(~0u, now);
+    if (ev) {
+      tail_probe_id_ = new_probe_id();
+      tail_sent_ = now;
+      return ProbePacket{evs_.value(*ev), evs_.plane(*ev), tail_probe_id_};
+    }
+  }
+  const uint16_t id = new_probe_id();
+  if (const auto ev = prober_.due(now, id)) {
+    return ProbePacket{evs_.value(*ev), evs_.plane(*ev), id};
+  }
+  return std::nullopt;
+}
+
+uint16_t Requester::new_probe_id() {
+  if (++last_probe_id_ == kNoProbe) ++last_probe_id_;
+  return last_probe_id_;
+}
+
+void Requester::set_usable_ports(uint32_t ports, FabricTime now) {
+  const uint32_t before = evs_.unusable();
+  evs_.set_usable_ports(ports, now);
+  const uint32_t after = evs_.unusable();
+  if (after > before) stats_.evs_lost += after - before;
+  if (after < before) stats_.evs_regained += before - after;
+  // A plane that is known to be down needs no probes; one that is back starts GOOD.
+  for (uint32_t ev = 0; ev < evs_.size(); ++ev) {
+    const bool usable = (ports & 1u << evs_.plane(ev)) != 0;
+    if (usable && evs_.state(ev) == EvState::kAssumedBad) continue;
+    prober_.forget(ev);
+    held_against_[ev] = {};
+  }
+}
+
+void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
+  if (failed_) return;
+  failed_ = true;
+  // What is in flight no longer counts in the destination's window.
+  while (const auto s = sent_.oldest_in_flight()) {
+    window_.on_withdrawn(cost(sent_[*s].length));
+    sent_.mark_lost(*s);
+  }
+  for (; completed_ < posted_; ++completed_) {
+    events_.write_failed(message(completed_).request.id, completed_ == culprit ? reason : kFlushed);
+  }
+  started_ = completed_;
+  events_.failed(reason);
+}
+
+void Requester::count_retry() {
+  if (++retries_ > retry_.limit() && !retry_.for_ever()) {
+    fail("Retry Counter Exceeded", completed_);
+  }
+}
+
+void Requester::progress(FabricTime now) {
+  retries_ = 0;
+  last_news_ = now;
+}
+
+}  // namespace mrclab::endpoint
