@@ -20,6 +20,7 @@ void add_run_verbs(CLI::App& app, CliResult& result);   ///< demo, run
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, completion
 void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport
+void add_perf_verbs(CLI::App& app, CliResult& result);      ///< perf
 
 /// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.
 int cli_main(int argc, char** argv);

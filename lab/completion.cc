@@ -24,6 +24,7 @@ std::string shipped(const char* kind) {
 std::string words_of(const std::string& verb) {
   constexpr const char* kLabs = "$(cd /run/mrclab 2>/dev/null && echo *)";
   if (verb == "up") return shipped("fabrics");
+  if (verb == "perf") return shipped("fabrics");
   if (verb == "run") return shipped("incidents");
   if (verb == "down" || verb == "inspect") return kLabs;
   if (verb == "exec" || verb == "shell") {
@@ -48,8 +49,12 @@ std::string bash_completion(const CLI::App& app) {
   std::string cases;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     verbs += verb->get_name() + " ";
-    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", verb->get_name(), options_of(*verb),
-                         words_of(verb->get_name()));
+    std::string words = options_of(*verb) + words_of(verb->get_name());
+    // `perf` has verbs of its own, with much the same options.
+    for (const CLI::App* inner : verb->get_subcommands([](const CLI::App*) { return true; })) {
+      words += " " + inner->get_name() + " " + options_of(*inner);
+    }
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), words);
   }
   return fmt::format(R"(# bash completion for mrclab: source <(./mrclab completion)
 _mrclab() {{

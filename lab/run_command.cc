@@ -4,29 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 
 #include "analysis/analyze.h"
+#include "lab/interrupt.h"
 
 namespace mrclab::lab {
 namespace {
-
-volatile std::sig_atomic_t g_interrupted = 0;  // a signal handler can reach nothing else
-
-void note_interrupt(int) { g_interrupted = 1; }
-
-/// Ctrl-C and SIGTERM end a run in order: the lab is torn down first.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    g_interrupted = 0;
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, note_interrupt);
-  }
-  ~InterruptGuard() {
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
-  }
-};
 
 CaptureScope capture_scope(const std::string& word) {
   if (word == "hosts") return CaptureScope::kHosts;
@@ -70,7 +54,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, st
   run.isolate = options.isolate;
   run.realtime = options.realtime;
   run.view = &view;
-  run.interrupted = [] { return g_interrupted != 0; };
+  run.interrupted = InterruptGuard::interrupted;
   return run_scenario(scenario, run);
 }
 

@@ -1,0 +1,168 @@
+#include "lab/perf_run.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "endpoint/host_node.h"
+#include "fabric/yaml.h"
+#include "lab/interrupt.h"
+#include "lab/sim_world.h"
+#include "lab/terminal.h"
+#include "netio/file_descriptor.h"
+#include "switchd/switch_node.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// Sees nothing but failing queue pairs.
+class ErrorWatch : public NodeObserver {
+ public:
+  ErrorWatch(const Topology& topology, std::string& first) : topology_(topology), first_(first) {}
+  void packet(const PacketRecord&) override {}
+  void event(const EventRecord& record) override {
+    if (record.kind != "qp_error" || !first_.empty()) return;
+    first_ = fmt::format("{}: {}", record.cause, record.detail);
+  }
+
+ private:
+  const Topology& topology_;
+  std::string& first_;
+};
+
+void add_stats(PerfOutcome& outcome, const endpoint::HostStats& stats) {
+  outcome.bytes_verified += stats.bytes_verified;
+  outcome.bytes_wrong += stats.bytes_mismatched;
+  outcome.retransmissions += stats.retransmissions;
+  outcome.qps_in_error += stats.qps_in_error;
+}
+
+PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::WorkloadSpec>& workloads,
+                    FabricTime end) {
+  const Topology& topology = setup.topology;
+  PerfOutcome outcome;
+  ErrorWatch watch(topology, outcome.first_error);
+  endpoint::HostConfig config;
+  config.transport = endpoint::make_profile(setup.transport, topology);
+  config.workloads = workloads;
+  config.end = end;
+  std::vector<const endpoint::HostNode*> hosts;
+  SimWorld world(
+      topology, setup.seed, {},
+      [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+        if (topology.node(environment.self).role != NodeRole::kHost) {
+          return std::make_unique<switchd::SwitchNode>(environment);
+        }
+        auto host = std::make_unique<endpoint::HostNode>(environment, config);
+        hosts.push_back(host.get());
+        return host;
+      },
+      [&](NodeId) -> NodeObserver& { return watch; });
+  const auto finished = [&] {
+    return std::all_of(hosts.begin(), hosts.end(),
+                       [](const endpoint::HostNode* host) { return host->finished(); });
+  };
+  ProgressLine line;
+  const FabricTime step = topology.base_rtt;
+  bool alive = true;
+  while (alive && !outcome.finished && outcome.first_error.empty() && world.now() < end) {
+    alive = world.run_until(std::min(std::max(world.now(), FabricTime::zero()) + step, end));
+    outcome.finished = finished();
+    line.show(fmt::format("{} of fabric time", to_string(world.now())));
+    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+  }
+  outcome.ended = world.now();
+  for (const endpoint::HostNode* host : hosts) {
+    add_stats(outcome, host->stats());
+    for (endpoint::WorkReport& report : host->work()) outcome.work.push_back(std::move(report));
+  }
+  return outcome;
+}
+
+endpoint::WorkReport work_from(const nlohmann::json& value) {
+  endpoint::WorkReport report;
+  report.workload = value.at("workload").get<uint32_t>();
+  report.from = value.at("from").get<uint32_t>();
+  report.to = value.at("to").get<uint32_t>();
+  report.queue = value.at("queue").get<uint32_t>();
+  report.unit = {value.at("unit").get<uint64_t>()};
+  report.done = value.at("done").get<uint64_t>();
+  report.first = FabricTime::from_ps(value.at("first_ps").get<int64_t>());
+  report.last = FabricTime::from_ps(value.at("last_ps").get<int64_t>());
+  for (const auto& sample : value.at("samples_ps")) {
+    report.samples.push_back({FabricTime::from_ps(sample.at(0).get<int64_t>()),
+                              FabricTime::from_ps(sample.at(1).get<int64_t>())});
+  }
+  return report;
+}
+
+uint64_t counter(const nlohmann::json& counters, const char* name) {
+  return counters.value(name, uint64_t{0});
+}
+
+/// What the daemons said of their hosts, in the order of the hosts.
+void collect(const PerfSetup& setup, const RunFolder& folder, PerfOutcome& outcome) {
+  std::vector<nlohmann::json> hosts(setup.topology.host_count());
+  for (const auto& file : std::filesystem::directory_iterator(folder.reports())) {
+    const auto report = nlohmann::json::parse(netio::read_file(file.path(), size_t{256} << 20));
+    for (const auto& [node, counters] : report.at("counters").items()) {
+      const auto id = setup.topology.find_node(node);
+      if (!id || setup.topology.node(*id).role != NodeRole::kHost) continue;
+      hosts[setup.topology.node(*id).index] = counters;
+    }
+  }
+  for (uint32_t number = 0; number < hosts.size(); ++number) {
+    const nlohmann::json& counters = hosts[number];
+    if (counters.is_null()) throw std::runtime_error(fmt::format("h{} left no report", number));
+    endpoint::HostStats stats;
+    stats.bytes_verified = counter(counters, "bytes_verified");
+    stats.bytes_mismatched = counter(counters, "bytes_mismatched");
+    stats.retransmissions = counter(counters, "retransmissions");
+    stats.qps_in_error = static_cast<uint32_t>(counter(counters, "qps_in_error"));
+    add_stats(outcome, stats);
+    for (const auto& work : counters.at("work")) outcome.work.push_back(work_from(work));
+  }
+}
+
+PerfOutcome run_live(const PerfSetup& setup, const std::vector<endpoint::WorkloadSpec>& workloads,
+                     FabricTime end) {
+  Scenario scenario;
+  scenario.name = fmt::format("perf-{}", endpoint::name_of(workloads.front()));
+  scenario.about = "Measured by mrclab perf.";
+  scenario.fabric = setup.shape;
+  scenario.topology = setup.topology;
+  scenario.seed = setup.seed;
+  scenario.transport = setup.transport;
+  scenario.captures = CaptureScope::kNone;
+  scenario.workload = workloads;
+  scenario.end = end;
+  RunOptions options;
+  options.world = World::kLive;
+  options.runs_root = setup.out;
+  options.interrupted = InterruptGuard::interrupted;
+  const RunResult result = run_scenario(scenario, options);
+  PerfOutcome outcome;
+  collect(setup, result.folder, outcome);
+  outcome.ended = end;
+  outcome.folder = result.folder.path.string();
+  outcome.faithful = result.verdict.timing.faithful;
+  return outcome;
+}
+
+}  // namespace
+
+PerfOutcome run_perf(const PerfSetup& setup, const std::vector<endpoint::WorkloadSpec>& workloads,
+                     FabricTime end) {
+  try {
+    const PerfOutcome simulated = run_sim(setup, workloads, end);
+    if (setup.world == World::kSim || !simulated.first_error.empty()) return simulated;
+    PerfOutcome live = run_live(setup, workloads, simulated.ended);
+    live.finished = simulated.finished;
+    return live;
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+}
+
+}  // namespace mrclab::lab
