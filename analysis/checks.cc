@@ -24,6 +24,8 @@ class Judge {
   CheckResult operator()(const ExpectGoodput& expected) const;
   CheckResult operator()(const ExpectDetect& expected) const;
   CheckResult operator()(const ExpectRecover& expected) const;
+  CheckResult operator()(const ExpectLeave& expected) const;
+  CheckResult operator()(const ExpectQpError& expected) const;
 
  private:
   uint64_t delivered_to(const std::string& host) const;
@@ -223,6 +225,46 @@ CheckResult Judge::operator()(const ExpectRecover& expected) const {
   }
   check.measured = longest.us();
   if (longest > expected.within) return failed(check, worst);
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectLeave& expected) const {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  if (in_.faults.empty()) return unjudged(check, "there is no fault to leave a path for");
+  std::optional<FabricTime> longest;
+  std::string worst, lingers;
+  for (size_t i = 0; i < in_.faults.size(); ++i) {
+    const FaultMeasurement& m = in_.measurements.faults[i];
+    if (m.never_left && lingers.empty()) lingers = fault_name(i);
+    if (!m.left || (longest && *m.left <= *longest)) continue;
+    longest = m.left;
+    worst = fault_name(i);
+  }
+  if (!longest) return unjudged(check, "nothing to leave: no affected sender tried");
+  check.measured = longest->us();
+  if (!lingers.empty()) return failed(check, lingers + ": an affected path was never left");
+  if (*longest > expected.within) return failed(check, worst);
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectQpError& expected) const {
+  CheckResult check;
+  check.unit = "QPs";
+  check.bound = 1;
+  if (in_.hosts.hosts.empty()) return unjudged(check, "no host has reported its QPs");
+  uint64_t errors = 0;
+  std::string other;
+  for (const HostReport& host : in_.hosts.hosts) {
+    errors += host.qps_in_error;
+    if (host.qps_in_error > 0 && host.error != expected.reason && other.empty()) {
+      other = host.host + ": " + (host.error.empty() ? "no reason given" : host.error);
+    }
+  }
+  check.measured = static_cast<double>(errors);
+  if (errors == 0) return failed(check, "no QP failed");
+  if (!other.empty()) return failed(check, other);
   return passed(check);
 }
 

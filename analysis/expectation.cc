@@ -47,6 +47,21 @@ Expectation parse_recover(const YamlValue& body) {
   return expect;
 }
 
+Expectation parse_leave(const YamlValue& body) {
+  body.only_keys({"within"});
+  return ExpectLeave{read_within(body)};
+}
+
+Expectation parse_qp_error(const YamlValue& body) {
+  body.only_keys({"reason"});
+  const YamlValue reason = body.require("reason");
+  const std::string words = reason.as_string();
+  if (words.empty() || words.find_first_of("\"\\\n") != std::string::npos) {
+    reason.fail_expecting("a reason in words such as \"Retry Counter Exceeded\"");
+  }
+  return ExpectQpError{words};
+}
+
 /// In the order of Expectation's alternatives. A plain word has no parser.
 struct Word {
   std::string_view name;
@@ -59,7 +74,9 @@ constexpr std::array kWords{
     Word{"healed", nullptr, ""},
     Word{"goodput", parse_goodput, "\"goodput: {from: 600us, at_least: 95%, of: baseline}\""},
     Word{"detect", parse_detect, "\"detect: {within: 6rtt}\""},
-    Word{"recover", parse_recover, "\"recover: {within: 100rtt, to: 95%}\""}};
+    Word{"recover", parse_recover, "\"recover: {within: 100rtt, to: 95%}\""},
+    Word{"leave", parse_leave, "\"leave: {within: 5rtt}\""},
+    Word{"qp_error", parse_qp_error, "\"qp_error: {reason: Retry Counter Exceeded}\""}};
 
 std::vector<std::string> all_words() {
   std::vector<std::string> words;
@@ -122,6 +139,12 @@ std::string describe(const Expectation& expectation) {
     return "recovered to " + exact(recover->to) + " of baseline within " +
            to_string(recover->within);
   }
+  if (const auto* leave = std::get_if<ExpectLeave>(&expectation)) {
+    return "affected paths left within " + to_string(leave->within);
+  }
+  if (const auto* error = std::get_if<ExpectQpError>(&expectation)) {
+    return "QP error \"" + error->reason + "\"";
+  }
   if (std::holds_alternative<ExpectNoQpError>(expectation)) return "no QP in error";
   if (std::holds_alternative<ExpectMemoryIntact>(expectation)) return "memory intact";
   return "every fault healed";
@@ -151,6 +174,12 @@ std::string to_yaml(const Expectation& expectation) {
   }
   if (const auto* recover = std::get_if<ExpectRecover>(&expectation)) {
     return name + ": {within: " + exact(recover->within) + ", to: " + exact(recover->to) + "}";
+  }
+  if (const auto* leave = std::get_if<ExpectLeave>(&expectation)) {
+    return name + ": {within: " + exact(leave->within) + "}";
+  }
+  if (const auto* error = std::get_if<ExpectQpError>(&expectation)) {
+    return name + ": {reason: \"" + error->reason + "\"}";
   }
   return name;
 }

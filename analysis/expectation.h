@@ -8,6 +8,8 @@
 //     - goodput: {from: 600us, at_least: 95%, of: baseline}
 //     - detect: {within: 6rtt}
 //     - recover: {within: 100rtt, to: 95%}
+//     - leave: {within: 5rtt}
+//     - qp_error: {reason: "Retry Counter Exceeded"}
 
 #include <string>
 #include <string_view>
@@ -65,8 +67,22 @@ struct ExpectRecover {
   bool operator==(const ExpectRecover&) const = default;
 };
 
+/// From the start of each fault to when every affected sender has first left the affected path: its
+/// last first-transmission there before it stays away for kAwayRtts. Unlike `detect` it does not
+/// mind that a path that still delivers something is tried again later.
+struct ExpectLeave {
+  FabricTime within;
+  bool operator==(const ExpectLeave&) const = default;
+};
+
+/// At least one QP has gone to the error state, and every one that did for this reason.
+struct ExpectQpError {
+  std::string reason;
+  bool operator==(const ExpectQpError&) const = default;
+};
+
 using Expectation = std::variant<ExpectNoQpError, ExpectMemoryIntact, ExpectHealed, ExpectGoodput,
-                                 ExpectDetect, ExpectRecover>;
+                                 ExpectDetect, ExpectRecover, ExpectLeave, ExpectQpError>;
 
 /// "no_qp_error", "goodput", ...: the word in the file and in verdict.json.
 std::string_view name_of(const Expectation& expectation);

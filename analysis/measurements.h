@@ -5,6 +5,9 @@
 //             its two halves over their mean (finer parts would show the steps of a collective)
 //   detect    from the start of an impairment to the last first-transmission of any affected sender
 //             on an affected path while it lasts; of a fault, the longest of its impairments
+//   leave     from the start of an impairment to the last first-transmission of an affected sender
+//             on an affected path before it stays away for kAwayRtts while it sends elsewhere; of a
+//             fault, the longest
 //   recover   from the start of a fault to the end of the first sliding 20-RTT window that lies
 //             behind the start and reaches its target; zero if no window ever missed it
 // A retransmission or a probe is not a first transmission. "On a path" means that the frame started
@@ -20,6 +23,9 @@
 namespace mrclab::analysis {
 
 inline constexpr int64_t kWindowRtts = 20;
+/// At full load a sender of 128 paths turns through them once in about an RTT (MRC paper §2.4: 1-2
+/// windows' worth); our choice: three turns without it are no accident.
+inline constexpr int64_t kAwayRtts = 3;
 inline constexpr double kMaxBaselineVariation = 0.05;
 
 /// Answers "how many payload bytes arrived in [from, until)" in logarithmic time.
@@ -75,10 +81,12 @@ struct FaultMeasurement {
   Detection detection = Detection::kNothing;
   FabricTime detect;  ///< of kUnconfirmed: a lower bound
   bool still_used = false;
-  std::vector<PathUse> uses;     ///< of every affected flow
-  uint32_t wires_to_regain = 0;  ///< impaired wires that had traffic before
-  uint32_t wires_regained = 0;   ///< of these, with the same kind of traffic after the last heal
-  uint32_t wires_unjudged = 0;   ///< of these, not seen again, but nobody sent enough to tell
+  std::optional<FabricTime> left;  ///< empty: no affected sender tried
+  bool never_left = false;         ///< an affected sender never stayed away
+  std::vector<PathUse> uses;       ///< of every affected flow
+  uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
+  uint32_t wires_regained = 0;     ///< of these, with the same kind of traffic after the last heal
+  uint32_t wires_unjudged = 0;     ///< of these, not seen again, but nobody sent enough to tell
 };
 
 struct Baseline {

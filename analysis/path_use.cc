@@ -61,6 +61,7 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
       ++count.before;
       count.before_on_wire += on_wire ? 1 : 0;
     } else if (on_wire) {
+      if (stays_away(count, use->start, matcher.paths())) count.left = count.last;
       ++count.during_on_wire;
       count.last = use->start;
       count.since_last = 0;
@@ -69,8 +70,15 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
     }
   }
   for (uint32_t flow = 0; flow < counts.size(); ++flow) {
+    if (stays_away(counts[flow], until, matcher.paths())) counts[flow].left = counts[flow].last;
     judge_flow(flow, counts[flow], impairment, matcher.paths(), result);
   }
+}
+
+/// For the first time, and not because it had nothing to send.
+bool PathUsage::stays_away(const FlowCount& count, FabricTime now, uint32_t paths) const {
+  return count.during_on_wire > 0 && !count.left && now - count.last >= base_rtt_ * kAwayRtts &&
+         count.since_last >= kExpectedUses * paths;
 }
 
 void PathUsage::judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
@@ -91,8 +99,12 @@ void PathUsage::judge_flow(uint32_t flow, const FlowCount& count, const Impairme
   use.still_used = count.during_on_wire > 0 && !use.avoided && count.last >= until - base_rtt_;
   result.uses.push_back(use);
   result.still_used = result.still_used || use.still_used;
-  if (count.during_on_wire > 0)
+  if (count.during_on_wire > 0) {
     result.detect = std::max(result.detect, count.last - impairment.from);
+    const FabricTime left = count.left.value_or(count.last) - impairment.from;
+    result.left = std::max(result.left.value_or(left), left);
+    result.never_left = result.never_left || !count.left;
+  }
   if (use.avoided) {
     result.detection = Detection::kDetected;
   } else if (count.during_on_wire > 0 && result.detection == Detection::kNothing) {

@@ -1,6 +1,7 @@
 #pragma once
 // Who used which path when: detection of a fault, and whether its paths came back into use.
 
+#include <optional>
 #include <vector>
 
 #include "analysis/fault_span.h"
@@ -27,10 +28,12 @@ class PathUsage {
     uint32_t during_on_wire = 0;
     uint32_t since_last = 0;  // elsewhere, after the last use of the wire
     FabricTime last;
+    std::optional<FabricTime> left;  // the last use before it first stayed away
   };
   enum class Regained : uint8_t { kNotUsedBefore, kYes, kNo, kNobodySent };
 
   void measure_impairment(const Impairment& impairment, FaultMeasurement& result) const;
+  bool stays_away(const FlowCount& count, FabricTime now, uint32_t paths) const;
   void judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
                   uint32_t paths, FaultMeasurement& result) const;
   Regained regained(WireId wire, FabricTime first_down, FabricTime last_up) const;

@@ -98,7 +98,7 @@ void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
 }
 
 void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
-  ++stats_.qps_in_error;
+  stats_.count_qp_error(reason);
   EventRecord record{now_, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + topology_.node(topology_.host(qp.peer.host)).name;
   environment_.observer.event(record);

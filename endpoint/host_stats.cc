@@ -31,6 +31,16 @@ std::string_view name_of(Refusal refusal) {
   return "unknown";
 }
 
+void HostStats::count_qp_error(std::string_view reason) {
+  ++qps_in_error;
+  for (auto& [known, count] : qp_errors) {
+    if (known != reason) continue;
+    ++count;
+    return;
+  }
+  qp_errors.emplace_back(reason, 1);
+}
+
 uint64_t HostStats::goodput_bytes() const {
   uint64_t sum = 0;
   for (const PlaneStats& plane : planes) sum += plane.rx_payload_bytes;
@@ -70,6 +80,9 @@ std::vector<std::pair<std::string, uint64_t>> HostStats::named() const {
       {"no_buffer", no_buffer},
       {"memory_faults", memory_faults},
   };
+  for (const auto& [reason, count] : qp_errors) {
+    all.emplace_back("qp_error." + std::string(reason), count);
+  }
   for (size_t i = 0; i < refused.size(); ++i) {
     if (refused[i] == 0) continue;
     all.emplace_back("refused." + std::string(name_of(static_cast<Refusal>(i))), refused[i]);

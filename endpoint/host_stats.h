@@ -68,6 +68,8 @@ struct HostStats {
   uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
   uint32_t qps = 0;
   uint32_t qps_in_error = 0;
+  /// Of these, how many for which reason, in the order of the first; reasons are constants.
+  std::vector<std::pair<std::string_view, uint32_t>> qp_errors;
   uint32_t qps_pending =
       0;  ///< now, of the scheduler's states (scheduler_state.h); the rest is idle
   uint32_t qps_active = 0;
@@ -84,8 +86,9 @@ struct HostStats {
 
   uint64_t refused_for(Refusal refusal) const { return refused[static_cast<size_t>(refusal)]; }
   uint64_t goodput_bytes() const;
+  void count_qp_error(std::string_view reason);
   /// Names and values, planes as "p0.tx_payload_bytes", for the control socket. Zero refusals are
-  /// left out.
+  /// left out. Failures of queue pairs as "qp_error.Retry Counter Exceeded".
   std::vector<std::pair<std::string, uint64_t>> named() const;
 };
 

@@ -93,6 +93,8 @@ class ExpectationCheck {
   }
   void operator()(const analysis::ExpectDetect&) const { require_fault(); }
   void operator()(const analysis::ExpectRecover&) const { require_baseline(); }
+  void operator()(const analysis::ExpectLeave&) const { require_fault(); }
+  void operator()(const analysis::ExpectQpError&) const {}
 
  private:
   void require_fault() const {

@@ -51,6 +51,11 @@ analysis::HostReport host_report(const std::string& host, const nlohmann::json& 
   report.bytes_verified = counter(counters, "bytes_verified");
   report.bytes_wrong = counter(counters, "bytes_mismatched");
   report.access_violations = counter(counters, "memory_faults");
+  for (const auto& [name, value] : counters.items()) {
+    if (!name.starts_with("qp_error.")) continue;
+    const std::string reason = name.substr(std::string_view("qp_error.").size());
+    report.error += (report.error.empty() ? "" : ", ") + reason;
+  }
   return report;
 }
 

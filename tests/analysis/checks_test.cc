@@ -59,6 +59,29 @@ TEST_CASE("no_qp_error holds when no host reports an error and fails when one do
   CHECK(check.note == "h1: retry limit");
 }
 
+TEST_CASE("qp_error holds when QPs failed for that reason and no other") {
+  Story story("qp-error");
+  const ExpectQpError expected{"Retry Counter Exceeded"};
+  CHECK(story.check(expected).result == Result::kFail);
+  story.run.inputs.hosts.hosts[1].qps_in_error = 1;
+  story.run.inputs.hosts.hosts[1].error = "Retry Counter Exceeded";
+  CHECK(story.check(expected).result == Result::kPass);
+  story.run.inputs.hosts.hosts[2].qps_in_error = 1;
+  story.run.inputs.hosts.hosts[2].error = "Remote Access Error";
+  const CheckResult check = story.check(expected);
+  CHECK(check.result == Result::kFail);
+  CHECK(check.note == "h2: Remote Access Error");
+}
+
+TEST_CASE("leave holds when every affected path was left in time") {
+  Story story("leave");
+  story.link_fails();
+  CHECK(story.check(ExpectLeave{FabricTime::from_us(35)}).result == Result::kPass);
+  CHECK(story.check(ExpectLeave{FabricTime::from_us(10)}).result == Result::kFail);
+  Story quiet("leave-nothing");
+  CHECK(quiet.check(ExpectLeave{FabricTime::from_us(35)}).result == Result::kInconclusive);
+}
+
 TEST_CASE("no_qp_error fails when the captures show a fatal NACK that no host reports") {
   Story story("fatal");
   SyntheticRun::Sent s;

@@ -36,6 +36,9 @@ TEST_CASE("every expectation is read, with rtt resolved and defaults in place") 
   CHECK(parse("detect: {within: 6rtt}") == Expectation{ExpectDetect{FabricTime::from_us(66)}});
   CHECK(parse("recover: {within: 100rtt}") ==
         Expectation{ExpectRecover{FabricTime::from_us(1100), Probability{950'000'000}}});
+  CHECK(parse("leave: {within: 5rtt}") == Expectation{ExpectLeave{FabricTime::from_us(55)}});
+  CHECK(parse("qp_error: {reason: Retry Counter Exceeded}") ==
+        Expectation{ExpectQpError{"Retry Counter Exceeded"}});
 }
 
 TEST_CASE("names and descriptions are those of the file and of a report") {
@@ -52,7 +55,8 @@ TEST_CASE("an expectation written as text reads back as the same expectation") {
   for (const char* text :
        {"no_qp_error", "memory_intact", "healed", "detect: {within: 6rtt}",
         "goodput: {from: 1.5us, until: 2rtt, at_least: 12.5%, of: line_rate}",
-        "goodput: {from: 600us, at_least: 95%}", "recover: {within: 100rtt, to: 80%}"}) {
+        "goodput: {from: 600us, at_least: 95%}", "recover: {within: 100rtt, to: 80%}",
+        "leave: {within: 5rtt}", "qp_error: {reason: \"Retry Counter Exceeded\"}"}) {
     CHECK(parse(to_yaml(parse(text))) == parse(text));
   }
 }
@@ -66,7 +70,10 @@ TEST_CASE("bad expectations get an exact error") {
            Row{"no_qp_errors", "f.yaml:1:3: found \"no_qp_errors\": expected \"no_qp_error\""},
            Row{"happiness",
                "f.yaml:1:3: found \"happiness\": expected one of no_qp_error, memory_intact, "
-               "healed, goodput, detect, recover"},
+               "healed, goodput, detect, recover, leave, qp_error"},
+           Row{"qp_error: {reason: \"\"}",
+               "f.yaml:1:22: found \"\": expected a reason in words such as \"Retry Counter "
+               "Exceeded\""},
            Row{"goodput",
                "f.yaml:1:3: found \"goodput\": expected \"goodput: {from: 600us, at_least: 95%, "
                "of: baseline}\""},

@@ -100,6 +100,36 @@ TEST_CASE("detection ends with the last first-transmission on an affected path")
   CHECK_FALSE(m.still_used);
 }
 
+TEST_CASE("a path is left when its sender first stays away from it, though it comes back later") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "left");
+  run.add_link_fault("h2:p0", kFault, kHeal);
+  Traffic traffic = avoiding(FabricTime::from_us(30));
+  traffic.avoids = [before = traffic.avoids](const SyntheticRun::Sent& s) {
+    const FabricTime since = s.start - kFault;
+    return before(s) && (since < FabricTime::from_us(90) || since > FabricTime::from_us(110));
+  };
+  traffic.write(run.run);
+  const FaultMeasurement m = run.analyze().measurements.faults[0];
+  REQUIRE(m.left);
+  CHECK(*m.left > FabricTime::from_us(25));
+  CHECK(*m.left < FabricTime::from_us(30));
+  CHECK_FALSE(m.never_left);
+  CHECK(m.detect > FabricTime::from_us(90));
+}
+
+TEST_CASE("a path whose sender never stays away from it for long is never left") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "never-left");
+  run.add_link_fault("h2:p0", kFault, kHeal);
+  Traffic traffic = avoiding(FabricTime::from_us(30));
+  traffic.avoids = [before = traffic.avoids](const SyntheticRun::Sent& s) {
+    return before(s) && (s.start - kFault).ns() / 1000 % 30 != 0;  // less than 3 RTT apart
+  };
+  traffic.write(run.run);
+  CHECK(run.analyze().measurements.faults[0].never_left);
+}
+
 TEST_CASE("retransmissions and probes on a failed path do not count as its use") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "rtx");
