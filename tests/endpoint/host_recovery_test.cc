@@ -45,3 +45,150 @@ TEST_CASE("a host whose ports are all dead before it sends anything ends in an e
     CHECK(fabric.host(0).finished());
   }
 }
+
+TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfer") {
+  for (const uint32_t first_msn : {0xFFFEu, 0xFF'FFFEu}) {
+    auto o = writes(64 * 1024, 40);
+    o.profile->first_psn = Psn{0xFFFF00};
+    o.profile->first_msn = first_msn;
+    o.profile->max_immediates = 4;
+    MemFabric fabric(pair(), o);
+    for (const Wire& wire : fabric.topology.wires_list) {
+      fabric.apply(us(0), WireLoss{wire.id, {20'000'000}});
+    }
+    std::optional<uint16_t> lowest, highest;
+    fabric.observer(0).on_packet = [&](const PacketRecord& r) {
+      MrcPacket packet;
+      if (r.direction != Direction::kEgress || r.queue != QueueClass::kData) return;
+      if (parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone) return;
+      const auto* write = std::get_if<WriteHeaders>(&packet.extension);
+      if (write == nullptr) return;
+      lowest = std::min(lowest.value_or(write->meth.msn), write->meth.msn);
+      highest = std::max(highest.value_or(write->meth.msn), write->meth.msn);
+    };
+    fabric.run_until(us(20'000));
+    CHECK(fabric.stats(0).writes_completed == 40);
+    CHECK(fabric.stats(1).bytes_verified == 40 * 64 * 1024);
+    CHECK(fabric.stats(1).bytes_mismatched == 0);
+    CHECK(fabric.stats(0).qps_in_error == 0);
+    CHECK(lowest == 0);
+    CHECK(highest == 0xFFFF);
+  }
+}
+
+TEST_CASE("two queue pairs to one destination share its window fairly") {
+  auto o = writes(256 * 1024, 0);
+  o.workloads.push_back(o.workloads[0]);
+  o.end = us(300);
+  MemFabric fabric(pair(), o);
+  std::map<uint32_t, uint64_t> packets;
+  fabric.observer(0).on_packet = [&](const PacketRecord& r) {
+    MrcPacket packet;
+    if (r.direction != Direction::kEgress || r.queue != QueueClass::kData) return;
+    if (r.t < us(50) || r.t > us(250)) return;
+    if (parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone) return;
+    if (is_write(packet.bth.opcode)) ++packets[packet.bth.destination_qp.value];
+  };
+  fabric.run_until(us(300));
+  REQUIRE(packets.size() == 2);
+  const uint64_t a = packets.begin()->second, b = packets.rbegin()->second;
+  CHECK(a + b > 1000);
+  CHECK(a > b * 95 / 100);
+  CHECK(b > a * 95 / 100);
+}
+
+TEST_CASE("a queue pair that fails gives its share of the window back and disturbs no other") {
+  auto o = writes(256 * 1024, 40);
+  o.workloads.push_back(o.workloads[0]);
+  MemFabric fabric(pair(), o);
+  const auto plan = plan_connections(fabric.topology, o.workloads, 1);
+  fabric.stop_when_finished = false;
+  fabric.run_until(us(40));
+  // A NAK for what h0's first queue pair has in flight, as its peer would send it.
+  const Topology& t = fabric.topology;
+  std::optional<Psn> newest;
+  fabric.observer(0).on_packet = [&](const PacketRecord& r) {
+    MrcPacket packet;
+    if (r.direction != Direction::kEgress || r.queue != QueueClass::kData) return;
+    if (parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone) return;
+    if (packet.bth.destination_qp == plan[0].acceptor.qpn) newest = packet.bth.psn;
+  };
+  fabric.run_until(us(45));
+  REQUIRE(newest);
+  MrcFrameSpec nak;
+  nak.ev = ev_of({0, kT0LocalUplink});
+  nak.carrier = make_carrier(t, 1, 0, {0, kT0LocalUplink});
+  shift_carrier(nak.carrier);
+  nak.outer_source = nak.inner_source = host_address(t, 1);
+  nak.inner_destination = host_address(t, 0);
+  nak.bth.destination_qp = plan[0].initiator.qpn;
+  nak.bth.opcode = Opcode::kAcknowledge;
+  nak.bth.psn = *newest;
+  nak.extension = Aeth{0x62, 0};
+  std::vector<uint8_t> bytes(mrc_frame_size(nak));
+  write_mrc_headers(nak, bytes);
+  finish_mrc_frame(bytes);
+  Arrival arrival;
+  arrival.frame = fabric.frames.copy(bytes);
+  arrival.start = arrival.arrival = fabric.now();
+  arrival.sequence = 1'000'000;
+  fabric.host(0).receive(PortId{0}, std::move(arrival));
+  fabric.run_until(us(2000));
+  CHECK(fabric.observer(0).count("qp_error", "Remote Access Error") == 1);
+  CHECK(fabric.stats(0).qps_in_error == 1);
+  CHECK(fabric.stats(1).qps_in_error == 0);
+  // The other one does all of its work, in the time that it takes alone on 2 x 100 Gb/s.
+  CHECK(fabric.stats(1).bytes_verified >= 40 * 256 * 1024);
+  CHECK(fabric.stats(1).bytes_mismatched == 0);
+  CHECK(fabric.stats(0).losses_detected == 0);
+}
+
+TEST_CASE("without trim NACKs data is not trimmed, and congestion is recovered all the same") {
+  auto o = writes(1 << 20, 4);
+  Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
+  o.profile = make_profile("lab", three);
+  o.profile->trim_nack = false;
+  o.profile->congestion_control = CongestionAlgorithm::kFixed;
+  o.workloads.push_back(o.workloads[0]);
+  std::get<WriteSpec>(o.workloads[1]).from = 2;
+  MemFabric fabric(three, o);
+  fabric.run_until(us(20'000));
+  CHECK(fabric.stats(1).bytes_verified == 8 << 20);
+  CHECK(fabric.stats(1).trims_seen == 0);
+  CHECK(fabric.stats(0).trim_nacks_received == 0);
+  CHECK(fabric.stats(0).qps_in_error + fabric.stats(2).qps_in_error == 0);
+}
+
+TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is put right") {
+  // Four senders across T1 with a fixed window of 1.5 BDP each queue for several round trips.
+  const auto run = [](bool adaptive) {
+    MemFabric::Options o;
+    for (uint32_t h = 4; h < 8; ++h) {
+      WriteSpec spec;
+      spec.from = h;
+      spec.to = 0;
+      spec.size = {1 << 20};
+      spec.count = 16;
+      o.workloads.emplace_back(spec);
+    }
+    o.profile = make_profile("lab", test::octet());
+    o.profile->congestion_control = CongestionAlgorithm::kFixed;
+    if (!adaptive) o.profile->reorder_window_max = o.profile->reorder_window;
+    MemFabric fabric(test::octet(), o);
+    fabric.run_until(us(5000));
+    CHECK(fabric.stats(0).bytes_verified == 64 << 20);
+    HostStats sum;
+    for (uint32_t h = 4; h < 8; ++h) {
+      const HostStats s = fabric.stats(h);
+      sum.losses_detected += s.losses_detected;
+      sum.spurious_losses += s.spurious_losses;
+      sum.evs_lost += s.evs_lost;
+      sum.evs_regained += s.evs_regained;
+    }
+    return sum;
+  };
+  const HostStats adaptive = run(true), fixed = run(false);
+  CHECK(adaptive.losses_detected * 4 < fixed.losses_detected * 3);
+  CHECK(adaptive.spurious_losses * 2 > adaptive.losses_detected);
+  CHECK(adaptive.evs_regained == adaptive.evs_lost);
+}

@@ -112,3 +112,19 @@ TEST_CASE(
   CHECK(answer.psn_offset_or_probe_id == 0x77);
   CHECK(answer.sack_offset == 1);
 }
+
+TEST_CASE("a SACK's bitmap begins where the chosen reading says") {
+  ReceiveWindow window(1024);
+  const PsnSpace psns(Psn{0xFFFFF0});
+  window.accept(100, false, 0, {});
+  window.accept(500, false, 0, {});
+  const auto offsets = [&](SackBase base) {
+    SackGenerator sacks(4096, 0, base);
+    std::vector<int> result;
+    for (int i = 0; i < 4; ++i) result.push_back(sacks.make(window, psns, 100, {}).sack_offset);
+    return result;
+  };
+  CHECK(offsets(SackBase::kTrigger) == std::vector<int>{38, 38, 38, 1});
+  CHECK(offsets(SackBase::kNewest) == std::vector<int>{438, 438, 438, 438});
+  CHECK(offsets(SackBase::kCumulative) == std::vector<int>{1, 1, 1, 1});
+}

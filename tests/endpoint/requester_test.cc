@@ -1,6 +1,7 @@
 #include "endpoint/requester.h"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include "tests/support/requester_bench.h"
 
@@ -295,4 +296,38 @@ TEST_CASE(
     while (bench->send(6)) ++more;
     CHECK(more == (bench == &b ? 128 : 512));
   }
+}
+
+TEST_CASE("a message may have 2^32 - 1 bytes and no more") {
+  // Address space only: the requester cuts the message up without reading it.
+  constexpr uint64_t kMost = 0xFFFF'FFFF;
+  void* pages =
+      mmap(nullptr, kMost + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(pages != MAP_FAILED);
+  const std::span<const uint8_t> local(static_cast<const uint8_t*>(pages), kMost + 1);
+  Bench b(Psn{0xFFFFF0});
+  WriteRequest request;
+  request.remote_va = 0x7000'0000'0000;
+  request.local = local;
+  CHECK(!b.requester.post(request, {}));
+  request.local = local.first(kMost);
+  REQUIRE(b.requester.post(request, {}));
+  uint64_t bytes = 0;
+  std::optional<DataPacket> last;
+  int index = 0;
+  while (const auto p = b.send(0)) {
+    REQUIRE(p->reth.va == request.remote_va + bytes);
+    REQUIRE(p->reth.dma_length == kMost);
+    bytes += p->payload.size();
+    last = p;
+    if (index % 16 == 15) REQUIRE(b.ack(index, 0) == Refusal::kCount);
+    ++index;
+  }
+  CHECK(bytes == kMost);
+  CHECK(index == 1 << 20);
+  CHECK(last->opcode == Opcode::kWriteLast);
+  CHECK(last->payload.size() == 4095);
+  CHECK(b.ack(index - 1, 0) == Refusal::kCount);
+  CHECK(b.completed.size() == 1);
+  munmap(pages, kMost + 1);
 }

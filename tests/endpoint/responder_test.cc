@@ -16,14 +16,13 @@ namespace {
 /// A responder with one region of 64 KiB; packets are made as the parser would deliver them.
 class Bench : private ResponderEvents {
  public:
-  explicit Bench(Psn first = Psn{0xFFFFFE})
+  explicit Bench(Psn first = Psn{0xFFFFFE},
+                 const TransportProfile& profile = make_profile("lab", test::octet()))
       : first_psn(first),
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
         bytes(memory.add(region)),
         payload(4096),
-        responder(make_profile("lab", test::octet()),
-                  limits_of(make_profile("lab", test::octet())).receiving, first, memory, *this,
-                  stats) {
+        responder(profile, limits_of(profile).receiving, first, memory, *this, stats) {
     std::iota(payload.begin(), payload.end(), uint8_t{1});
   }
 
@@ -289,4 +288,42 @@ TEST_CASE("a length that cannot be is answered as an invalid request") {
   CHECK(b.replies.nak->syndrome == 0x61);
   CHECK(b.replies.nak_psn == b.first_psn + 3);
   CHECK(b.replies.failure.empty());
+}
+
+TEST_CASE("out of the window silence is the other reading, without trim NACKs trims get none") {
+  TransportProfile profile = make_profile("lab", test::octet());
+  profile.nack_out_of_window = false;
+  profile.trim_nack = false;
+  Bench b(Psn{5}, profile);
+  CHECK(b.deliver(b.packet(1024, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kPsnOutOfWindow);
+  CHECK(!b.replies.nack);
+  auto p = b.packet(4, Opcode::kWriteMiddle, 0, 0, 65536);
+  p.trimmed = true;
+  p.outer.traffic_class = kDscpTrimmed << 2;
+  CHECK(b.deliver(p) == Refusal::kCount);
+  CHECK(!b.replies.nack);
+  CHECK(b.stats.trims_seen == 1);
+}
+
+TEST_CASE("SACKs say the range only if both ends have dynamic MPR, never less than one unit") {
+  TransportProfile profile = make_profile("lab", test::octet());
+  Bench off(Psn{5}, profile);
+  profile.dynamic_mpr = true;
+  Bench on(Psn{5}, profile);
+  int index = 0;
+  const auto range = [&](Bench& b) {
+    auto p = b.packet(index++, Opcode::kWriteMiddle, 0, 4096, 65536);
+    p.bth.ack_request = true;
+    b.deliver(p);
+    return int{b.replies.sack->mpr};
+  };
+  CHECK(range(on) == 8);
+  on.responder.ask_for_range(3);
+  CHECK(range(on) == 3);
+  on.responder.ask_for_range(0);
+  CHECK(range(on) == 1);
+  on.responder.ask_for_range(100);
+  CHECK(range(on) == 8);
+  off.responder.ask_for_range(3);
+  CHECK(range(off) == 0);
 }
