@@ -81,8 +81,8 @@ bool Requester::ready() const {
 
 SchedulerState Requester::scheduler_state() const {
   const bool data = sent_.lost() > 0 || in_message_ || started_ < posted_;
-  if (failed_ || !data)
-    return !failed_ && waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
+  if (failed_) return SchedulerState::kIdle;
+  if (!data) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
   return ready() ? SchedulerState::kReady : SchedulerState::kActive;
 }
 

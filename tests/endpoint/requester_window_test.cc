@@ -158,6 +158,7 @@ TEST_CASE(
   CHECK(state() == SchedulerState::kIdle);
   CHECK(p0);
   b.post(1);
+  b.send(29);
   b.requester.fail("Remote Operation Error");
   CHECK(state() == SchedulerState::kIdle);
 }
