@@ -173,10 +173,17 @@ TEST_CASE("a workload starts at its time, with an offered load too") {
   permutation.at = us(30);
   MemFabric::Options both = options(write, us(50));
   both.workloads.emplace_back(permutation);
+  PingPongSpec ping;
+  ping.from = 4;
+  ping.to = 5;
+  ping.size = {8};
+  ping.at = us(11);
+  both.workloads.emplace_back(ping);
   MemFabric fabric(test::octet(), both);
   fabric.stop_when_finished = false;
   fabric.run_until(us(60));
   CHECK(fabric.host(0).work().at(0).first == us(7));
+  CHECK(fabric.host(4).work().at(0).first == us(11));
   const std::vector<WorkReport> work = fabric.host(2).work();
   REQUIRE(work.size() == 2);
   CHECK(work[0].first == us(30));
