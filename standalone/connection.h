@@ -1,0 +1,59 @@
+#pragma once
+// What two standalone ends tell each other over the out-of-band channel, one JSON object a line, both
+// at the same time: who they are (Hello), their queue pair and memory (with the attributes of MRC
+// specification table 10-1), and that they are ready or done. Everything is checked before it is used;
+// what does not fit throws std::invalid_argument and names the field.
+//
+//   {"mrc":1,"address":"fd00::1","macs":["02:00:00:00:00:01"],"pmtu":4096}
+//   {"qpn":4198401,"psn":77,"va":123145302310912,"rkey":4097,"size":65536,
+//    "attributes":{"mpr":8,"mpr_dest":8,"max_wimm":32,"max_wimm_dest":32,"dynamic_mpr":false}}
+//   {"state":"ready"}
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/connection_attributes.h"
+#include "endpoint/verbs.h"
+#include "netio/line_channel.h"
+
+namespace mrclab::standalone {
+
+class StandaloneEndpoint;
+
+struct Hello {
+  Ipv6Address address{};
+  std::vector<MacAddress> macs;  ///< by plane
+  uint32_t pmtu = 4096;
+};
+std::string to_line(const Hello& hello);
+/// The peer must have as many planes as `mine`, the same PMTU and another address.
+Hello parse_hello(const std::string& line, const Hello& mine);
+Hello exchange_hello(netio::LineChannel& channel, const Hello& mine);
+
+struct QueuePairInfo {
+  Qpn qpn;
+  Psn psn;
+  endpoint::MemoryRegion region;  ///< what the peer may write to; size 0: nothing
+  endpoint::ConnectionAttributes attributes;
+};
+std::string to_line(const QueuePairInfo& info);
+QueuePairInfo parse_queue_pair_info(const std::string& line);
+
+/// A queue pair in RTS and what it may write to.
+struct Connection {
+  Qpn qpn;
+  endpoint::MemoryRegion remote;
+};
+/// Creates a queue pair on `cq`, exchanges, and takes it to RTS. Returns when both ends are there.
+Connection connect(StandaloneEndpoint& end, netio::LineChannel& channel, endpoint::CqHandle cq,
+                   const endpoint::MemoryRegion& inbox);
+
+/// {"state":word} both ways: nobody goes on alone. Keeps the endpoint running meanwhile.
+void meet(StandaloneEndpoint& end, netio::LineChannel& channel, std::string_view word);
+
+/// "02:00:00:00:00:01". Throws std::invalid_argument.
+MacAddress parse_mac(std::string_view text);
+std::string to_string(const MacAddress& mac);
+
+}  // namespace mrclab::standalone

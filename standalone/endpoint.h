@@ -1,0 +1,98 @@
+#pragma once
+// One end without the lab: named interfaces of this machine, one per plane, addresses by hand, a host
+// (endpoint/host_node.h) at wall-clock speed. The peer's address and MACs come over an out-of-band
+// channel; where a router stands between the ends, its MAC is given as next hop instead.
+//
+//   netio::LineChannel channel = netio::LineChannel::connect(...) or accept(...);
+//   StandaloneEndpoint end(config, channel, is_server);
+//   end.device()... (endpoint/verbs.h)      while (...) { end.poll(); ... }
+//
+// Costs: poll() is one look at the rings and at most one sendmmsg.
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "endpoint/connection_attributes.h"
+#include "endpoint/explicit_paths.h"
+#include "endpoint/host_node.h"
+#include "endpoint/wall_profile.h"
+#include "netio/line_channel.h"
+#include "netio/wall_driver.h"
+
+namespace mrclab::standalone {
+
+struct PlaneConfig {
+  std::string interface = {};
+  std::optional<MacAddress> next_hop;  ///< none: the peer's own MAC
+  std::vector<Ipv6Address> carriers;   ///< outer destinations (uSID carriers); none: the peer
+  std::vector<Ipv6Address> accepted;   ///< outer destinations for us beside our own address
+};
+
+struct EndpointConfig {
+  std::string network_namespace;  ///< of the interfaces; empty: ours. The channel stays in ours
+  Ipv6Address address{};          ///< inner address of this end
+  std::vector<PlaneConfig> planes;
+  uint32_t evs_per_plane = 1;  ///< raised to the largest number of carriers
+  uint32_t pmtu = 4096;  ///< payload per packet; interfaces need 132 bytes more. Same at both ends
+  uint16_t udp_port = kMrcUdpPort;
+  BitRate port_rate = BitRate::from_gbps(100);  ///< paces the sender, sizes windows
+  FabricTime base_rtt = endpoint::kWallBaseRtt;
+  double dilation = 1;
+  bool icrc = true;
+  endpoint::CongestionAlgorithm congestion_control = endpoint::CongestionAlgorithm::kNscc;
+  uint32_t max_psn_range = 1024;
+  size_t ring_bytes = 16 << 20;  ///< receive ring: 14 frames of full size per 64 KiB
+  bool qdisc_bypass = true;      ///< faster; hides what we send from tcpdump on our own interface
+  uint64_t seed = 0;             ///< 0: from the kernel
+};
+
+/// Throws std::invalid_argument for a configuration that cannot work, SystemError for the kernel's
+/// refusals.
+class StandaloneEndpoint {
+ public:
+  /// Tells the peer who we are and learns who it is. Waits for it at most 10 s.
+  StandaloneEndpoint(const EndpointConfig& config, netio::LineChannel& channel, bool server);
+
+  endpoint::Device& device() { return host_->device(); }
+  const Ipv6Address& remote_address() const { return remote_; }
+  /// What this end offers a connection.
+  const endpoint::ConnectionAttributes& offer() const { return offer_; }
+  bool poll() { return driver_.poll(); }
+  void wait(std::chrono::nanoseconds limit) { driver_.wait(limit); }
+  /// Polls until `done()`; false if `limit` passed first. Sleeps when there is nothing to do.
+  template <class Done>
+  bool run_until(Done done, std::chrono::milliseconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (!done()) {
+      if (poll()) continue;
+      if (std::chrono::steady_clock::now() >= end) return false;
+      driver_.wait(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+  FabricTime now() const { return driver_.now(); }
+  endpoint::HostStats stats() const { return host_->stats(); }
+  netio::WallDriver::Report report() { return driver_.report(); }
+
+ private:
+  class Silence : public NodeObserver {
+    void packet(const PacketRecord&) override {}
+    void event(const EventRecord&) override {}
+  };
+  endpoint::ExplicitPathsConfig meet(const EndpointConfig& config, netio::LineChannel& channel,
+                                     bool server);
+
+  FramePool frames_;
+  Silence observer_;
+  netio::WallDriver driver_;
+  Ipv6Address remote_{};
+  endpoint::ExplicitPaths paths_;
+  Topology topology_;
+  endpoint::ConnectionAttributes offer_;
+  std::unique_ptr<endpoint::HostNode> host_;
+};
+
+}  // namespace mrclab::standalone
