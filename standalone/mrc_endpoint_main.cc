@@ -29,6 +29,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("-i,--interface", o.interfaces,
                  "one interface per plane: veth0,veth1 or p0=veth0,...")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->required();
   app.add_option("-N,--netns", o.endpoint.network_namespace, "network namespace of the interfaces");
   app.add_option("-s,--size", o.perf.size, "bytes per message")->capture_default_str();
@@ -45,11 +46,14 @@ void add_options(CLI::App& app, Options& o) {
          "--carrier", o.carriers,
          "outer destination of a plane, p0=ADDR; several per plane are several paths (EVs). "
          "Default: the peer's inner address")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--accept", o.accepted, "outer destination to take beside our address, p0=ADDR")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--next-hop", o.next_hops, "MAC to send to, p0=02:..; default: the peer's own")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--evs", o.endpoint.evs_per_plane, "entropy values per plane")
       ->check(CLI::Range(1, 128))
       ->capture_default_str();

@@ -38,8 +38,8 @@ class Cables : public netio::test::TestLab {
     Outcome outcome;
     outcome.client = b.wait(kPatience).value_or(netio::ExitStatus{-1});
     outcome.server = a.wait(kPatience).value_or(netio::ExitStatus{-1});
-    outcome.server_says = netio::read_file(folder_.path() / "server");
-    outcome.client_says = netio::read_file(folder_.path() / "client");
+    outcome.server_says = netio::read_file(folder_ / "server");
+    outcome.client_says = netio::read_file(folder_ / "client");
     INFO(outcome.server_says);
     INFO(outcome.client_says);
     CHECK(outcome.server.clean());
@@ -52,7 +52,7 @@ class Cables : public netio::test::TestLab {
     argv[0] = std::string(MRCLAB_BINARY_DIR) + "/" + argv[0];
     netio::ChildOptions options;
     options.argv = std::move(argv);
-    options.stdout_file = folder_.path() / file;
+    options.stdout_file = folder_ / file;
     return ChildProcess::spawn(options);
   }
   netio::test::TemporaryDirectory folder_;
