@@ -44,7 +44,9 @@ struct EndpointConfig {
   bool icrc = true;
   endpoint::CongestionAlgorithm congestion_control = endpoint::CongestionAlgorithm::kNscc;
   uint32_t max_psn_range = 1024;
-  size_t ring_bytes = 16 << 20;  ///< receive ring: 14 frames of full size per 64 KiB
+  /// Receive ring, 14 frames of full size per 64 KiB: seven queue pairs' full PSN ranges, so that a
+  /// process that does not get to run loses nothing.
+  size_t ring_bytes = 32 << 20;
   bool qdisc_bypass = true;      ///< faster; hides what we send from tcpdump on our own interface
   uint64_t seed = 0;             ///< 0: from the kernel
 };
