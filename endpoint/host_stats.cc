@@ -25,6 +25,7 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::kUnknownEv: return "unknown_ev";
     case Refusal::kStaleFeedback: return "stale_feedback";
     case Refusal::kUnexpectedOpcode: return "unexpected_opcode";
+    case Refusal::kBrokenMessage: return "broken_message";
     case Refusal::kTooManyImmediates: return "too_many_immediates";
     case Refusal::kCount: break;
   }

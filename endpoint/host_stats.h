@@ -35,6 +35,7 @@ enum class Refusal : uint8_t {
   kUnknownEv,      ///< feedback about an entropy value that is not in the set
   kStaleFeedback,  ///< NACK or probe answer about an earlier transmission
   kUnexpectedOpcode,
+  kBrokenMessage,      ///< its packets do not make a whole message: only seen when all are in
   kTooManyImmediates,  ///< more WriteImm in flight than agreed
   kCount,
 };

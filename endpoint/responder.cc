@@ -13,6 +13,11 @@ SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
   return {packet.entropy(), timestamp, packet.outer.ecn() == kEcnCe};
 }
 
+bool is_first(Opcode opcode) {
+  return opcode == Opcode::kWriteFirst || opcode == Opcode::kWriteOnly ||
+         opcode == Opcode::kWriteOnlyImm;
+}
+
 uint16_t timestamp_of(const MrcPacket& packet) {
   const auto& write = std::get<WriteHeaders>(packet.extension);
   return write.tseth ? write.tseth->tx_timestamp : uint16_t{0};
@@ -29,6 +34,7 @@ Responder::Responder(const TransportProfile& profile, const DirectionLimits& lim
       events_(events),
       stats_(stats),
       window_(limits.max_psn_range),
+      order_(limits.max_psn_range),
       sacks_(profile.sack_threshold, profile.receiver_penalty_sent, profile.sack_base),
       messages_(profile.first_msn),
       immediates_(static_cast<uint16_t>(profile.first_msn)) {
@@ -77,22 +83,32 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   }
   std::memcpy(target.data, packet.payload.data(), packet.payload.size());
   placed = packet.payload.size();
+  order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,
+                     write.reth->dma_length, static_cast<uint32_t>(placed)});
   window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
   const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
   const bool sack = sacks_.on_packet(placed, forced);
-  complete_messages(replies);
+  const bool whole = complete_messages(replies);
   if (sack) replies.sack = sacks_.make(window_, psns_, s, trigger);
-  return Refusal::kCount;
+  return whole ? Refusal::kCount : Refusal::kBrokenMessage;
 }
 
-void Responder::complete_messages(Replies& replies) {
-  while (const auto end = window_.advance()) {
+bool Responder::complete_messages(Replies& replies) {
+  while (true) {
+    const auto end = window_.advance();
+    while (order_.checked() < window_.cumulative()) {
+      if (order_.check_next()) continue;
+      put_nak(kNakInvalidRequest, psns_.psn(order_.checked()), replies);
+      replies.failure = failure_of(kNakInvalidRequest);
+      return false;
+    }
+    if (!end) return true;
     if (end->immediate) {
       const std::optional<uint64_t> receive = receives_.take();
       if (!receive) {
         put_nak(kNakRemoteOperation, psns_.psn(window_.cumulative()), replies);
         replies.failure = "Write With Immediate Without Receive";
-        return;
+        return true;
       }
       ++immediates_;
       events_.immediate_received({*receive, *end->immediate, end->bytes});

@@ -23,6 +23,7 @@
 #include "endpoint/connection_attributes.h"
 #include "endpoint/host_stats.h"
 #include "endpoint/memory_registry.h"
+#include "endpoint/message_order.h"
 #include "endpoint/receive_queue.h"
 #include "endpoint/receive_window.h"
 #include "endpoint/sack_generator.h"
@@ -80,7 +81,8 @@ class Responder {
   void put_ack(Replies& replies) const;
   void put_nak(uint8_t syndrome, Psn psn, Replies& replies) const;
   bool too_many_immediates(const MrcPacket& packet) const;
-  void complete_messages(Replies& replies);
+  /// False if the packets that are now in do not make whole messages.
+  bool complete_messages(Replies& replies);
 
   TransportProfile profile_;
   DirectionLimits limits_;
@@ -89,6 +91,7 @@ class Responder {
   ResponderEvents& events_;
   HostStats& stats_;
   ReceiveWindow window_;
+  MessageOrder order_;
   SackGenerator sacks_;
   ReceiveQueue receives_;
   uint32_t messages_ = 0;    // completed: the MSN of transport ACKs
