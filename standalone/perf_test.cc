@@ -13,7 +13,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace endpoint;
 
-constexpr std::chrono::minutes kPatience{10};
 constexpr std::chrono::seconds kSilence{30};
 
 double cpu_seconds() {
@@ -41,7 +40,7 @@ uint64_t count_wrong(std::span<const uint8_t> bytes, uint64_t message) {
 class Run {
  public:
   Run(StandaloneEndpoint& end, netio::LineChannel& channel, const PerfConfig& config)
-      : end_(end), channel_(channel), config_(config), inbox_(config.size), outbox_(config.size) {
+      : end_(end), config_(config), inbox_(config.size), outbox_(config.size) {
     cq_ = end.device().create_completion_queue(2 * (config.tx_depth + 1) * config.qps);
     const MemoryRegion region = end.device().register_memory(inbox_);
     for (uint32_t q = 0; q < config.qps; ++q) {
@@ -116,7 +115,6 @@ class Run {
   }
 
   StandaloneEndpoint& end_;
-  netio::LineChannel& channel_;
   PerfConfig config_;
   std::vector<uint8_t> inbox_, outbox_;
   CqHandle cq_;

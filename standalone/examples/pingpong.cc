@@ -20,7 +20,6 @@ using namespace mrclab;
 using namespace mrclab::endpoint;
 
 namespace {
-
 constexpr size_t kMessage = 10'000;  // three packets
 constexpr std::chrono::seconds kPatience{10};
 
@@ -61,7 +60,6 @@ class PingPong {
     if (inbox_ != expected_) fail("wrong bytes");
   }
 
-  FabricTime now() const { return end_.now(); }
   standalone::StandaloneEndpoint& end() { return end_; }
 
  private:
@@ -74,7 +72,6 @@ class PingPong {
     return wanted_;
   }
   [[noreturn]] void fail(std::string_view why) { throw std::runtime_error(std::string(why)); }
-
   standalone::StandaloneEndpoint end_;
   std::vector<uint8_t> inbox_, outbox_, expected_;
   CqHandle cq_;
@@ -98,7 +95,7 @@ int run(char** argv, int argc) {
   PingPong game(config, channel, server);
   game.expect(0);
   standalone::meet(game.end(), channel, "play");
-  const FabricTime start = game.now();
+  const FabricTime start = game.end().now();
   for (uint32_t n = 0; n < rounds; ++n) {
     if (!server) game.send(n);
     game.receive(n);
@@ -106,7 +103,7 @@ int run(char** argv, int argc) {
     if (server) game.send(n);
   }
   standalone::meet(game.end(), channel, "done");
-  const double us = (game.now() - start).us() / (rounds > 0 ? rounds : 1);
+  const double us = (game.end().now() - start).us() / (rounds > 0 ? rounds : 1);
   std::printf("%u rounds of %zu bytes, %.1f us each, no byte wrong\n", rounds, kMessage, us);
   return 0;
 }
