@@ -24,7 +24,9 @@ FabricTime Requester::timeout_deadline() const {
 FabricTime Requester::tail_deadline() const {
   if (!waiting() || tail_wanted_) return FabricTime::never();
   // Twice as long after each retry: a peer that is silent for ever is not asked for ever as often.
-  const FabricTime interval = profile_.tail_probe * (int64_t{1} << std::min(retries_, 20u));
+  // But once per timeout at least: a retry that asks nothing must not be counted as unanswered.
+  const FabricTime slower = profile_.tail_probe * (int64_t{1} << std::min(retries_, 20u));
+  const FabricTime interval = std::min(slower, std::max(profile_.tail_probe, timeout()));
   return std::max(last_news_, last_tail_) + interval;
 }
 
