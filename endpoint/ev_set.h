@@ -62,8 +62,8 @@ class EvSet {
   FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
   std::optional<uint32_t> find(EntropyValue value) const;
 
-  /// The next value for one of `free_ports` (bit = plane). `avoid` is taken only if there is no other
-  /// to use on any usable port.
+  /// The next value for one of `free_ports` (bit = plane). `avoid` is taken only if there is no
+  /// other to use on any usable port.
   std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
                                  std::optional<uint32_t> avoid = {});
   /// Planes that have something to offer: up at both ends and a usable value.

@@ -7,11 +7,23 @@
 
 namespace mrclab::endpoint {
 
+namespace {
+
+/// Doubled so often, but no further than to hours: 25 doublings of the API's longest timeout would
+/// not fit into fabric time.
+FabricTime backed_off(FabricTime wait, uint32_t doublings) {
+  constexpr FabricTime kLongest = FabricTime::from_ms(3'600'000);
+  for (; doublings > 0 && wait < kLongest; --doublings) wait = wait * 2;
+  return wait;
+}
+
+}  // namespace
+
 FabricTime Requester::timeout() const {
   // MRC API: linear retries at a fixed interval, then exponential ones.
   const uint32_t doublings =
       retries_ > retry_.linear_retries ? retries_ - retry_.linear_retries : 0;
-  return retry_.ack_timeout * (int64_t{1} << std::min(doublings, 20u));
+  return backed_off(retry_.ack_timeout, doublings);
 }
 
 FabricTime Requester::timeout_deadline() const {
@@ -25,7 +37,7 @@ FabricTime Requester::tail_deadline() const {
   if (!waiting() || tail_wanted_) return FabricTime::never();
   // Twice as long after each retry: a peer that is silent for ever is not asked for ever as often.
   // But once per timeout at least: a retry that asks nothing must not be counted as unanswered.
-  const FabricTime slower = profile_.tail_probe * (int64_t{1} << std::min(retries_, 20u));
+  const FabricTime slower = backed_off(profile_.tail_probe, retries_);
   const FabricTime interval = std::min(slower, std::max(profile_.tail_probe, timeout()));
   return std::max(last_news_, last_tail_) + interval;
 }

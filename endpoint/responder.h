@@ -66,8 +66,8 @@ class Responder {
   }
 
   /// Dynamic MPR: from now on SACKs ask the sender to keep to this range, in units of 128 PSNs. At
-  /// least 1 and at most what was agreed; no effect unless both ends have dynamic MPR. What is under
-  /// way already is still taken: the bitmap does not shrink.
+  /// least 1 and at most what was agreed; no effect unless both ends have dynamic MPR. What is
+  /// under way already is still taken: the bitmap does not shrink.
   void ask_for_range(uint32_t units);
 
   ReceiveQueue& receives() { return receives_; }

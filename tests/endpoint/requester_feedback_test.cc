@@ -124,7 +124,7 @@ TEST_CASE("25 exponential retries mean for ever") {
   Bench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.retry.exponential_retries = 25; });
   b.post(4096);
   b.send(0);
-  while (b.stats.timeouts < 40) {
+  while (b.stats.timeouts < 20) {
     const FabricTime now = b.requester.deadline();
     REQUIRE(now != FabricTime::never());
     b.requester.on_timer(now);
@@ -132,6 +132,23 @@ TEST_CASE("25 exponential retries mean for ever") {
     b.requester.next_packet(kAll, now);
   }
   CHECK(b.failure.empty());
+}
+
+TEST_CASE("the longest timeout with all of its doublings stays within fabric time") {
+  Bench b(Psn{100}, 1024, [](ConnectionLimits& l) {
+    l.retry = {FabricTime::from_ns(1024) * (int64_t{1} << 24), 7, 25};
+  });
+  b.post(4096);
+  b.send(0);
+  for (int64_t hour = 1; hour <= 60; ++hour) {
+    const FabricTime now = FabricTime::from_ms(3'600'000) * hour;
+    b.requester.on_timer(now);
+    while (b.requester.next_probe(now)) continue;
+    b.requester.next_packet(kAll, now);
+    REQUIRE(b.requester.deadline() > now);
+    REQUIRE(b.requester.deadline() < FabricTime::from_ms(3'600'000) * (hour + 3));
+  }
+  CHECK(b.stats.timeouts > 30);
 }
 
 TEST_CASE("progress sets the retry counter back") {
