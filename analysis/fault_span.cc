@@ -27,6 +27,8 @@ class Player {
     } else if (const auto* carrier = std::get_if<PortCarrier>(&scheduled.effect)) {
       change(topology_.port(carrier->port).out, scheduled.at,
              [&](WireTrouble& t) { t.no_carrier = !carrier->up; });
+    } else if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
+      denials_ += denial->denied ? 1 : -1;  // absolute states: on and off alternate
     }
     last_ = scheduled.at;
     played_ = true;
@@ -35,7 +37,7 @@ class Player {
   void finish() {
     const bool clean = std::none_of(trouble_.begin(), trouble_.end(),
                                     [](const auto& entry) { return entry.second.any(); });
-    span_.healed_at = played_ && clean ? last_ : FabricTime::never();
+    span_.healed_at = played_ && clean && denials_ <= 0 ? last_ : FabricTime::never();
     std::erase_if(span_.impairments, [](const Impairment& i) { return i.from == i.until; });
     std::sort(span_.impairments.begin(), span_.impairments.end(),
               [](const Impairment& a, const Impairment& b) {
@@ -60,6 +62,7 @@ class Player {
   FaultSpan& span_;
   std::map<WireId, WireTrouble> trouble_;
   std::map<WireId, size_t> open_;
+  int64_t denials_ = 0;  ///< paths denied now
   FabricTime last_;
   bool played_ = false;
 };

@@ -16,7 +16,8 @@ class EndpointProgram : public netio::DaemonProgram {
  public:
   EndpointProgram(const netio::DaemonConfig& config, const Topology& topology) {
     config_.transport = endpoint::make_profile(
-        endpoint::parse_transport(read_yaml_text(config.transport, "transport")), topology);
+        endpoint::parse_transport(read_yaml_text(config.transport, "transport"), topology),
+        topology);
     NameResolver names(topology, config.seed);
     if (!config.workload.empty()) {
       config_.workloads =

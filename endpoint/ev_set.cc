@@ -162,6 +162,7 @@ void EvSet::fill_places(Plane& plane) {
     plane.backups.push_back(leaves);
     entries_[leaves].active = false;
     entries_[place].active = true;
+    swap_ = Swap{place, leaves};
   }
 }
 

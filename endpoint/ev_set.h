@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "endpoint/ev_state.h"
@@ -79,6 +80,12 @@ class EvSet {
   void deny(uint32_t index, FabricTime now);
   void allow(uint32_t index, FabricTime now);
 
+  /// The change of places that the last change of state brought about, once.
+  struct Swap {
+    uint32_t in = 0, out = 0;
+  };
+  std::optional<Swap> take_swap() { return std::exchange(swap_, std::nullopt); }
+
   /// Ports up at both ends. Values of a plane that comes back start GOOD (DENIED stays).
   void set_usable_ports(uint32_t ports, FabricTime now);
   uint32_t usable_ports() const { return usable_ports_; }
@@ -118,6 +125,7 @@ class EvSet {
   std::vector<Plane> planes_;
   EvSetLimits limits_;
   Shuffle shuffle_;
+  std::optional<Swap> swap_;
   uint64_t draws_ = 0;
   uint32_t next_plane_ = 0;
   uint32_t usable_ports_;

@@ -85,12 +85,6 @@ void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
   notify(qp, Notice::Kind::kReceiveFlushed, {id});
 }
 
-void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
-  const PortId port{path_of(ev)->plane};
-  environment_.observer.event({now_, "ev_state", port, qp.id.local, ev, {}, name_of(to), {}});
-  device_->ev_changed(qp, ev, to);
-}
-
 void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
                                    std::string_view cause) {
   const PortId port{path_of(ev)->plane};

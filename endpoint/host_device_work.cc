@@ -38,6 +38,7 @@ std::string_view name_of(AsyncEvent::Kind kind) {
     case AsyncEvent::Kind::kPortError: return "port error";
     case AsyncEvent::Kind::kEvGood: return "ev good";
     case AsyncEvent::Kind::kEvAssumedBad: return "ev assumed bad";
+    case AsyncEvent::Kind::kEvDenied: return "ev denied";
   }
   return "unknown";
 }
@@ -190,7 +191,9 @@ void HostNode::Impl::HostDevice::on_qp_error(Verbs&, QpHandle qp, std::string_vi
 void HostNode::Impl::HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev, EvState to) {
   if (qp.application != index_) return;
   AsyncEvent event;
-  event.kind = to == EvState::kGood ? AsyncEvent::Kind::kEvGood : AsyncEvent::Kind::kEvAssumedBad;
+  event.kind = to == EvState::kGood     ? AsyncEvent::Kind::kEvGood
+               : to == EvState::kDenied ? AsyncEvent::Kind::kEvDenied
+                                        : AsyncEvent::Kind::kEvAssumedBad;
   event.qpn = qp.id.local;
   event.ev = ev;
   report(event);

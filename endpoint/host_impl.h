@@ -2,7 +2,7 @@
 // The inside of HostNode; only host_*.cc include it. Who owns what:
 //
 //   Impl -- ports, event queue, arrivals in hand          host_node.cc, host_send.cc
-//     |-- peers (window, reverse path, port status)       host_ports.cc
+//     |-- peers (window, reverse path, port status)       host_ports.cc, host_paths.cc
 //     |-- queue pairs -- requester, responder             host_queue_pairs.cc, host_receive.cc
 //     |-- applications                                    host_workloads.cc, host_applications.cc
 //     '-- the device, verbs for programs outside          host_device.cc, host_device_work.cc
@@ -15,6 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "endpoint/denylist.h"
+#include "endpoint/ev_events.h"
 #include "endpoint/host_node.h"
 #include "endpoint/nic_port.h"
 #include "endpoint/packet_maker.h"
@@ -34,6 +36,7 @@ class HostNode::Impl : public QueuePairEvents {
   FabricTime next_event() const { return events_.next_time(); }
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
+  std::optional<EvEvent> poll_ev_event() { return ev_events_.poll(); }
   bool finished() const;
   Device& device();
   std::vector<WorkReport> work() const;
@@ -46,6 +49,7 @@ class HostNode::Impl : public QueuePairEvents {
     kPortNotice,
     kQpTimer,
     kPeerTimer,
+    kReverseTimer,
     kStart,
     kWake,
     kPortFree,
@@ -102,6 +106,7 @@ class HostNode::Impl : public QueuePairEvents {
                             const ConnectionLimits& limits);
   void remove_queue_pair(QueuePair& qp);
   Peer& peer_for(uint32_t host);
+  std::vector<EntropyValue> evs_toward(uint32_t host) const;
 
   // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
@@ -135,14 +140,25 @@ class HostNode::Impl : public QueuePairEvents {
   void on_carrier(PortId port, bool up);
   void on_port_notice(PortId port);
   void set_usable_ports(Peer& peer, std::string_view why);
+  void on_remote_ports(Peer& peer, uint32_t before);
   void on_peer_timer(uint32_t peer);
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
   void on_endpoint_response(const MrcPacket& packet);
+
+  // Paths (host_paths.cc).
+  void on_denial(const EvDenial& denial);
+  void apply_denylist(QueuePair& qp);
+  void on_data_heard(Peer& peer, EntropyValue ev, uint32_t port);
+  void on_sack_news(Peer& peer, const Seth& seth);
+  void on_reverse_timer(uint32_t peer);
+  void hold(Peer& peer, FabricTime pause);
+  FabricTime remap_time(const NicProfile::Range& range);
 
   // Receiving (host_receive.cc).
   void on_arrival(uint32_t port, Arrival arrival);
   Refusal deliver(uint32_t port, const Frame& frame);
   Refusal deliver_to_qp(uint32_t port, const MrcPacket& packet);
+  Refusal deliver_sack(const Seth& seth, QueuePair& qp);
   Refusal deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp);
   void send_replies(QueuePair& qp, const Replies& replies);
   void refuse(Refusal refusal);
@@ -156,6 +172,7 @@ class HostNode::Impl : public QueuePairEvents {
   void started(uint32_t port, FabricTime end);
   void queue_control(uint32_t port, Frame frame);
   void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
+  void put_port_state(Seth& seth) const;
   void send_probes(QueuePair& qp);
 
   // Applications (host_applications.cc).
@@ -165,6 +182,7 @@ class HostNode::Impl : public QueuePairEvents {
   void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) override;
   void receive_flushed(QueuePair& qp, uint64_t id) override;
   void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) override;
+  void ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) override;
   void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) override;
   void failed(QueuePair& qp, std::string_view reason) override;
   void notify(const QueuePair& qp, Notice::Kind kind, const ReceiveCompletion& work,
@@ -194,7 +212,10 @@ class HostNode::Impl : public QueuePairEvents {
   HostStats stats_;
   MemoryRegistry memory_;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers_;
-  std::deque<PortState> ports_;                       // by plane
+  std::deque<PortState> ports_;  // by plane
+  Denylist denylist_;
+  EvEventQueue ev_events_;
+  uint64_t remaps_ = 0;                               // draws
   std::deque<Peer> peers_;                            // stable addresses
   std::vector<uint32_t> peer_of_host_;                // kNobody or index
   QueuePairTable qps_;                                // by handle; stable addresses

@@ -17,6 +17,7 @@ void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
 FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
+std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event(); }
 bool HostNode::finished() const { return impl_->finished(); }
 Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
@@ -76,6 +77,7 @@ void HostNode::Impl::process(const Event& event) {
       if (qps_.contains(event.index)) on_qp_timer(qps_[event.index]);
       break;
     case EventKind::kPeerTimer: on_peer_timer(event.index); break;
+    case EventKind::kReverseTimer: on_reverse_timer(event.index); break;
     case EventKind::kStart: apps_[event.index].application->start(*apps_[event.index].verbs); break;
     case EventKind::kWake:
       apps_[event.index].application->on_wake(*apps_[event.index].verbs);
@@ -106,7 +108,7 @@ void HostNode::Impl::touch(QueuePair& qp) {
 /// event comes, one that moves earlier gets a new event.
 void HostNode::Impl::set_timers() {
   for (QueuePair* qp : touched_) {
-    const FabricTime deadline = std::max(qp->requester.deadline(), now_);
+    const FabricTime deadline = std::max({qp->requester.deadline(), qp->peer.held_until, now_});
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
     qp->timer_at = deadline;
     push(deadline, EventClass::kTimer, 0, {EventKind::kQpTimer, qp->id.handle.value, 0});
@@ -117,7 +119,8 @@ void HostNode::Impl::set_timers() {
 void HostNode::Impl::on_qp_timer(QueuePair& qp) {
   if (now_ >= qp.timer_at) qp.timer_at = FabricTime::never();
   touch(qp);
-  if (qp.requester.deadline() > now_) return;
+  // While the NIC remaps, its timers do not run out either.
+  if (qp.requester.deadline() > now_ || qp.peer.held_until > now_) return;
   qp.requester.on_timer(now_);
   send_probes(qp);
 }

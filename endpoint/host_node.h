@@ -13,7 +13,8 @@
 // kDropped/kIngress at that time if the wire cut or lost it, or one ingress latency later if the
 // NIC refused it; kPassed/kEgress at the start of transmission with the time of the last bit.
 //
-// Events (EventRecord::kind): ev_state (cause good | assumed_bad | port_down | port_up),
+// Events (EventRecord::kind): ev_state (cause good | assumed_bad | denied | port_down |
+// port_up), ev_active (a backup takes a place), remap (a slow NIC sends a peer no data),
 // loss_detected (cause rack | probe | timeout), qp_error, port_avoided, port_restored,
 // port_status_sent, port_status_received, collective_done, memory_mismatch.
 //
@@ -27,6 +28,7 @@
 
 #include "endpoint/application.h"
 #include "endpoint/connection_plan.h"
+#include "endpoint/ev_events.h"
 #include "endpoint/host_stats.h"
 #include "endpoint/path_mapper.h"
 #include "endpoint/transport_profile.h"
@@ -58,6 +60,8 @@ class HostNode : public Node {
 
   /// Counters as of the committed time.
   HostStats stats() const;
+  /// The oldest event about an entropy value that the controller has not been told yet.
+  std::optional<EvEvent> poll_ev_event();
   /// Every application of this host has done all that it was asked for. True if it has none.
   bool finished() const;
   /// What its applications measured, those of streams and pings at the sender.

@@ -23,6 +23,8 @@ void HostNode::Impl::on_effect(const Effect& effect) {
   } else if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
     if (carrier->port.node != environment_.self) return;
     if (carrier->port.port.value < ports_.size()) on_carrier(carrier->port.port, carrier->up);
+  } else if (const auto* denial = std::get_if<EvDenial>(&effect)) {
+    on_denial(*denial);
   }
 }
 
@@ -49,11 +51,20 @@ void HostNode::Impl::on_port_notice(PortId port) {
   environment_.observer.event(
       {now_, avoid ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
   device_->port_changed(port, !avoid);
+  const FabricTime pause = remap_time(avoid ? topology_.nic.remap_down : topology_.nic.remap_up);
   for (uint32_t i = 0; i < peers_.size(); ++i) {
     set_usable_ports(peers_[i], "local");
+    hold(peers_[i], pause);
     peers_[i].status.announce(live_ports_, now_);
     on_peer_timer(i);
   }
+}
+
+/// A peer's ports are others than `before`: remap, as for our own.
+void HostNode::Impl::on_remote_ports(Peer& peer, uint32_t before) {
+  const bool fewer = (before & ~peer.status.remote_ports()) != 0;
+  set_usable_ports(peer, "remote");
+  hold(peer, remap_time(fewer ? topology_.nic.remap_down : topology_.nic.remap_up));
 }
 
 void HostNode::Impl::set_usable_ports(Peer& peer, std::string_view why) {
@@ -94,7 +105,7 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
                                  {peer.host, kEndpointQpn}));
     ++stats_.port_status_sent;
   }
-  peer.status.sent(now_, profile_.port_status_interval);
+  peer.status.sent(now_, profile_.port_status_interval, profile_.port_status_interval_max);
   EventRecord record{now_, "port_status_sent", {}, {}, {}, {}, {}, {}};
   record.detail = "to " + topology_.node(topology_.host(peer.host)).name + " mask " +
                   std::to_string(peer.status.mask());
@@ -114,12 +125,13 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
     ++stats_.port_status_received;
-    if (peer.status.received(id, erth.port_status_mask)) {
+    const uint32_t before = peer.status.remote_ports();
+    if (peer.status.received(id, erth.port_status_mask, now_)) {
       EventRecord record{now_, "port_status_received", {}, {}, {}, {}, {}, {}};
       record.detail = "from " + topology_.node(topology_.host(*host)).name + " mask " +
                       std::to_string(erth.port_status_mask);
       environment_.observer.event(record);
-      set_usable_ports(peer, "remote");
+      on_remote_ports(peer, before);
     }
   }
   // The answer goes back in the plane that the request came on: that one works.
@@ -136,7 +148,15 @@ void HostNode::Impl::on_endpoint_response(const MrcPacket& packet) {
   const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
-  if (!peers_[peer_of_host_[*host]].status.answered(id)) refuse(Refusal::kStaleFeedback);
+  Peer& peer = peers_[peer_of_host_[*host]];
+  if (std::get<Eeth>(packet.extension).op == EndpointOp::kPortStatusUpdate) {
+    if (!peer.status.answered(id)) refuse(Refusal::kStaleFeedback);
+  } else if (const auto rtt = peer.reverse.answered(id, now_)) {
+    ++stats_.ev_probes_answered;
+    stats_.ev_probe_rtt = *rtt;
+  } else {
+    refuse(Refusal::kStaleFeedback);
+  }
 }
 
 }  // namespace mrclab::endpoint

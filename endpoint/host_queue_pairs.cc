@@ -7,14 +7,25 @@
 
 namespace mrclab::endpoint {
 
+std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host) const {
+  return values_between(profile_.ev_profile, topology_, self_, host, profile_.ev_limit,
+                        environment_.seed);
+}
+
 Peer& HostNode::Impl::peer_for(uint32_t host) {
   uint32_t& index = peer_of_host_[host];
   if (index == kNobody) {
     index = static_cast<uint32_t>(peers_.size());
-    const auto values =
-        entropy_values(topology_, self_, host, profile_.ev_limit, environment_.seed);
-    const FabricTime fresh = profile_.base_rtt * 4;
-    peers_.emplace_back(host, all_ports_, ReversePath(values, topology_.planes, fresh),
+    ReversePath::Config way_back;
+    way_back.fresh = profile_.base_rtt * 4;
+    // A random probe comes to each plane about once in as many intervals as there are planes.
+    way_back.confirmed = profile_.reverse_probe_interval * 4 * topology_.planes;
+    way_back.probe_interval = profile_.reverse_probe_interval;
+    way_back.probe_timeout = profile_.tail_probe;
+    way_back.seed = environment_.seed;
+    way_back.self = environment_.self;
+    way_back.peer = host;
+    peers_.emplace_back(host, all_ports_, ReversePath(evs_toward(host), topology_.planes, way_back),
                         make_congestion_control(profile_, topology_.host_rate, topology_.planes));
   }
   return peers_[index];
@@ -43,8 +54,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
                                           const ConnectionLimits& limits) {
   const uint32_t place = qps_.next_place();
   id.handle = {place};
-  EvSet evs(entropy_values(topology_, self_, peer_host, profile_.ev_limit, environment_.seed),
-            topology_.planes, profile_.ev_limits(),
+  EvSet evs(evs_toward(peer_host), topology_.planes, profile_.ev_limits(),
             {environment_.seed, environment_.self, place});
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
   QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host), profile_, limits, std::move(evs),
@@ -52,8 +62,9 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   qp_of_qpn_.emplace(id.local.value, place);
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());
-  // Ports that are known to be down at either end.
+  // Ports that are known to be down at either end, and paths that the controller denied.
   qp.requester.set_usable_ports(live_ports_ & qp.peer.status.remote_ports(), now_);
+  apply_denylist(qp);
   return qp;
 }
 

@@ -101,7 +101,7 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++stats_.sacks_received;
-      return qp.requester.on_sack(std::get<Seth>(packet.extension), now_);
+      return deliver_sack(std::get<Seth>(packet.extension), qp);
     case Opcode::kNack: return qp.requester.on_nack(std::get<Neth>(packet.extension), now_);
     case Opcode::kAcknowledge:
       return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, now_);
@@ -117,6 +117,12 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   }
 }
 
+Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
+  const Refusal refusal = qp.requester.on_sack(seth, now_);
+  if (refusal == Refusal::kCount) on_sack_news(qp.peer, seth);
+  return refusal;
+}
+
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   const std::optional<Path> path = path_of(packet.entropy());
   if (!path || path->plane != port) return Refusal::kUnknownEv;
@@ -127,7 +133,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   const bool known_path = path->uplink == kT0LocalUplink
                               ? topology_.host_row(qp.peer.host) == topology_.host_row(self_)
                               : path->uplink < topology_.t1_per_plane;
-  if (known_path) qp.peer.reverse.heard(packet.entropy(), port, now_);
+  if (known_path) on_data_heard(qp.peer, packet.entropy(), port);
   stats_.planes[port].rx_payload_bytes += placed;
   send_replies(qp, replies);
   return refusal;

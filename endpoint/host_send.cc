@@ -42,10 +42,12 @@ bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
     const uint32_t index = next_qp_ + i < count ? next_qp_ + i : next_qp_ + i - count;
     if (!qps_.contains(index)) continue;
     QueuePair& qp = qps_[index];
+    if (now_ < qp.peer.held_until) continue;
     const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
     if (!packet) continue;
     next_qp_ = index + 1 == count ? 0 : index + 1;
     touch(qp);
+    qp.peer.reverse.data_sent(now_);
     Frame frame = maker_.data(*packet, {qp.peer.host, qp.id.remote}, now_);
     if (!frame) {
       // It counts as sent and will be found lost; the port stays free for the next event.
@@ -74,8 +76,22 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
   const uint32_t usable = live_ports_ & qp.peer.status.remote_ports();
   const std::optional<EntropyValue> ev = qp.peer.reverse.choose(usable, now_);
   if (!ev) return;  // no port: the peer will ask again
-  Frame frame = maker_.control(opcode, psn, extension, *ev, {qp.peer.host, qp.id.remote});
+  Extension told = extension;
+  if (auto* seth = std::get_if<Seth>(&told)) put_port_state(*seth);
+  Frame frame = maker_.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
   queue_control(path_of(*ev)->plane, std::move(frame));
+}
+
+/// What a SACK says about our ports. ALWAYS_SKIP: the specification leaves its use to implementations;
+/// ours is a packet that still got through a port which is down for the NIC.
+void HostNode::Impl::put_port_state(Seth& seth) const {
+  if (profile_.sack_port_mask) {
+    seth.port_mask = static_cast<uint8_t>(live_ports_ & PortStatus::kSackMask);
+  }
+  const std::optional<Path> path = path_of(seth.entropy);
+  if (path && !seth.probe_response && (live_ports_ & 1u << path->plane) == 0) {
+    seth.mark = SackMark::kAlwaysSkip;
+  }
 }
 
 void HostNode::Impl::send_probes(QueuePair& qp) {

@@ -62,6 +62,9 @@ struct HostStats {
   uint64_t sacks_sent = 0;
   uint64_t sacks_received = 0;
   uint64_t probes_sent = 0;
+  uint64_t ev_probes_sent = 0;  ///< EV probes of the way back (endpoint requests)
+  uint64_t ev_probes_answered = 0;
+  FabricTime ev_probe_rtt;  ///< of the last one
   uint64_t port_status_sent = 0;
   uint64_t port_status_received = 0;
   uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by plane, to PORT_DOWN

@@ -21,6 +21,7 @@ struct Peer {
   uint32_t host;
   PortStatus status;
   ReversePath reverse;
+  FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)
   std::unique_ptr<CongestionControl> window;  ///< per destination, shared by the queue pairs to it
 };
 

@@ -2,7 +2,13 @@
 // Port Status Updates (MRC specification §7.4.8): a host whose ports changed tells every peer its
 // port mask, on several live planes, again and again until answered; and believes what peers say.
 // Here: the state towards one peer. Requests are numbered; an older one never undoes a newer one.
+//
+// The same mask may also ride in SACKs (MRC paper §3; specification decoders know no such field, so
+// it is an option, in the reserved byte 12 of SETH). SACKs carry no such number and overtake each
+// other, so one counts only if the packet that it answers left here after the last change that we
+// learned: then the peer made it after that change (our choice).
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -12,7 +18,10 @@ namespace mrclab::endpoint {
 
 class PortStatus {
  public:
-  static constexpr uint32_t kMaxRepeats = 64;
+  /// So often at the plain interval; from then on each wait is twice the last up to a maximum. The
+  /// repeats never end: a peer whose every path is dead for long must still learn it.
+  static constexpr uint32_t kSteadyRepeats = 8;
+  static constexpr uint32_t kSackMask = 0xFF;  ///< ports that the byte in a SACK can tell of
 
   explicit PortStatus(uint32_t all_ports) : remote_ports_(all_ports), all_ports_(all_ports) {}
 
@@ -27,8 +36,11 @@ class PortStatus {
   uint16_t id() const { return id_; }
   uint32_t mask() const { return mask_; }
   /// The request was sent (or could not be, for want of a live port).
-  void sent(FabricTime now, FabricTime interval) {
-    due_ = ++repeats_ < kMaxRepeats ? now + interval : FabricTime::never();
+  void sent(FabricTime now, FabricTime interval, FabricTime longest) {
+    if (repeats_ < UINT32_MAX) ++repeats_;
+    const uint32_t doublings = repeats_ > kSteadyRepeats ? repeats_ - kSteadyRepeats : 0;
+    for (uint32_t i = 0; i < doublings && interval < longest; ++i) interval = interval * 2;
+    due_ = now + std::max(std::min(interval, longest), FabricTime::from_ps(1));
   }
   /// False if the answer is not about the newest request. Each of its copies is answered.
   bool answered(uint16_t id) {
@@ -39,16 +51,25 @@ class PortStatus {
 
   uint32_t remote_ports() const { return remote_ports_; }
   /// A request of the peer. True if it changes what we believe.
-  bool received(uint16_t id, uint32_t mask) {
+  bool received(uint16_t id, uint32_t mask, FabricTime now) {
     if (remote_id_ && static_cast<int16_t>(id - *remote_id_) <= 0) return false;
     remote_id_ = id;
-    mask &= all_ports_;
-    const bool changed = mask != remote_ports_;
-    remote_ports_ = mask;
-    return changed;
+    return believe(mask & all_ports_, now);
+  }
+  /// The mask of a SACK whose trigger we sent at `caused`. 0 means that the peer tells nothing.
+  bool received_by_sack(uint8_t mask, FabricTime caused, FabricTime now) {
+    if (mask == 0 || caused <= changed_) return false;
+    return believe((remote_ports_ & ~kSackMask) | (mask & all_ports_), now);
   }
 
  private:
+  bool believe(uint32_t mask, FabricTime now) {
+    if (mask == remote_ports_) return false;
+    remote_ports_ = mask;
+    changed_ = now;
+    return true;
+  }
+
   uint32_t mask_ = 0;
   uint16_t id_ = 0;
   uint32_t repeats_ = 0;
@@ -56,6 +77,7 @@ class PortStatus {
   std::optional<uint16_t> remote_id_;
   uint32_t remote_ports_;
   uint32_t all_ports_;
+  FabricTime changed_;  // when we last learned of a change
 };
 
 }  // namespace mrclab::endpoint

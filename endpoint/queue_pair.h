@@ -19,6 +19,7 @@ class QueuePairEvents {
   virtual void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) = 0;
   virtual void receive_flushed(QueuePair& qp, uint64_t id) = 0;
   virtual void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) = 0;
+  virtual void ev_swapped(QueuePair&, EntropyValue /*in*/, EntropyValue /*out*/) {}
   virtual void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) = 0;
   virtual void failed(QueuePair& qp, std::string_view reason) = 0;
 };
@@ -62,6 +63,9 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
     events_.immediate_received(*this, completion);
   }
   void ev_changed(EntropyValue ev, EvState to) override { events_.ev_changed(*this, ev, to); }
+  void ev_swapped(EntropyValue in, EntropyValue out) override {
+    events_.ev_swapped(*this, in, out);
+  }
   void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) override {
     events_.loss_detected(*this, ev, psn, cause);
   }

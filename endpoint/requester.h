@@ -37,8 +37,10 @@ class RequesterEvents {
   virtual void write_completed(uint64_t id) = 0;
   /// For each write that is not complete, before failed(). `status`: the failure, or kFlushed.
   virtual void write_failed(uint64_t id, std::string_view status) = 0;
-  /// A transition that matters outside: "good" or "assumed_bad".
+  /// A transition that matters outside: "good", "assumed_bad" or "denied".
   virtual void ev_changed(EntropyValue ev, EvState to) = 0;
+  /// A backup took the active place of another value of its plane.
+  virtual void ev_swapped(EntropyValue in, EntropyValue out) = 0;
   /// `cause` is "rack", "probe" or "timeout".
   virtual void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) = 0;
   virtual void failed(std::string_view reason) = 0;
@@ -95,6 +97,8 @@ class Requester {
   std::optional<ProbePacket> next_probe(FabricTime now);
 
   void set_usable_ports(uint32_t ports, FabricTime now);
+  /// The controller's word about a value; nothing else undoes it.
+  void set_denied(EntropyValue value, bool denied, FabricTime now);
   /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
   /// `culprit` is the number of the write that is to blame, if one is.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
@@ -139,6 +143,7 @@ class Requester {
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
   void assume_bad(uint32_t ev, FabricTime now);
+  void tell_ev_change(uint32_t ev, EvState to);
   void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
   void complete_to(Sequence last);
   std::optional<uint64_t> unfinished_write(Sequence s) const;

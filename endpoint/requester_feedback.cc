@@ -137,7 +137,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
       evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
       held_against_[ev] = {};
       ++stats_.evs_regained;
-      events_.ev_changed(evs_.value(ev), EvState::kGood);
+      tell_ev_change(ev, EvState::kGood);
       break;
     case EvProber::Answer::kCounted: break;
     case EvProber::Answer::kUnknown:

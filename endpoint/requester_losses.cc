@@ -16,12 +16,17 @@ void Requester::detect_losses(FabricTime now) {
 void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now) {
   const SentPacket packet = sent_[s];
   sent_.declare_lost(s);
-  window_.on_lost(cost(packet.length), now);
   ++stats_.losses_detected;
   events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
   // A packet from before the value's resurrection tells nothing about it now, and a plane that is
   // known to be down explains the loss.
   const bool usable = (evs_.usable_ports() & 1u << evs_.plane(packet.ev)) != 0;
+  // So it is no sign of congestion either (our choice).
+  if (usable) {
+    window_.on_lost(cost(packet.length), now);
+  } else {
+    window_.on_withdrawn(cost(packet.length));
+  }
   if (usable && packet.sent >= evs_.good_since(packet.ev)) {
     held_against_[packet.ev] = std::max(held_against_[packet.ev], packet.sent);
     assume_bad(packet.ev, now);
@@ -43,7 +48,7 @@ void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
   prober_.exonerate(ev);
   evs_.revived(ev, false, now);
   ++stats_.evs_regained;
-  events_.ev_changed(evs_.value(ev), EvState::kGood);
+  tell_ev_change(ev, EvState::kGood);
 }
 
 /// `s` is acknowledged, but not in a way that says which transmission arrived.
@@ -59,7 +64,7 @@ void Requester::assume_bad(uint32_t ev, FabricTime now) {
   if (evs_.lost(ev, now) != EvSet::LossVerdict::kAssumedBad) return;
   ++stats_.evs_lost;
   prober_.assumed_bad(ev, now);
-  events_.ev_changed(evs_.value(ev), EvState::kAssumedBad);
+  tell_ev_change(ev, EvState::kAssumedBad);
 }
 
 void Requester::retransmit_without_blame(Sequence s, bool trimmed, FabricTime now) {

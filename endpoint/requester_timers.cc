@@ -108,6 +108,25 @@ void Requester::set_usable_ports(uint32_t ports, FabricTime now) {
   }
 }
 
+void Requester::set_denied(EntropyValue value, bool denied, FabricTime now) {
+  const std::optional<uint32_t> ev = evs_.find(value);
+  if (!ev || (evs_.state(*ev) == EvState::kDenied) == denied) return;
+  if (denied) {
+    evs_.deny(*ev, now);
+    prober_.forget(*ev);
+  } else {
+    evs_.allow(*ev, now);
+  }
+  tell_ev_change(*ev, evs_.state(*ev));
+}
+
+void Requester::tell_ev_change(uint32_t ev, EvState to) {
+  events_.ev_changed(evs_.value(ev), to);
+  if (const auto swap = evs_.take_swap()) {
+    events_.ev_swapped(evs_.value(swap->in), evs_.value(swap->out));
+  }
+}
+
 void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
   if (failed_) return;
   failed_ = true;

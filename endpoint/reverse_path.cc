@@ -1,32 +1,75 @@
 #include "endpoint/reverse_path.h"
 
+#include <algorithm>
+
 #include "fabric/path.h"
 
 namespace mrclab::endpoint {
 
-ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, FabricTime fresh)
-    : planes_(planes), fresh_(fresh) {
+ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config)
+    : planes_(planes), config_(config) {
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
-    if (path && path->plane < planes && !planes_[path->plane].ev) planes_[path->plane].ev = value;
+    if (!path || path->plane >= planes) continue;
+    Plane& plane = planes_[path->plane];
+    plane.values.push_back({value, false});
+    if (!plane.ev) plane.ev = value;
   }
 }
 
-void ReversePath::heard(EntropyValue ev, uint32_t plane, FabricTime now) {
-  planes_[plane].ev = ev;
-  planes_[plane].heard = now;
+bool ReversePath::still_confirmed(const Plane& plane, FabricTime now) const {
+  return plane.confirmed != FabricTime::never() && now - plane.confirmed <= config_.confirmed;
+}
+
+bool ReversePath::is_denied(const Plane& plane, EntropyValue ev) const {
+  return std::any_of(plane.values.begin(), plane.values.end(),
+                     [ev](const Value& value) { return value.ev == ev && value.denied; });
+}
+
+void ReversePath::heard(EntropyValue ev, uint32_t number, FabricTime now) {
+  Plane& plane = planes_[number];
+  plane.heard = now;
+  if (!still_confirmed(plane, now) && !is_denied(plane, ev)) plane.ev = ev;
+  heard_ = true;
+  if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
+}
+
+void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
+  const std::optional<Path> path = path_of(ev);
+  if (!path || path->plane >= planes_.size()) return;
+  Plane& plane = planes_[path->plane];
+  if (is_denied(plane, ev)) return;
+  plane.ev = ev;
+  plane.confirmed = now;
+  plane.suspect = false;
+}
+
+void ReversePath::set_denied(EntropyValue ev, bool denied) {
+  const std::optional<Path> path = path_of(ev);
+  if (!path || path->plane >= planes_.size()) return;
+  Plane& plane = planes_[path->plane];
+  for (Value& value : plane.values) {
+    if (value.ev == ev) value.denied = denied;
+  }
+  if (plane.ev && !is_denied(plane, *plane.ev)) return;
+  const auto other = std::find_if(plane.values.begin(), plane.values.end(),
+                                  [](const Value& value) { return !value.denied; });
+  plane.confirmed = FabricTime::never();
+  plane.ev = other == plane.values.end() ? std::nullopt : std::optional(other->ev);
 }
 
 std::optional<EntropyValue> ReversePath::choose(uint32_t usable_ports, FabricTime now) {
   const auto count = static_cast<uint32_t>(planes_.size());
-  for (const bool only_fresh : {true, false}) {
+  enum class Demand : uint8_t { kFreshAndTrusted, kTrusted, kAny };
+  for (const Demand demand : {Demand::kFreshAndTrusted, Demand::kTrusted, Demand::kAny}) {
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t plane = next_ + i < count ? next_ + i : next_ + i - count;
-      const Plane& candidate = planes_[plane];
-      if ((usable_ports & 1u << plane) == 0 || !candidate.ev) continue;
-      if (only_fresh && now - candidate.heard > fresh_) continue;
-      next_ = plane + 1 == count ? 0 : plane + 1;
-      return candidate.ev;
+      const uint32_t number = next_ + i < count ? next_ + i : next_ + i - count;
+      const Plane& plane = planes_[number];
+      if ((usable_ports & 1u << number) == 0 || !plane.ev) continue;
+      if (demand != Demand::kAny && plane.suspect) continue;
+      if (demand == Demand::kFreshAndTrusted && now - plane.heard > config_.fresh) continue;
+      next_ = number + 1 == count ? 0 : number + 1;
+      return plane.ev;
     }
   }
   return std::nullopt;
@@ -34,6 +77,58 @@ std::optional<EntropyValue> ReversePath::choose(uint32_t usable_ports, FabricTim
 
 std::optional<EntropyValue> ReversePath::of_plane(uint32_t plane) const {
   return plane < planes_.size() ? planes_[plane].ev : std::nullopt;
+}
+
+std::optional<ReversePath::Probe> ReversePath::next_probe(uint32_t usable_ports, FabricTime now) {
+  if (now < due_) return std::nullopt;
+  expire(now);
+  const bool idle = last_sent_ == FabricTime::never() || now - last_sent_ >= config_.probe_interval;
+  const bool wanted = heard_ && idle;
+  const bool waiting =
+      std::any_of(sent_.begin(), sent_.end(), [](const Sent& sent) { return sent.open; });
+  due_ = heard_ || waiting ? now + config_.probe_interval : FabricTime::never();
+  heard_ = false;
+  if (!wanted) return std::nullopt;
+  const std::optional<EntropyValue> ev = random_value(usable_ports);
+  if (!ev) return std::nullopt;
+  Sent& slot = sent_[++last_id_ % kOpenProbes];
+  slot = {{*ev, last_id_}, now, true};
+  return slot.probe;
+}
+
+/// A plane is suspect when a probe in it came to nothing, unless another value there is known to
+/// work.
+void ReversePath::expire(FabricTime now) {
+  for (Sent& sent : sent_) {
+    if (!sent.open || now - sent.at < config_.probe_timeout) continue;
+    sent.open = false;
+    Plane& plane = planes_[path_of(sent.probe.ev)->plane];
+    if (plane.ev != sent.probe.ev && still_confirmed(plane, now)) continue;
+    plane.confirmed = FabricTime::never();
+    plane.suspect = true;
+  }
+}
+
+std::optional<EntropyValue> ReversePath::random_value(uint32_t usable_ports) {
+  std::vector<EntropyValue> candidates;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    if ((usable_ports & 1u << p) == 0) continue;
+    for (const Value& value : planes_[p].values) {
+      if (!value.denied) candidates.push_back(value.ev);
+    }
+  }
+  if (candidates.empty()) return std::nullopt;
+  const uint64_t random =
+      draw(config_.seed, config_.self, PortId{config_.peer}, DrawPurpose::kReverseProbe, draws_++);
+  return candidates[below(random, candidates.size())];
+}
+
+std::optional<FabricTime> ReversePath::answered(uint16_t id, FabricTime now) {
+  Sent& sent = sent_[id % kOpenProbes];
+  if (!sent.open || sent.probe.id != id) return std::nullopt;
+  sent.open = false;
+  confirmed(sent.probe.ev, now);
+  return now - sent.at;
 }
 
 }  // namespace mrclab::endpoint

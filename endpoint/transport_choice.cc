@@ -10,6 +10,7 @@ const std::vector<std::string>& profiles() {
 
 struct ReadValue {
   const YamlValue& value;
+  const Topology& topology;
 
   TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
     return static_cast<uint32_t>(value.as_integer(kind.min, kind.max));
@@ -29,6 +30,9 @@ struct ReadValue {
     if (value.is_scalar() && value.as_string().ends_with('%')) return value.as_probability();
     return static_cast<uint32_t>(value.as_integer(1, kind.max));
   }
+  TransportChoice::Value operator()(const TransportOption::Evs&) const {
+    return parse_ev_profile(value, topology);
+  }
   TransportChoice::Value operator()(const TransportOption::Word& kind) const {
     return static_cast<uint32_t>(value.as_word(kind.words));
   }
@@ -37,6 +41,7 @@ struct ReadValue {
 std::string written(const TransportOption& option, const TransportChoice::Value& value) {
   if (const auto* time = std::get_if<FabricTime>(&value)) return exact(*time);
   if (const auto* share = std::get_if<Probability>(&value)) return exact(*share);
+  if (const auto* evs = std::get_if<EvProfile>(&value)) return to_yaml(*evs);
   const uint32_t number = std::get<uint32_t>(value);
   if (std::holds_alternative<TransportOption::Switch>(option.kind)) return number ? "on" : "off";
   if (const auto* word = std::get_if<TransportOption::Word>(&option.kind)) {
@@ -64,6 +69,9 @@ struct GetValue {
     if (profile.*kind.count != 0) return profile.*kind.count;
     return profile.*kind.share;
   }
+  TransportChoice::Value operator()(const TransportOption::Evs& kind) const {
+    return profile.*kind.member;
+  }
   TransportChoice::Value operator()(const TransportOption::Word& kind) const {
     return static_cast<uint32_t>(kind.get(profile));
   }
@@ -90,6 +98,9 @@ struct SetValue {
     profile.*kind.count = share ? 0 : std::get<uint32_t>(value);
     if (share) profile.*kind.share = *share;
   }
+  void operator()(const TransportOption::Evs& kind) const {
+    profile.*kind.member = std::get<EvProfile>(value);
+  }
   void operator()(const TransportOption::Word& kind) const {
     kind.set(profile, std::get<uint32_t>(value));
   }
@@ -97,7 +108,7 @@ struct SetValue {
 
 }  // namespace
 
-TransportChoice parse_transport(const YamlValue& value) {
+TransportChoice parse_transport(const YamlValue& value, const Topology& topology) {
   TransportChoice choice;
   if (value.is_scalar()) {
     choice.profile = profiles()[value.as_word(profiles())];
@@ -112,7 +123,8 @@ TransportChoice parse_transport(const YamlValue& value) {
   }
   for (size_t i = 0; i < options.size(); ++i) {
     const auto found = value.get(options[i].name);
-    if (found) choice.overrides.emplace_back(i, std::visit(ReadValue{*found}, options[i].kind));
+    if (found)
+      choice.overrides.emplace_back(i, std::visit(ReadValue{*found, topology}, options[i].kind));
   }
   return choice;
 }

@@ -42,6 +42,9 @@ struct TransportOption {
     Probability TransportProfile::*share;
     int64_t max;
   };
+  struct Evs {
+    EvProfile TransportProfile::*member;
+  };
   struct Word {
     std::vector<std::string> words;
     size_t (*get)(const TransportProfile& profile);
@@ -49,14 +52,14 @@ struct TransportOption {
   };
   std::string_view name;
   std::string_view about;  ///< one line, with the source of the rule
-  std::variant<Integer, Time, Switch, Share, CountOrShare, Word> kind;
+  std::variant<Integer, Time, Switch, Share, CountOrShare, Evs, Word> kind;
 };
 std::span<const TransportOption> transport_options();
 
 /// Options that are not named take the profile's value.
 struct TransportChoice {
-  /// A number, switch or place of a word; a time; a share.
-  using Value = std::variant<uint32_t, FabricTime, Probability>;
+  /// A number, switch or place of a word; a time; a share; entropy values.
+  using Value = std::variant<uint32_t, FabricTime, Probability, EvProfile>;
 
   std::string profile = "lab";                      ///< "lab" or "production"
   std::vector<std::pair<size_t, Value>> overrides;  ///< by place in transport_options(), ascending
@@ -64,7 +67,7 @@ struct TransportChoice {
 };
 
 /// Reads the profile's word alone or a map. Throws InputError with the position.
-TransportChoice parse_transport(const YamlValue& value);
+TransportChoice parse_transport(const YamlValue& value, const Topology& topology);
 /// A map as it would stand in a file; reads back as the same choice.
 std::string to_yaml(const TransportChoice& choice);
 

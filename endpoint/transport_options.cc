@@ -29,6 +29,12 @@ std::span<const TransportOption> transport_options() {
                 [](P& p, size_t word) {
                   p.congestion_control = static_cast<CongestionAlgorithm>(word);
                 }}},
+      O{"ev_profile", "auto, a list of paths, or fields that generate them (MRC API: EV profiles)",
+        O::Evs{&P::ev_profile}},
+      O{"reverse_probe_interval", "EV probes of the way back to a peer that we send no data",
+        O::Time{&P::reverse_probe_interval}},
+      O{"sack_port_mask", "tell the port mask in SACKs too, in SETH byte 12 (MRC paper §3)",
+        O::Switch{&P::sack_port_mask}},
       O{"window_percent", "the fixed window of a destination, in percent of line rate x base RTT",
         O::Integer{&P::window_percent, 1, 1000}},
       O{"window_rule",

@@ -41,6 +41,8 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
     p.probe_interval_max = p.base_rtt * 32;
     p.damping_window = p.base_rtt * 500;
     p.port_status_interval = p.base_rtt * 4;
+    p.port_status_interval_max = p.base_rtt * 128;
+    p.reverse_probe_interval = p.base_rtt;
     return p;
   }
   if (name != "production") {
@@ -57,6 +59,9 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   p.revive_successes_max = 80;
   p.damping_window = FabricTime::from_ms(60'000);
   p.port_status_interval = FabricTime::from_ms(10);
+  p.port_status_interval_max = FabricTime::from_ms(1000);
+  // Software sends no more than one in a millisecond (our choice).
+  p.reverse_probe_interval = std::max(p.base_rtt, FabricTime::from_ms(1));
   return p;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "endpoint/ev_profile.h"
 #include "endpoint/ev_set.h"
 #include "fabric/ids.h"
 #include "fabric/topology.h"
@@ -55,8 +56,15 @@ struct TransportProfile {
   uint32_t revive_successes_max = 48;
   FabricTime damping_window;  ///< a re-failure within it doubles the successes needed
 
+  EvProfile ev_profile;
+
+  /// EV probes of the way back while the peer sends and we do not: one RTT (MRC paper §2.4).
+  FabricTime reverse_probe_interval;
+
   // Port status updates (endpoint requests, QPN 0x2).
-  FabricTime port_status_interval;  ///< repeated until answered
+  FabricTime port_status_interval;      ///< repeated until answered
+  FabricTime port_status_interval_max;  ///< of later repeats
+  bool sack_port_mask = false;  ///< the mask also in SACKs (MRC paper §3; no field in the decoders)
   uint32_t port_status_copies = 3;  ///< on as many live planes
 
   // Windows.

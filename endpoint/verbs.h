@@ -152,6 +152,7 @@ struct AsyncEvent {
     kPortError,     ///< port: its carrier is gone
     kEvGood,        ///< qpn, ev: back in use
     kEvAssumedBad,  ///< qpn, ev: a packet was lost on it and not trimmed
+    kEvDenied,      ///< qpn, ev: the controller took it out of use
   } kind = Kind::kQpFatal;
   FabricTime at;
   Qpn qpn;

@@ -29,7 +29,15 @@ struct PortCarrier {
   bool up = true;
 };
 
-using Effect = std::variant<WireState, WireLoss, PortCarrier>;
+/// A controller denies an entropy value on a host, or allows it again (MRC API: DENIED, GOOD).
+struct EvDenial {
+  NodeId host;
+  EntropyValue ev;
+  NodeId toward;  ///< only toward this host; invalid: toward every one
+  bool denied = true;
+};
+
+using Effect = std::variant<WireState, WireLoss, PortCarrier, EvDenial>;
 
 /// One line of a fault schedule. Equal instants keep the order of `sequence`.
 struct ScheduledEffect {

@@ -1,6 +1,9 @@
 #include "fabric/effect_text.h"
 
+#include <charconv>
 #include <sstream>
+
+#include "fabric/path_pattern.h"
 
 namespace mrclab {
 namespace {
@@ -38,6 +41,29 @@ std::optional<Effect> read_carrier(const Topology& topology, std::istream& in) {
   return PortCarrier{{NodeId{node}, PortId{port}}, *up};
 }
 
+bool is_host(const Topology& topology, uint32_t node) {
+  return node < topology.nodes.size() && topology.nodes[node].role == NodeRole::kHost;
+}
+
+std::optional<Effect> read_denial(const Topology& topology, std::istream& in) {
+  uint32_t host = 0;
+  uint32_t ev = 0;
+  std::string toward;
+  std::string state;
+  if (!(in >> host >> ev >> toward >> state) || !is_host(topology, host)) return std::nullopt;
+  const std::optional<Path> path = path_of({ev});
+  if (!path || !has_path(topology, *path)) return std::nullopt;
+  EvDenial denial{NodeId{host}, {ev}, {}, state == "denied"};
+  if (!denial.denied && state != "good") return std::nullopt;
+  if (toward == "all") return denial;
+  uint32_t peer = 0;
+  const auto [end, error] = std::from_chars(toward.data(), toward.data() + toward.size(), peer);
+  if (error != std::errc{} || end != toward.data() + toward.size()) return std::nullopt;
+  if (!is_host(topology, peer)) return std::nullopt;
+  denial.toward = NodeId{peer};
+  return denial;
+}
+
 }  // namespace
 
 std::string to_text(const ScheduledEffect& scheduled) {
@@ -51,6 +77,10 @@ std::string to_text(const ScheduledEffect& scheduled) {
   } else if (const auto* carrier = std::get_if<PortCarrier>(&scheduled.effect)) {
     out << "carrier " << carrier->port.node.value << ' ' << carrier->port.port.value << ' '
         << up_word(carrier->up);
+  } else if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
+    out << "ev " << denial->host.value << ' ' << denial->ev.value << ' '
+        << (denial->toward.valid() ? std::to_string(denial->toward.value) : "all") << ' '
+        << (denial->denied ? "denied" : "good");
   }
   return out.str();
 }
@@ -68,6 +98,7 @@ std::optional<ScheduledEffect> parse_effect(const Topology& topology, std::strin
   std::optional<Effect> effect;
   if (kind == "wire" || kind == "loss") effect = read_wire(topology, in, kind == "loss");
   if (kind == "carrier") effect = read_carrier(topology, in);
+  if (kind == "ev") effect = read_denial(topology, in);
   std::string rest;
   if (!effect || (in >> rest)) return std::nullopt;
   scheduled.effect = *effect;
@@ -80,6 +111,13 @@ std::string describe(const Topology& topology, const Effect& effect) {
   }
   if (const auto* loss = std::get_if<WireLoss>(&effect)) {
     return topology.wire_name(loss->wire) + " loss " + std::to_string(loss->loss.ppb) + " ppb";
+  }
+  if (const auto* denial = std::get_if<EvDenial>(&effect)) {
+    const std::string toward =
+        denial->toward.valid() ? " toward " + topology.node(denial->toward).name : "";
+    return topology.node(denial->host).name + " " +
+           to_string(path_of(denial->ev).value_or(Path{})) + toward +
+           (denial->denied ? " denied" : " allowed");
   }
   const auto& carrier = std::get<PortCarrier>(effect);
   return topology.port_name(carrier.port) + " carrier " + up_word(carrier.up);

@@ -3,6 +3,7 @@
 //   <at_ps> <sequence> <fault> <heals 0|1> wire <id> up|down
 //   ...                                    loss <wire id> <ppb>
 //   ...                                    carrier <node id> <port id> up|down
+//   ...                                    ev <host node id> <ev> <node id>|all denied|good
 
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@ std::optional<ScheduledEffect> parse_effect(const Topology& topology, std::strin
 /// "h0:p0 carrier down", for event logs.
 std::string describe(const Topology& topology, const Effect& effect);
 
-/// The nodes that must be told: both ends of a wire, the port's own node.
+/// The nodes that must be told: both ends of a wire, the port's own node,
+/// the host whose path it is.
 void for_each_concerned(const Topology& topology, const Effect& effect, auto&& tell) {
   if (const auto* state = std::get_if<WireState>(&effect)) {
     tell(topology.wire(state->wire).from.node);
@@ -30,6 +32,8 @@ void for_each_concerned(const Topology& topology, const Effect& effect, auto&& t
     tell(topology.wire(loss->wire).to.node);
   } else if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
     tell(carrier->port.node);
+  } else if (const auto* denial = std::get_if<EvDenial>(&effect)) {
+    tell(denial->host);
   }
 }
 

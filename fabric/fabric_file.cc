@@ -116,16 +116,38 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
   }
 }
 
-NicProfile read_nic(const YamlValue& value) {
-  NicProfile nic;
-  if (value.is_scalar()) {
-    value.as_word({"ideal"});
-    return nic;
+/// A duration, or a list of the shortest and the longest.
+void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& out) {
+  const auto value = map.get(key);
+  if (!value) return;
+  if (value->is_scalar()) {
+    out.min = out.max = value->as_time();
+    return;
   }
-  value.only_keys({"name", "port_down_delay", "port_up_delay"});
+  const std::vector<YamlValue> ends = value->items();
+  if (ends.size() != 2) value->fail_expecting("a duration, or the shortest and the longest");
+  out = {ends[0].as_time(), ends[1].as_time()};
+  if (out.min > out.max) ends[1].fail_expecting("at least the shortest");
+}
+
+NicProfile read_nic(const YamlValue& value) {
+  if (value.is_scalar()) {
+    return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
+  }
+  if (const auto profile = value.get("profile")) {
+    value.only_keys({"profile", "compress"});
+    const bool cx8 = profile->as_word({"ideal", "cx8"}) == 1;
+    const auto compress = value.get("compress");
+    const auto by = static_cast<uint32_t>(compress ? compress->as_integer(1, 1'000'000) : 1);
+    return cx8 ? cx8_profile(by) : NicProfile{};
+  }
+  NicProfile nic;
+  value.only_keys({"name", "port_down_delay", "port_up_delay", "remap_down", "remap_up"});
   nic.name = value.require("name").as_name();
   read_time(value, "port_down_delay", nic.port_down_delay);
   read_time(value, "port_up_delay", nic.port_up_delay);
+  read_range(value, "remap_down", nic.remap_down);
+  read_range(value, "remap_up", nic.remap_up);
   return nic;
 }
 
@@ -219,6 +241,9 @@ std::string to_yaml(const RegularPlanes& shape, size_t indent) {
   const auto line = [&](const std::string& key, const std::string& value) {
     text += margin + key + ": " + value + "\n";
   };
+  const auto range = [](const NicProfile::Range& r) {
+    return "[" + exact(r.min) + ", " + exact(r.max) + "]";
+  };
   const QueueShape& q = shape.queues;
   line("name", shape.name);
   line("planes", std::to_string(shape.planes));
@@ -244,11 +269,12 @@ std::string to_yaml(const RegularPlanes& shape, size_t indent) {
                              ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
   line("queues",
        "{control: " + multiple(q.control_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
-  line("nic", shape.nic.name == "ideal"
-                  ? "ideal"
-                  : "{name: " + shape.nic.name +
-                        ", port_down_delay: " + exact(shape.nic.port_down_delay) +
-                        ", port_up_delay: " + exact(shape.nic.port_up_delay) + "}");
+  line("nic",
+       shape.nic.name == "ideal"
+           ? "ideal"
+           : "{name: " + shape.nic.name + ", port_down_delay: " + exact(shape.nic.port_down_delay) +
+                 ", port_up_delay: " + exact(shape.nic.port_up_delay) + ", remap_down: " +
+                 range(shape.nic.remap_down) + ", remap_up: " + range(shape.nic.remap_up) + "}");
   return text;
 }
 

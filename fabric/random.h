@@ -19,6 +19,8 @@ enum class DrawPurpose : uint32_t {
   kIdentity = 7,  ///< QPN, first PSN, rkey, VA: come from names and the seed
   kEvChoice = 8,
   kFault = 9,
+  kReverseProbe = 10,
+  kNicRemap = 11,
 };
 
 /// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection with full avalanche.

@@ -213,6 +213,17 @@ std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
   return std::nullopt;
 }
 
+NicProfile cx8_profile(uint32_t compress) {
+  const auto ms = [compress](int64_t n) { return FabricTime::from_ms(n) / compress; };
+  NicProfile nic;
+  nic.name = "cx8";
+  nic.port_down_delay = ms(10);
+  nic.port_up_delay = ms(10);
+  nic.remap_down = {ms(200), ms(1600)};
+  nic.remap_up = {ms(200), ms(500)};
+  return nic;
+}
+
 Topology build_regular_planes(const RegularPlanes& shape) {
   if (shape.planes == 0 || shape.t0 == 0 || shape.hosts_per_t0 == 0) {
     throw std::invalid_argument("a fabric needs at least one plane, one T0 and one host per T0");

@@ -88,7 +88,20 @@ struct NicProfile {
   std::string name = "ideal";
   FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
   FabricTime port_up_delay;
+  /// Then it remaps the queue pairs of every peer that is concerned, and so does a peer that is
+  /// told: for a time drawn from this range they send no data. Zero: at once.
+  struct Range {
+    FabricTime min, max;
+  };
+  Range remap_down;
+  Range remap_up;
 };
+
+/// A NIC as slow as ConnectX-8 was seen to be, each time divided by `compress`: no data for 0.2 to
+/// 1.6 s when a port goes down, for 0.2 to 0.5 s when it comes back (MRC paper §5.2.2, figure 9a).
+/// It loses what it gives to the dead port until it notices; how long that takes is not published,
+/// 10 ms here (our choice).
+NicProfile cx8_profile(uint32_t compress);
 
 class Topology {
  public:

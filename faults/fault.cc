@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fabric/path_pattern.h"
+
 namespace mrclab::faults {
 namespace {
 
@@ -81,13 +83,26 @@ FaultKind parse_optic_glitch(const YamlValue& body, NameResolver& names) {
   return fault;
 }
 
+FaultKind parse_denylist(const YamlValue& body, NameResolver& names) {
+  body.only_keys({"host", "path", "toward", "for"});
+  DenylistFault fault;
+  fault.hosts = names.hosts(body.require("host"));
+  for (const Path path : read_paths(body.require("path"), names.topology())) {
+    fault.evs.push_back(ev_of(path));
+  }
+  if (const auto toward = body.get("toward")) fault.toward = names.hosts(*toward);
+  fault.duration = read_optional_duration(body);
+  return fault;
+}
+
 /// The words of fault files. A new kind needs a line here, its holds in holds.cc and its text.
 struct Word {
   std::string_view name;
   FaultKind (*parse)(const YamlValue& body, NameResolver& names);
 };
 constexpr std::array kWords{Word{"link_down", parse_link_down}, Word{"wire_loss", parse_wire_loss},
-                            Word{"optic_glitch", parse_optic_glitch}};
+                            Word{"optic_glitch", parse_optic_glitch},
+                            Word{"denylist", parse_denylist}};
 
 /// "a, b, c", cut after a few: a line for people.
 template <class Ids, class NameOf>
@@ -101,6 +116,8 @@ std::string list_names(const Ids& ids, NameOf name_of_id, size_t at_most) {
 }
 
 constexpr size_t kNamesInDescription = 4;
+
+std::string path_name(EntropyValue ev) { return to_string(path_of(ev).value_or(Path{})); }
 
 std::string for_how_long(FabricTime duration) {
   return duration == FabricTime::never() ? ", not healed" : " for " + exact(duration);
@@ -136,6 +153,15 @@ std::string describe(const Fault& fault, const Topology& topology) {
     return head + list_names(wire->wires, name, kNamesInDescription) + at +
            (wire->carrier_lost ? ", carrier lost" : ": " + exact(wire->loss) + " of frames") +
            for_how_long(wire->duration);
+  }
+  const auto node_name = [&](NodeId id) { return topology.node(id).name; };
+  if (const auto* deny = std::get_if<DenylistFault>(&fault.kind)) {
+    std::string text = head + list_names(deny->evs, path_name, kNamesInDescription) + " on " +
+                       list_names(deny->hosts, node_name, kNamesInDescription);
+    if (!deny->toward.empty()) {
+      text += " toward " + list_names(deny->toward, node_name, kNamesInDescription);
+    }
+    return text + at + for_how_long(deny->duration);
   }
   const auto& glitch = std::get<OpticGlitch>(fault.kind);
   const auto name = [&](OpticId id) { return topology.optic(id).name; };
@@ -187,6 +213,11 @@ std::string to_yaml(const Fault& fault, const Topology& topology) {
     text += "wire: " + yaml_list(wire->wires, [&](WireId id) { return topology.wire_name(id); }) +
             ", loss: " + exact(wire->loss) +
             ", carrier: " + (wire->carrier_lost ? "lost" : "keep") + yaml_for(wire->duration);
+  } else if (const auto* deny = std::get_if<DenylistFault>(&fault.kind)) {
+    const auto name = [&](NodeId id) { return topology.node(id).name; };
+    text += "host: " + yaml_list(deny->hosts, name) + ", path: " + yaml_list(deny->evs, path_name);
+    if (!deny->toward.empty()) text += ", toward: " + yaml_list(deny->toward, name);
+    text += yaml_for(deny->duration);
   } else {
     const auto& glitch = std::get<OpticGlitch>(fault.kind);
     text +=

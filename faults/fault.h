@@ -5,6 +5,7 @@
 //   faults:
 //     - {at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}}
 //     - {at: 300us, link_down: {link: "p0.t0-0:u0", for: 50us}}
+//     - {at: 300us, denylist: {host: "h[0-3]", path: [p0/u1, "p3/*"], toward: h4, for: 50us}}
 //     - {at: 300us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 20%, carrier: keep}}
 
 #include <optional>
@@ -48,7 +49,17 @@ struct OpticGlitch {
   bool operator==(const OpticGlitch&) const = default;
 };
 
-using FaultKind = std::variant<LinkDown, WireLossFault, OpticGlitch>;
+/// A controller takes paths out of use on hosts, toward all others or toward some (MRC paper §3-4:
+/// the denylist that link monitoring feeds). Nothing is broken by it.
+struct DenylistFault {
+  std::vector<NodeId> hosts;
+  std::vector<EntropyValue> evs;
+  std::vector<NodeId> toward;  ///< empty: toward everybody
+  FabricTime duration = FabricTime::never();
+  bool operator==(const DenylistFault&) const = default;
+};
+
+using FaultKind = std::variant<LinkDown, WireLossFault, OpticGlitch, DenylistFault>;
 
 struct Fault {
   FabricTime at;
@@ -56,7 +67,7 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-/// "link_down", "wire_loss", "optic_glitch": the key in the file.
+/// "link_down", "wire_loss", "optic_glitch", "denylist": the key in the file.
 std::string_view name_of(const Fault& fault);
 /// One line: "optic_glitch p0.t0-0:o0 at 300us: down 100us each, 20us apart".
 std::string describe(const Fault& fault, const Topology& topology);
@@ -68,12 +79,16 @@ std::vector<Fault> parse_faults(const YamlValue& list, NameResolver& names);
 /// The entry as it would stand in a file, names resolved and times exact.
 std::string to_yaml(const Fault& fault, const Topology& topology);
 
-/// Something that a fault can hold degraded: a wire's light, a wire's frames, a port's carrier.
-enum class TargetKind : uint8_t { kWireLight, kWireFrames, kCarrier };
+/// Something that a fault can hold degraded: a wire's light, a wire's frames, a port's carrier,
+/// or keep from use: a path on a host.
+enum class TargetKind : uint8_t { kWireLight, kWireFrames, kCarrier, kPath };
 struct Target {
   TargetKind kind = TargetKind::kWireLight;
-  WireId wire;   ///< kWireLight, kWireFrames
-  PortRef port;  ///< kCarrier
+  WireId wire;           ///< kWireLight, kWireFrames
+  PortRef port;          ///< kCarrier
+  NodeId host = {};      ///< kPath: on this host
+  EntropyValue ev = {};  ///< kPath
+  NodeId toward = {};    ///< kPath: toward this one; invalid: toward all
   auto operator<=>(const Target&) const = default;
 };
 std::string to_string(const Target& target, const Topology& topology);
@@ -90,7 +105,7 @@ std::vector<Hold> holds_of(const Fault& fault, const Topology& topology);
 
 /// The links whose traffic a fault can touch, sorted by id.
 std::vector<LinkId> affected_links(const Fault& fault, const Topology& topology);
-/// The directed wires whose traffic it can touch, sorted by id.
+/// The directed wires whose traffic it can touch, sorted by id. None for a denylist.
 std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology);
 
 /// From the first effect to the last heal (never() if something stays broken).

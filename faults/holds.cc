@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/path.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {
@@ -49,6 +50,17 @@ struct HoldsOf {
       }
     }
   }
+  void operator()(const DenylistFault& fault) const {
+    const FabricTime until = later(at, fault.duration);
+    const std::vector<NodeId> everybody{NodeId{}};
+    for (const NodeId host : fault.hosts) {
+      for (const EntropyValue ev : fault.evs) {
+        for (const NodeId toward : fault.toward.empty() ? everybody : fault.toward) {
+          out.push_back({{TargetKind::kPath, {}, {}, host, ev, toward}, at, until, {}});
+        }
+      }
+    }
+  }
 };
 
 }  // namespace
@@ -62,6 +74,7 @@ std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
 std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology) {
   std::vector<WireId> wires;
   for (const Hold& hold : holds_of(fault, topology)) {
+    if (hold.target.kind == TargetKind::kPath) continue;
     // A port without carrier starts no frames, so its outgoing wire carries none either.
     wires.push_back(hold.target.kind == TargetKind::kCarrier ? topology.port(hold.target.port).out
                                                              : hold.target.wire);
@@ -95,6 +108,10 @@ std::string to_string(const Target& target, const Topology& topology) {
     case TargetKind::kWireLight: return "wire " + topology.wire_name(target.wire);
     case TargetKind::kWireFrames: return "frames on " + topology.wire_name(target.wire);
     case TargetKind::kCarrier: return "carrier of " + topology.port_name(target.port);
+    case TargetKind::kPath:
+      return "path " + mrclab::to_string(path_of(target.ev).value_or(Path{})) + " on " +
+             topology.node(target.host).name +
+             (target.toward.valid() ? " toward " + topology.node(target.toward).name : "");
   }
   return "";
 }

@@ -19,6 +19,7 @@ Effect effect_of(const Target& target, bool degraded, Probability loss) {
     case TargetKind::kWireLight: return WireState{target.wire, !degraded};
     case TargetKind::kWireFrames: return WireLoss{target.wire, loss};
     case TargetKind::kCarrier: return PortCarrier{target.port, !degraded};
+    case TargetKind::kPath: return EvDenial{target.host, target.ev, target.toward, degraded};
   }
   return WireState{};
 }
@@ -127,6 +128,9 @@ void FaultState::apply(const Effect& effect) {
     target = {TargetKind::kWireFrames, lossy->wire, {}};
     degraded = lossy->loss.ppb != 0;
     loss = lossy->loss;
+  } else if (const auto* denial = std::get_if<EvDenial>(&effect)) {
+    target = {TargetKind::kPath, {}, {}, denial->host, denial->ev, denial->toward};
+    degraded = denial->denied;
   } else {
     const auto& carrier = std::get<PortCarrier>(effect);
     target = {TargetKind::kCarrier, {}, carrier.port};

@@ -54,7 +54,8 @@ PerfSetup perf_setup(const PerfOptions& options) {
   setup.transport = endpoint::parse_transport(
       read_yaml_text("transport: " + options.transport + "\n", "--transport")
           .with_rtt(setup.topology.base_rtt)
-          .require("transport"));
+          .require("transport"),
+      setup.topology);
   if (setup.world == World::kLive) require_root("perf --world live");
   return setup;
 }

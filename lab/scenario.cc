@@ -152,7 +152,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
                      ": expected at most 18 digits");
   }
   if (const auto transport = file.get("transport")) {
-    scenario.transport = endpoint::parse_transport(*transport);
+    scenario.transport = endpoint::parse_transport(*transport, scenario.topology);
   }
   read_timing(file, overrides, scenario);
   const YamlValue end = file.require("end");

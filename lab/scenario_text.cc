@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fabric/path.h"
+
 #include "fabric/fabric_file.h"
 #include "lab/scenario.h"
 
@@ -66,6 +68,12 @@ nlohmann::ordered_json line_of(const ScheduledEffect& effect, const Topology& to
     line["effect"] = "wire_loss";
     line["target"] = topology.wire_name(loss->wire);
     line["loss_ppb"] = loss->loss.ppb;
+  } else if (const auto* denial = std::get_if<EvDenial>(&effect.effect)) {
+    line["effect"] = "ev_denial";
+    line["target"] = topology.node(denial->host).name;
+    line["path"] = mrclab::to_string(path_of(denial->ev).value_or(Path{}));
+    if (denial->toward.valid()) line["toward"] = topology.node(denial->toward).name;
+    line["denied"] = denial->denied;
   } else {
     const auto& carrier = std::get<PortCarrier>(effect.effect);
     line["effect"] = "port_carrier";

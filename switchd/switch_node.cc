@@ -143,10 +143,10 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
   if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
     return on_port_carrier(now, *carrier);
   }
-  const auto& loss = std::get<WireLoss>(effect);
-  if (loss.wire.value >= environment_.topology.wires_list.size()) return;
-  const PortRef from = environment_.topology.wire(loss.wire).from;
-  if (from.node == environment_.self) at(from.port).egress.wire().set_loss(loss.loss);
+  const auto* loss = std::get_if<WireLoss>(&effect);
+  if (loss == nullptr || loss->wire.value >= environment_.topology.wires_list.size()) return;
+  const PortRef from = environment_.topology.wire(loss->wire).from;
+  if (from.node == environment_.self) at(from.port).egress.wire().set_loss(loss->loss);
 }
 
 void SwitchNode::on_wire_state(FabricTime now, const WireState& state) {

@@ -35,7 +35,10 @@ TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
   CHECK(b.send(60)->psn == Psn{101});
 }
 
-TEST_CASE("a path that is assumed bad is probed and resurrected after three answers") {
+TEST_CASE("a path that is assumed bad is resurrected after three answers, marked if the last was") {
+  bool marked = false;
+  SUBCASE("not marked") {}
+  SUBCASE("marked") { marked = true; }
   Bench b;
   b.post(4096 * 4);
   const auto lost = b.send(0);
@@ -56,10 +59,49 @@ TEST_CASE("a path that is assumed bad is probed and resurrected after three answ
     answer.cumulative = b.first_psn + (-1);
     answer.sack_offset = 1;
     answer.bitmap = 0b10;
+    if (marked && i == 2) answer.mark = SackMark::kSkipOnce;
     CHECK(b.requester.on_sack(answer, due + at(5)) == Refusal::kCount);
   }
-  CHECK(b.state(lost->ev) == EvState::kGood);
+  CHECK(b.state(lost->ev) == (marked ? EvState::kSkip : EvState::kGood));
   CHECK(b.stats.evs_regained == 1);
+}
+
+TEST_CASE("ALWAYS_SKIP takes a value out of use like a loss, and probes follow") {
+  Bench b;
+  b.post(4096 * 4);
+  const auto packet = b.send(0);
+  CHECK(b.sack(0, 0, packet->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kCount);
+  CHECK(b.state(packet->ev) == EvState::kAssumedBad);
+  CHECK(b.losses.empty());
+  CHECK(b.requester.deadline() <= at(30));
+}
+
+TEST_CASE("a denied value is not used, probed or revived, until it is allowed") {
+  Bench b;
+  b.post(4096 * 40);
+  const auto lost = b.send(0);
+  const auto ok = b.send(20);
+  b.sack(-1, 1, ok->ev, 20, 0b10, 30);
+  REQUIRE(b.state(lost->ev) == EvState::kAssumedBad);
+  b.requester.set_denied(lost->ev, true, at(31));
+  b.requester.set_denied(lost->ev, true, at(31));  // once is enough
+  for (int64_t us = 50; us < 400; us += 50) {
+    b.requester.on_timer(at(us));
+    while (const auto probe = b.requester.next_probe(at(us))) CHECK(probe->ev != lost->ev);
+  }
+  b.requester.set_usable_ports(0, at(400));
+  b.requester.set_usable_ports(kAll, at(401));
+  CHECK(b.state(lost->ev) == EvState::kDenied);
+  for (int i = 0; i < 12; ++i) {
+    if (const auto packet = b.send(402)) CHECK(packet->ev != lost->ev);
+  }
+  b.requester.set_denied(lost->ev, false, at(410));
+  CHECK(b.state(lost->ev) == EvState::kGood);
+  using Change = std::pair<EntropyValue, EvState>;
+  CHECK(b.changes == std::vector<Change>{{lost->ev, EvState::kAssumedBad},
+                                         {lost->ev, EvState::kDenied},
+                                         {lost->ev, EvState::kGood}});
+  b.requester.set_denied({0xFFFF'FFFF}, true, at(411));  // not one of ours
 }
 
 TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones, then an error") {

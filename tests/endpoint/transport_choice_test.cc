@@ -11,7 +11,8 @@ namespace {
 
 TransportChoice parse(const std::string& text) {
   return parse_transport(
-      read_yaml_text("t: " + text, "f.yaml").with_rtt(FabricTime::from_us(11)).require("t"));
+      read_yaml_text("t: " + text, "f.yaml").with_rtt(FabricTime::from_us(11)).require("t"),
+      test::octet());
 }
 
 std::string error_of(const std::string& text) {

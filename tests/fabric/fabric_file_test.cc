@@ -77,10 +77,25 @@ TEST_CASE(
   for (const Link& link : t.links) CHECK(link.rate == BitRate::from_gbps(200));
 }
 
+TEST_CASE("a cx8 NIC has the times that were seen, each divided by the compression") {
+  const NicProfile real = parse(kSmall + "nic: cx8\n").nic;
+  CHECK(real.remap_down.min == FabricTime::from_ms(200));
+  CHECK(real.remap_down.max == FabricTime::from_ms(1600));
+  CHECK(real.remap_up.min == FabricTime::from_ms(200));
+  CHECK(real.remap_up.max == FabricTime::from_ms(500));
+  const NicProfile lab = parse(kSmall + "nic: {profile: cx8, compress: 2000}\n").nic;
+  CHECK(lab.port_down_delay == FabricTime::from_us(5));
+  CHECK(lab.remap_down.min == FabricTime::from_us(100));
+  CHECK(lab.remap_down.max == FabricTime::from_us(800));
+  CHECK(lab.name == "cx8");
+  CHECK(parse(kSmall).nic.remap_down.max == FabricTime::zero());
+}
+
 TEST_CASE("a shape written as text reads back as the same shape") {
   for (const char* more :
        {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
-        "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n"}) {
+        "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
+        "nic: {profile: cx8, compress: 3}\n", "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
     const std::string text = to_yaml(parse(kSmall + more));
     CHECK(to_yaml(parse(text)) == text);
     CHECK(text.find("name: x\n") == 0);
@@ -124,7 +139,11 @@ TEST_CASE("bad fabric files get an exact error") {
            Row{"queues: {controll: 1}\n",
                "f.yaml:6:10: found the key \"controll\": expected \"control\""},
            Row{"optics: none\n", "f.yaml:6:9: found \"none\": expected off or {t0_downlinks: 4}"},
-           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected \"ideal\""},
+           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected one of ideal, cx8"},
+           Row{"nic: {profile: cx8, compress: 0}\n",
+               "f.yaml:6:31: found \"0\": expected a whole number from 1 to 1000000"},
+           Row{"nic: {name: x, remap_up: [2us, 1us]}\n",
+               "f.yaml:6:31: found \"1us\": expected at least the shortest"},
            Row{"optics: [1]\n", "f.yaml:6:9: found a list: expected a map (key: value)"},
        }) {
     CHECK(error_with(row.more) == row.expected);

@@ -186,3 +186,26 @@ TEST_CASE("bad faults get an exact error") {
     CHECK(error_of(t, row.text) == row.expected);
   }
 }
+
+TEST_CASE("a denylist is read with its hosts, paths and peers, and breaks nothing") {
+  const Topology t = test::octet();
+  const Fault fault = parse(
+      t, R"({at: 5us, denylist: {host: "h[0-1]", path: [p0/u1, "p3/*"], toward: h4, for: 2rtt}})");
+  const auto& deny = std::get<DenylistFault>(fault.kind);
+  CHECK(deny.hosts == std::vector{NodeId{0}, NodeId{1}});
+  CHECK(deny.evs.size() == 6);
+  CHECK(deny.toward == std::vector{NodeId{4}});
+  const auto holds = holds_of(fault, t);
+  REQUIRE(holds.size() == 12);
+  CHECK(to_string(holds[0].target, t) == "path p0/u1 on h0 toward h4");
+  CHECK(affected_wires(fault, t).empty());
+  CHECK(interval_of(fault, t) == Interval{FabricTime::from_us(5), FabricTime::from_us(27)});
+  CHECK(describe(fault, t) ==
+        "denylist p0/u1, p3/u0, p3/u1, p3/u2 and 2 more on h0, h1 toward h4 at 5us for 22us");
+  CHECK(parse(t, to_yaml(fault, t)) == fault);
+  const Fault all = parse(t, R"({at: 5us, denylist: {host: h2, path: p7/u0}})");
+  CHECK(to_string(holds_of(all, t).at(0).target, t) == "path p7/u0 on h2");
+  CHECK(parse(t, to_yaml(all, t)) == all);
+  CHECK(error_of(t, "{at: 5us, denylist: {host: h2, path: p8/u0}}").find("a path of the fabric") !=
+        std::string::npos);
+}

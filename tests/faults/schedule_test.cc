@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/effect_text.h"
+#include "fabric/path.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
@@ -31,6 +33,8 @@ std::string text_of(const std::vector<ScheduledEffect>& schedule, const Topology
       text += "wire " + t.wire_name(wire->wire) + (wire->up ? " up" : " down");
     } else if (const auto* loss = std::get_if<WireLoss>(&e.effect)) {
       text += "loss " + t.wire_name(loss->wire) + " " + exact(loss->loss);
+    } else if (const auto* denial = std::get_if<EvDenial>(&e.effect)) {
+      text += describe(t, *denial);
     } else {
       const auto& carrier = std::get<PortCarrier>(e.effect);
       text += "carrier " + t.port_name(carrier.port) + (carrier.up ? " up" : " down");
@@ -234,4 +238,22 @@ TEST_CASE("whatever overlaps, the compiled state equals the union of the holds a
       REQUIRE(compiled.degraded_targets() == wanted);
     }
   }
+}
+
+TEST_CASE("a path is allowed again when the last denylist that names it ends, and then exactly") {
+  const Topology t = test::two_rows();
+  const auto deny = [](FabricTime at, FabricTime duration, std::vector<NodeId> toward) {
+    return Fault{at, DenylistFault{{NodeId{0}}, {ev_of({1, 0})}, std::move(toward), duration}};
+  };
+  const std::vector<Fault> faults{deny(us(10), us(10), {}), deny(us(15), us(15), {}),
+                                  deny(us(12), us(4), {NodeId{1}})};
+  const auto schedule = compile(faults, t);
+  CHECK(text_of(schedule, t) ==
+        "10us h0 p1/u0 denied fault 0\n"
+        "12us h0 p1/u0 toward h1 denied fault 2\n"
+        "16us h0 p1/u0 toward h1 allowed fault 2 heals\n"
+        "30us h0 p1/u0 allowed fault 1 heals\n");
+  CHECK(!is_healed(faults[1], t, replay(schedule, us(29))));
+  CHECK(is_healed(faults[1], t, replay(schedule)));
+  CHECK(replay(schedule).all_healthy());
 }

@@ -108,6 +108,8 @@ class PacketAttack : private PairFabric::Tap {
   static endpoint::HostConfig config(std::optional<endpoint::TransportProfile> profile) {
     endpoint::HostConfig c;
     c.transport = profile.value_or(endpoint::make_profile("lab", topology()));
+    // Probes of the way back would fill the pauses in which nothing is to be under way.
+    c.transport.reverse_probe_interval = FabricTime::from_ms(1000);
     endpoint::PermutationSpec permutation;
     permutation.hosts = {0, 1};
     permutation.message = {uint64_t{kPacketsPerMessage} * topology().pmtu};

@@ -152,6 +152,7 @@ class RequesterBench : private RequesterEvents {
     flushed.emplace_back(id, status);
   }
   void ev_changed(EntropyValue ev, EvState to) override { changes.emplace_back(ev, to); }
+  void ev_swapped(EntropyValue, EntropyValue) override {}
   void loss_detected(EntropyValue, Psn, std::string_view cause) override {
     losses.emplace_back(cause);
   }

@@ -1,0 +1,38 @@
+#include "fabric/path_pattern.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+
+namespace {
+
+std::vector<std::string> read(const std::string& text) {
+  std::vector<std::string> names;
+  const YamlValue value = read_yaml_text("p: " + text, "f.yaml").require("p");
+  for (const Path path : read_paths(value, test::octet())) names.push_back(to_string(path));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("paths are read by name, pattern or number, in order and without repetition") {
+  using Names = std::vector<std::string>;
+  CHECK(read("p3/u1") == Names{"p3/u1"});
+  CHECK(read("[p3/u1, p0/-, p3/u1]") == Names{"p0/-", "p3/u1"});
+  CHECK(read("\"p0/*\"") == Names{"p0/u0", "p0/u1", "p0/u2", "p0/u3", "p0/-"});
+  CHECK(read("\"p[67]/u2\"") == Names{"p6/u2", "p7/u2"});
+  CHECK(read("\"0x0005c002\"") == Names{"p5/u2"});
+}
+
+TEST_CASE("what names no path of the fabric is refused where it stands") {
+  for (const char* text : {"p8/u0", "p0/u4", "u0", "\"0x00050002\"", "\"0x\"", "[[p0/u0]]"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(read(text), InputError);
+  }
+  CHECK(has_path(test::octet(), {7, 3}));
+  CHECK(has_path(test::octet(), {7, kT0LocalUplink}));
+  CHECK(!has_path(test::octet(), {8, 0}));
+  CHECK(!has_path(test::octet(), {0, 4}));
+}
