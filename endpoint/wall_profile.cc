@@ -13,6 +13,8 @@ TransportProfile wall_profile(const Topology& topology) {
   p.probe_interval = std::max(p.probe_interval, kWallProbeInterval);
   p.probe_interval_max = std::max(p.probe_interval_max, kWallProbeInterval * 32);
   p.port_status_interval = std::max(p.port_status_interval, kWallProbeInterval);
+  p.port_status_interval_max = std::max(p.port_status_interval_max, kWallProbeInterval * 32);
+  p.reverse_probe_interval = std::max(p.reverse_probe_interval, kWallProbeInterval);
   return p;
 }
 

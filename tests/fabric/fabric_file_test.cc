@@ -139,11 +139,11 @@ TEST_CASE("bad fabric files get an exact error") {
            Row{"queues: {controll: 1}\n",
                "f.yaml:6:10: found the key \"controll\": expected \"control\""},
            Row{"optics: none\n", "f.yaml:6:9: found \"none\": expected off or {t0_downlinks: 4}"},
-           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected one of ideal, cx8"},
+           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected \"ideal\""},
            Row{"nic: {profile: cx8, compress: 0}\n",
                "f.yaml:6:31: found \"0\": expected a whole number from 1 to 1000000"},
            Row{"nic: {name: x, remap_up: [2us, 1us]}\n",
-               "f.yaml:6:31: found \"1us\": expected at least the shortest"},
+               "f.yaml:6:32: found \"1us\": expected at least the shortest"},
            Row{"optics: [1]\n", "f.yaml:6:9: found a list: expected a map (key: value)"},
        }) {
     CHECK(error_with(row.more) == row.expected);

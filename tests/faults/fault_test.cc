@@ -134,7 +134,7 @@ TEST_CASE("bad faults get an exact error") {
                "f.yaml:1:3: found no \"at\": expected \"at: ...\""},
            Row{"{at: 1us}",
                "f.yaml:1:3: found no fault beside \"at\": expected one of link_down, wire_loss, "
-               "optic_glitch"},
+               "optic_glitch, denylist"},
            Row{"{at: 1us, link_dwn: {link: \"h0:p0\"}}",
                "f.yaml:1:13: found the fault \"link_dwn\": expected \"link_down\""},
            Row{"{at: 1us, link_down: {link: \"h0:p0\"}, wire_loss: {}}",
