@@ -242,7 +242,7 @@ CheckResult Judge::operator()(const ExpectLeave& expected) const {
     longest = m.left;
     worst = fault_name(i);
   }
-  if (!longest) return unjudged(check, "nothing to leave: no affected sender tried");
+  if (!longest) return unjudged(check, "nothing to leave: no affected sender lost a packet");
   check.measured = longest->us();
   if (!lingers.empty()) return failed(check, lingers + ": an affected path was never left");
   if (*longest > expected.within) return failed(check, worst);

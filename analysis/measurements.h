@@ -5,9 +5,10 @@
 //             its two halves over their mean (finer parts would show the steps of a collective)
 //   detect    from the start of an impairment to the last first-transmission of any affected sender
 //             on an affected path while it lasts; of a fault, the longest of its impairments
-//   leave     from the start of an impairment to the last first-transmission of an affected sender
-//             on an affected path before it stays away for kAwayRtts while it sends elsewhere; of a
-//             fault, the longest
+//   leave     from the first packet that an affected sender lost on an affected path to its last
+//             first-transmission there before it stays away for kAwayRtts while it sends elsewhere;
+//             of a fault, the longest. Who has lost nothing yet has no reason to leave: on a path
+//             that loses some packets, when the first one goes is chance
 //   recover   from the start of a fault to the end of the first sliding 20-RTT window that lies
 //             behind the start and reaches its target; zero if no window ever missed it
 // A retransmission or a probe is not a first transmission. "On a path" means that the frame started
@@ -81,7 +82,7 @@ struct FaultMeasurement {
   Detection detection = Detection::kNothing;
   FabricTime detect;  ///< of kUnconfirmed: a lower bound
   bool still_used = false;
-  std::optional<FabricTime> left;  ///< empty: no affected sender tried
+  std::optional<FabricTime> left;  ///< empty: no affected sender lost anything
   bool never_left = false;         ///< an affected sender never stayed away
   std::vector<PathUse> uses;       ///< of every affected flow
   uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before

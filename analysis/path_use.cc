@@ -21,7 +21,7 @@ PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, Fab
   for (const Attempt& t : history.transmissions()) {
     const std::optional<Path> path = path_of(t.ev);
     if (t.attempt > 0 || !t.start_seen || !path || t.start >= end) continue;
-    uses_.push_back({t.start, history.packets()[t.packet].flow, *path});
+    uses_.push_back({t.start, history.packets()[t.packet].flow, *path, t.fate == Fate::kDropped});
   }
   std::stable_sort(uses_.begin(), uses_.end(),
                    [](const Use& a, const Use& b) { return a.start < b.start; });
@@ -64,6 +64,7 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
       if (stays_away(count, use->start, matcher.paths())) count.left = count.last;
       ++count.during_on_wire;
       count.last = use->start;
+      if (use->lost && !count.first_loss) count.first_loss = use->start;
       count.since_last = 0;
     } else {
       ++count.since_last;
@@ -77,7 +78,7 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
 
 /// For the first time, and not because it had nothing to send.
 bool PathUsage::stays_away(const FlowCount& count, FabricTime now, uint32_t paths) const {
-  return count.during_on_wire > 0 && !count.left && now - count.last >= base_rtt_ * kAwayRtts &&
+  return count.first_loss && !count.left && now - count.last >= base_rtt_ * kAwayRtts &&
          count.since_last >= kExpectedUses * paths;
 }
 
@@ -101,7 +102,9 @@ void PathUsage::judge_flow(uint32_t flow, const FlowCount& count, const Impairme
   result.still_used = result.still_used || use.still_used;
   if (count.during_on_wire > 0) {
     result.detect = std::max(result.detect, count.last - impairment.from);
-    const FabricTime left = count.left.value_or(count.last) - impairment.from;
+  }
+  if (count.first_loss) {
+    const FabricTime left = count.left.value_or(count.last) - *count.first_loss;
     result.left = std::max(result.left.value_or(left), left);
     result.never_left = result.never_left || !count.left;
   }

@@ -22,13 +22,15 @@ class PathUsage {
     FabricTime start;
     uint32_t flow = 0;
     Path path;
+    bool lost = false;
   };
   struct FlowCount {
     uint32_t before = 0, before_on_wire = 0;  // in the 20 RTT before the impairment
     uint32_t during_on_wire = 0;
     uint32_t since_last = 0;  // elsewhere, after the last use of the wire
     FabricTime last;
-    std::optional<FabricTime> left;  // the last use before it first stayed away
+    std::optional<FabricTime> first_loss;  // when the first use that was lost started
+    std::optional<FabricTime> left;        // the last use before it first stayed away after that
   };
   enum class Regained : uint8_t { kNotUsedBefore, kYes, kNo, kNobodySent };
 

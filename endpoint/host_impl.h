@@ -23,6 +23,7 @@
 #include "endpoint/queue_pair_table.h"
 #include "fabric/event_queue.h"
 #include "fabric/path.h"
+#include "fabric/slots.h"
 
 namespace mrclab::endpoint {
 
@@ -205,9 +206,8 @@ class HostNode::Impl : public QueuePairEvents {
   FabricTime now_;
   uint64_t next_sequence_ = 0;
   EventQueue<Event> events_;
-  std::vector<Arrival> arrivals_;  // slots
-  std::vector<uint32_t> free_arrivals_;
-  std::vector<Effect> effects_;  // slots, bounded by the fault schedule
+  Slots<Arrival> arrivals_;
+  Slots<Effect> effects_;
 
   HostStats stats_;
   MemoryRegistry memory_;

@@ -26,21 +26,12 @@ void HostNode::Impl::receive(PortId port, Arrival arrival) {
   if (port.value >= ports_.size()) return;
   const EventKey key{arrival.arrival + latency_, EventClass::kArrival, port.value,
                      arrival.sequence};
-  uint32_t slot = 0;
-  if (free_arrivals_.empty()) {
-    slot = static_cast<uint32_t>(arrivals_.size());
-    arrivals_.push_back(std::move(arrival));
-  } else {
-    slot = free_arrivals_.back();
-    free_arrivals_.pop_back();
-    arrivals_[slot] = std::move(arrival);
-  }
+  const uint32_t slot = arrivals_.put(std::move(arrival));
   events_.push(key, {EventKind::kArrival, slot, port.value});
 }
 
 void HostNode::Impl::apply(const ScheduledEffect& effect) {
-  const auto slot = static_cast<uint32_t>(effects_.size());
-  effects_.push_back(effect.effect);
+  const uint32_t slot = effects_.put(effect.effect);
   events_.push({effect.at, EventClass::kFault, 0, effect.sequence}, {EventKind::kEffect, slot, 0});
 }
 
@@ -61,13 +52,8 @@ void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
 
 void HostNode::Impl::process(const Event& event) {
   switch (event.kind) {
-    case EventKind::kArrival: {
-      Arrival arrival = std::move(arrivals_[event.index]);
-      free_arrivals_.push_back(event.index);
-      on_arrival(event.detail, std::move(arrival));
-      break;
-    }
-    case EventKind::kEffect: on_effect(effects_[event.index]); break;
+    case EventKind::kArrival: on_arrival(event.detail, arrivals_.take(event.index)); break;
+    case EventKind::kEffect: on_effect(effects_.take(event.index)); break;
     case EventKind::kPortNotice:
       if (ports_[event.index].notice_generation == event.detail) {
         on_port_notice(PortId{event.index});

@@ -71,8 +71,8 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   }
   void failed(std::string_view reason) override {
     while (responder.receives().has_posted()) {
-      const uint64_t id = *responder.receives().take();
-      if (!silent) events_.receive_flushed(*this, id);
+      const uint64_t receive = *responder.receives().take();
+      if (!silent) events_.receive_flushed(*this, receive);
     }
     if (!silent) events_.failed(*this, reason);
   }

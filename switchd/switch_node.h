@@ -25,11 +25,11 @@
 
 #include "fabric/event_queue.h"
 #include "fabric/node.h"
+#include "fabric/slots.h"
 #include "fabric/wire_model.h"
 #include "switchd/counters.h"
 #include "switchd/egress_port.h"
 #include "switchd/forwarding_table.h"
-#include "switchd/slots.h"
 
 namespace mrclab::switchd {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace mrclab::switchd {
+namespace mrclab {
 
 template <class T>
 class Slots {
@@ -36,4 +36,4 @@ class Slots {
   std::vector<uint32_t> free_;
 };
 
-}  // namespace mrclab::switchd
+}  // namespace mrclab
