@@ -82,6 +82,18 @@ TEST_CASE("leave holds when every affected path was left in time") {
   CHECK(quiet.check(ExpectLeave{FabricTime::from_us(35)}).result == Result::kInconclusive);
 }
 
+TEST_CASE("leave counts from a sender's first loss, not from the start of the fault") {
+  Story story("leave-late-loss");
+  story.link_fails();
+  story.traffic.lost = [](const SyntheticRun::Sent& s) {
+    return over_h2_p0(s) && s.start >= kFault + FabricTime::from_us(20) && s.start < kHeal;
+  };
+  const CheckResult check = story.check(ExpectLeave{FabricTime::from_us(10)});
+  CHECK(check.result == Result::kPass);
+  REQUIRE(check.measured);
+  CHECK(*check.measured <= 10);
+}
+
 TEST_CASE("no_qp_error fails when the captures show a fatal NACK that no host reports") {
   Story story("fatal");
   SyntheticRun::Sent s;
