@@ -47,8 +47,8 @@ struct EndpointConfig {
   /// Receive ring, 14 frames of full size per 64 KiB: seven queue pairs' full PSN ranges, so that a
   /// process that does not get to run loses nothing.
   size_t ring_bytes = 32 << 20;
-  bool qdisc_bypass = true;      ///< faster; hides what we send from tcpdump on our own interface
-  uint64_t seed = 0;             ///< 0: from the kernel
+  bool qdisc_bypass = true;  ///< faster; hides what we send from tcpdump on our own interface
+  uint64_t seed = 0;         ///< 0: from the kernel
 };
 
 /// Throws std::invalid_argument for a configuration that cannot work, SystemError for the kernel's
