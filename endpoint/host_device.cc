@@ -167,6 +167,8 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
   ConnectionLimits limits = limits_of(host_.profile_);
   limits.sending.max_psn_range = attributes.mpr * kMprUnit;
   limits.sending.max_immediates = attributes.max_wimm;
+  // It counts only if both ends have it: one answer for both directions.
+  limits.sending.dynamic_mpr = record.attributes.receive.dynamic_mpr_dest;
   limits.retry.linear_retries = attributes.retry.linear_cnt;
   limits.retry.exponential_retries = attributes.retry.exp_cnt;
   if (attributes.timeout != 0) {
