@@ -145,7 +145,9 @@ TEST_CASE("every collective fills nccl-tests' table with figures that agree amon
                                                                {"reduce_scatter", 0.875},
                                                                {"all_to_all", 0.875},
                                                                {"sendrecv", 1}};
-  for (const auto& [verb, factor] : factors) {
+  for (const auto& entry : factors) {
+    const auto& verb = entry.first;  // clang 14 captures no structured binding
+    const auto& factor = entry.second;
     CAPTURE(verb);
     const std::vector<std::string> options = {verb, "-b", "4", "-e", "4M", "-f", "32", "-n", "2"};
     const CommandResult table = perf(options);
