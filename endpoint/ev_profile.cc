@@ -64,6 +64,7 @@ EntropyValue joined(const std::vector<EvField>& fields, const std::vector<uint32
 std::vector<EntropyValue> generate(const std::vector<EvField>& fields) {
   std::vector<EntropyValue> values;
   std::vector<uint32_t> counter;
+  counter.reserve(fields.size());
   for (const EvField& field : fields) counter.push_back(field.min);
   const uint32_t bits = generated_bits(fields);
   while (true) {
