@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "endpoint/ev_state.h"
-#include "endpoint/fifo.h"
+#include "fabric/fifo.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
 

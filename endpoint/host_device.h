@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "endpoint/fifo.h"
 #include "endpoint/host_impl.h"
 #include "endpoint/identity.h"
 #include "endpoint/verbs.h"
+#include "fabric/fifo.h"
 
 namespace mrclab::endpoint {
 

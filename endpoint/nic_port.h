@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "endpoint/fifo.h"
+#include "fabric/fifo.h"
 #include "fabric/node.h"
 #include "fabric/wire_model.h"
 

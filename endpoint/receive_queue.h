@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "endpoint/fifo.h"
+#include "fabric/fifo.h"
 
 namespace mrclab::endpoint {
 

@@ -18,11 +18,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "fabric/fifo.h"
 #include "fabric/frame.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
 #include "fabric/wire_model.h"
-#include "switchd/ring.h"
 
 namespace mrclab::switchd {
 
@@ -97,8 +97,8 @@ class EgressPort {
 
   EgressSettings settings_;
   EgressWire wire_;
-  Ring<Waiting> data_;
-  Ring<Waiting> control_;
+  Fifo<Waiting> data_;
+  Fifo<Waiting> control_;
   Bytes data_depth_, control_depth_, data_depth_max_, control_depth_max_;
   /// Bytes that control was sent ahead of waiting data; positive: it is data's turn.
   int64_t control_lead_ = 0;

@@ -290,16 +290,3 @@ TEST_CASE("the marks of two ports and two seeds differ, those of equal ones do n
   CHECK(pattern(1, 0) != pattern(1, 1));
   CHECK(pattern(1, 0) != pattern(2, 0));
 }
-
-TEST_CASE("a ring keeps its order across growth and refuses what is over its bound") {
-  Ring<int> ring(150);
-  int in = 0, out = 0;
-  for (int round = 0; round < 40; ++round) {
-    for (int i = 0; i < 7 && ring.size() < ring.bound(); ++i) CHECK(ring.push(in++));
-    for (int i = 0; i < 3; ++i) CHECK(ring.pop() == out++);
-  }
-  while (ring.size() < 150) CHECK(ring.push(in++));
-  CHECK_FALSE(ring.push(-1));
-  while (!ring.empty()) CHECK(ring.pop() == out++);
-  CHECK(in == out);
-}

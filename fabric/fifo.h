@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-namespace mrclab::switchd {
+namespace mrclab {
 
 template <class T>
-class Ring {
+class Fifo {
  public:
-  explicit Ring(size_t bound) : bound_(bound) {}
-  Ring(Ring&&) noexcept = default;
-  Ring& operator=(Ring&&) noexcept = default;
+  explicit Fifo(size_t bound) : bound_(bound) {}
+  Fifo(Fifo&&) noexcept = default;
+  Fifo& operator=(Fifo&&) noexcept = default;
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
@@ -29,6 +29,8 @@ class Ring {
     ++size_;
     return true;
   }
+
+  bool push(const T& item) { return push(T(item)); }
 
   T pop() {
     assert(size_ > 0);
@@ -48,7 +50,7 @@ class Ring {
     head_ = 0;
   }
 
-  static constexpr size_t kFirstSize = 64;
+  static constexpr size_t kFirstSize = 16;
   static_assert((kFirstSize & (kFirstSize - 1)) == 0, "indices are masked");
   size_t bound_;
   size_t head_ = 0;
@@ -56,4 +58,4 @@ class Ring {
   std::vector<T> slots_;  // a power of two, or empty
 };
 
-}  // namespace mrclab::switchd
+}  // namespace mrclab

@@ -1,0 +1,18 @@
+#include "fabric/fifo.h"
+
+#include <doctest/doctest.h>
+
+using mrclab::Fifo;
+
+TEST_CASE("a queue keeps its order across growth and refuses what is over its bound") {
+  Fifo<int> queue(150);
+  int in = 0, out = 0;
+  for (int round = 0; round < 40; ++round) {
+    for (int i = 0; i < 7 && queue.size() < queue.bound(); ++i) CHECK(queue.push(in++));
+    for (int i = 0; i < 3; ++i) CHECK(queue.pop() == out++);
+  }
+  while (queue.size() < 150) CHECK(queue.push(in++));
+  CHECK_FALSE(queue.push(-1));
+  while (!queue.empty()) CHECK(queue.pop() == out++);
+  CHECK(in == out);
+}
