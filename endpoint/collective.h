@@ -9,14 +9,11 @@
 //     instant if it has started k; and (c) all lanes have finished k - 1, so that at most two
 //     iterations are under way
 //   - in a ring, who has finished k has data of k from every host, so every host has started k,
-//   hence
-//     finished k - 1 and used up what k + 1 will overwrite
+//     hence finished k - 1 and used up what k + 1 will overwrite
 //   - where steps are independent, results are compared at the instant that the host is told, and
-//   by
-//     (a) an iteration does not overwrite memory before that
+//     by (a) an iteration does not overwrite memory before that
 //   - in a ring, a receive that comes before this host has started the iteration waits (only
-//   counted:
-//     its data lies in scratch, or in a vector that nobody writes until it was passed on)
+//     counted: its data lies in scratch, or in a vector that nobody writes until it was passed on)
 //
 // The input of host r is start(r, iteration) + index * step(r, iteration) modulo 2^32, so every
 // result, sums too, is known in closed form; every byte of every finished iteration is compared.

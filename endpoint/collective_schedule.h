@@ -2,17 +2,16 @@
 // What each host of a collective sends and receives in which step; the state machine that does it
 // is collective.h. All five are here: host i of n, hosts in a ring.
 //
-//   all_reduce      n - 1 reducing steps, then n - 1 gathering ones, each from the left to the
-//   right reduce_scatter  the reducing steps alone, one chunk further, so that host i ends with
-//   chunk i all_gather      the gathering steps alone, from host i's own chunk sendrecv        one
-//   step: the whole vector to the right neighbour (nccl-tests: sendrecv_perf) all_to_all      n - 1
-//   steps at once, without order: chunk j goes straight to host j
+//   all_reduce      n - 1 reducing steps, then n - 1 gathering ones, each from left to right
+//   reduce_scatter  the reducing steps alone, one chunk further, so that host i ends with chunk i
+//   all_gather      the gathering steps alone, from host i's own chunk
+//   sendrecv        one step: the whole vector to the right neighbour (nccl-tests: sendrecv_perf)
+//   all_to_all      n - 1 steps at once, without order: chunk j goes straight to host j
 //
 //   reducing step s:   send chunk (i - a - s), receive chunk (i - a - s - 1) into scratch slot s
-//   and
-//                      add it; a = 0, for reduce_scatter a = 1
-//   gathering step g:  send chunk (i + b - g), receive chunk (i + b - g - 1) into its place; b = 1
-//                      after reducing steps, else 0
+//                      and add it; a = 0, for reduce_scatter a = 1
+//   gathering step g:  send chunk (i + b - g), receive chunk (i + b - g - 1) into its place;
+//                      b = 1 after reducing steps, else 0
 //
 // Memory of a host, E and O for even and odd iterations:
 //   rings       inbox of the left neighbour:  vector E | vector O | scratch slots; sent from there

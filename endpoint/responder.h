@@ -5,10 +5,8 @@
 //   new in window       -> memory, then bitmap; SACK if triggered; transport ACK at message ends
 //   duplicate           -> SACK; at or below cumulative also a transport ACK; no memory write
 //   ahead of the window -> NACK PSN_OOR_WINDOW          far past -> dropped
-//   trimmed             -> NACK TRIMMED or TRIMMED_LASTHOP; nothing in it can be trusted but its
-//   PSN bad rkey or bounds  -> transport NAK "remote access error"; neither memory nor bitmap
-//   change
-//
+//   trimmed             -> NACK TRIMMED or TRIMMED_LASTHOP; only its PSN can be trusted
+//   bad rkey or bounds  -> transport NAK "remote access error"; neither memory nor bitmap change
 //   payload does not fit opcode or message -> transport NAK "invalid request"
 //
 // Write-with-Immediate is told in the order of PSNs, after everything before it is in memory
