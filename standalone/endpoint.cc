@@ -50,7 +50,23 @@ uint64_t seed_of(const EndpointConfig& config) {
   return seed;
 }
 
+void check_mtu(const netio::WallDriver& driver, const EndpointConfig& config) {
+  const uint32_t needed = config.pmtu + kHeaderBytes;
+  for (size_t i = 0; i < config.planes.size(); ++i) {
+    if (driver.mtu(i) >= needed) continue;
+    throw std::invalid_argument("interface " + config.planes[i].interface + " has MTU " +
+                                std::to_string(driver.mtu(i)) + "; a PMTU of " +
+                                std::to_string(config.pmtu) + " needs " + std::to_string(needed));
+  }
+}
+
 }  // namespace
+
+void check_interfaces(const EndpointConfig& config) {
+  FramePool frames;
+  const netio::WallDriver driver(namespace_of(config), driver_config(config, true), frames);
+  check_mtu(driver, config);
+}
 
 StandaloneEndpoint::StandaloneEndpoint(const EndpointConfig& config, netio::LineChannel& channel,
                                        bool server)
@@ -73,15 +89,8 @@ StandaloneEndpoint::StandaloneEndpoint(const EndpointConfig& config, netio::Line
 endpoint::ExplicitPathsConfig StandaloneEndpoint::meet(const EndpointConfig& config,
                                                        netio::LineChannel& channel, bool server) {
   Hello mine{config.address, {}, config.pmtu};
-  for (size_t i = 0; i < config.planes.size(); ++i) {
-    mine.macs.push_back(driver_.mac(i));
-    if (driver_.mtu(i) < config.pmtu + kHeaderBytes) {
-      throw std::invalid_argument("interface " + config.planes[i].interface + " has MTU " +
-                                  std::to_string(driver_.mtu(i)) + "; a PMTU of " +
-                                  std::to_string(config.pmtu) + " needs " +
-                                  std::to_string(config.pmtu + kHeaderBytes));
-    }
-  }
+  check_mtu(driver_, config);
+  for (size_t i = 0; i < config.planes.size(); ++i) mine.macs.push_back(driver_.mac(i));
   const Hello theirs = exchange_hello(channel, mine);
   remote_ = theirs.address;
   endpoint::ExplicitPathsConfig paths;

@@ -51,6 +51,10 @@ struct EndpointConfig {
   uint64_t seed = 0;         ///< 0: from the kernel
 };
 
+/// Opens the interfaces and closes them again, so that a mistake is told at once and not when a peer
+/// has come. Throws as StandaloneEndpoint does.
+void check_interfaces(const EndpointConfig& config);
+
 /// Throws std::invalid_argument for a configuration that cannot work, SystemError for the kernel's
 /// refusals.
 class StandaloneEndpoint {

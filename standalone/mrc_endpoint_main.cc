@@ -127,6 +127,7 @@ void resolve(Options& o) {
 
 int run(Options& o) {
   resolve(o);
+  check_interfaces(o.endpoint);
   const bool server = o.server.empty();
   using netio::LineChannel;
   LineChannel channel = server ? LineChannel::accept("::", o.port, std::chrono::minutes(10))
