@@ -4,14 +4,6 @@
 #include <cstring>
 
 namespace mrclab::netio {
-namespace {
-
-bool in_gate(ProcessState state) {
-  return state != ProcessState::kReleased && state != ProcessState::kFailed;
-}
-
-}  // namespace
-
 /// Puts what a node starts to send on its veths: trailer behind the frame, void frame for what is
 /// known to be lost, or straight to the neighbour where the wire stays inside the process.
 class Driver::Egress : public FrameSink {
@@ -47,6 +39,7 @@ class Driver::Egress : public FrameSink {
       hosted_.held.push_back({transmission.end, ifindex, std::move(frame)});
       return;
     }
+    ++driver_.sent_to_processes_;
     hosted_.socket->queue(ifindex, frame.storage().first(size + kTrailerBytes));
     hosted_.unsent.push_back(std::move(frame));
   }
@@ -126,6 +119,8 @@ Driver::Tick Driver::tick() {
   const FabricTime target = std::min(limit, bound);
   const bool advance = target > committed_;
   if (advance) run_nodes(target);
+  // Before the kernel has them, or somebody could count a frame as taken that nobody has sent.
+  page_.slot(processes_.self).frames_sent.store(sent_to_processes_, std::memory_order_release);
   for (HostedNode& hosted : nodes_) {
     release_held(hosted, clock);
     flush(hosted);
@@ -270,6 +265,7 @@ bool Driver::note_sequence(IngressWireState& wire, uint64_t sequence) {
     wire.next_sequence = sequence + 1;
   }
   ++wire.received;
+  ++taken_from_processes_;
   return true;
 }
 
@@ -317,7 +313,9 @@ void Driver::declare_gap(IngressWireState& wire, uint64_t sent) {
   for (uint64_t s = wire.next_sequence; s < sent; ++s) report_one(s);
   wire.missing.clear();
   wire.next_sequence = std::max(wire.next_sequence, sent);
-  wire.forgiven = sent - std::min(sent, wire.received);
+  const uint64_t forgiven = sent - std::min(sent, wire.received);
+  taken_from_processes_ += forgiven - wire.forgiven;
+  wire.forgiven = forgiven;
   page_.slot(processes_.self).gaps.store(report_.gap_count, std::memory_order_relaxed);
 }
 
@@ -359,7 +357,8 @@ void Driver::publish(LabTime now) {
   slot.waits_for.store(waits_for_, std::memory_order_relaxed);
   FabricTime next = FabricTime::never();
   for (const HostedNode& hosted : nodes_) next = std::min(next, hosted.node->next_event());
-  slot.next_event_ps.store(next.ps(), std::memory_order_relaxed);
+  slot.next_event_ps.store(next.ps(), std::memory_order_release);
+  slot.frames_taken.store(taken_from_processes_, std::memory_order_release);
   slot.done_ps.store(committed_.ps(), std::memory_order_release);
 }
 

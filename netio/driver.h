@@ -149,6 +149,8 @@ class Driver {
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;
+  uint64_t sent_to_processes_ = 0;
+  uint64_t taken_from_processes_ = 0;
   bool moved_ = false;
   DriverReport report_;
 };

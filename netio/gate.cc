@@ -16,12 +16,32 @@ uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
 FabricTime GatePage::slowest_done() const {
   FabricTime slowest = FabricTime::never();
   for (uint32_t i = 0; i < process_count; ++i) {
-    const ProcessState s = state(i);
-    if (s == ProcessState::kReleased || s == ProcessState::kFailed) continue;
+    if (!in_gate(state(i))) continue;
     slowest = std::min(slowest,
                        FabricTime::from_ps(processes[i].done_ps.load(std::memory_order_acquire)));
   }
   return slowest;
+}
+
+std::optional<FabricTime> GatePage::quiet_until() const {
+  // Taken counts before sent counts (Mattern's four counters): if the later sum of what was sent
+  // equals the earlier sum of what was taken, nothing was under way at any instant in between, and
+  // what each process said then about its next event includes every frame there is.
+  uint64_t taken = 0, sent = 0;
+  FabricTime next = FabricTime::never();
+  for (uint32_t i = 0; i < process_count; ++i) {
+    taken += processes[i].frames_taken.load(std::memory_order_acquire);
+  }
+  for (uint32_t i = 0; i < process_count; ++i) {
+    next = std::min(
+        next, FabricTime::from_ps(processes[i].next_event_ps.load(std::memory_order_acquire)));
+  }
+  for (uint32_t i = 0; i < process_count; ++i) {
+    sent += processes[i].frames_sent.load(std::memory_order_acquire);
+    if (!in_gate(state(i))) return std::nullopt;
+  }
+  if (sent != taken) return std::nullopt;
+  return next;
 }
 
 }  // namespace mrclab::netio

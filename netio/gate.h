@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,6 +31,10 @@ enum class ProcessState : uint32_t {
   kFailed,    ///< ended by its own error
   kReleased,  ///< the lab took it out of the gate: dead, or stopped from outside for too long
 };
+
+constexpr bool in_gate(ProcessState state) {
+  return state != ProcessState::kReleased && state != ProcessState::kFailed;
+}
 
 /// Live figures of an endpoint process, for whoever watches. Plain sums over its hosts.
 enum class ProgressCounter : uint32_t {
@@ -56,7 +61,12 @@ struct alignas(64) ProcessSlot {
   std::atomic<uint64_t> gaps{0};
   std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> waits_for{kNoProcess};  ///< who holds this process back, if anybody
-  std::atomic<int64_t> next_event_ps{0};        ///< earliest event in hand after the last tick
+  // Frames between processes, all wires together; a frame that was declared lost counts as taken.
+  // Written in this order, the first before the kernel gets the frames; read in the opposite order:
+  // see quiet_until().
+  std::atomic<uint64_t> frames_sent{0};
+  std::atomic<int64_t> next_event_ps{0};  ///< earliest event in hand after the last tick
+  std::atomic<uint64_t> frames_taken{0};
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };
 
@@ -83,6 +93,10 @@ struct GatePage {
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.
   FabricTime slowest_done() const;
+  /// The earliest event in any process, if no frame is under way between two of them: until then
+  /// nothing can happen in the whole lab, unless somebody outside does something. Empty while frames
+  /// are under way, and for good once a process has left the gate: what was sent to it stays unread.
+  std::optional<FabricTime> quiet_until() const;
 };
 
 }  // namespace mrclab::netio

@@ -187,6 +187,33 @@ TEST_SUITE("root: carried time") {
     CHECK(nodes.leaf_driver->report().late_frames == 0);
   }
 
+  TEST_CASE("what the gate calls quiet stays quiet, and frames under way are not") {
+    TwoNodes nodes(FabricTime::from_us(60));
+    int quiet_seen = 0, busy_seen = 0;
+    bool done = false;
+    for (int round = 0; round < 100'000 && !done; ++round) {
+      const std::optional<FabricTime> quiet = nodes.gate.quiet_until();
+      ++(quiet ? quiet_seen : busy_seen);
+      const size_t host_before = nodes.host->log.size(), leaf_before = nodes.leaf->log.size();
+      const bool host_done = nodes.host_driver->tick().finished;
+      const bool leaf_done = nodes.leaf_driver->tick().finished;
+      done = host_done && leaf_done;
+      const FabricTime bound = quiet.value_or(FabricTime::from_ps(-1));
+      for (size_t i = host_before; i < nodes.host->log.size(); ++i) {
+        REQUIRE(nodes.host->log[i].first >= bound);
+      }
+      for (size_t i = leaf_before; i < nodes.leaf->log.size(); ++i) {
+        REQUIRE(nodes.leaf->log[i].first >= bound);
+      }
+    }
+    CHECK(done);
+    CHECK(quiet_seen > 0);
+    CHECK(busy_seen > 0);
+    CHECK(nodes.gate.quiet_until() == FabricTime::never());
+    nodes.gate.set_state(1, ProcessState::kFailed);
+    CHECK_FALSE(nodes.gate.quiet_until());
+  }
+
   TEST_CASE("a frame without trailer is foreign and one with another wire's is refused") {
     TwoNodes nodes(FabricTime::from_us(60));
     PacketSocket intruder(nodes.host_ns);
