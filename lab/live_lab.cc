@@ -174,7 +174,7 @@ void LiveLab::wait_until_ready() {
 
 void LiveLab::start() {
   started_ = true;
-  gate_.limit_ps.store(FabricTime::never().ps(), std::memory_order_release);
+  publish_limit();
   pace_.start(netio::LabTime::now());
 }
 
@@ -183,10 +183,19 @@ FabricTime LiveLab::now() const {
   return std::min(std::max(slowest, FabricTime::zero()), options_.end);
 }
 
+void LiveLab::set_limit(FabricTime limit) {
+  limit_ = limit;
+  if (started_) publish_limit();
+}
+
+void LiveLab::publish_limit() {
+  gate_.limit_ps.store(std::min(limit_, mirror_.limit()).ps(), std::memory_order_release);
+}
+
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation());
-  gate_.limit_ps.store(mirror_.limit().ps(), std::memory_order_release);
+  publish_limit();
   if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
   watch_children();
   watch_heartbeats();

@@ -74,6 +74,16 @@ class LiveLab {
   /// process has finished or none is left.
   bool step();
 
+  /// Nobody commits past `limit` (never(): no limit); what is committed already stays. Combined with
+  /// the kernel mirror's own limit. The clock goes on: whoever stops a lab for long pauses it too.
+  void set_limit(FabricTime limit);
+  FabricTime limit() const { return limit_; }
+  /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
+  /// the pace it had.
+  void pause() { pace_.pause(netio::LabTime::now()); }
+  void resume() { pace_.resume(netio::LabTime::now()); }
+  bool paused() const { return pace_.paused(); }
+
   FabricTime now() const;  ///< committed by every process
   double dilation() const { return pace_.dilation(); }
   netio::GatePage& gate() { return gate_; }
@@ -91,6 +101,7 @@ class LiveLab {
  private:
   void start_daemons();
   void wait_until_ready();
+  void publish_limit();
   void watch_children();
   void watch_heartbeats();
   void watch_links();
@@ -108,6 +119,7 @@ class LiveLab {
   std::unique_ptr<LinkGuard> links_;  ///< goes before the fabric
   std::vector<netio::ChildProcess> children_;
   std::vector<OutsideFault> outside_faults_;
+  FabricTime limit_ = FabricTime::never();
   bool started_ = false;
 };
 

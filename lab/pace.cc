@@ -20,8 +20,16 @@ void Pace::start(netio::LabTime now) {
   started_ = adjusted_ = window_start_ = now + netio::ClockPage::kLeadNs;
 }
 
-void Pace::pause(netio::LabTime now) { clock_.set_dilation({0}, now); }
-void Pace::resume(netio::LabTime now) { clock_.set_dilation({dilation_}, now); }
+void Pace::pause(netio::LabTime now) {
+  paused_ = true;
+  clock_.set_dilation({0}, now);
+}
+
+void Pace::resume(netio::LabTime now) {
+  paused_ = false;
+  adjusted_ = now;
+  clock_.set_dilation({holding_ ? 0 : dilation_}, now);
+}
 
 void Pace::step(FabricTime slowest, netio::LabTime now) {
   if (now - window_start_ >= kWindowNs && slowest > at_window_) {
@@ -31,7 +39,7 @@ void Pace::step(FabricTime slowest, netio::LabTime now) {
     window_start_ = now;
     at_window_ = slowest;
   }
-  if (!fixed_ && now - adjusted_ >= kAdjustEveryNs) adjust(slowest, now);
+  if (!fixed_ && !paused_ && now - adjusted_ >= kAdjustEveryNs) adjust(slowest, now);
 }
 
 void Pace::adjust(FabricTime slowest, netio::LabTime now) {

@@ -39,6 +39,7 @@ class Pace {
   void step(FabricTime slowest, netio::LabTime now);
   void pause(netio::LabTime now);
   void resume(netio::LabTime now);
+  bool paused() const { return paused_; }
   double dilation() const { return dilation_; }
   /// Ends the last window. `slowest` as in step.
   DilationReport report(FabricTime slowest, netio::LabTime now) const;
@@ -50,6 +51,7 @@ class Pace {
   std::optional<double> fixed_;
   FabricTime head_start_;
   double dilation_ = kStart;
+  bool paused_ = false;
   bool holding_ = false;  ///< the clock waits for the slowest process
   netio::LabTime started_{}, adjusted_{}, window_start_{};
   FabricTime at_window_{};

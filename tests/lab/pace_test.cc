@@ -50,3 +50,21 @@ TEST_CASE("a fixed pace does not adapt, and the report says what really happened
   CHECK(report.min <= report.mean);
   CHECK(report.max >= report.mean);
 }
+
+TEST_CASE("a paused pace stays paused, whatever the processes do, until it is resumed") {
+  netio::ClockPage clock;
+  LabTime now{1};
+  clock.reset(FabricTime::zero(), now);
+  Pace pace(clock, std::nullopt, FabricTime::from_ns(1200));
+  pace.start(now);
+  FabricTime slowest;
+  drive(pace, clock, now, slowest, 1'000'000'000, 1'000);
+  pace.pause(now);
+  const FabricTime stands = clock.fabric_at(now + netio::ClockPage::kLeadNs);
+  drive(pace, clock, now, slowest, 1'000'000'000, 1'000);
+  CHECK(pace.paused());
+  CHECK(clock.fabric_at(now) == stands);
+  pace.resume(now);
+  drive(pace, clock, now, slowest, 1'000'000'000, 1'000);
+  CHECK(clock.fabric_at(now) > stands);
+}
