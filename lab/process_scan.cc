@@ -25,8 +25,9 @@ using netio::FileDescriptor;
 
 constexpr std::array<std::string_view, 4> kOurPrograms = {"mrclab-cli", "mrclab-labd",
                                                           "mrc-switchd", "mrc-endpointd"};
-/// A process in an uninterruptible wait ends late; longer than this is worth a message.
-constexpr std::chrono::milliseconds kKillPatience{5000};
+/// A process in an uninterruptible wait ends late (a daemon's rings close one after the other, 12-24
+/// ms each); longer than this is worth a message.
+constexpr std::chrono::milliseconds kKillPatience{15000};
 constexpr size_t kMaxEnvironment = 1 << 20;
 
 std::vector<pid_t> all_processes() {

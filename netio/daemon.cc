@@ -13,6 +13,7 @@
 #include "fabric/fabric_file.h"
 #include "netio/driver.h"
 #include "netio/log.h"
+#include "netio/parallel.h"
 #include "netio/rpc.h"
 #include "netio/run_recorder.h"
 #include "netio/shared_page.h"
@@ -24,6 +25,8 @@ namespace {
 // waking per packet.
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
+/// Rings are opened and closed by so many threads, which spend their time waiting.
+constexpr size_t kSocketThreads = 32;
 
 volatile std::sig_atomic_t g_stop = 0;  // a signal handler can reach nothing else
 
@@ -48,12 +51,21 @@ class Daemon {
         rpc_(config_.control_socket) {
     if (gate_.magic != GatePage::kMagic) throw std::runtime_error("not a gate page");
     open_outputs();
+    std::vector<const NodeSite*> sites;
     for (const NodeSite& site : topology_.nodes) {
-      if (config_.process_of_node.at(site.id.value) == config_.process) add_node(site);
+      if (config_.process_of_node.at(site.id.value) == config_.process) sites.push_back(&site);
     }
+    std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
+    in_parallel(sites.size(), kSocketThreads,
+                [&](size_t i) { sockets[i] = open_socket(*sites[i]); });
+    for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     apply_schedule();
     driver_.set_end(config_.end);
     add_methods();
+  }
+
+  ~Daemon() {
+    in_parallel(nodes_.size(), kSocketThreads, [this](size_t i) { nodes_[i].socket.reset(); });
   }
 
   int run() {
@@ -106,11 +118,16 @@ class Daemon {
         config_.run_dir / "captures" / (config_.process_name + ".pcapng"), options);
   }
 
-  void add_node(const NodeSite& site) {
+  std::unique_ptr<PacketSocket> open_socket(const NodeSite& site) const {
+    return std::make_unique<PacketSocket>(
+        NetworkNamespace::open("mrclab-" + config_.lab + "-" + site.name),
+        rings_for(site.ports.size(), 2 * topology_.links.size()));
+  }
+
+  void add_node(const NodeSite& site, std::unique_ptr<PacketSocket> socket) {
     Hosted hosted;
     hosted.id = site.id;
-    hosted.socket = std::make_unique<PacketSocket>(
-        NetworkNamespace::open("mrclab-" + config_.lab + "-" + site.name));
+    hosted.socket = std::move(socket);
     const bool capture_passed =
         config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
     hosted.recorder = std::make_unique<RunRecorder>(topology_, site.id, config_.end, capture_.get(),

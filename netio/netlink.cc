@@ -7,7 +7,10 @@
 #include <netlink/socket.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstring>
+#include <thread>
+#include <utility>
 
 namespace mrclab::netio {
 namespace {
@@ -63,12 +66,17 @@ NetlinkSocket::~NetlinkSocket() = default;
 void NetlinkSocket::queue(NlMessage message, std::string attempted, int tolerated) {
   nlmsghdr* header = nlmsg_hdr(message.get());
   header->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
-  header->nlmsg_seq = next_sequence_++;
   header->nlmsg_pid = 0;
+  send_soon({0, std::move(message), std::move(attempted), tolerated, 1});
+}
+
+void NetlinkSocket::send_soon(Pending request) {
+  nlmsghdr* header = nlmsg_hdr(request.message.get());
+  header->nlmsg_seq = request.sequence = next_sequence_++;
   const auto* bytes = reinterpret_cast<const uint8_t*>(header);
   outgoing_.insert(outgoing_.end(), bytes, bytes + header->nlmsg_len);
   outgoing_.resize(NLMSG_ALIGN(outgoing_.size()));
-  in_flight_.push_back({header->nlmsg_seq, std::move(attempted), tolerated});
+  in_flight_.push_back(std::move(request));
   if (outgoing_.size() >= kCoalescedBytes || in_flight_.size() >= kMaxInFlight) {
     send_outgoing();
     while (in_flight_.size() >= kMaxInFlight) receive_acknowledgements();
@@ -112,18 +120,28 @@ void NetlinkSocket::acknowledge(const nlmsghdr& header) {
   // The kernel answers in order; what stands before the answered one was answered without words.
   while (!in_flight_.empty() &&
          static_cast<int32_t>(in_flight_.front().sequence - header.nlmsg_seq) <= 0) {
-    const Pending& pending = in_flight_.front();
-    if (pending.sequence == header.nlmsg_seq && result->error != 0 &&
-        -result->error != pending.tolerated && !first_error_)
+    Pending pending = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    if (pending.sequence != header.nlmsg_seq) continue;
+    if (result->error == -ENOMEM && pending.tries < kMaxTries) {
+      ++pending.tries;
+      again_.push_back(std::move(pending));
+    } else if (result->error != 0 && -result->error != pending.tolerated && !first_error_) {
       first_error_ = std::make_unique<SystemError>(pending.attempted, -result->error,
                                                    extended_message(header));
-    in_flight_.pop_front();
+    }
   }
 }
 
 void NetlinkSocket::flush() {
   send_outgoing();
   while (!in_flight_.empty()) receive_acknowledgements();
+  while (!again_.empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (Pending& request : std::exchange(again_, {})) send_soon(std::move(request));
+    send_outgoing();
+    while (!in_flight_.empty()) receive_acknowledgements();
+  }
   if (first_error_) {
     const SystemError error = *first_error_;
     first_error_.reset();

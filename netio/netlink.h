@@ -31,6 +31,8 @@ class NetlinkSocket {
  public:
   /// Acknowledgements must fit the socket's receive buffer; sends are coalesced up to this many.
   static constexpr size_t kMaxInFlight = 64;
+  /// How often a request may be refused for want of memory, a millisecond between two tries.
+  static constexpr unsigned kMaxTries = 500;
 
   explicit NetlinkSocket(const NetworkNamespace& ns);
   NetlinkSocket(NetlinkSocket&&) noexcept;
@@ -38,7 +40,9 @@ class NetlinkSocket {
   ~NetlinkSocket();
 
   /// Sends `message` soon. `attempted` is for the error ("add route 5f00:0:100::/48 in mrclab-x").
-  /// An error number in `tolerated` (0: none) is no error.
+  /// An error number in `tolerated` (0: none) is no error. What is refused for want of memory is sent
+  /// again behind the others: the kernel takes some per-processor memory only from what it has at
+  /// hand, fetches more meanwhile, and some thousand routes with an encapsulation outrun it.
   void queue(NlMessage message, std::string attempted, int tolerated = 0);
   /// Waits until everything queued is acknowledged. Throws the first refusal as SystemError; the
   /// other requests have been carried out all the same.
@@ -54,9 +58,12 @@ class NetlinkSocket {
   };
   struct Pending {
     uint32_t sequence;
+    NlMessage message;
     std::string attempted;
     int tolerated;
+    unsigned tries;
   };
+  void send_soon(Pending request);
   void send_outgoing();
   void receive_acknowledgements();
   void acknowledge(const nlmsghdr& header);
@@ -65,6 +72,7 @@ class NetlinkSocket {
   uint32_t next_sequence_ = 1;
   std::vector<uint8_t> outgoing_;
   std::deque<Pending> in_flight_;
+  std::vector<Pending> again_;  ///< refused for want of memory
   std::unique_ptr<SystemError> first_error_;
   std::vector<uint8_t> receive_buffer_;
 };

@@ -20,7 +20,20 @@ constexpr size_t kSendBatch = 1024;  // UIO_MAXIOV
 /// Ethernet header, count, at most 128 bytes of the lost frame, trailer (fabric/trailer.h).
 constexpr size_t kVoidSlotPayload = 256;
 
+constexpr size_t kLabRingBytes = 256 << 20;  // of a big lab
+constexpr size_t kPortRingBytesMin = 64 << 10, kPortRingBytesMax = 256 << 10;
+constexpr size_t kRingBytesMin = 512 << 10, kRingBytesMax = 4 << 20;
+
 }  // namespace
+
+PacketSocketOptions rings_for(size_t ports, size_t lab_ports) {
+  const size_t share = std::clamp(kLabRingBytes / std::max<size_t>(lab_ports, 1), kPortRingBytesMin,
+                                  kPortRingBytesMax);
+  PacketSocketOptions options;
+  options.ring_bytes = std::clamp(ports * share, kRingBytesMin, kRingBytesMax);
+  options.void_ring_bytes = options.ring_bytes / 8;
+  return options;
+}
 
 /// One sendmmsg call's worth of headers, filled once and reused.
 struct PacketSocket::SendBatch {

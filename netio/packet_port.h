@@ -32,6 +32,11 @@ struct PacketSocketOptions {
   bool qdisc_bypass = false;
 };
 
+/// Rings for a node with `ports` of the `lab_ports` in its lab: the memory is shared out by ports, as
+/// the kernel clears all of it before the lab is up. A process is ahead of its neighbours by a
+/// wire's lookahead at most, which is some four full frames a port.
+PacketSocketOptions rings_for(size_t ports, size_t lab_ports);
+
 /// What was received and what the kernel lost, since the socket was opened.
 struct PacketStatistics {
   uint64_t received = 0;            ///< handed to drain's callback
