@@ -128,6 +128,13 @@ Analysis analyze(const RunInputs& in) {
   verdict.version = in.version;
   verdict.timing = in.timing;
   verdict.checks = run_checks(in.expectations, {in.topology, history, m, in.faults, in.hosts});
+  if (in.early_end) {
+    for (size_t i = 0; i < verdict.checks.size(); ++i) {
+      verdict.checks[i] = judge_early_end(in.expectations[i], std::move(verdict.checks[i]),
+                                          in.faults, end, *in.early_end);
+    }
+    verdict.notes.push_back(describe(*in.early_end, end));
+  }
   verdict.result = overall_result(verdict.checks, in.timing);
   if (evidence_incomplete && verdict.result == Result::kPass) {
     verdict.result = Result::kInconclusive;

@@ -2,9 +2,11 @@
 // The judge's front door: captures in, verdict out.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/early_end.h"
 #include "analysis/expectation.h"
 #include "analysis/fault_span.h"
 #include "analysis/measurements.h"
@@ -27,6 +29,8 @@ struct RunInputs {
   FabricTime end;              ///< of the run
   FabricTime base_rtt;         ///< zero: the topology's
   std::string history_sha256;  ///< from the nodes
+  /// Set when the run was ended, at `end`, before its scenario was.
+  std::optional<EarlyEnd> early_end = std::nullopt;
 };
 
 struct Analysis {

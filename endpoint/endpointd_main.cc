@@ -23,7 +23,7 @@ class EndpointProgram : public netio::DaemonProgram {
       config_.workloads =
           endpoint::parse_workloads(read_yaml_text(config.workload, "workload"), names);
     }
-    config_.end = config.end;
+    config_.end = config.work_end;
   }
 
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {

@@ -29,6 +29,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   run->add_option("--seed", options->seed, "in place of the scenario's");
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
+  run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
   run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second");
   run->add_option("--captures", options->captures, "hosts, all or none")
       ->check(CLI::IsMember({"hosts", "all", "none"}));

@@ -131,6 +131,7 @@ void LiveLab::start_daemons() {
     config.fabric_file = fabric_file;
     config.seed = options_.seed;
     config.end = options_.end;
+    config.work_end = options_.work_end;
     config.schedule = options_.schedule;
     config.capture = options_.capture;
     config.run_dir = options_.run_dir;

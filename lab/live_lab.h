@@ -38,7 +38,9 @@ struct LiveLabOptions {
   std::string name;
   RegularPlanes shape;  ///< the fabric, for the daemons to read
   uint64_t seed = 1;
-  FabricTime end = FabricTime::never();
+  FabricTime end = FabricTime::never();  ///< the daemons stop here
+  /// No application starts new work from here on, and no history is kept of what comes later.
+  FabricTime work_end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   netio::CaptureMode capture = netio::CaptureMode::kNone;
   std::filesystem::path run_dir;  ///< empty for a lab that stays

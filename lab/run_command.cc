@@ -23,6 +23,7 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
   overrides.fabric = options.fabric;
+  overrides.until = options.until;
   overrides.dilation = options.dilation;
   if (options.captures) overrides.captures = capture_scope(*options.captures);
   return overrides;

@@ -16,6 +16,7 @@ struct RunCommandOptions {
   World world = World::kLive;
   std::optional<uint64_t> seed;
   std::optional<std::string> fabric;    ///< in place of the scenario's
+  std::optional<std::string> until;     ///< ends the run here: "300us", "40rtt"
   std::optional<uint32_t> dilation;     ///< a fixed pace
   std::optional<std::string> captures;  ///< hosts | all | none
   std::filesystem::path out = "runs";   ///< where run folders go

@@ -54,6 +54,15 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
   }
 }
 
+/// At the end itself nothing is cut short.
+void read_until(const std::string& text, Scenario& out) {
+  const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
+  const FabricTime until = value.as_time();
+  if (until == FabricTime::zero()) value.fail_expecting("an instant after 0");
+  if (until > out.end) value.fail_expecting("at most the scenario's end at " + exact(out.end));
+  if (until < out.end) out.until = until;
+}
+
 void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) {
   const auto list = document.get("faults");
   if (!list) return;
@@ -158,6 +167,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   const YamlValue end = file.require("end");
   scenario.end = overrides.end ? *overrides.end : end.as_time();
   if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
+  if (overrides.until) read_until(*overrides.until, scenario);
   if (const auto captures = file.get("captures")) {
     scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
   }

@@ -37,7 +37,12 @@ struct Scenario {
   std::vector<faults::Fault> faults;
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
   FabricTime end;
+  std::optional<FabricTime> until;  ///< the run is ended here, before `end`
   std::vector<analysis::Expectation> expect;
+
+  /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
+  /// the whole run.
+  FabricTime stop() const { return until.value_or(end); }
 };
 
 /// What a command line may put in place of what the file says.
@@ -45,6 +50,7 @@ struct ScenarioOverrides {
   std::optional<uint64_t> seed;
   std::optional<std::string> fabric;  ///< a name or a path
   std::optional<FabricTime> end;
+  std::optional<std::string> until;  ///< a time of at most the end: "300us", "40rtt"
   std::optional<uint32_t> dilation;
   std::optional<CaptureScope> captures;
 };

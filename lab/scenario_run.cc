@@ -53,7 +53,7 @@ ProgressSample sample_of(const Scenario& scenario, LiveLab& lab) {
   netio::GatePage& gate = lab.gate();
   ProgressSample sample;
   sample.now = lab.now();
-  sample.end = scenario.end;
+  sample.end = scenario.stop();
   sample.dilation = lab.dilation();
   for (uint32_t plane = 0; plane < scenario.topology.planes && plane < netio::kMaxPlanes; ++plane) {
     sample.plane_bytes.push_back(gate.progress(ProgressCounter::kPlaneBytes, plane));
@@ -79,7 +79,8 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   live.name = options.lab_name.value_or(lab_name_for(scenario.name));
   live.shape = scenario.fabric;
   live.seed = scenario.seed;
-  live.end = scenario.end;
+  live.end = scenario.stop();
+  live.work_end = scenario.end;
   live.schedule = scenario.schedule;
   live.capture = capture_mode(scenario.captures);
   live.run_dir = std::filesystem::absolute(folder.path);
@@ -182,24 +183,30 @@ analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& optio
     names.push_back(
         {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
   }
+  std::vector<analysis::FaultSpan> faults =
+      analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
+  std::optional<analysis::EarlyEnd> early_end;
+  if (scenario.until) {
+    early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};
+  }
   outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
                                                                 : analysis::TimingMode::kWall;
   outcome.timing.faithful =
       outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
-  return {
-      .topology = scenario.topology,
-      .captures = analysis::captures_in(folder.captures()),
-      .faults = analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.end),
-      .expectations = scenario.expect,
-      .hosts = std::move(outcome.hosts),
-      .timing = std::move(outcome.timing),
-      .scenario = scenario.name,
-      .world = std::string(name_of(options.world)),
-      .version = MRCLAB_VERSION,
-      .seed = scenario.seed,
-      .end = scenario.end,
-      .base_rtt = scenario.topology.base_rtt,
-      .history_sha256 = history_sha256(std::move(outcome.history))};
+  return {.topology = scenario.topology,
+          .captures = analysis::captures_in(folder.captures()),
+          .faults = std::move(faults),
+          .expectations = scenario.expect,
+          .hosts = std::move(outcome.hosts),
+          .timing = std::move(outcome.timing),
+          .scenario = scenario.name,
+          .world = std::string(name_of(options.world)),
+          .version = MRCLAB_VERSION,
+          .seed = scenario.seed,
+          .end = scenario.stop(),
+          .base_rtt = scenario.topology.base_rtt,
+          .history_sha256 = history_sha256(std::move(outcome.history)),
+          .early_end = std::move(early_end)};
 }
 
 }  // namespace

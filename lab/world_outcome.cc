@@ -88,7 +88,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   for (const NodeSite& site : topology.nodes) {
     const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
-        topology, site.id, scenario.end,
+        topology, site.id, scenario.stop(),
         scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events));
   }
   endpoint::HostConfig host_config;
@@ -105,9 +105,9 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
       },
       [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
 
-  const FabricTime step = std::max(scenario.end / 100, FabricTime::from_ns(1));
-  for (FabricTime t = step; world.now() < scenario.end; t += step) {
-    world.run_until(std::min(t, scenario.end));
+  const FabricTime step = std::max(scenario.stop() / 100, FabricTime::from_ns(1));
+  for (FabricTime t = step; world.now() < scenario.stop(); t += step) {
+    world.run_until(std::min(t, scenario.stop()));
     if (!go_on(world.now())) break;
   }
 

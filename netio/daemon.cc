@@ -130,8 +130,9 @@ class Daemon {
     hosted.socket = std::move(socket);
     const bool capture_passed =
         config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
-    hosted.recorder = std::make_unique<RunRecorder>(topology_, site.id, config_.end, capture_.get(),
-                                                    capture_passed, events_.get());
+    hosted.recorder =
+        std::make_unique<RunRecorder>(topology_, site.id, std::min(config_.end, config_.work_end),
+                                      capture_.get(), capture_passed, events_.get());
     hosted.node =
         program_->make_node({topology_, site.id, config_.seed, frames_, *hosted.recorder});
     driver_.add_node(site.id, *hosted.node, *hosted.socket);

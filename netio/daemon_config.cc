@@ -41,6 +41,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"fabric_file", config.fabric_file.string()},
       {"seed", config.seed},
       {"end_ps", config.end.ps()},
+      {"work_end_ps", config.work_end.ps()},
       {"schedule", schedule},
       {"capture", name_of(config.capture)},
       {"run_dir", config.run_dir.string()},
@@ -72,6 +73,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.fabric_file = json.at("fabric_file").get<std::string>();
     json.at("seed").get_to(config.seed);
     config.end = FabricTime::from_ps(json.at("end_ps").get<int64_t>());
+    config.work_end = FabricTime::from_ps(json.at("work_end_ps").get<int64_t>());
     config.capture = capture_mode(json.at("capture").get<std::string>());
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();

@@ -23,7 +23,10 @@ struct DaemonConfig {
   std::vector<uint32_t> process_of_node;
   std::filesystem::path fabric_file;  ///< resolved fabric
   uint64_t seed = 1;
-  FabricTime end = FabricTime::never();
+  FabricTime end = FabricTime::never();  ///< stops committing here
+  /// No application starts new work from here on, and no history is kept of what comes later: a lab
+  /// that stays goes on past it.
+  FabricTime work_end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   CaptureMode capture = CaptureMode::kHosts;
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written

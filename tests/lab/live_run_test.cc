@@ -82,7 +82,33 @@ TEST_CASE("the same seed gives the same simulated history, another seed another"
         first.metrics.history_sha256);
 }
 
+TEST_CASE("a run that is ended early judges only what it saw, and a whole one is not touched") {
+  const TemporaryFolder folder;
+  Scenario scenario = small_scenario();
+  const RunOptions options = options_in(folder, World::kSim);
+  const std::string whole = run_scenario(scenario, options).verdict.metrics.history_sha256;
+  scenario.until = FabricTime::from_us(60);  // before the fault at 80 us
+  const analysis::Verdict early = run_scenario(scenario, options).verdict;
+  CHECK(early.metrics.history_sha256 != whole);
+  CHECK(early.faults.empty());
+  CHECK(early.result == analysis::Result::kInconclusive);
+  CHECK(early.checks.at(0).result == analysis::Result::kPass);          // no_qp_error
+  CHECK(early.checks.at(2).result == analysis::Result::kInconclusive);  // healed
+  scenario.until = scenario.end;
+  CHECK(run_scenario(scenario, options).verdict.metrics.history_sha256 == whole);
+}
+
 TEST_SUITE("root: live runs") {
+  TEST_CASE("a live run that is ended early has the history of the simulator up to there") {
+    const TemporaryFolder folder;
+    Scenario scenario = small_scenario();
+    scenario.until = FabricTime::from_us(100);
+    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    CHECK(live.verdict.timing.faithful);
+    CHECK(live.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
   TEST_CASE("a live run is FAITHFUL and has the history of the simulator") {
     const TemporaryFolder folder;
     const Scenario scenario = small_scenario();

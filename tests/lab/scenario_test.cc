@@ -150,6 +150,23 @@ TEST_CASE("the run folder gets the resolved scenario and one line of JSON per ef
   CHECK_THROWS_AS(write_resolved_scenario(s, "/nonexistent/x.yaml"), std::runtime_error);
 }
 
+TEST_CASE("--until is at most the end, and leaves the work as it is") {
+  const auto with = [](const char* until) {
+    ScenarioOverrides overrides;
+    overrides.until = until;
+    return load_scenario("optic-glitch", overrides);
+  };
+  const Scenario early = with("300us");
+  CHECK(early.stop() == FabricTime::from_us(300));
+  CHECK(early.end == FabricTime::from_us(1200));
+  CHECK(with("2rtt").stop() == early.topology.base_rtt * 2);
+  CHECK_FALSE(with("1200us").until.has_value());
+  for (const char* bad : {"0us", "1201us", "soon", "", "-3us", "+3us"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(with(bad), InputError);
+  }
+}
+
 TEST_CASE("a command line may put its own seed, fabric, end, pace and captures in place") {
   ScenarioOverrides o;
   o.seed = 42;
