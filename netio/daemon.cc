@@ -168,6 +168,24 @@ class Daemon {
     });
     rpc_.method("report", [this](const Json&) { return report(); });
     rpc_.method("counters", [this](const Json&) { return counters(); });
+    rpc_.method("watch", [this](const Json& filter) {
+      set_watch(filter.is_null()
+                    ? nullptr
+                    : std::make_unique<RecordWatch>(topology_, record_filter_from(filter),
+                                                    gate_.slot(config_.process).watched_records));
+      return Json{{"watching", watch_ != nullptr}};
+    });
+    rpc_.method("watched", [this](const Json&) {
+      if (watch_ == nullptr) throw RpcError(kRpcRefused, "nothing is watched");
+      return watch_->take();
+    });
+  }
+
+  /// For single steps: null when nobody steps.
+  void set_watch(std::unique_ptr<RecordWatch> watch) {
+    watch_ = std::move(watch);
+    for (Hosted& hosted : nodes_) hosted.recorder->set_watch(watch_.get());
+    driver_.watch(watch_ ? watch_->filter().node : std::nullopt);
   }
 
   Json counters() const {
@@ -240,6 +258,7 @@ class Daemon {
   FramePool frames_;
   std::unique_ptr<PcapngWriter> capture_;
   std::unique_ptr<EventLog> events_;
+  std::unique_ptr<RecordWatch> watch_;
   std::vector<Hosted> nodes_;
   Driver driver_;
   RpcServer rpc_;

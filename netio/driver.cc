@@ -355,11 +355,27 @@ void Driver::publish(LabTime now) {
   ProcessSlot& slot = page_.slot(processes_.self);
   slot.heartbeat_ns.store(now.ns, std::memory_order_relaxed);
   slot.waits_for.store(waits_for_, std::memory_order_relaxed);
-  FabricTime next = FabricTime::never();
-  for (const HostedNode& hosted : nodes_) next = std::min(next, hosted.node->next_event());
-  slot.next_event_ps.store(next.ps(), std::memory_order_release);
+  publish_next_events();
   slot.frames_taken.store(taken_from_processes_, std::memory_order_release);
   slot.done_ps.store(committed_.ps(), std::memory_order_release);
+}
+
+void Driver::publish_next_events() {
+  FabricTime next = FabricTime::never();
+  FabricTime watched = FabricTime::never();
+  for (const HostedNode& hosted : nodes_) {
+    const FabricTime event = hosted.node->next_event();
+    next = std::min(next, event);
+    if (!watched_ || *watched_ == hosted.id) watched = std::min(watched, event);
+  }
+  ProcessSlot& slot = page_.slot(processes_.self);
+  slot.next_event_ps.store(next.ps(), std::memory_order_release);
+  slot.watched_next_ps.store(watched.ps(), std::memory_order_release);
+}
+
+void Driver::watch(std::optional<NodeId> node) {
+  watched_ = node;
+  publish_next_events();
 }
 
 bool Driver::all_accounted_for() const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,6 +63,9 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Stops committing at `end`; what starts up to there is sent.
   void set_end(FabricTime end) { end_ = end; }
+  /// Publishes this node's next event as the one that is waited for: never() if it is not here;
+  /// empty: of all nodes.
+  void watch(std::optional<NodeId> node);
 
   struct Tick {
     bool advanced = false;     ///< fabric time was committed, or frames were moved
@@ -127,6 +131,7 @@ class Driver {
   bool is_fast_ingress(const IngressWireState& wire) const;
   void deliver_fast(const Port& port, Transmission&& transmission);
   void publish(LabTime now);
+  void publish_next_events();
   bool all_accounted_for() const;
 
   GatePage& page_;
@@ -147,6 +152,7 @@ class Driver {
   FabricTime end_ = FabricTime::never();
   FabricTime earliest_need_ = FabricTime::never();   ///< among frames drained in this tick
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
+  std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;
   uint64_t sent_to_processes_ = 0;

@@ -23,25 +23,42 @@ FabricTime GatePage::slowest_done() const {
   return slowest;
 }
 
+uint64_t GatePage::watched_records() const {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < process_count; ++i) {
+    sum += processes[i].watched_records.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
 std::optional<FabricTime> GatePage::quiet_until() const {
+  const std::optional<Quiet> found = quiet();
+  if (!found) return std::nullopt;
+  return found->next;
+}
+
+std::optional<GatePage::Quiet> GatePage::quiet() const {
   // Taken counts before sent counts (Mattern's four counters): if the later sum of what was sent
   // equals the earlier sum of what was taken, nothing was under way at any instant in between, and
   // what each process said then about its next event includes every frame there is.
   uint64_t taken = 0, sent = 0;
-  FabricTime next = FabricTime::never();
+  Quiet quiet{FabricTime::never(), FabricTime::never()};
   for (uint32_t i = 0; i < process_count; ++i) {
     taken += processes[i].frames_taken.load(std::memory_order_acquire);
   }
   for (uint32_t i = 0; i < process_count; ++i) {
-    next = std::min(
-        next, FabricTime::from_ps(processes[i].next_event_ps.load(std::memory_order_acquire)));
+    const auto at = [](const std::atomic<int64_t>& ps) {
+      return FabricTime::from_ps(ps.load(std::memory_order_acquire));
+    };
+    quiet.next = std::min(quiet.next, at(processes[i].next_event_ps));
+    quiet.watched = std::min(quiet.watched, at(processes[i].watched_next_ps));
   }
   for (uint32_t i = 0; i < process_count; ++i) {
     sent += processes[i].frames_sent.load(std::memory_order_acquire);
     if (!in_gate(state(i))) return std::nullopt;
   }
   if (sent != taken) return std::nullopt;
-  return next;
+  return quiet;
 }
 
 }  // namespace mrclab::netio

@@ -65,8 +65,10 @@ struct alignas(64) ProcessSlot {
   // Written in this order, the first before the kernel gets the frames; read in the opposite order:
   // see quiet_until().
   std::atomic<uint64_t> frames_sent{0};
-  std::atomic<int64_t> next_event_ps{0};  ///< earliest event in hand after the last tick
+  std::atomic<int64_t> next_event_ps{0};    ///< earliest event in hand after the last tick
+  std::atomic<int64_t> watched_next_ps{0};  ///< the same, of the node that a single step waits for
   std::atomic<uint64_t> frames_taken{0};
+  std::atomic<uint64_t> watched_records{0};  ///< matches of a RecordWatch; before done_ps
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };
 
@@ -97,6 +99,13 @@ struct GatePage {
   /// nothing can happen in the whole lab, unless somebody outside does something. Empty while frames
   /// are under way, and for good once a process has left the gate: what was sent to it stays unread.
   std::optional<FabricTime> quiet_until() const;
+  struct Quiet {
+    FabricTime next;     ///< quiet_until()
+    FabricTime watched;  ///< the earliest event in hand of what is watched (Driver::watch)
+  };
+  std::optional<Quiet> quiet() const;
+  /// Records that the watches of all processes have matched (netio/record_watch.h).
+  uint64_t watched_records() const;
 };
 
 }  // namespace mrclab::netio

@@ -50,6 +50,7 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
 
 void RunRecorder::packet(const PacketRecord& record) {
   history_.packet(record);
+  if (watch_ != nullptr) watch_->packet(node_, record);
   if (capture_ == nullptr || record.t > end_ || !record.frame) return;
   PcapngRecord captured;
   captured.interface = drop_interface_;
@@ -71,6 +72,7 @@ void RunRecorder::packet(const PacketRecord& record) {
 }
 
 void RunRecorder::event(const EventRecord& record) {
+  if (watch_ != nullptr) watch_->event(node_, record);
   if (events_ != nullptr && record.t <= end_) events_->write(topology_, node_, record);
 }
 

@@ -11,6 +11,7 @@
 #include "fabric/history.h"
 #include "fabric/node.h"
 #include "netio/pcapng.h"
+#include "netio/record_watch.h"
 
 namespace mrclab::netio {
 
@@ -41,6 +42,8 @@ class RunRecorder : public NodeObserver {
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
   const HistoryDigest& history() const { return history_; }
+  /// Tells `watch` everything from now on; null: nobody. It must outlive this, or be taken away.
+  void set_watch(RecordWatch* watch) { watch_ = watch; }
 
  private:
   const Topology& topology_;
@@ -49,6 +52,7 @@ class RunRecorder : public NodeObserver {
   PcapngWriter* capture_;
   bool capture_passed_;
   EventLog* events_;
+  RecordWatch* watch_ = nullptr;
   HistoryDigest history_;
   std::vector<uint32_t> interface_of_port_;
   uint32_t drop_interface_ = 0;
