@@ -25,7 +25,7 @@ class EarlyJudge {
   }
   CheckResult operator()(const ExpectHealed&) const {
     // Also a path that nobody used again may be used later.
-    if (check_.result != Result::kPass) return inconclusive(check_, "open at " + at() + ", so far");
+    if (check_.result != Result::kPass) return inconclusive(check_, "still open at " + at());
     const bool more = std::any_of(early_.not_reached.begin(), early_.not_reached.end(),
                                   [](const FaultSpan& fault) { return fault.heals; });
     return more ? inconclusive(check_, "faults begin after " + at()) : check_;

@@ -11,10 +11,14 @@
 #include "lab/bring_up.h"
 #include "lab/cli.h"
 #include "lab/cli_choice.h"
+#include "lab/clock_text.h"
 #include "lab/describe.h"
 #include "lab/link_states.h"
+#include "lab/queue_pairs.h"
 #include "lab/resident.h"
+#include "lab/scenario.h"
 #include "lab/terminal.h"
+#include "netio/rpc.h"
 
 namespace mrclab::lab {
 namespace {
@@ -57,28 +61,50 @@ void make_room(const std::string& lab) {
 
 struct UpOptions {
   std::string fabric;
-  std::string name;
-  bool isolate = false;
+  std::string scenario;
+  ResidentOptions resident;
 };
 
-int up_command(const UpOptions& options) {
-  const auto file = find_fabric(options.fabric);
-  const Topology topology = read_fabric_file(file);
-  check_lookahead(topology);
-  const std::string lab = options.name.empty() ? default_lab_name(topology.name) : options.name;
+/// Finds and checks the files, before anything is started.
+Topology check_files(UpOptions& options) {
+  ResidentOptions& resident = options.resident;
+  if (options.fabric.empty() && options.scenario.empty()) {
+    throw InputError("name a fabric (pair, octet, hall, a file) or a --scenario");
+  }
+  if (!options.fabric.empty()) resident.fabric_file = find_fabric(options.fabric);
+  if (resident.dilation) parse_dilation(*resident.dilation);
+  if (options.scenario.empty()) {
+    Topology topology = read_fabric_file(resident.fabric_file);
+    check_lookahead(topology);
+    return topology;
+  }
+  resident.scenario_file = find_incident(options.scenario);
+  ScenarioOverrides overrides;
+  if (!options.fabric.empty()) overrides.fabric = resident.fabric_file;
+  return read_scenario_file(resident.scenario_file, overrides).topology;
+}
+
+int up_command(UpOptions options) {
+  const Topology topology = check_files(options);
+  std::string& lab = options.resident.lab;
+  if (lab.empty()) lab = default_lab_name(topology.name);
   require_lab_name(lab);
   require_root("up");
   make_room(lab);
   const auto start = std::chrono::steady_clock::now();
   ProgressLine line;
-  start_resident({file, lab, options.isolate}, [&line](const BringUpStep& step) {
+  start_resident(options.resident, [&line](const BringUpStep& step) {
     line.show(fmt::format("{} {}/{}", step.what, step.done, step.total));
   });
   line.clear();
   fmt::print("lab {} is up: {} nodes, {} links, in {:.2f} s\n", lab, topology.nodes.size(),
              topology.links.size(), seconds_since(start));
   const uint32_t last = topology.host_count() - 1;
-  fmt::print("try:  mrclab exec h0 -- ping -c 3 h{}\n", last);
+  if (options.resident.paused) {
+    fmt::print("time stands at 0; try:  mrclab clock step, mrclab clock resume\n");
+  } else {
+    fmt::print("try:  mrclab exec h0 -- ping -c 3 h{}\n", last);
+  }
   return 0;
 }
 
@@ -101,24 +127,39 @@ int down_command(const std::optional<std::string>& name, bool all) {
   return report.problems.empty() ? 0 : 3;
 }
 
+/// Null for a lab that is owned by `run`, or does not answer, or is none of this user's.
+json clock_of(const std::string& lab) {
+  try {
+    json state = netio::RpcClient(control_socket({}, lab))
+                     .call("clock_state", nullptr, std::chrono::seconds(1));
+    state.erase("outcome");
+    return state;
+  } catch (const std::exception&) {
+    return json();
+  }
+}
+
 int ls_command(bool as_json) {
   json list = json::array();
-  std::vector<std::vector<std::string>> rows{{"LAB", "FABRIC", "NODES", "STATE", "OWNER"}};
+  std::vector<std::vector<std::string>> rows{
+      {"LAB", "FABRIC", "NODES", "STATE", "OWNER", "FABRIC TIME"}};
   for (const std::string& lab : recorded_labs({})) {
     const std::optional<LabRecord> record = read_record({}, lab);
     if (!record) {
-      rows.push_back({lab, "-", "-", "unfinished", "-"});
+      rows.push_back({lab, "-", "-", "unfinished", "-", "-"});
       list.push_back({{"lab", lab}, {"state", "unfinished"}});
       continue;
     }
     const std::string state = state_of(*record);
+    const json clock = state == "up" ? clock_of(lab) : json();
     rows.push_back({lab, record->fabric, std::to_string(record->nodes.size()), state,
-                    std::to_string(record->owner.pid)});
+                    std::to_string(record->owner.pid), clock.is_null() ? "-" : clock_line(clock)});
     list.push_back({{"lab", lab},
                     {"fabric", record->fabric},
                     {"nodes", record->nodes.size()},
                     {"state", state},
-                    {"owner", record->owner.pid}});
+                    {"owner", record->owner.pid},
+                    {"clock", clock}});
   }
   if (as_json) {
     fmt::print("{}\n", list.dump(1));
@@ -133,6 +174,8 @@ int ls_command(bool as_json) {
 struct InspectOptions {
   std::optional<std::string> name;
   std::vector<std::string> evs;  ///< empty, or two hosts
+  bool qps = false;
+  bool history = false;
   bool as_json = false;
 };
 
@@ -143,6 +186,16 @@ uint32_t host_number(const Topology& topology, const std::string& name) {
                                  topology.host_count() - 1));
   }
   return topology.node(*node).index;
+}
+
+int inspect_qps(const std::string& lab, bool as_json) {
+  const auto file = LabPaths{}.lab_directory(lab) / kScenarioFile;
+  if (!std::filesystem::exists(file)) {
+    throw InputError("lab '" + lab + "' runs no scenario, so it has no queue pairs");
+  }
+  const json pairs = describe_queue_pairs(read_scenario_file(file));
+  fmt::print("{}", as_json ? pairs.dump(1) + "\n" : queue_pairs_text(pairs));
+  return 0;
 }
 
 int inspect_command(const InspectOptions& options) {
@@ -156,22 +209,39 @@ int inspect_command(const InspectOptions& options) {
     fmt::print("{}", options.as_json ? paths.dump(1) + "\n" : paths_text(paths));
     return 0;
   }
+  if (options.qps) return inspect_qps(record.lab, options.as_json);
   require_root("inspect");
+  if (options.history) {
+    const json history = netio::RpcClient(control_socket({}, record.lab)).call("history");
+    fmt::print("{}", options.as_json ? history.dump(1) + "\n" : history_text(history));
+    return 0;
+  }
   const std::vector<bool> up = link_states(topology, record.lab);
-  const json fabric =
+  json fabric =
       describe_fabric(topology, record.lab, [&up](LinkId link) { return up[link.value]; });
-  fmt::print("{}", options.as_json ? fabric.dump(1) + "\n" : fabric_text(fabric));
+  fabric["clock"] = clock_of(record.lab);
+  if (options.as_json) {
+    fmt::print("{}\n", fabric.dump(1));
+    return 0;
+  }
+  if (!fabric["clock"].is_null()) fmt::print("fabric time {}\n", clock_line(fabric["clock"]));
+  fmt::print("{}", fabric_text(fabric));
   return 0;
 }
 
 void add_up_and_down(CLI::App& app, CliResult& result) {
   auto up_options = std::make_shared<UpOptions>();  // shared with the callback, which outlives this
   CLI::App* up = app.add_subcommand("up", "Bring up a lab that stays");
-  up->add_option("FABRIC", up_options->fabric, "a shipped fabric (pair, octet, hall) or a file")
-      ->required();
-  up->add_option("--name", up_options->name, "the lab's name (default: the fabric's)");
-  up->add_flag("--isolate", up_options->isolate, "one process per node");
-  up->footer("Example: sudo mrclab up octet --name first");
+  ResidentOptions& resident = up_options->resident;
+  up->add_option("FABRIC", up_options->fabric,
+                 "a shipped fabric (pair, octet, hall) or a file; with --scenario in its place");
+  up->add_option("--scenario", up_options->scenario, "run this: a shipped incident or a file");
+  up->add_option("--name", resident.lab, "the lab's name (default: the fabric's)");
+  up->add_flag("--paused", resident.paused, "fabric time stands at 0 until told (see clock)");
+  up->add_option("--dilation", resident.dilation,
+                 "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
+  up->add_flag("--isolate", resident.isolate, "one process per node");
+  up->footer("Example: sudo mrclab up --scenario optic-glitch --paused");
   up->callback([up_options, &result] { result.code = up_command(*up_options); });
 
   auto name = std::make_shared<std::optional<std::string>>();
@@ -200,6 +270,9 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   inspect->add_option("--evs", options->evs, "entropy values from one host to another")
       ->expected(2)
       ->type_name("FROM TO");
+  inspect->add_flag("--qps", options->qps, "queue pairs of the lab's scenario");
+  inspect->add_flag("--history", options->history,
+                    "digest of the scenario's packet history so far");
   inspect->add_flag("--json", options->as_json, "as JSON");
   inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5");
   inspect->callback([options, &result] { result.code = inspect_command(*options); });

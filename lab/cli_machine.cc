@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "fabric/yaml.h"
-#include "lab/cli.h"
+#include "lab/cli_clock.h"
 #include "lab/completion.h"
 #include "lab/doctor.h"
 #include "lab/validate.h"
@@ -67,6 +67,7 @@ int cli_main(int argc, char** argv) {
   CliResult result;
   add_run_verbs(app, result);
   add_lab_verbs(app, result);
+  add_clock_verb(app, result);
   add_node_verbs(app, result);
   add_transport_verb(app, result);
   add_perf_verbs(app, result);

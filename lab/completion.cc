@@ -23,7 +23,7 @@ std::string shipped(const char* kind) {
 /// What may stand where this verb wants a word that is no option.
 std::string words_of(const std::string& verb) {
   constexpr const char* kLabs = "$(cd /run/mrclab 2>/dev/null && echo *)";
-  if (verb == "up") return shipped("fabrics");
+  if (verb == "up") return shipped("fabrics") + " " + shipped("incidents");
   if (verb == "perf") return shipped("fabrics");
   if (verb == "run") return shipped("incidents");
   if (verb == "down" || verb == "inspect") return kLabs;

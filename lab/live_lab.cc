@@ -27,14 +27,6 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   netio::write_file(file, text);
 }
 
-FabricTime shortest_lookahead(const Topology& topology) {
-  FabricTime shortest = FabricTime::never();
-  for (const Wire& wire : topology.wires_list) {
-    shortest = std::min(shortest, topology.lookahead(wire.id));
-  }
-  return shortest;
-}
-
 netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t processes) {
   auto& gate = page.as<netio::GatePage>();
   gate.magic = netio::GatePage::kMagic;
@@ -80,6 +72,14 @@ ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host
     }
   }
   return plan;
+}
+
+FabricTime shortest_lookahead(const Topology& topology) {
+  FabricTime shortest = FabricTime::never();
+  for (const Wire& wire : topology.wires_list) {
+    shortest = std::min(shortest, topology.lookahead(wire.id));
+  }
+  return shortest;
 }
 
 LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress)
@@ -195,7 +195,8 @@ void LiveLab::publish_limit() {
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
-  mirror_.step(slowest, pace_.dilation());
+  // However short an outage is, who steps through it has the time to look at it.
+  mirror_.step(slowest, pace_.paused() ? Pace::kSlowest : pace_.dilation());
   publish_limit();
   if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
   watch_children();

@@ -34,6 +34,9 @@ struct ProcessPlan {
 };
 ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes);
 
+/// No frame is needed by anybody before this long after its start.
+FabricTime shortest_lookahead(const Topology& topology);
+
 struct LiveLabOptions {
   std::string name;
   RegularPlanes shape;  ///< the fabric, for the daemons to read

@@ -10,28 +10,29 @@
 #include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "fabric/fabric_file.h"
-#include "lab/describe.h"
+#include "lab/lab_clock.h"
 #include "lab/live_lab.h"
+#include "lab/live_options.h"
+#include "lab/resident_methods.h"
 #include "netio/file_descriptor.h"
 #include "netio/log.h"
-#include "netio/rpc.h"
 
 namespace mrclab::lab {
 namespace {
 
 using netio::FileDescriptor;
 using nlohmann::json;
-using std::chrono::steady_clock;
 
 /// How often the lab is looked after: the pace, the kernel mirror and dead children.
-constexpr std::chrono::milliseconds kStep{5};
+constexpr std::chrono::milliseconds kLook{5};
 
 /// One fabric microsecond takes a millisecond: a ping across three switches about 20 ms.
 constexpr double kResidentDilation = 1000;
 /// A lab that stays is mostly idle; half the wake-ups of a run.
-constexpr int64_t kResidentTickNs = 500'000;
+constexpr int64_t kIdleTickNs = 500'000;
 
 volatile std::sig_atomic_t g_asked_to_end = 0;  // a signal handler can reach nothing else
 
@@ -60,82 +61,93 @@ void prepare_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
-void add_methods(netio::RpcServer& server, LiveLab& live, const Topology& topology, bool& end) {
-  const auto since = steady_clock::now();
-  const auto link_is_up = [&live](LinkId link) { return live.fabric().link_is_up(link); };
-  server.method("status", [&live, &topology, since](const json&) {
-    const auto up_for =
-        std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - since);
-    json outside = json::array();
-    for (const OutsideFault& fault : live.outside_faults()) outside.push_back(fault.what);
-    return json{{"lab", live.fabric().lab()},
-                {"fabric", topology.name},
-                {"pid", ::getpid()},
-                {"up_seconds", up_for.count()},
-                {"fabric_ns", live.now().ns()},
-                {"dilation", live.dilation()},
-                {"outside_faults", std::move(outside)}};
-  });
-  server.method("inspect", [&live, &topology, link_is_up](const json&) {
-    return describe_fabric(topology, live.fabric().lab(), link_is_up);
-  });
-  server.method("down", [&end](const json&) {
-    end = true;
-    return json{{"down", true}};
-  });
-}
+/// How often somebody looks when the lab does single steps: a tick is 250 us.
+constexpr std::chrono::microseconds kStepLook{200};
 
 /// Until somebody asks for the end. A client that asked for `down` gets its answer first.
-void serve(LiveLab& live, const Topology& topology, spdlog::logger& log) {
-  netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
-  bool end = false;
-  add_methods(server, live, topology, end);
+void serve(ResidentLab& lab, spdlog::logger& log) {
+  netio::RpcServer server(control_socket(lab.live.fabric().paths(), lab.live.fabric().lab()));
+  add_resident_methods(server, lab);
   size_t faults_told = 0;
-  while (!end && g_asked_to_end == 0) {
-    live.step();
-    for (; faults_told < live.outside_faults().size(); ++faults_told) {
-      log.warn("{}", live.outside_faults()[faults_told].what);
+  while (!lab.end && g_asked_to_end == 0) {
+    lab.live.step();
+    lab.clock.look();
+    for (; faults_told < lab.live.outside_faults().size(); ++faults_told) {
+      log.warn("{}", lab.live.outside_faults()[faults_told].what);
     }
-    server.poll_for(kStep);
+    if (lab.clock.busy()) {
+      server.poll();
+      std::this_thread::sleep_for(kStepLook);
+    } else {
+      server.poll_for(kLook);
+    }
   }
   server.poll();
 }
 
+/// A lab without a scenario is a fabric that waits for ordinary traffic.
+LiveLabOptions live_options(const ResidentOptions& options, const RegularPlanes& shape,
+                            const std::optional<Scenario>& scenario) {
+  LiveLabOptions live;
+  if (scenario) {
+    live = live_options_of(*scenario);
+    live.end = FabricTime::never();
+  } else {
+    // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are
+    // steady.
+    live.dilation = kResidentDilation;
+    live.tick_ns = kIdleTickNs;
+  }
+  live.name = options.lab;
+  live.shape = shape;
+  live.isolate = options.isolate;
+  if (options.dilation) live.dilation = parse_dilation(*options.dilation);
+  return live;
+}
+
+std::optional<Scenario> read_scenario(const ResidentOptions& options) {
+  if (options.scenario_file.empty()) return std::nullopt;
+  ScenarioOverrides overrides;
+  if (!options.fabric_file.empty()) overrides.fabric = options.fabric_file;
+  return read_scenario_file(options.scenario_file, overrides);
+}
+
 void run_resident(const ResidentOptions& options, Report& report) {
-  const RegularPlanes shape = parse_fabric(read_yaml_file(options.fabric_file));
+  const std::optional<Scenario> scenario = read_scenario(options);
+  const RegularPlanes shape =
+      scenario ? scenario->fabric : parse_fabric(read_yaml_file(options.fabric_file));
   const Topology topology = build_regular_planes(shape);
-  LiveLabOptions live_options;
-  live_options.name = options.lab;
-  live_options.shape = shape;
-  live_options.isolate = options.isolate;
-  // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are
-  // steady.
-  live_options.dilation = kResidentDilation;
-  live_options.tick_ns = kResidentTickNs;
-  LiveLab live(topology, live_options, [&report](const BringUpStep& step) {
-    if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");
-    report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});
-  });
+  LiveLab live(topology, live_options(options, shape, scenario),
+               [&report](const BringUpStep& step) {
+                 if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");
+                 report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});
+               });
   const auto log = netio::open_log(live.fabric().run_directory() / "labd.log", "mrclab-labd");
   log->info("lab {} of fabric {} is up", options.lab, topology.name);
-  live.start();
+  if (scenario) {
+    write_resolved_scenario(*scenario, live.fabric().run_directory() / kScenarioFile);
+  }
+  const bool exact = topology.forwarding == Forwarding::kSwitchd;
+  LabClock clock(live, topology, scenario ? scenario->schedule : std::vector<ScheduledEffect>{},
+                 exact);
+  clock.start(options.paused);
   report.send({{"ready", true}});
   report.close();
-  serve(live, topology, *log);
+  ResidentLab lab{live, clock, topology, scenario};
+  serve(lab, *log);
   live.tear_down();
 }
 
 }  // namespace
 
 int resident_main(int argc, char** argv) {
-  if (argc < 4) return 2;
+  if (argc != 3) return 2;
   prepare_signals();
-  Report report(std::atoi(argv[3]));
-  ::fcntl(std::atoi(argv[3]), F_SETFD, FD_CLOEXEC);
-  ResidentOptions options{argv[1], argv[2], argc > 4 && std::string_view(argv[4]) == "--isolate"};
+  Report report(std::atoi(argv[2]));
+  ::fcntl(std::atoi(argv[2]), F_SETFD, FD_CLOEXEC);
   json problem;
   try {
-    run_resident(options, report);
+    run_resident(resident_options_from(json::parse(argv[1])), report);
     return 0;
   } catch (const InputError& error) {
     problem = {{"error", error.what()}, {"code", 2}};

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "fabric/yaml.h"
@@ -109,17 +110,51 @@ std::filesystem::path control_socket(const LabPaths& paths, std::string_view lab
   return paths.lab_directory(lab) / "control.sock";
 }
 
+json to_json(const ResidentOptions& options) {
+  // mrclab-labd lives in /.
+  const auto absolute = [](const std::filesystem::path& path) {
+    return path.empty() ? std::string() : std::filesystem::absolute(path).string();
+  };
+  json value{{"fabric_file", absolute(options.fabric_file)},
+             {"scenario_file", absolute(options.scenario_file)},
+             {"lab", options.lab},
+             {"isolate", options.isolate},
+             {"paused", options.paused}};
+  if (options.dilation) value["dilation"] = *options.dilation;
+  return value;
+}
+
+ResidentOptions resident_options_from(const json& value) {
+  ResidentOptions options;
+  options.fabric_file = value.at("fabric_file").get<std::string>();
+  options.scenario_file = value.at("scenario_file").get<std::string>();
+  value.at("lab").get_to(options.lab);
+  value.at("isolate").get_to(options.isolate);
+  value.at("paused").get_to(options.paused);
+  if (value.contains("dilation")) options.dilation = value.at("dilation").get<std::string>();
+  return options;
+}
+
+std::optional<double> parse_dilation(const std::string& text) {
+  constexpr uint32_t kMaxDilation = 1'000'000;  // as in a scenario
+  if (text == "auto") return std::nullopt;
+  uint32_t k = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
+  if (error != std::errc{} || end != text.data() + text.size() || k == 0 || k > kMaxDilation) {
+    throw InputError("--dilation: found " + in_quotes(text) +
+                     ": expected auto, or lab seconds per fabric second such as 5000");
+  }
+  return k;
+}
+
 void start_resident(const ResidentOptions& options, const BringUpProgress& progress) {
   std::array<int, 2> ends{};
   check_system_call("make a pipe", ::pipe2(ends.data(), O_CLOEXEC));
   const FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::vector<std::string> words{programs / "mrclab-labd",
-                                 std::filesystem::absolute(options.fabric_file), options.lab,
-                                 std::to_string(kReportFd)};
-  if (options.isolate) words.push_back("--isolate");
-  spawn_detached(std::move(words), write_end.get());
+  spawn_detached({programs / "mrclab-labd", to_json(options).dump(), std::to_string(kReportFd)},
+                 write_end.get());
   write_end.reset();
   try {
     follow(read_end, progress);

@@ -8,8 +8,8 @@
 
 #include "analysis/analyze.h"
 #include "analysis/fault_span.h"
-#include "endpoint/workload_spec.h"
 #include "lab/live_lab.h"
+#include "lab/live_options.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 
@@ -29,14 +29,6 @@ std::string lab_name_for(const std::string& scenario) {
     name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
   }
   return fmt::format("{}_{}", name, ::getpid());
-}
-
-std::string workload_yaml(const Scenario& scenario) {
-  std::string text;
-  for (const endpoint::WorkloadSpec& spec : scenario.workload) {
-    text += "- " + endpoint::to_yaml(spec) + "\n";
-  }
-  return text;
 }
 
 netio::CaptureMode capture_mode(CaptureScope scope) {
@@ -75,18 +67,10 @@ ProgressSample sample_of(const Scenario& scenario, LiveLab& lab) {
 
 LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
                             const RunFolder& folder) {
-  LiveLabOptions live;
+  LiveLabOptions live = live_options_of(scenario);
   live.name = options.lab_name.value_or(lab_name_for(scenario.name));
-  live.shape = scenario.fabric;
-  live.seed = scenario.seed;
-  live.end = scenario.stop();
-  live.work_end = scenario.end;
-  live.schedule = scenario.schedule;
   live.capture = capture_mode(scenario.captures);
   live.run_dir = std::filesystem::absolute(folder.path);
-  live.workload = workload_yaml(scenario);
-  live.transport = endpoint::to_yaml(scenario.transport);
-  if (scenario.dilation) live.dilation = *scenario.dilation;
   live.isolate = options.isolate;
   live.realtime = options.realtime;
   live.host_processes = options.host_processes;

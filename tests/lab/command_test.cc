@@ -24,7 +24,8 @@ CommandResult mrclab(std::vector<std::string> words) {
 
 const std::vector<std::string> kVerbs = {"demo",    "run",        "up",        "down",     "ls",
                                          "inspect", "exec",       "shell",     "validate", "doctor",
-                                         "version", "completion", "transport", "perf"};
+                                         "version", "completion", "transport", "perf",
+                                         "clock"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
@@ -54,6 +55,12 @@ TEST_CASE("bad usage is one sentence and exit code 2") {
                                                      {"up"},
                                                      {"up", "no-such-fabric"},
                                                      {"up", "pair", "--name", "a/b"},
+                                                     {"up", "pair", "--scenario", "nothing"},
+                                                     {"up", "pair", "--dilation", "fast"},
+                                                     {"clock"},
+                                                     {"clock", "until"},
+                                                     {"clock", "step", "--node", "h0", "--fault"},
+                                                     {"run", "optic-glitch", "--until", "2ms"},
                                                      {"down", "../etc"},
                                                      {"run", "no-such-incident", "--world", "sim"},
                                                      {"run", "optic-glitch", "--world", "mars"},

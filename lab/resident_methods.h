@@ -1,0 +1,33 @@
+#pragma once
+// What a lab that stays answers on its control socket. Every method answers at once: a client that
+// waits for an instant asks clock_state again and again, while the lab goes on.
+//
+//   status                          name, fabric, scenario, pid, fabric time, state, outside faults
+//   inspect                         nodes and links
+//   clock {"order", ...}            pause | resume | until {"at"} | step {"count", "node", "port",
+//                                   "qp", "fault"}; answers clock_state
+//   clock_state                     LabClock::state()
+//   history                         digest of the packet history so far, and what was not faithful
+//   down                            takes the lab down after the answer
+
+#include <optional>
+
+#include "lab/lab_clock.h"
+#include "lab/live_lab.h"
+#include "lab/scenario.h"
+#include "netio/rpc.h"
+
+namespace mrclab::lab {
+
+/// What the methods work on; outlives the server.
+struct ResidentLab {
+  LiveLab& live;
+  LabClock& clock;
+  const Topology& topology;
+  const std::optional<Scenario>& scenario;
+  bool end = false;  ///< somebody asked for `down`
+};
+
+void add_resident_methods(netio::RpcServer& server, ResidentLab& lab);
+
+}  // namespace mrclab::lab

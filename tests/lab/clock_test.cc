@@ -1,0 +1,276 @@
+// The time of a lab that stays: it stands where it was told to, in every process, and stopping and
+// stepping change nothing in what happens.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lab/clock_text.h"
+#include "lab/lab_record.h"
+#include "lab/queue_pairs.h"
+#include "lab/world_outcome.h"
+#include "netio/rpc.h"
+#include "sandbox.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kScenario = R"(
+name: stepped
+fabric: pair
+seed: 3
+workload:
+  - all_reduce: {hosts: all, size: 64KiB, until: end}
+faults:
+  - {at: 20us, link_down: {link: "p0.t0-0:u0", for: 15us}}
+end: 60us
+expect:
+  - no_qp_error
+)";
+
+Scenario scenario() { return parse_scenario(read_yaml_text(kScenario, "stepped.yaml")); }
+
+TEST_CASE("instants are absolute, relative to now, in round trips, or the end") {
+  const Scenario s = scenario();
+  const FabricTime now = FabricTime::from_us(7);
+  const auto at = [&](const char* text) { return parse_instant(text, s.topology, now, &s); };
+  CHECK(at("300us") == FabricTime::from_us(300));
+  CHECK(at("+10us") == FabricTime::from_us(17));
+  CHECK(at("2rtt") == s.topology.base_rtt * 2);
+  CHECK(at("+1rtt") == now + s.topology.base_rtt);
+  CHECK(at("end") == s.end);
+  for (const char* bad : {"", "soon", "-3us", "++1us", "3", "5parsec", "{a: b}"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(at(bad), InputError);
+  }
+  CHECK_THROWS_AS(parse_instant("end", s.topology, now, nullptr), InputError);
+}
+
+TEST_CASE("a step's words name a node, a port or a queue pair of the lab") {
+  const Scenario s = scenario();
+  const auto pairs = queue_pairs(s);
+  REQUIRE_FALSE(pairs.empty());
+  for (const QueuePairEnd& end : pairs) {
+    const auto peer = std::find_if(pairs.begin(), pairs.end(), [&](const QueuePairEnd& other) {
+      return other.host == end.peer_host && other.qpn == end.peer_qpn;
+    });
+    REQUIRE(peer != pairs.end());
+    CHECK(peer->peer_qpn == end.qpn);
+  }
+  const json listed = describe_queue_pairs(s);
+  const auto name = listed[0].at("qp").get<std::string>();
+  const netio::RecordFilter by_name = step_filter(s.topology, &s, "", "", name);
+  REQUIRE(by_name.qp.has_value());
+  CHECK(by_name.qp->local == pairs[0].qpn);
+  CHECK(by_name.node == s.topology.host(pairs[0].host));
+  CHECK(step_filter(s.topology, &s, "", "", std::to_string(pairs[0].qpn.value)) == by_name);
+  CHECK(step_filter(s.topology, &s, "p0.t0-1", "", "").node == s.topology.find_node("p0.t0-1"));
+  CHECK(step_filter(s.topology, &s, "", "h1:p0", "").port == PortId{0});
+  CHECK_THROWS_AS(step_filter(s.topology, &s, "h9", "", ""), InputError);
+  CHECK_THROWS_AS(step_filter(s.topology, &s, "", "h0", ""), InputError);
+  CHECK_THROWS_AS(step_filter(s.topology, &s, "", "", "h0:0x0"), InputError);
+  CHECK_THROWS_AS(step_filter(s.topology, &s, "", "", "h0:"), InputError);
+  CHECK_THROWS_AS(step_filter(s.topology, nullptr, "", "", name), InputError);
+}
+
+TEST_CASE("a filter survives its way to the daemons, and a step is told exactly") {
+  const Scenario s = scenario();
+  const json listed = describe_queue_pairs(s);
+  for (const netio::RecordFilter& filter :
+       {netio::RecordFilter{}, step_filter(s.topology, &s, "h0", "", ""),
+        step_filter(s.topology, &s, "", "p1.t0-0:d0", ""),
+        step_filter(s.topology, &s, "", "", listed[0].at("qp").get<std::string>())}) {
+    CHECK(netio::record_filter_from(netio::to_json(filter)) == filter);
+  }
+  CHECK(microseconds(FabricTime::from_ps(12'000'345)) == "12.000345us");
+  CHECK(record_line({{"t_ps", 1'500'000},
+                     {"node", "h0"},
+                     {"port", "p1"},
+                     {"direction", "out"},
+                     {"event", "dropped"},
+                     {"cause", "wire_down"},
+                     {"packet", "sack"},
+                     {"qp", 0x1a2b3c},
+                     {"psn", 7},
+                     {"path", "p1/u0"}}) ==
+        "    1.500000us  h0:p1       out sack qp 0x1a2b3c psn 7 p1/u0 dropped: wire_down");
+}
+
+TEST_SUITE_BEGIN("root: clock");
+
+CommandResult mrclab(std::vector<std::string> words) {
+  words.insert(words.begin(), program("mrclab-cli"));
+  return run_command_line(words);
+}
+
+/// A lab of the scenario above, standing at its start, in a folder of its own.
+class SteppedLab {
+ public:
+  SteppedLab() {
+    enter_sandbox();
+    std::string name = fs::temp_directory_path() / "mrclab-clock-XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+    file_ = folder_ / "stepped.yaml";
+    std::ofstream(file_) << kScenario;
+    const CommandResult up = mrclab({"up", "--scenario", file_, "--name", "clock", "--paused"});
+    CAPTURE(up.output);
+    REQUIRE(up.code == 0);
+  }
+  ~SteppedLab() {
+    mrclab({"down", "clock"});
+    fs::remove_all(folder_);
+  }
+
+  /// An order; the lab's state when it is done.
+  json clock(std::vector<std::string> words, int code = 0) {
+    words.insert(words.begin(), "clock");
+    words.push_back("--json");
+    const CommandResult result = mrclab(words);
+    CAPTURE(result.output);
+    REQUIRE(result.code == code);
+    return json::parse(result.output);
+  }
+
+  /// What every process has committed to; -1 if they differ.
+  int64_t committed_ps() {
+    std::vector<int64_t> all;
+    for (const char* process : {"hosts-0", "hosts-1", "plane-0", "plane-1"}) {
+      const fs::path socket = LabPaths{}.lab_directory("clock") / (std::string(process) + ".sock");
+      all.push_back(netio::RpcClient(socket).call("status").at("committed_ps").get<int64_t>());
+    }
+    for (const int64_t one : all) {
+      if (one != all.front()) return -1;
+    }
+    return all.front();
+  }
+
+  const fs::path& folder() const { return folder_; }
+  json history() { return json::parse(mrclab({"inspect", "clock", "--history", "--json"}).output); }
+
+ private:
+  fs::path folder_;
+  fs::path file_;
+};
+
+int64_t stands_at(const json& state) {
+  CHECK(state.at("state") == "standing");
+  return state.at("fabric_ps").get<int64_t>();
+}
+
+/// The history that the simulator has at an instant of whole microseconds.
+std::string simulated_history(const fs::path& folder, FabricTime at) {
+  Scenario s = scenario();
+  const RunFolder run = make_run_folder(folder, "sim");
+  const FabricTime one_hundredth = s.end / 100;
+  REQUIRE(at.ps() % one_hundredth.ps() == 0);
+  return history_sha256(run_simulated(s, run, [at](FabricTime now) { return now < at; }).history);
+}
+
+TEST_CASE("a lab that was paused, stepped and resumed has the simulator's history throughout") {
+  SteppedLab lab;
+  CHECK(stands_at(lab.clock({"pause"})) == 0);
+  CHECK(lab.committed_ps() == -1);  // nothing has happened, not even at 0
+  lab.clock({"step"});
+  CHECK(lab.committed_ps() == 0);
+
+  int64_t before = 0;
+  const auto steps_to = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "step");
+    const json state = lab.clock(words);
+    const int64_t now = stands_at(state);
+    CHECK(now > before);
+    CHECK(lab.committed_ps() == now);
+    before = now;
+    return state.at("outcome");
+  };
+  steps_to({});
+  steps_to({"20"});
+  for (const json& record : steps_to({"--node", "h1"}).at("records")) CHECK(record["node"] == "h1");
+  const json port = steps_to({"--port", "p1.t0-0:u0"}).at("records");
+  REQUIRE_FALSE(port.empty());
+  for (const json& record : port) CHECK((record["node"] == "p1.t0-0" && record["port"] == "u0"));
+  const json pairs = json::parse(mrclab({"inspect", "clock", "--qps", "--json"}).output);
+  const json of_qp = steps_to({"3", "--qp", pairs[0].at("qp")}).at("records");
+  CHECK(of_qp.size() >= 3);
+  for (const json& record : of_qp) CHECK(record["node"] == pairs[0].at("host"));
+
+  CHECK(stands_at(lab.clock({"until", "9us"})) == 9'000'000);
+  CHECK(lab.committed_ps() == 9'000'000);
+  CHECK(lab.history().at("history_sha256") ==
+        simulated_history(lab.folder(), FabricTime::from_us(9)));
+  CHECK(stands_at(lab.clock({"until", "+123456ps"})) == 9'123'456);
+  CHECK(lab.committed_ps() == 9'123'456);
+
+  const json fault = lab.clock({"step", "--fault"});
+  CHECK(stands_at(fault) == 20'000'000);
+  CHECK(lab.committed_ps() == 20'000'000);
+  CHECK(fault.at("outcome").at("effects").size() == 4);  // two wires, two carriers
+  before = 20'000'000;
+  steps_to({"5"});
+
+  lab.clock({"resume"});
+  const int64_t paused = stands_at(lab.clock({"pause"}));
+  CHECK(paused >= before);
+  CHECK(lab.committed_ps() == paused);
+  CHECK(mrclab({"clock", "until", "1us"}).code == 2);  // time does not go back
+  CHECK(mrclab({"clock", "step", "--node", "h7"}).code == 2);
+
+  lab.clock({"resume", "--until", "end"});
+  lab.clock({"until", "+5us"});
+  const json history = lab.history();
+  CHECK(history.at("complete") == true);
+  CHECK(history.at("not_faithful") == json::array());
+  CHECK(history.at("history_sha256") == simulated_history(lab.folder(), scenario().end));
+  CHECK(mrclab({"clock", "step", "--fault"}).code == 3);  // none is left
+}
+
+TEST_CASE("what a step did not do in time, it says, and Ctrl-C leaves the lab where it is") {
+  SteppedLab lab;
+  lab.clock({"until", "end"});
+  const json idle = lab.clock({"step", "100"}, 3).at("outcome");
+  CHECK(idle.at("result") != "found");  // the workload is over
+
+  CommandResult interrupted = run_command_line(
+      {"/usr/bin/timeout", "-s", "INT", "0.5", program("mrclab-cli"), "clock", "until", "900ms"});
+  CHECK(interrupted.output.find("interrupted") != std::string::npos);
+  const json state = lab.clock({"status"});
+  CHECK(state.at("state") == "standing");
+  CHECK(state.at("fabric_ps").get<int64_t>() < FabricTime::from_ms(900).ps());
+  CHECK(lab.committed_ps() == state.at("fabric_ps").get<int64_t>());
+
+  const std::vector<std::string> ping{"exec", "h0", "--", "ping", "-c", "1", "-W", "1", "h1"};
+  CHECK(mrclab(ping).code == 1);  // ordinary traffic waits while time stands
+  lab.clock({"resume"});
+  CHECK(mrclab(ping).code == 0);
+}
+
+TEST_CASE("a lab that lost a process says which and makes no single steps any more") {
+  SteppedLab lab;
+  lab.clock({"until", "3us"});
+  for (const ProcessMark& process : recorded_processes({}, "clock")) {
+    if (process.program.ends_with("mrc-switchd")) {
+      ::kill(process.pid, SIGKILL);
+      break;
+    }
+  }
+  const CommandResult step = mrclab({"clock", "step", "1000"});
+  CAPTURE(step.output);
+  CHECK(step.code != 0);
+  CHECK(step.output.find("plane-0") != std::string::npos);
+  CHECK(step.output.find("signal 9") != std::string::npos);
+  CHECK(mrclab({"clock", "step"}).code == 2);
+  CHECK(stands_at(lab.clock({"until", "+1us"})) >= 4'000'000);  // the others still can
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace mrclab::lab
