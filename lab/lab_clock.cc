@@ -6,6 +6,7 @@
 
 #include "fabric/effect_text.h"
 #include "fabric/yaml.h"
+#include "netio/system_error.h"
 
 namespace mrclab::lab {
 namespace {
@@ -96,7 +97,6 @@ void LabClock::step(const StepOrder& order) {
   if (!exact_) {
     throw InputError("in this fabric the kernel forwards: it has no events to step to");
   }
-  if (const std::string lost = lost_process(); !lost.empty()) throw InputError(lost);
   begin_order();
   pending_ = order;
   stop();
@@ -145,7 +145,10 @@ void LabClock::look() {
     if (state_ == State::kStepping) return look_at_steps();
     if (state_ == State::kUntil) brake();
     if (slowest >= lab_.limit()) arrive();
-  } catch (const std::exception& error) {  // a daemon does not answer
+  } catch (const netio::SystemError&) {
+    // A daemon does not answer. Asked again at the next look; supervision takes it out of the gate
+    // soon if it is dead or stopped.
+  } catch (const std::exception& error) {
     fail(error.what());
   }
 }
