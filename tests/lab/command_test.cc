@@ -24,8 +24,7 @@ CommandResult mrclab(std::vector<std::string> words) {
 
 const std::vector<std::string> kVerbs = {"demo",    "run",        "up",        "down",     "ls",
                                          "inspect", "exec",       "shell",     "validate", "doctor",
-                                         "version", "completion", "transport", "perf",
-                                         "clock"};
+                                         "version", "completion", "transport", "perf",     "clock"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
