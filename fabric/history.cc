@@ -84,8 +84,8 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
 
 }  // namespace
 
-std::array<uint8_t, kHistoryRecordBytes> history_record(const PacketRecord& record) {
-  std::array<uint8_t, kHistoryRecordBytes> out{};
+HistoryBytes history_record(const PacketRecord& record) {
+  HistoryBytes out{};
   store_be<uint64_t>(&out[0], static_cast<uint64_t>(record.t.ps()));
   out[8] = static_cast<uint8_t>(record.event);
   out[9] = static_cast<uint8_t>(record.cause);
@@ -118,7 +118,7 @@ struct HistoryDigest::Stream {
   size_t buffered = 0;  // bytes
   std::array<uint8_t, kRecordsPerUpdate * kHistoryRecordBytes> buffer;
 
-  void add(const std::array<uint8_t, kHistoryRecordBytes>& record) {
+  void add(const HistoryBytes& record) {
     std::copy(record.begin(), record.end(), buffer.begin() + buffered);
     buffered += record.size();
     ++count;
@@ -141,11 +141,11 @@ HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime e
 HistoryDigest::HistoryDigest(HistoryDigest&&) noexcept = default;
 HistoryDigest::~HistoryDigest() = default;
 
-void HistoryDigest::packet(const PacketRecord& record) {
+void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes) {
   if (record.t > end_) return;
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
   assert(index < streams_.size());
-  streams_[index].add(history_record(record));
+  streams_[index].add(bytes);
 }
 
 std::vector<HistoryStream> HistoryDigest::streams() const {

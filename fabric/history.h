@@ -24,7 +24,11 @@
 namespace mrclab {
 
 inline constexpr size_t kHistoryRecordBytes = 84;
+using HistoryBytes = std::array<uint8_t, kHistoryRecordBytes>;
 using Sha256 = std::array<uint8_t, 32>;
+
+/// The record of one packet, as it is hashed.
+HistoryBytes history_record(const PacketRecord& record);
 
 /// What one port saw in one direction: how many records, and the hash over them.
 struct HistoryStream {
@@ -44,7 +48,9 @@ class HistoryDigest {
   ~HistoryDigest();
 
   /// To be called in commit order, from NodeObserver::packet.
-  void packet(const PacketRecord& record);
+  void packet(const PacketRecord& record) { packet(record, history_record(record)); }
+  /// Likewise, with the record's bytes, which the caller has for its own purposes.
+  void packet(const PacketRecord& record, const HistoryBytes& bytes);
 
   /// All streams of the node, also the empty ones, in port order. May be called in between.
   std::vector<HistoryStream> streams() const;
@@ -56,9 +62,6 @@ class HistoryDigest {
   FabricTime end_;
   std::vector<Stream> streams_;  // port 0 in, port 0 out, port 1 in, ...
 };
-
-/// The record of one packet, as it is hashed.
-std::array<uint8_t, kHistoryRecordBytes> history_record(const PacketRecord& record);
 
 /// SHA-256 in lower-case hex over the streams of all nodes, sorted by name: for each the length of
 /// its name u16, name, count u64, hash.

@@ -134,6 +134,7 @@ void LiveLab::start_daemons() {
     config.work_end = options_.work_end;
     config.schedule = options_.schedule;
     config.capture = options_.capture;
+    config.history_bytes = options_.history_bytes;
     config.run_dir = options_.run_dir;
     config.control_socket = control_socket(i);
     config.page_fd = kChildPageFd;

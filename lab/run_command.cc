@@ -19,6 +19,12 @@ CaptureScope capture_scope(const std::string& word) {
   throw InputError("--captures: found \"" + word + "\"; expected hosts, all or none");
 }
 
+uint64_t history_bytes(const std::string& word) {
+  if (word == "records") return kHistoryBytesDefault;
+  if (word == "digest") return 0;
+  return read_yaml_text(in_quotes(word), "--history").as_bytes().value;
+}
+
 ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
@@ -54,6 +60,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, st
   run.runs_root = options.out;
   run.isolate = options.isolate;
   run.realtime = options.realtime;
+  run.history_bytes = history_bytes(options.history);
   run.view = &view;
   run.interrupted = InterruptGuard::interrupted;
   return run_scenario(scenario, run);

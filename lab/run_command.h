@@ -19,6 +19,7 @@ struct RunCommandOptions {
   std::optional<std::string> until;     ///< ends the run here: "300us", "40rtt"
   std::optional<uint32_t> dilation;     ///< a fixed pace
   std::optional<std::string> captures;  ///< hosts | all | none
+  std::string history = "records";      ///< records | digest | a size such as 1GiB of records
   std::filesystem::path out = "runs";   ///< where run folders go
   bool isolate = false;                 ///< one process per node
   bool realtime = false;                ///< SCHED_FIFO for the daemons

@@ -39,7 +39,7 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
     const std::string leaf = stamp + "-" + name + (attempt == 0 ? "" : fmt::format(".{}", attempt));
     if (!fs::create_directory(root / leaf)) continue;  // another run of the same second has it
     const RunFolder folder{root / leaf};
-    for (const char* sub : {"captures", "reports", "events", "logs"}) {
+    for (const char* sub : {"captures", "history", "reports", "events", "logs"}) {
       fs::create_directory(folder.path / sub);
     }
     point_latest(root, leaf);

@@ -70,6 +70,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   LiveLabOptions live = live_options_of(scenario);
   live.name = options.lab_name.value_or(lab_name_for(scenario.name));
   live.capture = capture_mode(scenario.captures);
+  live.history_bytes = options.history_bytes;
   live.run_dir = std::filesystem::absolute(folder.path);
   live.isolate = options.isolate;
   live.realtime = options.realtime;
@@ -154,7 +155,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
 }
 
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder) {
-  return run_simulated(scenario, folder, [&](FabricTime) {
+  return run_simulated(scenario, folder, options.history_bytes, [&](FabricTime) {
     if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
     return true;
   });
@@ -205,6 +206,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   WorldOutcome outcome = options.world == World::kLive
                              ? run_live(scenario, options, result.folder, result)
                              : run_sim(scenario, options, result.folder);
+  write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
   const analysis::RunInputs inputs =

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/verdict.h"
+#include "fabric/history_record.h"
 #include "lab/progress_view.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
@@ -23,6 +24,8 @@ struct RunOptions {
   bool isolate = false;
   bool realtime = false;
   uint32_t host_processes = 2;
+  /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
+  uint64_t history_bytes = kHistoryBytesDefault;
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;
   std::function<bool()> interrupted;  ///< asked every few milliseconds

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "endpoint/host_node.h"
@@ -77,19 +78,31 @@ void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
   add_reasons(outcome.timing, report, scenario.timing == TimingMode::kCarried);
 }
 
+void write_history(std::vector<HistoryStream> streams, const RunFolder& folder) {
+  std::sort(streams.begin(), streams.end(),
+            [](const HistoryStream& a, const HistoryStream& b) { return a.name < b.name; });
+  netio::write_file(folder.path / "history.txt", history_to_text(streams));
+}
+
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
-                           const std::function<bool(FabricTime)>& go_on) {
+                           uint64_t history_bytes, const std::function<bool(FabricTime)>& go_on) {
   const Topology& topology = scenario.topology;
   netio::EventLog events(folder.path / "events" / "sim.jsonl");
   netio::PcapngOptions options;
   options.snap_length = netio::kCaptureSnapLength;
   netio::PcapngWriter capture(folder.captures() / "sim.pcapng", options);
+  std::unique_ptr<netio::HistoryWriter> records;
+  if (history_bytes > 0) {
+    records = std::make_unique<netio::HistoryWriter>(folder.history() / "sim.bin",
+                                                     stream_count(topology), history_bytes);
+  }
   std::vector<std::unique_ptr<netio::RunRecorder>> recorders;
   for (const NodeSite& site : topology.nodes) {
     const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
         topology, site.id, scenario.stop(),
-        scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events));
+        scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events,
+        records.get()));
   }
   endpoint::HostConfig host_config;
   host_config.transport = endpoint::make_profile(scenario.transport, topology);
@@ -123,6 +136,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   }
   capture.close();
   events.flush();
+  if (records) records->close();
   return outcome;
 }
 

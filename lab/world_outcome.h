@@ -25,8 +25,12 @@ analysis::HostReport host_report(const std::string& host, const nlohmann::json& 
 void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
                         const nlohmann::json& report);
 
-/// The simulated world: exact by construction.
+/// history.txt: name, count and hash of every stream of all nodes, sorted by name.
+void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
+
+/// The simulated world: exact by construction. `history_bytes` as in RunOptions.
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           uint64_t history_bytes,
                            const std::function<bool(FabricTime now)>& go_on);
 
 }  // namespace mrclab::lab

@@ -110,6 +110,12 @@ class Daemon {
     if (config_.run_dir.empty()) return;
     events_ =
         std::make_unique<EventLog>(config_.run_dir / "events" / (config_.process_name + ".jsonl"));
+    if (config_.history_bytes > 0) {
+      records_ = std::make_unique<HistoryWriter>(
+          config_.run_dir / "history" / (config_.process_name + ".bin"), stream_count(topology_),
+          history_share(topology_, config_.process_of_node, config_.process,
+                        config_.history_bytes));
+    }
     if (config_.capture == CaptureMode::kNone) return;
     PcapngOptions options;
     options.snap_length = kCaptureSnapLength;
@@ -130,9 +136,9 @@ class Daemon {
     hosted.socket = std::move(socket);
     const bool capture_passed =
         config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
-    hosted.recorder =
-        std::make_unique<RunRecorder>(topology_, site.id, std::min(config_.end, config_.work_end),
-                                      capture_.get(), capture_passed, events_.get());
+    hosted.recorder = std::make_unique<RunRecorder>(
+        topology_, site.id, std::min(config_.end, config_.work_end), capture_.get(), capture_passed,
+        events_.get(), records_.get());
     hosted.node =
         program_->make_node({topology_, site.id, config_.seed, frames_, *hosted.recorder});
     driver_.add_node(site.id, *hosted.node, *hosted.socket);
@@ -241,6 +247,7 @@ class Daemon {
     keep_house();
     if (capture_) capture_->close();
     if (events_) events_->flush();
+    if (records_) records_->close();
     if (!config_.run_dir.empty()) {
       write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
                  report().dump(1) + "\n");
@@ -259,6 +266,7 @@ class Daemon {
   std::unique_ptr<PcapngWriter> capture_;
   std::unique_ptr<EventLog> events_;
   std::unique_ptr<RecordWatch> watch_;
+  std::unique_ptr<HistoryWriter> records_;
   std::vector<Hosted> nodes_;
   Driver driver_;
   RpcServer rpc_;

@@ -44,6 +44,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"work_end_ps", config.work_end.ps()},
       {"schedule", schedule},
       {"capture", name_of(config.capture)},
+      {"history_bytes", config.history_bytes},
       {"run_dir", config.run_dir.string()},
       {"control_socket", config.control_socket.string()},
       {"page_fd", config.page_fd},
@@ -75,6 +76,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.end = FabricTime::from_ps(json.at("end_ps").get<int64_t>());
     config.work_end = FabricTime::from_ps(json.at("work_end_ps").get<int64_t>());
     config.capture = capture_mode(json.at("capture").get<std::string>());
+    json.at("history_bytes").get_to(config.history_bytes);
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);

@@ -29,6 +29,7 @@ struct DaemonConfig {
   FabricTime work_end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   CaptureMode capture = CaptureMode::kHosts;
+  uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;
   int page_fd = -1;           ///< inherited descriptor of the gate page

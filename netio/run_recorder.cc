@@ -28,13 +28,16 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
 }
 
 RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
-                         PcapngWriter* capture, bool capture_passed, EventLog* events)
+                         PcapngWriter* capture, bool capture_passed, EventLog* events,
+                         HistoryWriter* records)
     : topology_(topology),
       node_(node),
       end_(end),
       capture_(capture),
       capture_passed_(capture_passed),
       events_(events),
+      records_(records),
+      first_stream_(first_stream(topology, node)),
       history_(topology, node, end) {
   if (capture_ == nullptr) return;
   const NodeSite& site = topology.node(node);
@@ -49,9 +52,18 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
 }
 
 void RunRecorder::packet(const PacketRecord& record) {
-  history_.packet(record);
   if (watch_ != nullptr) watch_->packet(node_, record);
-  if (capture_ == nullptr || record.t > end_ || !record.frame) return;
+  if (record.t > end_) return;
+  const HistoryBytes bytes = history_record(record);
+  history_.packet(record, bytes);
+  if (records_ != nullptr) {
+    const uint32_t egress = record.direction == Direction::kEgress ? 1 : 0;
+    records_->add(bytes, first_stream_ + 2 * record.port.value + egress);
+  }
+  if (capture_ != nullptr && record.frame) capture(record);
+}
+
+void RunRecorder::capture(const PacketRecord& record) {
   PcapngRecord captured;
   captured.interface = drop_interface_;
   captured.t = record.t;

@@ -1,6 +1,6 @@
 #pragma once
-// Records what one node does: its history digest, its packets as pcapng, its events. Never
-// influences the node.
+// Records what one node does: its history as digest and as records, its packets as pcapng, its
+// events. Never influences the node.
 
 #include <cstdint>
 #include <fstream>
@@ -10,6 +10,7 @@
 
 #include "fabric/history.h"
 #include "fabric/node.h"
+#include "netio/history_writer.h"
 #include "netio/pcapng.h"
 #include "netio/record_watch.h"
 
@@ -35,10 +36,10 @@ class EventLog {
 
 class RunRecorder : public NodeObserver {
  public:
-  /// `capture` and `events` may be null. `capture_passed`: also record frames that pass; drops are
-  /// always recorded when there is a capture.
+  /// `capture`, `events` and `records` may be null. `capture_passed`: also record frames that pass;
+  /// drops are always recorded when there is a capture.
   RunRecorder(const Topology& topology, NodeId node, FabricTime end, PcapngWriter* capture,
-              bool capture_passed, EventLog* events);
+              bool capture_passed, EventLog* events, HistoryWriter* records = nullptr);
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
   const HistoryDigest& history() const { return history_; }
@@ -46,6 +47,8 @@ class RunRecorder : public NodeObserver {
   void set_watch(RecordWatch* watch) { watch_ = watch; }
 
  private:
+  void capture(const PacketRecord& record);
+
   const Topology& topology_;
   NodeId node_;
   FabricTime end_;
@@ -53,6 +56,8 @@ class RunRecorder : public NodeObserver {
   bool capture_passed_;
   EventLog* events_;
   RecordWatch* watch_ = nullptr;
+  HistoryWriter* records_;
+  uint32_t first_stream_;
   HistoryDigest history_;
   std::vector<uint32_t> interface_of_port_;
   uint32_t drop_interface_ = 0;

@@ -1,0 +1,53 @@
+#include "analysis/history_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "fabric/yaml.h"
+
+namespace mrclab::analysis {
+
+HistoryReader::HistoryReader(ByteSource source, std::string name)
+    : source_(std::move(source)), name_(std::move(name)) {
+  const std::span<const uint8_t> bytes = source_.peek(kHistoryHeaderBytes);
+  if (bytes.size() < kHistoryHeaderBytes) fail("it ends within its header");
+  std::string problem;
+  const auto header = parse_history_header(bytes.first<kHistoryHeaderBytes>(), problem);
+  if (!header) fail(problem);
+  header_ = *header;
+  source_.skip(kHistoryHeaderBytes);
+}
+
+HistoryReader HistoryReader::open(const std::filesystem::path& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    throw InputError("open " + path.string() + ": " + std::generic_category().message(errno));
+  }
+  return {ByteSource(file), path.string()};
+}
+
+std::optional<CompactRecord> HistoryReader::next() {
+  if (index_ == header_.records) {
+    if (!source_.peek(1).empty()) fail("there is more behind its last record");
+    return std::nullopt;
+  }
+  const std::span<const uint8_t> bytes = source_.peek(kCompactRecordBytes);
+  if (source_.failed()) fail("it cannot be read");
+  if (bytes.size() < kCompactRecordBytes) {
+    if (header_.records == HistoryFileHeader::kUnfinished) return std::nullopt;
+    fail("it ends before record " + std::to_string(index_) + " of " +
+         std::to_string(header_.records));
+  }
+  const auto record = parse_compact(bytes.first<kCompactRecordBytes>(), header_.streams);
+  if (!record) fail("record " + std::to_string(index_) + " is none");
+  source_.skip(kCompactRecordBytes);
+  ++index_;
+  return record;
+}
+
+void HistoryReader::fail(const std::string& problem) const {
+  throw InputError(name_ + ": " + problem);
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,50 @@
+#pragma once
+// history/<process>.bin: the packet records of one process, bounded (fabric/history_record.h says
+// what is in it). Called for every packet at every hop: copies 32 bytes, and a whole buffer goes to
+// the file at once; nothing is formatted, nothing allocated after construction.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fabric/history_record.h"
+#include "netio/file_descriptor.h"
+
+namespace mrclab::netio {
+
+class HistoryWriter {
+ public:
+  /// At most `max_bytes` go to the file. `streams` is what the fabric has. Throws SystemError.
+  HistoryWriter(const std::filesystem::path& path, uint32_t streams, uint64_t max_bytes);
+  ~HistoryWriter();
+  HistoryWriter(const HistoryWriter&) = delete;
+  HistoryWriter& operator=(const HistoryWriter&) = delete;
+
+  /// What no longer fits is counted. Throws SystemError (disk full); the file then takes no more.
+  void add(const HistoryBytes& record, uint32_t stream);
+  /// Writes what is buffered and the final header. Idempotent.
+  void close();
+
+  uint64_t written() const { return written_; }
+  uint64_t left_out() const { return left_out_; }
+
+ private:
+  void flush();
+  void leave_out(const HistoryBytes& record);
+
+  std::string path_;
+  FileDescriptor fd_;
+  uint32_t streams_;
+  uint64_t max_records_;
+  uint64_t written_ = 0;  ///< also what is still buffered
+  uint64_t left_out_ = 0;
+  FabricTime complete_ = FabricTime::never();
+  std::vector<uint8_t> buffer_;
+};
+
+/// The share of a process in the bound on a run's records: by the ports of its nodes.
+uint64_t history_share(const Topology& topology, const std::vector<uint32_t>& process_of_node,
+                       uint32_t process, uint64_t bytes_of_run);
+
+}  // namespace mrclab::netio

@@ -1,0 +1,101 @@
+#include "netio/history_writer.h"
+
+#include <doctest/doctest.h>
+
+#include "fabric/byte_order.h"
+#include "tests/netio/temporary_directory.h"
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::netio;
+
+namespace {
+
+HistoryBytes record_at(int64_t ps) {
+  HistoryBytes bytes{};
+  store_be<uint64_t>(bytes.data(), static_cast<uint64_t>(ps));
+  return bytes;
+}
+
+struct Parsed {
+  HistoryFileHeader header;
+  std::vector<CompactRecord> records;
+};
+
+Parsed read_back(const std::filesystem::path& file, uint32_t streams) {
+  const std::string text = read_file(file, 1 << 24);
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  REQUIRE(bytes.size() >= kHistoryHeaderBytes);
+  std::string problem;
+  Parsed parsed;
+  parsed.header = parse_history_header(bytes.first<kHistoryHeaderBytes>(), problem).value();
+  for (size_t at = kHistoryHeaderBytes; at < bytes.size(); at += kCompactRecordBytes) {
+    REQUIRE(bytes.size() - at >= kCompactRecordBytes);
+    parsed.records.push_back(
+        parse_compact(bytes.subspan(at).first<kCompactRecordBytes>(), streams).value());
+  }
+  return parsed;
+}
+
+}  // namespace
+
+TEST_CASE("every record reaches the file, in the order of the calls") {
+  const netio::test::TemporaryDirectory folder;
+  const auto file = folder / "a.bin";
+  constexpr uint32_t kRecords = 5000;  // more than is buffered
+  {
+    HistoryWriter writer(file, 9, 1 << 20);
+    for (uint32_t i = 0; i < kRecords; ++i) writer.add(record_at(i), i % 9);
+  }
+  const Parsed parsed = read_back(file, 9);
+  CHECK(parsed.header.streams == 9);
+  CHECK(parsed.header.records == kRecords);
+  CHECK(parsed.header.left_out == 0);
+  CHECK(parsed.header.complete == FabricTime::never());
+  REQUIRE(parsed.records.size() == kRecords);
+  for (uint32_t i = 0; i < kRecords; ++i) {
+    REQUIRE(parsed.records[i].t.ps() == i);
+    REQUIRE(parsed.records[i].stream == i % 9);
+  }
+}
+
+TEST_CASE("a full file keeps the first records and says up to when nothing is missing") {
+  const netio::test::TemporaryDirectory folder;
+  const auto file = folder / "a.bin";
+  {
+    HistoryWriter writer(file, 2, kHistoryHeaderBytes + 3 * kCompactRecordBytes + 31);
+    for (const int64_t t : {10, 20, 30, 50, 40, 60}) writer.add(record_at(t), 0);
+    CHECK(writer.written() == 3);
+    CHECK(writer.left_out() == 3);
+  }
+  const Parsed parsed = read_back(file, 2);
+  CHECK(parsed.records.size() == 3);
+  CHECK(parsed.records.back().t.ps() == 30);
+  CHECK(parsed.header.left_out == 3);
+  CHECK(parsed.header.complete.ps() == 40);
+}
+
+TEST_CASE("a file whose writer never closed it says so") {
+  const netio::test::TemporaryDirectory folder;
+  const auto file = folder / "a.bin";
+  const HistoryWriter writer(file, 2, 1 << 20);
+  const Parsed parsed = read_back(file, 2);
+  CHECK(parsed.header.records == HistoryFileHeader::kUnfinished);
+  CHECK(parsed.header.complete == FabricTime::zero());
+}
+
+TEST_CASE("the processes of a run share one bound by their ports") {
+  const Topology topology = mrclab::test::octet();
+  std::vector<uint32_t> process_of_node;
+  for (const NodeSite& site : topology.nodes) {
+    process_of_node.push_back(site.role == NodeRole::kHost ? 0 : 1 + site.plane);
+  }
+  constexpr uint64_t kBytes = 1 << 20;
+  uint64_t sum = 0;
+  for (uint32_t process = 0; process < 9; ++process) {
+    sum += history_share(topology, process_of_node, process, kBytes);
+  }
+  CHECK(sum <= kBytes);
+  CHECK(sum > kBytes * 99 / 100);
+  CHECK(history_share(topology, process_of_node, 0, kBytes) == kBytes / 256 * 64);
+}
