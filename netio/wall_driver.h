@@ -52,6 +52,8 @@ class WallDriver {
   void wait(std::chrono::nanoseconds limit);
   /// Since construction.
   FabricTime now() const;
+  /// Readable when a frame waits: for one who sleeps over several drivers.
+  int fd() const { return socket_.fd(); }
   Report report();
 
   /// Of port `i`'s interface.

@@ -1,5 +1,5 @@
 // What a packet costs in a switch: receive, forwarding, queueing, ECN and trimming decisions,
-// records, counters, departure. One T0 of the octet, 4 KB frames from all hosts to all uplinks.
+// records, counters, departure. One T0 of the octet, frames of 4 KB or 128 B from all hosts to all uplinks.
 //   cmake --build build --target bench_switch && build/tests/bench_switch
 
 #include <benchmark/benchmark.h>
@@ -25,7 +25,7 @@ class Silence : public NodeObserver, public FrameSink {
   uint64_t sent = 0;
 };
 
-constexpr size_t kFrameBytes = 14 + 124 + 4096;
+constexpr size_t kBigFrame = 14 + 124 + 4096, kSmallFrame = 128;
 constexpr uint32_t kHostPorts = 4;
 
 Topology octet() {
@@ -38,10 +38,10 @@ Topology octet() {
   return build_regular_planes(shape);
 }
 
-std::vector<uint8_t> frame_to(const Topology& topology, uint32_t uplink) {
-  std::vector<uint8_t> bytes(kFrameBytes);
+std::vector<uint8_t> frame_to(const Topology& topology, uint32_t uplink, size_t size) {
+  std::vector<uint8_t> bytes(size);
   bytes[12] = 0x86, bytes[13] = 0xDD, bytes[14] = 0x60 | kDscpTrimmable >> 2, bytes[15] = 0x20;
-  bytes[18] = (kFrameBytes - 54) >> 8, bytes[19] = (kFrameBytes - 54) & 0xFF;
+  bytes[18] = static_cast<uint8_t>((size - 54) >> 8), bytes[19] = static_cast<uint8_t>(size - 54);
   bytes[20] = 41, bytes[21] = 64;
   const Ipv6Address carrier = make_carrier(topology, 0, kHostPorts, Path{0, uplink});
   std::copy(carrier.begin(), carrier.end(), bytes.begin() + 38);
@@ -50,15 +50,18 @@ std::vector<uint8_t> frame_to(const Topology& topology, uint32_t uplink) {
 
 /// One iteration is 256 packets. `spread` uplinks share the load of four hosts: 4 is no congestion,
 /// 2 trims half of everything. The frame is copied in, as it is from a packet ring.
-void forward_4k(benchmark::State& state) {
-  const auto spread = static_cast<uint32_t>(state.range(0));
+void forward(benchmark::State& state) {
+  const auto size = static_cast<size_t>(state.range(0));
+  const auto spread = static_cast<uint32_t>(state.range(1));
   const Topology topology = octet();
   FramePool pool;
   Silence silence;
   SwitchNode node({topology, topology.t0(0, 0), 1, pool, silence});
   std::vector<std::vector<uint8_t>> frames;
-  for (uint32_t uplink = 0; uplink < spread; ++uplink) frames.push_back(frame_to(topology, uplink));
-  const FabricTime sending = serialization_time(wire_length({kFrameBytes}), topology.host_rate);
+  for (uint32_t uplink = 0; uplink < spread; ++uplink) {
+    frames.push_back(frame_to(topology, uplink, size));
+  }
+  const FabricTime sending = serialization_time(wire_length({size}), topology.host_rate);
   constexpr uint64_t kRounds = 64;  // frames per port between two run_until
   FabricTime now = FabricTime::from_us(10);
   uint64_t sequence = 0;
@@ -80,7 +83,11 @@ void forward_4k(benchmark::State& state) {
   state.counters["trimmed"] = static_cast<double>(total.trimmed) / static_cast<double>(total.rx);
   state.counters["marked"] = static_cast<double>(total.ecn_marked) / static_cast<double>(total.rx);
 }
-BENCHMARK(forward_4k)->Arg(4)->Arg(2)->ArgName("uplinks");
+BENCHMARK(forward)
+    ->ArgNames({"bytes", "uplinks"})
+    ->Args({kBigFrame, 4})
+    ->Args({kBigFrame, 2})
+    ->Args({kSmallFrame, 4});
 
 }  // namespace
 }  // namespace mrclab::switchd

@@ -210,15 +210,16 @@ TEST_SUITE("root: routes") {
     CHECK(std::stoi(count) == 500);
   }
 
-  TEST_CASE("twenty thousand encapsulations at once outrun the kernel's reserve and all get in") {
+  TEST_CASE("a hundred thousand encapsulations outrun the kernel's reserve and all get in") {
     TestLab lab;
     const NetworkNamespace& ns = lab.add("many", host_sysctls());
     NamespaceNetlink netlink(ns);
     RouteBatch batch(netlink);
-    constexpr uint32_t kRoutes = 20'000;
+    constexpr uint32_t kRoutes = 100'000;
     for (uint32_t i = 0; i < kRoutes; ++i) {
       Route route;
       route.destination = parse_prefix("fd00::/128");
+      route.destination.address[13] = static_cast<uint8_t>(i >> 16);
       route.destination.address[14] = static_cast<uint8_t>(i >> 8);
       route.destination.address[15] = static_cast<uint8_t>(i);
       route.dev = "lo";
