@@ -53,10 +53,11 @@ KernelMirror::KernelMirror(const Topology& topology, const std::vector<Scheduled
   }
 }
 
-void KernelMirror::step(FabricTime slowest, double dilation) {
+void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_at) {
   for (Item& item : items_) {
+    const bool seen = slowest <= stands_at && stands_at < item.outage.up;
     if (item.state == State::kPending && slowest >= item.settled) {
-      if (item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {
+      if (!seen && item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {
         notes_.push_back({slowest, item.outage.link, "outage_not_mirrored"});
         item.state = State::kDone;
         continue;
@@ -65,7 +66,7 @@ void KernelMirror::step(FabricTime slowest, double dilation) {
       notes_.push_back({slowest, item.outage.link, "link_mirrored_down"});
       item.state = State::kDown;
     }
-    if (item.state == State::kDown && item.outage.up != FabricTime::never() &&
+    if (item.state == State::kDown && !seen && item.outage.up != FabricTime::never() &&
         slowest + fabric_span(kAheadNs, dilation) >= item.outage.up) {
       set_link_(item.outage.link, true);
       notes_.push_back({slowest, item.outage.link, "link_mirrored_up"});

@@ -40,8 +40,9 @@ class KernelMirror {
   KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
                SetLink set_link);
 
-  /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now.
-  void step(FabricTime slowest, double dilation);
+  /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
+  /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
+  void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
   /// Nobody may commit past this before the kernel follows; never() if nothing is pending.
   FabricTime limit() const;
   /// Links that are down in the modelled fabric at `t`.

@@ -196,8 +196,7 @@ void LiveLab::publish_limit() {
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
-  // However short an outage is, who steps through it has the time to look at it.
-  mirror_.step(slowest, pace_.paused() ? Pace::kSlowest : pace_.dilation());
+  mirror_.step(slowest, pace_.dilation(), limit_);
   publish_limit();
   if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
   watch_children();

@@ -57,6 +57,20 @@ TEST_CASE("until the kernel's link is up again nobody may commit to the instant 
   CHECK(mirror.limit() == FabricTime::from_us(110) - FabricTime::from_ps(1));
 }
 
+TEST_CASE("a link is down as long as the lab stands within its outage, however short that is") {
+  const Topology topology = two_nodes();
+  const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(15));
+  std::vector<bool> set;
+  KernelMirror mirror(topology, schedule, [&](LinkId, bool up) { set.push_back(up); });
+  const FabricTime stands = FabricTime::from_us(14);
+  mirror.step(FabricTime::from_us(12), 100, stands);
+  mirror.step(stands, 100, stands);
+  CHECK(set == std::vector<bool>{false});
+  CHECK(mirror.limit() == FabricTime::from_us(15) - FabricTime::from_ps(1));
+  mirror.step(stands, 100);  // time goes on
+  CHECK(set == std::vector<bool>{false, true});
+}
+
 TEST_CASE("an outage too short for the kernel is not mirrored and is counted") {
   const Topology topology = two_nodes();
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(12));
