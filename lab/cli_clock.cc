@@ -65,10 +65,22 @@ json wait_for(netio::RpcClient& labd, uint64_t ticket) {
   }
 }
 
+netio::RpcClient connect(const LabRecord& record) {
+  if (const std::string state = state_of(record); state != "up") {
+    throw InputError(fmt::format("lab '{0}' is {1}; 'mrclab down {0}' removes what is left of it",
+                                 record.lab, state));
+  }
+  const auto socket = control_socket({}, record.lab);
+  if (!std::filesystem::exists(socket)) {
+    throw InputError("lab '" + record.lab +
+                     "' belongs to a run; only labs of 'mrclab up' have orders");
+  }
+  return netio::RpcClient(socket);
+}
+
 int give_order(const ClockOptions& options, const json& order) {
   require_root("clock");
-  const LabRecord record = choose_lab(options.lab);
-  netio::RpcClient labd(control_socket({}, record.lab));
+  netio::RpcClient labd = connect(choose_lab(options.lab));
   try {
     const json accepted = labd.call("clock", order);
     return print(wait_for(labd, accepted.at("ticket").get<uint64_t>()), options.as_json);
@@ -80,7 +92,7 @@ int give_order(const ClockOptions& options, const json& order) {
 int status_command(const ClockOptions& options) {
   require_root("clock");
   const LabRecord record = choose_lab(options.lab);
-  const json status = netio::RpcClient(control_socket({}, record.lab)).call("status");
+  const json status = connect(record).call("status");
   if (options.as_json) {
     fmt::print("{}\n", status.dump(1));
     return 0;

@@ -6,6 +6,7 @@
 
 #include "fabric/effect_text.h"
 #include "fabric/yaml.h"
+#include "lab/clock_text.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -80,7 +81,7 @@ void LabClock::until(FabricTime at) {
       std::min(lab_.limit(), lab_.gate().clock.fabric_at(LabTime::now() + ClockPage::kLeadNs));
   if (at < passed) {
     throw InputError(fmt::format("the lab is at {} already; fabric time does not go back",
-                                 exact(std::max(passed, FabricTime::zero()))));
+                                 microseconds(std::max(passed, FabricTime::zero()))));
   }
   begin_order();
   watch_.stop();

@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "lab/clock_text.h"
 #include "lab/lab_record.h"
@@ -110,6 +112,8 @@ CommandResult mrclab(std::vector<std::string> words) {
   return run_command_line(words);
 }
 
+constexpr int64_t kNotTogether = -2;
+
 /// A lab of the scenario above, standing at its start, in a folder of its own.
 class SteppedLab {
  public:
@@ -139,7 +143,7 @@ class SteppedLab {
     return json::parse(result.output);
   }
 
-  /// What every process has committed to; -1 if they differ.
+  /// What every process has committed to; kNotTogether if they differ.
   int64_t committed_ps() {
     std::vector<int64_t> all;
     for (const char* process : {"hosts-0", "hosts-1", "plane-0", "plane-1"}) {
@@ -147,7 +151,7 @@ class SteppedLab {
       all.push_back(netio::RpcClient(socket).call("status").at("committed_ps").get<int64_t>());
     }
     for (const int64_t one : all) {
-      if (one != all.front()) return -1;
+      if (one != all.front()) return kNotTogether;
     }
     return all.front();
   }
@@ -249,6 +253,46 @@ TEST_CASE("a lab that was paused, stepped and resumed has the simulator's histor
   CHECK(history.at("not_faithful") == json::array());
   CHECK(history.at("history_sha256") == simulated_history(lab.folder(), scenario().end));
   CHECK(mrclab({"clock", "step", "--fault"}).code == 3);  // none is left
+}
+
+/// Any order at all; what it answers does not matter here.
+std::vector<std::string> random_order(std::mt19937& random) {
+  const auto below = [&random](uint32_t n) { return std::to_string(random() % n); };
+  switch (random() % 7) {
+    case 0: return {"clock", "pause"};
+    case 1: return {"clock", "resume"};
+    case 2: return {"clock", "resume", "--until", "+" + below(8000) + "ns"};
+    case 3: return {"clock", "until", "+" + below(8'000'000) + "ps"};
+    case 4: return {"clock", "step", below(40)};
+    case 5: return {"clock", "step", "--fault"};
+    default: return {"clock", "step", below(9), "--node", "p" + below(2) + ".t0-" + below(2)};
+  }
+}
+
+TEST_CASE("whatever orders a lab is given, its history is the simulator's") {
+  const uint32_t labs = std::getenv("MRCLAB_NIGHTLY") != nullptr ? 25 : 1;
+  for (uint32_t seed = 1; seed <= labs; ++seed) {
+    SteppedLab lab;
+    std::mt19937 random(seed);
+    std::string story;
+    for (int i = 0; i < 12; ++i) {
+      const std::vector<std::string> order = random_order(random);
+      for (const std::string& word : order) story += word + " ";
+      const CommandResult result = mrclab(order);
+      story += "-> " + result.output;
+      CAPTURE(story);
+      CHECK(result.code != 1);
+      const json state = lab.clock({"status"});
+      if (state.at("state") == "standing") CHECK(lab.committed_ps() != kNotTogether);
+    }
+    CAPTURE(story);
+    mrclab({"clock", "until", "end"});  // refused if it is past that
+    lab.clock({"pause"});
+    const json history = lab.history();
+    CHECK(history.at("complete") == true);
+    CHECK(history.at("not_faithful") == json::array());
+    CHECK(history.at("history_sha256") == simulated_history(lab.folder(), scenario().end));
+  }
 }
 
 TEST_CASE("Ctrl-C leaves the lab where it is, and while time stands a ping waits") {
