@@ -127,7 +127,7 @@ class Daemon {
   std::unique_ptr<PacketSocket> open_socket(const NodeSite& site) const {
     return std::make_unique<PacketSocket>(
         NetworkNamespace::open("mrclab-" + config_.lab + "-" + site.name),
-        rings_for(site.ports.size(), 2 * topology_.links.size()));
+        rings_for(topology_, site.id));
   }
 
   void add_node(const NodeSite& site, std::unique_ptr<PacketSocket> socket) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fabric/frame.h"
+#include "fabric/topology.h"
 #include "netio/link.h"
 #include "netio/namespace.h"
 
@@ -32,10 +33,12 @@ struct PacketSocketOptions {
   bool qdisc_bypass = false;
 };
 
-/// Rings for a node with `ports` of the `lab_ports` in its lab: the memory is shared out by ports, as
-/// the kernel clears all of it before the lab is up. A process is ahead of its neighbours by a
-/// wire's lookahead at most, which is some four full frames a port.
-PacketSocketOptions rings_for(size_t ports, size_t lab_ports);
+/// Rings for a node. What waits in them at once: a neighbour is ahead by its wire's lookahead at
+/// most, and was behind by the lookahead of the way back when the ring was last drained; in that
+/// time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of 512 at 400 Gb/s.
+/// Room is made for twice as many, because acknowledgements are shorter, and for more in a lab of few
+/// ports; no more than that, as the kernel clears all of it before the lab is up.
+PacketSocketOptions rings_for(const Topology& topology, NodeId node);
 
 /// What was received and what the kernel lost, since the socket was opened.
 struct PacketStatistics {
