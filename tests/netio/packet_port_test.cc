@@ -47,8 +47,7 @@ TEST_CASE("rings grow with what a fabric can have under way, and are small where
   shape.host_rate = shape.fabric_rate = BitRate::from_gbps(400);
   shape.pmtu = 512;
   const size_t ring = rings_for(build_regular_planes(shape), NodeId{0}).ring_bytes;
-  CHECK(ring / kSlotBytes >
-        600);  // 2 ports, 2.4 us, 682 bytes: 176 frames each, and as many again
+  CHECK(ring / kSlotBytes > 600);  // 2 ports, 2.4 us, 682 bytes: 176 frames each, and as many again
   CHECK(ring < 4 << 20);
 }
 

@@ -1,0 +1,215 @@
+// Live = sim: random short scenarios both ways. MRCLAB_NIGHTLY=1 runs 20 of them and every incident;
+// MRCLAB_SEEDS=7-9 runs these. What fails prints its scenario and what `mrclab diff` says.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "fabric/fabric_file.h"
+#include "lab/run_diff.h"
+#include "netio/file_descriptor.h"
+#include "tests/lab/random_scenario.h"
+#include "tests/lab/temporary_runs.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+/// Processes that do nothing but take the processor away.
+class Burners {
+ public:
+  explicit Burners(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t pid = ::fork();
+      REQUIRE(pid >= 0);
+      if (pid > 0) {
+        pids_.push_back(pid);
+        continue;
+      }
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (volatile bool burn = true; burn;) {
+      }
+    }
+  }
+  ~Burners() {
+    for (const pid_t pid : pids_) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+  }
+  Burners(const Burners&) = delete;
+  Burners& operator=(const Burners&) = delete;
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+/// How a live run is made that must not show in its history.
+struct Variant {
+  const char* name;
+  bool isolate;
+  uint32_t host_processes;
+  int burners;
+};
+constexpr Variant kVariants[] = {{"hosts in one process", false, 1, 0},
+                                 {"grouped", false, 2, 0},
+                                 {"one process per node", true, 2, 0},
+                                 {"beside two burners", false, 1, 2},
+                                 {"hosts in four processes", false, 4, 0},
+                                 {"one process per node beside two burners", true, 2, 2}};
+
+bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
+
+std::pair<uint64_t, uint64_t> seeds() {
+  const char* chosen = std::getenv("MRCLAB_SEEDS");
+  if (chosen == nullptr) return {1, nightly() ? 20 : 3};
+  uint64_t first = 1, last = 0;
+  char dash = 0;
+  std::istringstream text(chosen);
+  text >> first;
+  last = text >> dash >> last ? last : first;
+  return {first, last};
+}
+
+/// The nodes' events, whoever wrote them in which order.
+std::vector<std::string> events_of(const RunResult& run) {
+  std::istringstream text(netio::read_file(run.folder.path / "events.jsonl", size_t{256} << 20));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find("\"node\":\"lab\"") == std::string::npos) lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// What was measured and what the hosts said, without names of files and times of this machine.
+std::vector<std::string> judgement_of(const RunResult& run) {
+  std::vector<std::string> lines;
+  for (const analysis::CheckResult& check : run.verdict.checks) {
+    lines.push_back(check.about + " " + std::string(analysis::name_of(check.result)) + " " +
+                    std::to_string(check.measured.value_or(-1)) + " " + check.note);
+  }
+  const analysis::Metrics& m = run.verdict.metrics;
+  for (const uint64_t number :
+       {m.data_packets, m.delivered, m.delivered_bytes, m.retransmitted, m.trimmed, m.lost}) {
+    lines.push_back(std::to_string(number));
+  }
+  return lines;
+}
+
+/// One line each: why a run was not faithful.
+std::string reasons_of(const RunResult& run) {
+  std::string text;
+  for (const std::string& reason : run.verdict.timing.reasons) text += reason + "\n";
+  return text;
+}
+
+std::string differences(const RunResult& a, const RunResult& b) {
+  return to_text(diff_runs(a.folder.path, b.folder.path, 8));
+}
+
+RunResult run_live(const test::TemporaryRuns& runs, const Scenario& scenario,
+                   const Variant& variant) {
+  RunOptions options = runs.options(World::kLive);
+  options.isolate = variant.isolate;
+  options.host_processes = variant.host_processes;
+  const Burners burners(variant.burners);
+  return run_scenario(scenario, options);
+}
+
+}  // namespace
+
+TEST_CASE("every random scenario is a valid one, and the same for its seed") {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const std::string text = test::random_scenario(seed);
+    CAPTURE(text);
+    CHECK(text == test::random_scenario(seed));
+    CHECK_NOTHROW(parse_scenario(read_yaml_text(text, "random.yaml")));
+  }
+}
+
+TEST_SUITE("root: live = sim") {
+  TEST_CASE("random scenarios have one history, live and simulated") {
+    const auto [first, last] = seeds();
+    for (uint64_t seed = first; seed <= last; ++seed) {
+      const test::TemporaryRuns runs;
+      const std::string text = test::random_scenario(seed);
+      const Variant& variant = kVariants[seed % std::size(kVariants)];
+      const Scenario scenario = parse_scenario(read_yaml_text(text, "random.yaml"));
+      const RunResult sim = runs.run(scenario);
+      const RunResult live = run_live(runs, scenario, variant);
+      CAPTURE(seed);
+      CAPTURE(std::string(variant.name));
+      CAPTURE(text);
+      CAPTURE(reasons_of(live));
+      CHECK(live.verdict.timing.faithful);
+      const bool same = live.verdict.metrics.history_sha256 == sim.verdict.metrics.history_sha256;
+      CHECK_MESSAGE(same, differences(live, sim));
+      CHECK(events_of(live) == events_of(sim));
+      CHECK(judgement_of(live) == judgement_of(sim));
+    }
+  }
+
+  TEST_CASE("a difference planted between a live and a simulated run is named") {
+    const test::TemporaryRuns runs;
+    constexpr const char* kText = R"(
+name: planted
+fabric: pair
+seed: 9
+workload:
+  - all_reduce: {hosts: all, size: 256KiB, until: end}
+faults:
+  - {at: 10us, link_down: {link: "p1.t0-0:u0", for: 10us}}
+end: 60us
+expect:
+  - no_qp_error
+)";
+    Scenario scenario = parse_scenario(read_yaml_text(kText, "planted.yaml"));
+    const RunResult live = runs.run(scenario, World::kLive);
+    REQUIRE(live.verdict.timing.faithful);
+    // One wire of the simulated fabric loses its light for a microsecond.
+    const WireId wire = scenario.topology.port(*scenario.topology.find_port("h1:p0")).out;
+    for (const bool up : {false, true}) {
+      ScheduledEffect effect;
+      effect.at = FabricTime::from_us(up ? 6 : 5);
+      effect.effect = WireState{wire, up};
+      effect.sequence = scenario.schedule.back().sequence + 1;
+      scenario.schedule.push_back(effect);
+    }
+    const RunDiff diff = diff_runs(live.folder.path, runs.run(scenario).folder.path, 8);
+    CAPTURE(to_text(diff));
+    REQUIRE(diff.located);
+    const analysis::StreamDifference& first = diff.streams.front();
+    CHECK(first.name == "p0.t0-1:d0/in");
+    CHECK(first.t > FabricTime::from_us(5));
+    CHECK(first.t < FabricTime::from_us(8));
+    REQUIRE(first.b);
+    CHECK(first.b->cause == DropCause::kWireDown);
+  }
+
+  TEST_CASE("every incident has one history: grouped, one process per node, simulated twice") {
+    if (!nightly()) return;  // the ordinary test runs two of them live
+    const auto folder = source_directory() / "topologies" / "incidents";
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const test::TemporaryRuns runs;
+      const Scenario scenario = read_scenario_file(entry.path());
+      CAPTURE(scenario.name);
+      const RunResult sim = runs.run(scenario);
+      const std::string digest = sim.verdict.metrics.history_sha256;
+      CHECK(runs.run(scenario).verdict.metrics.history_sha256 == digest);
+      for (const Variant& variant : {kVariants[1], kVariants[2]}) {
+        const RunResult live = run_live(runs, scenario, variant);
+        CAPTURE(reasons_of(live));
+        CHECK(live.verdict.timing.faithful);
+        CHECK_MESSAGE(live.verdict.metrics.history_sha256 == digest, differences(live, sim));
+      }
+    }
+  }
+}

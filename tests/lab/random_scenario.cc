@@ -1,0 +1,194 @@
+#include "tests/lab/random_scenario.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "tests/support/sample_frames.h"
+
+namespace mrclab::test {
+namespace {
+
+struct Shape {
+  uint32_t planes, t0, t1, hosts_per_t0;
+  uint32_t hosts() const { return t0 * hosts_per_t0; }
+};
+
+/// fmt::format whose draws happen from left to right, which only braces promise: a seed is the same
+/// scenario whoever compiled this.
+struct Text {
+  template <class... Values>
+  explicit Text(const char* format, const Values&... values)
+      : value(fmt::format(fmt::runtime(format), values...)) {}
+  std::string value;
+};
+
+template <size_t N>
+const char* one_of(Numbers& n, const std::array<const char*, N>& words) {
+  return words[n.below(N)];
+}
+
+std::string fabric_text(Numbers& n, const Shape& shape) {
+  std::string text =
+      Text{"fabric:\n  name: random\n  planes: {}\n  t0: {}\n  t1: {}\n  hosts_per_t0: {}\n",
+           shape.planes, shape.t0, shape.t1, shape.hosts_per_t0}
+          .value;
+  const uint32_t rate = 100u << n.below(3);
+  text += Text{"  host_rate: {}Gb/s\n  fabric_rate: {}Gb/s\n", rate, rate / (1 + n.below(2))}.value;
+  text += Text{"  propagation: {}ns\n", 100 + n.below(600)}.value;
+  text += Text{"  switch_latency: {}ns\n", 300 + n.below(600)}.value;
+  text += Text{"  host_latency: {}ns\n", 300 + n.below(600)}.value;
+  text += Text{"  pmtu: {}\n", 512u << n.below(4)}.value;
+  text += Text{"  optics: {{t0_downlinks: {}}}\n", 1 + n.below(2)}.value;
+  text += Text{"  wires: {}\n", one_of(n, std::array{"veth", "fast"})}.value;
+  text += Text{"  ecn: {}\n", one_of(n, std::array{"on", "off", "{min: 0.1, max: 0.3}"})}.value;
+  text +=
+      Text{"  trim: {}\n", one_of(n, std::array{"on", "off", "{threshold: 0.3, last_hop: 0.5}"})}
+          .value;
+  text +=
+      Text{"  queues: {{control: 0.{}, tail_drop: {}.0}}\n", 5 + n.below(5), 1 + n.below(2)}.value;
+  text += Text{"  nic: {}\n",
+               one_of(n, std::array{"ideal", "ideal", "{profile: cx8, compress: 20000}",
+                                    "{name: slow, port_down_delay: 3us, port_up_delay: 2us, "
+                                    "remap_down: [1us, 5us], remap_up: 1us}"})}
+              .value;
+  return text;
+}
+
+std::string transport_text(Numbers& n) {
+  return one_of(n,
+                std::array{"lab", "lab", "production", "{profile: lab, congestion_control: fixed}",
+                           "{profile: lab, congestion_control: fixed, window_percent: 300}",
+                           "{profile: production, congestion_control: nscc}",
+                           "{profile: lab, trim_nack: off}",
+                           "{profile: lab, evs: 4, active_evs: 2, ev_min_active: 1}",
+                           "{profile: lab, window_rule: fits, dynamic_mpr: on}",
+                           "{profile: lab, sack_base: cumulative, sack_port_mask: on}",
+                           "{profile: lab, receiver_penalty_sent: 40, out_of_window: drop}",
+                           "{profile: lab, ack_timeout: 2rtt, icrc: on}"});
+}
+
+/// "from: h1, to: h3"
+std::string two_hosts(Numbers& n, const Shape& shape) {
+  const uint32_t from = n.below(shape.hosts());
+  const uint32_t to = (from + 1 + n.below(shape.hosts() - 1)) % shape.hosts();
+  return Text{"from: h{}, to: h{}", from, to}.value;
+}
+
+std::string workload_text(Numbers& n, const Shape& shape) {
+  const std::string qps = n.below(3) == 0 ? Text{", qps: {}", 2 + n.below(3)}.value : "";
+  const std::string at = n.below(3) == 0 ? Text{", at: {}us", 1 + n.below(15)}.value : "";
+  const uint32_t kib = 4u << n.below(6);
+  switch (n.below(9)) {
+    case 0:
+      return Text{"permutation: {{hosts: all, load: {}%, message: {}KiB, shift: {}{}{}}}",
+                  20 + n.below(81),
+                  kib,
+                  1 + n.below(shape.hosts() - 1),
+                  qps,
+                  at}
+          .value;
+    case 1:
+      return Text{"write: {{{}, size: {}KiB, count: {}, depth: {}{}{}}}",
+                  two_hosts(n, shape),
+                  kib,
+                  4 + n.below(12),
+                  1 + n.below(4),
+                  qps,
+                  at}
+          .value;
+    case 2: {
+      const uint32_t to = n.below(shape.hosts());
+      std::string from;
+      for (uint32_t i = 0; i < shape.hosts(); ++i) {
+        if (i != to) from += Text{"{}h{}", from.empty() ? "" : ", ", i}.value;
+      }
+      return Text{"incast: {{from: [{}], to: h{}, load: {}%, message: {}KiB{}{}}}",
+                  from,
+                  to,
+                  40 + n.below(61),
+                  kib,
+                  qps,
+                  at}
+          .value;
+    }
+    case 3:
+      return Text{"ping_pong: {{{}, size: {}B, until: end{}}}", two_hosts(n, shape),
+                  1 + n.below(9000), at}
+          .value;
+    default:
+      return Text{"{}: {{hosts: all, size: {}KiB, until: end{}{}}}",
+                  one_of(n, std::array{"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                       "sendrecv"}),
+                  16 * kib, qps, at}
+          .value;
+  }
+}
+
+std::string port_with_light(Numbers& n, const Shape& shape) {
+  const uint32_t plane = n.below(shape.planes);
+  if (shape.t1 == 0 || n.flip()) return Text{"h{}:p{}", n.below(shape.hosts()), plane}.value;
+  return Text{"p{}.t0-{}:u{}", plane, n.below(shape.t0), n.below(shape.t1)}.value;
+}
+
+std::string fault_text(Numbers& n, const Shape& shape, uint32_t end_us) {
+  const uint32_t at = 3 + n.below(end_us / 2);
+  const std::string duration = n.below(4) == 0 ? "" : Text{", for: {}us", 2 + n.below(30)}.value;
+  switch (n.below(5)) {
+    case 0:
+      return Text{"{{at: {}us, link_down: {{link: \"{}\"{}}}}}", at, port_with_light(n, shape),
+                  duration}
+          .value;
+    case 1:
+      return Text{"{{at: {}us, wire_loss: {{link: \"{}\", direction: {}, loss: {}%{}}}}}",
+                  at,
+                  port_with_light(n, shape),
+                  one_of(n, std::array{"up", "down"}),
+                  1 + n.below(40),
+                  duration}
+          .value;
+    case 2:
+      return Text{"{{at: {}us, wire_loss: {{link: \"{}\", direction: {}, carrier: lost{}}}}}", at,
+                  port_with_light(n, shape), one_of(n, std::array{"up", "down"}), duration}
+          .value;
+    case 3:
+      return Text{
+          "{{at: {}us, optic_glitch: {{optic: \"p{}.t0-{}:o0\", down: {}us, stagger: "
+          "{}us}}}}",
+          at,
+          n.below(shape.planes),
+          n.below(shape.t0),
+          2 + n.below(20),
+          n.below(6)}
+          .value;
+    default:
+      return Text{"{{at: {}us, denylist: {{host: h{}, path: \"p{}/*\"{}}}}}", at,
+                  n.below(shape.hosts()), n.below(shape.planes), duration}
+          .value;
+  }
+}
+
+}  // namespace
+
+std::string random_scenario(uint64_t seed) {
+  Numbers n(seed);
+  Shape shape{2 + n.below(3), 1 + n.below(3), 1 + n.below(2), 1 + n.below(2)};
+  if (shape.t0 == 3) shape = {2, 2, 1, 1};  // the fabric pair, often
+  if (shape.t0 == 1) shape.hosts_per_t0 = 2;
+  const uint32_t end_us = 30 + n.below(121);
+  std::string text = Text{"name: random-{}\nseed: {}\n", seed, 1 + n.below(1000)}.value;
+  text += fabric_text(n, shape);
+  text += "transport: " + transport_text(n) + "\n";
+  text += "workload:\n";
+  for (uint32_t i = 1 + n.below(2); i > 0; --i) text += "  - " + workload_text(n, shape) + "\n";
+  if (const uint32_t faults = n.below(4); faults > 0) {
+    text += "faults:\n";
+    for (uint32_t i = 0; i < faults; ++i) text += "  - " + fault_text(n, shape, end_us) + "\n";
+  }
+  text += Text{"end: {}us\nexpect:\n  - no_qp_error\n", end_us}.value;
+  if (n.flip()) text += "  - memory_intact\n";
+  return text;
+}
+
+}  // namespace mrclab::test
