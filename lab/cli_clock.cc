@@ -46,7 +46,6 @@ int print(const json& state, bool as_json) {
 
 /// Until the order is done. Ctrl-C makes the lab stand where it is; then the state says so.
 json wait_for(netio::RpcClient& labd, uint64_t ticket) {
-  const InterruptGuard guard;
   ProgressLine line;
   bool interrupted = false;
   for (;;) {
@@ -81,6 +80,7 @@ netio::RpcClient connect(const LabRecord& record) {
 int give_order(const ClockOptions& options, const json& order) {
   require_root("clock");
   netio::RpcClient labd = connect(choose_lab(options.lab));
+  const InterruptGuard guard;
   try {
     const json accepted = labd.call("clock", order);
     return print(wait_for(labd, accepted.at("ticket").get<uint64_t>()), options.as_json);

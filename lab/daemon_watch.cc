@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A daemon looks at its socket every 5 ms; one that is stopped for longer holds up the step anyway.
+/// A daemon looks at its socket every 5 ms; one that is stopped for longer holds up any step.
 constexpr std::chrono::milliseconds kPatience{2000};
 
 json ask(const LiveLab& lab, uint32_t process, const char* method, const json& params = nullptr) {

@@ -1,6 +1,6 @@
 #pragma once
-// Single steps ask the daemons what happened: over their control sockets, one after the other, while
-// the lab stands still.
+// Single steps ask the daemons what happened: over their control sockets, one after the other,
+// while the lab stands still.
 
 #include <nlohmann/json.hpp>
 #include <optional>

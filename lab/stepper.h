@@ -1,12 +1,12 @@
 #pragma once
 // Single steps of a whole lab, as decisions: from an instant at which every process stands, how far
-// may all of them go without missing what is waited for, and was it there? Pure: looks at what it is
-// shown, says what the limit shall be.
+// may all of them go without missing what is waited for, and was it there? Pure: looks at what it
+// is shown, says what the limit shall be.
 //
-// All stand at L, no frame is under way. Then nothing happens in the lab before its earliest event N,
-// and a node X that is waited for does nothing before min(W, N + lookahead), W being its own earliest
-// event in hand: a frame that nobody has started yet starts at N at the earliest. So the next limit
-// is min(W, N + lookahead - 1 ps): either X acts exactly there, or not at all up to there.
+// All stand at L, no frame is under way. Then nothing happens in the lab before its earliest event
+// N, and a node X that is waited for does nothing before min(W, N + lookahead), W being its own
+// earliest event in hand: a frame that nobody has started yet starts at N at the earliest. So the
+// next limit is min(W, N + lookahead - 1 ps): X acts exactly there, or not at all up to there.
 
 #include <cstdint>
 #include <optional>

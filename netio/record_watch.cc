@@ -95,9 +95,9 @@ json describe_event(const Topology& topology, NodeId node, const EventRecord& re
   return line;
 }
 
-RecordWatch::RecordWatch(const Topology& topology, RecordFilter filter,
+RecordWatch::RecordWatch(const Topology& topology, const RecordFilter& filter,
                          std::atomic<uint64_t>& matches)
-    : topology_(topology), filter_(std::move(filter)), matches_(matches) {
+    : topology_(topology), filter_(filter), matches_(matches) {
   matches_.store(0, std::memory_order_relaxed);
 }
 

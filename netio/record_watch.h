@@ -30,9 +30,9 @@ nlohmann::json to_json(const RecordFilter& filter);
 /// Throws nlohmann::json::exception.
 RecordFilter record_filter_from(const nlohmann::json& value);
 
-/// {"t_ps", "node", "port", "direction", "event", "cause"?, "bytes", "packet", "qp"?, "psn"?, "ev"?,
-/// "path"?, "from"?, "to"?, "retransmission"?}: `packet` is the opcode's name, or "other" for what
-/// is no MRC packet; `qp` the destination's; `bytes` the length on the wire.
+/// {"t_ps", "node", "port", "direction", "event", "cause"?, "bytes", "packet", "qp"?, "psn"?,
+/// "ev"?, "path"?, "from"?, "to"?, "retransmission"?}: `packet` is the opcode's name, or "other"
+/// for what is no MRC packet; `qp` the destination's; `bytes` the length on the wire.
 nlohmann::json describe_packet(const Topology& topology, NodeId node, const PacketRecord& record);
 /// {"t_ps", "node", "port"?, "kind", "qp"?, "ev"?, "path"?, "psn"?, "cause"?, "detail"?}.
 nlohmann::json describe_event(const Topology& topology, NodeId node, const EventRecord& record);
@@ -43,7 +43,7 @@ class RecordWatch {
   static constexpr size_t kMaxRecords = 512;
 
   /// `matches` is counted up with every matching record, before its process says that it is done.
-  RecordWatch(const Topology& topology, RecordFilter filter, std::atomic<uint64_t>& matches);
+  RecordWatch(const Topology& topology, const RecordFilter& filter, std::atomic<uint64_t>& matches);
 
   void packet(NodeId node, const PacketRecord& record);
   void event(NodeId node, const EventRecord& record);
