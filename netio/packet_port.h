@@ -80,6 +80,8 @@ class PacketRing {
     bool truncated = false;
     bool checksum_not_ready = false;
   };
+  /// Is there a frame not yet released?
+  bool waiting() const { return (status(slot(next_)) & kForUser) != 0; }
   /// The oldest frame not yet released, or false. It stays valid until release().
   bool peek(Received& out) const;
   void release();
@@ -89,7 +91,14 @@ class PacketRing {
   size_t slots() const { return slots_; }
 
  private:
-  uint8_t* slot(size_t index) const;
+  static constexpr uint32_t kForUser = 1;  // TP_STATUS_USER of linux/if_packet.h
+  static uint32_t status(uint8_t* slot) {
+    return std::atomic_ref(*reinterpret_cast<uint32_t*>(slot)).load(std::memory_order_acquire);
+  }
+  uint8_t* slot(size_t index) const {
+    return memory_ + index / slots_per_block_ * block_bytes_ +
+           index % slots_per_block_ * slot_bytes_;
+  }
 
   FileDescriptor fd_;
   uint8_t* memory_ = nullptr;
@@ -113,6 +122,7 @@ class PacketSocket {
   /// kernel's receive timestamp is given on CLOCK_MONOTONIC. Own outgoing frames are never seen.
   template <class Callback>
   size_t drain(Callback&& callback, size_t limit = 1024) {
+    if (!ring_.waiting() && !void_ring_.waiting()) return 0;  // most ticks of most nodes
     const int64_t to_monotonic = monotonic_minus_realtime_ns();
     size_t count = drain_ring(void_ring_, callback, limit, to_monotonic);
     return count + drain_ring(ring_, callback, limit - count, to_monotonic);

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstddef>
 
 #include "netio/packet_port.h"
 
@@ -74,22 +75,18 @@ PacketRing::~PacketRing() {
   if (memory_ != nullptr) ::munmap(memory_, mapped_);
 }
 
-uint8_t* PacketRing::slot(size_t index) const {
-  return memory_ + index / slots_per_block_ * block_bytes_ + index % slots_per_block_ * slot_bytes_;
-}
-
 bool PacketRing::peek(Received& out) const {
-  const uint8_t* base = slot(next_);
+  static_assert(kForUser == TP_STATUS_USER && offsetof(tpacket2_hdr, tp_status) == 0);
+  uint8_t* const base = slot(next_);
+  const uint32_t now = status(base);
+  if ((now & kForUser) == 0) return false;
   const auto* header = reinterpret_cast<const tpacket2_hdr*>(base);
-  const uint32_t status =
-      std::atomic_ref(const_cast<uint32_t&>(header->tp_status)).load(std::memory_order_acquire);
-  if ((status & TP_STATUS_USER) == 0) return false;
   const auto* from =
       reinterpret_cast<const sockaddr_ll*>(base + TPACKET_ALIGN(sizeof(tpacket2_hdr)));
   out.ifindex = static_cast<uint32_t>(from->sll_ifindex);
   out.outgoing = from->sll_pkttype == PACKET_OUTGOING;
   out.truncated = header->tp_snaplen < header->tp_len;
-  out.checksum_not_ready = (status & TP_STATUS_CSUMNOTREADY) != 0;
+  out.checksum_not_ready = (now & TP_STATUS_CSUMNOTREADY) != 0;
   out.realtime_ns = header->tp_sec * uint64_t{1'000'000'000} + header->tp_nsec;
   out.frame = {base + header->tp_mac, header->tp_snaplen};
   return true;

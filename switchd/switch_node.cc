@@ -204,6 +204,12 @@ SwitchCounters SwitchNode::counters() const {
   return out;
 }
 
+uint64_t SwitchNode::trimmed() const {
+  uint64_t total = 0;
+  for (const PortState& port : ports_) total += port.counters.trimmed;
+  return total;
+}
+
 NamedCounters SwitchNode::named_counters() const {
   std::vector<std::string> names;
   for (const Port& port : environment_.topology.node(environment_.self).ports) {

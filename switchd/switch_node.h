@@ -47,6 +47,8 @@ class SwitchNode : public Node {
   SwitchCounters counters() const;
   /// The same with names, for the control socket.
   NamedCounters named_counters() const;
+  /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
+  uint64_t trimmed() const;
   const ForwardingTable& table() const { return table_; }
 
  private:

@@ -26,8 +26,8 @@ class SwitchProgram : public netio::DaemonProgram {
 
   void add_progress(const Node& node,
                     std::array<uint64_t, netio::kProgressCounters>& progress) const override {
-    const auto& counters = dynamic_cast<const switchd::SwitchNode&>(node).counters();
-    progress[static_cast<size_t>(netio::ProgressCounter::kTrimmed)] += counters.total().trimmed;
+    progress[static_cast<size_t>(netio::ProgressCounter::kTrimmed)] +=
+        dynamic_cast<const switchd::SwitchNode&>(node).trimmed();
   }
 };
 
