@@ -1,6 +1,7 @@
 #include "fabric/fabric_file.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "fabric/pattern.h"
 
@@ -11,9 +12,7 @@
 namespace mrclab {
 namespace {
 
-constexpr int64_t kMaxPlanes = 16;  // one nibble of a uSID
-constexpr int64_t kMaxIndex = 256;  // one byte of a uSID
-constexpr size_t kMaxNodes = 4096;  // what one machine may be asked for
+constexpr int64_t kMaxLinksPerOptic = 256;
 
 void read_count(const YamlValue& file, std::string_view key, int64_t min, int64_t max,
                 uint32_t& out) {
@@ -43,19 +42,44 @@ void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   out = static_cast<uint32_t>(result);
 }
 
-void read_shape(const YamlValue& file, RegularPlanes& shape) {
-  shape.planes = static_cast<uint32_t>(file.require("planes").as_integer(1, kMaxPlanes));
-  shape.t0 = static_cast<uint32_t>(file.require("t0").as_integer(1, kMaxIndex));
-  shape.t1 = static_cast<uint32_t>(file.require("t1").as_integer(0, kMaxIndex));
-  shape.hosts_per_t0 = static_cast<uint32_t>(file.require("hosts_per_t0").as_integer(1, kMaxIndex));
+/// A count that the address plan bounds. Where only the other plan has room, the error says so.
+uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min, AddressPlan plan,
+                       const std::function<uint32_t(const UsidLayout&)>& room_in) {
+  const UsidLayout usids = UsidLayout::of(plan);
+  const UsidLayout other =
+      UsidLayout::of(plan == AddressPlan::kLab ? AddressPlan::kFull : AddressPlan::kLab);
+  const uint32_t room = room_in(usids);
+  const YamlValue value = file.require(key);
+  const int64_t count = value.as_integer(min, std::max(room, room_in(other)));
+  if (count > room) {
+    value.fail_expecting("at most " + std::to_string(room) + " with address_plan: " +
+                         std::string(usids.name()) + " (" + std::to_string(room_in(other)) +
+                         " with address_plan: " + std::string(other.name()) + ")");
+  }
+  return static_cast<uint32_t>(count);
+}
+
+void read_shape(const YamlValue& file, uint64_t max_nodes, RegularPlanes& shape) {
+  if (const auto value = file.get("address_plan")) {
+    shape.address_plan = static_cast<AddressPlan>(value->as_word({"lab", "full"}));
+  }
+  const auto read = [&](std::string_view key, int64_t min, UsidRole role) {
+    return read_numbered(file, key, min, shape.address_plan,
+                         [role](const UsidLayout& usids) { return usids.count(role); });
+  };
+  shape.planes = read_numbered(file, "planes", 1, shape.address_plan,
+                               [](const UsidLayout& usids) { return usids.planes(); });
+  shape.t0 = read("t0", 1, UsidRole::kT0);
+  shape.t1 = read("t1", 0, UsidRole::kT1);
+  shape.hosts_per_t0 = read("hosts_per_t0", 1, UsidRole::kNicPort);
   if (shape.t0 > 1 && shape.t1 == 0) {
     file.require("t1").fail_expecting("at least one T1: several T0s of a plane meet there");
   }
-  const size_t nodes =
-      size_t{shape.t0} * shape.hosts_per_t0 + size_t{shape.planes} * (shape.t0 + shape.t1);
-  if (nodes > kMaxNodes) {
+  const uint64_t nodes =
+      uint64_t{shape.t0} * shape.hosts_per_t0 + uint64_t{shape.planes} * (shape.t0 + shape.t1);
+  if (nodes > max_nodes) {
     file.require("planes").fail(std::to_string(nodes) + " nodes in all",
-                                "at most " + std::to_string(kMaxNodes));
+                                "at most " + std::to_string(max_nodes));
   }
 }
 
@@ -74,7 +98,7 @@ void read_wires(const YamlValue& file, RegularPlanes& shape) {
     } else {
       optics->only_keys({"t0_downlinks"});
       shape.links_per_optic =
-          static_cast<uint32_t>(optics->require("t0_downlinks").as_integer(1, kMaxIndex));
+          static_cast<uint32_t>(optics->require("t0_downlinks").as_integer(1, kMaxLinksPerOptic));
     }
   }
 }
@@ -180,15 +204,16 @@ std::string multiple(uint32_t thousandths) {
 
 }  // namespace
 
-RegularPlanes parse_fabric(const YamlValue& document) {
+RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   document.only_keys({"name",         "about",     "planes",      "t0",          "t1",
                       "hosts_per_t0", "host_rate", "fabric_rate", "propagation", "switch_latency",
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
-                      "wires",        "ecn",       "trim",        "queues",      "nic"});
+                      "wires",        "ecn",       "trim",        "queues",      "nic",
+                      "address_plan"});
   RegularPlanes shape;
   shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
-  read_shape(document, shape);
+  read_shape(document, max_nodes, shape);
   read_wires(document, shape);
   require_head_start(document, shape);
   read_queues(document, shape.queues);
@@ -250,6 +275,7 @@ std::string to_yaml(const RegularPlanes& shape, size_t indent) {
   line("t0", std::to_string(shape.t0));
   line("t1", std::to_string(shape.t1));
   line("hosts_per_t0", std::to_string(shape.hosts_per_t0));
+  line("address_plan", std::string(UsidLayout::of(shape.address_plan).name()));
   line("host_rate", exact(shape.host_rate));
   line("fabric_rate", exact(shape.fabric_rate));
   line("propagation", exact(shape.propagation));

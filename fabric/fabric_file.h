@@ -6,6 +6,7 @@
 //   t0: 2                      # per plane
 //   t1: 4                      # per plane
 //   hosts_per_t0: 4
+//   address_plan: lab          # or full: what a uSID's bits mean (fabric/usid.h)
 //   host_rate: 100Gb/s         # everything from here on may be left out
 //   fabric_rate: 100Gb/s
 //   propagation: 500ns
@@ -32,8 +33,11 @@
 
 namespace mrclab {
 
-/// Reads the compact form. Throws InputError with the position.
-RegularPlanes parse_fabric(const YamlValue& document);
+/// What one machine may be asked for.
+inline constexpr uint64_t kMaxNodes = 4096;
+
+/// Reads the compact form. Throws InputError with the position, also for more than `max_nodes`.
+RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNodes);
 
 /// Reads a fabric file and builds its graph. Throws InputError.
 Topology read_fabric_file(const std::filesystem::path& path);

@@ -30,9 +30,9 @@ bool known_path(const Topology& topology, Path path) {
 }
 
 /// The uSID at `position` if it has this role and plane and its index is below `bound`.
-std::optional<uint32_t> index_at(const Ipv6Address& carrier, uint32_t position, UsidRole role,
-                                 uint32_t plane, uint32_t bound) {
-  const std::optional<UsidFields> fields = parse_usid(usid_at(carrier, position));
+std::optional<uint32_t> index_at(const UsidLayout& usids, const Ipv6Address& carrier,
+                                 uint32_t position, UsidRole role, uint32_t plane, uint32_t bound) {
+  const std::optional<UsidFields> fields = usids.parse(usid_at(carrier, position));
   if (!fields || fields->role != role || fields->plane != plane || fields->index >= bound) {
     return std::nullopt;
   }
@@ -49,23 +49,6 @@ std::optional<uint32_t> parse_decimal(std::string_view text, uint32_t max) {
 }
 
 }  // namespace
-
-Usid make_usid(UsidRole role, uint32_t plane, uint32_t index) {
-  assert(plane < 16 && index < 256);
-  return {static_cast<uint16_t>(static_cast<uint32_t>(role) << 12 | plane << 8 | index)};
-}
-
-std::optional<UsidFields> parse_usid(Usid usid) {
-  const auto role = static_cast<UsidRole>(usid.value >> 12);
-  switch (role) {
-    case UsidRole::kT1:
-    case UsidRole::kT0:
-    case UsidRole::kNicPort:
-    case UsidRole::kHostKernel:
-      return UsidFields{role, uint32_t{usid.value} >> 8 & 0xF, uint32_t{usid.value} & 0xFF};
-  }
-  return std::nullopt;
-}
 
 EntropyValue ev_of(Path path) {
   assert(path.plane <= 0xFF && path.uplink <= kT0LocalUplink);
@@ -120,35 +103,38 @@ Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t des
   const uint32_t to_row = topology.host_row(destination);
   if (path.uplink == kT0LocalUplink && from_row != to_row) return carrier;
   store_be<uint32_t>(carrier.data(), kUsidBlock);
+  const UsidLayout& usids = topology.usids;
   uint32_t position = 0;
-  put_usid(carrier, position++, make_usid(UsidRole::kT0, path.plane, from_row));
+  put_usid(carrier, position++, usids.make(UsidRole::kT0, path.plane, from_row));
   if (path.uplink != kT0LocalUplink) {
-    put_usid(carrier, position++, make_usid(UsidRole::kT1, path.plane, path.uplink));
-    put_usid(carrier, position++, make_usid(UsidRole::kT0, path.plane, to_row));
+    put_usid(carrier, position++, usids.make(UsidRole::kT1, path.plane, path.uplink));
+    put_usid(carrier, position++, usids.make(UsidRole::kT0, path.plane, to_row));
   }
-  put_usid(carrier, position, make_usid(role, path.plane, topology.host_downlink(destination)));
+  put_usid(carrier, position, usids.make(role, path.plane, topology.host_downlink(destination)));
   return carrier;
 }
 
 std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Address& carrier) {
-  const std::optional<UsidFields> first = parse_usid(active_usid(carrier));
+  const UsidLayout& usids = topology.usids;
+  const std::optional<UsidFields> first = usids.parse(active_usid(carrier));
   if (!in_usid_block(carrier) || !first || first->plane >= topology.planes) return std::nullopt;
   const uint32_t plane = first->plane;
   const uint32_t rows = topology.t0_per_plane;
-  const auto source_row = index_at(carrier, 0, UsidRole::kT0, plane, rows);
+  const auto source_row = index_at(usids, carrier, 0, UsidRole::kT0, plane, rows);
   if (!source_row) return std::nullopt;
   CarrierRoute route;
   route.source_row = route.destination_row = *source_row;
   route.path.plane = plane;
   uint32_t position = 1;
-  if (const auto uplink = index_at(carrier, 1, UsidRole::kT1, plane, topology.t1_per_plane)) {
-    const auto row = index_at(carrier, 2, UsidRole::kT0, plane, rows);
+  if (const auto uplink =
+          index_at(usids, carrier, 1, UsidRole::kT1, plane, topology.t1_per_plane)) {
+    const auto row = index_at(usids, carrier, 2, UsidRole::kT0, plane, rows);
     if (!row) return std::nullopt;
     route.path.uplink = *uplink;
     route.destination_row = *row;
     position = 3;
   }
-  const std::optional<UsidFields> last = parse_usid(usid_at(carrier, position));
+  const std::optional<UsidFields> last = usids.parse(usid_at(carrier, position));
   if (!last || (last->role != UsidRole::kNicPort && last->role != UsidRole::kHostKernel)) {
     return std::nullopt;
   }

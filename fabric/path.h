@@ -5,8 +5,7 @@
 //   EV       bits 31-24 zero, 23-16 plane, 15-14 set, 13-0 T0 uplink (0x3FFF = T0-local)
 //   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
 //            5f00:0 : T0 : destination port                                  (T0-local)
-//   uSID     lab layout, one nibble role, one nibble plane, one byte index:
-//            1 = T1, 2 = T0, e = the host's NIC port, f = the host's kernel (End.DT6)
+//   uSID     as the fabric's layout says (fabric/usid.h)
 
 #include <cstdint>
 #include <optional>
@@ -21,25 +20,12 @@ namespace mrclab {
 inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 + F3216
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
 
-enum class UsidRole : uint8_t { kT1 = 0x1, kT0 = 0x2, kNicPort = 0xe, kHostKernel = 0xf };
-
-struct UsidFields {
-  UsidRole role;
-  uint32_t plane;
-  uint32_t index;
-  bool operator==(const UsidFields&) const = default;
-};
-
 /// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths.
 struct Path {
   uint32_t plane = 0;
   uint32_t uplink = kT0LocalUplink;
   bool operator==(const Path&) const = default;
 };
-
-Usid make_usid(UsidRole role, uint32_t plane, uint32_t index);
-/// Empty for zero, an unknown role nibble.
-std::optional<UsidFields> parse_usid(Usid usid);
 
 EntropyValue ev_of(Path path);
 /// Empty when fixed bits are wrong.

@@ -1,5 +1,6 @@
 #include "fabric/topology.h"
 
+#include <cassert>
 #include <stdexcept>
 
 namespace mrclab {
@@ -10,46 +11,51 @@ constexpr uint64_t kOuterAndMrcHeaders =
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
-/// Locally administered address from the place of a port: 02:6d:<role><plane>:<index>:<port>.
-MacAddress mac_of(const NodeSite& site, uint32_t port) {
-  const auto role = static_cast<uint32_t>(site.role);
-  return {0x02,
-          static_cast<uint8_t>(0x60 | role),
-          static_cast<uint8_t>(site.plane),
-          static_cast<uint8_t>(site.index >> 8),
-          static_cast<uint8_t>(site.index),
-          static_cast<uint8_t>(port)};
+/// Base RTT and the queue thresholds that follow from it.
+void derive_timing(const RegularPlanes& shape, Topology& topology) {
+  const Bytes data = wire_length({kEthernetHeader + kOuterAndMrcHeaders + shape.pmtu});
+  const Bytes sack = wire_length({kSackFrame});
+  const bool has_spine = shape.t1 > 0 && shape.t0 > 1;
+  const int64_t switches = has_spine ? 3 : 1;
+  const auto crossing = [&](Bytes size) {
+    FabricTime t = serialization_time(size, shape.host_rate) * 2 +
+                   serialization_time(size, shape.fabric_rate) * (has_spine ? 2 : 0);
+    t += shape.propagation * (switches + 1) + shape.switch_latency * switches;
+    return t + shape.host_latency;
+  };
+  topology.base_rtt = crossing(data) + crossing(sack);
+  const uint64_t bdp = bytes_in(shape.host_rate, topology.base_rtt).value;
+  QueueProfile& q = topology.queues;
+  const auto times = [bdp](uint32_t thousandths) { return Bytes{bdp * thousandths / 1000}; };
+  q.ecn = shape.queues.ecn;
+  q.trim = shape.queues.trim;
+  q.ecn_min = times(shape.queues.ecn_min);
+  q.ecn_max = times(shape.queues.ecn_max);
+  q.trim_threshold = times(shape.queues.trim_threshold);
+  q.trim_threshold_last_hop = times(shape.queues.trim_threshold_last_hop);
+  q.control_limit = times(shape.queues.control_limit);
+  q.tail_drop = times(shape.queues.tail_drop);
+}
+
+bool has_room(const UsidLayout& usids, const RegularPlanes& shape) {
+  return shape.planes <= usids.planes() && shape.t0 <= usids.count(UsidRole::kT0) &&
+         shape.t1 <= usids.count(UsidRole::kT1) &&
+         shape.hosts_per_t0 <= usids.count(UsidRole::kNicPort);
 }
 
 class Builder {
  public:
-  explicit Builder(const RegularPlanes& shape) : shape_(shape) {}
+  explicit Builder(const RegularPlanes& shape)
+      : shape_(shape), topology_(outline_regular_planes(shape)) {}
 
   Topology build() {
-    set_scalars();
     add_nodes();
     connect_all();
     add_optics();
-    derive_timing();
     return std::move(topology_);
   }
 
  private:
-  void set_scalars() {
-    topology_.name = shape_.name;
-    topology_.planes = shape_.planes;
-    topology_.t0_per_plane = shape_.t0;
-    topology_.t1_per_plane = shape_.t1;
-    topology_.hosts_per_t0 = shape_.hosts_per_t0;
-    topology_.pmtu = shape_.pmtu;
-    topology_.switch_latency = shape_.switch_latency;
-    topology_.host_latency = shape_.host_latency;
-    topology_.host_rate = shape_.host_rate;
-    topology_.forwarding = shape_.forwarding;
-    topology_.wires = shape_.wires;
-    topology_.nic = shape_.nic;
-  }
-
   void add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name) {
     NodeSite site;
     site.id = NodeId{static_cast<uint32_t>(topology_.nodes.size())};
@@ -81,7 +87,7 @@ class Builder {
     Port port;
     port.name = std::move(name);
     port.plane = plane;
-    port.mac = mac_of(site, index);
+    port.mac = port_mac(site.role, site.plane, site.index, index);
     site.ports.push_back(std::move(port));
     return {node, PortId{index}};
   }
@@ -135,31 +141,6 @@ class Builder {
         topology_.optics.back().links.push_back(site.ports[d].link);
       }
     }
-  }
-
-  void derive_timing() {
-    const Bytes data = wire_length({kEthernetHeader + kOuterAndMrcHeaders + shape_.pmtu});
-    const Bytes sack = wire_length({kSackFrame});
-    const bool has_spine = shape_.t1 > 0 && shape_.t0 > 1;
-    const int64_t switches = has_spine ? 3 : 1;
-    const auto crossing = [&](Bytes size) {
-      FabricTime t = serialization_time(size, shape_.host_rate) * 2 +
-                     serialization_time(size, shape_.fabric_rate) * (has_spine ? 2 : 0);
-      t += shape_.propagation * (switches + 1) + shape_.switch_latency * switches;
-      return t + shape_.host_latency;
-    };
-    topology_.base_rtt = crossing(data) + crossing(sack);
-    const uint64_t bdp = bytes_in(shape_.host_rate, topology_.base_rtt).value;
-    QueueProfile& q = topology_.queues;
-    const auto times = [bdp](uint32_t thousandths) { return Bytes{bdp * thousandths / 1000}; };
-    q.ecn = shape_.queues.ecn;
-    q.trim = shape_.queues.trim;
-    q.ecn_min = times(shape_.queues.ecn_min);
-    q.ecn_max = times(shape_.queues.ecn_max);
-    q.trim_threshold = times(shape_.queues.trim_threshold);
-    q.trim_threshold_last_hop = times(shape_.queues.trim_threshold_last_hop);
-    q.control_limit = times(shape_.queues.control_limit);
-    q.tail_drop = times(shape_.queues.tail_drop);
   }
 
   const RegularPlanes& shape_;
@@ -224,14 +205,50 @@ NicProfile cx8_profile(uint32_t compress) {
   return nic;
 }
 
-Topology build_regular_planes(const RegularPlanes& shape) {
+MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port) {
+  // 02:6<role>, then a host's index (24 bits) and port, or a switch's plane, the high bits of port
+  // and index (4 and 4), the low byte of each.
+  assert(port < 4096 && (role == NodeRole::kHost ? port < 256 && plane == 0 : index < 4096));
+  const uint32_t rest = role == NodeRole::kHost
+                            ? index << 8 | port
+                            : plane << 24 | (port >> 8) << 20 | index << 8 | (port & 0xFF);
+  return {0x02,
+          static_cast<uint8_t>(0x60 | static_cast<uint32_t>(role)),
+          static_cast<uint8_t>(rest >> 24),
+          static_cast<uint8_t>(rest >> 16),
+          static_cast<uint8_t>(rest >> 8),
+          static_cast<uint8_t>(rest)};
+}
+
+Topology outline_regular_planes(const RegularPlanes& shape) {
   if (shape.planes == 0 || shape.t0 == 0 || shape.hosts_per_t0 == 0) {
     throw std::invalid_argument("a fabric needs at least one plane, one T0 and one host per T0");
   }
   if (shape.t0 > 1 && shape.t1 == 0) {
     throw std::invalid_argument("several T0s per plane need at least one T1");
   }
-  return Builder(shape).build();
+  Topology topology;
+  topology.usids = UsidLayout::of(shape.address_plan);
+  if (!has_room(topology.usids, shape)) {
+    throw std::invalid_argument(
+        "the address plan has no room for so many planes, T0s, T1s or hosts");
+  }
+  topology.name = shape.name;
+  topology.planes = shape.planes;
+  topology.t0_per_plane = shape.t0;
+  topology.t1_per_plane = shape.t1;
+  topology.hosts_per_t0 = shape.hosts_per_t0;
+  topology.pmtu = shape.pmtu;
+  topology.switch_latency = shape.switch_latency;
+  topology.host_latency = shape.host_latency;
+  topology.host_rate = shape.host_rate;
+  topology.forwarding = shape.forwarding;
+  topology.wires = shape.wires;
+  topology.nic = shape.nic;
+  derive_timing(shape, topology);
+  return topology;
 }
+
+Topology build_regular_planes(const RegularPlanes& shape) { return Builder(shape).build(); }
 
 }  // namespace mrclab

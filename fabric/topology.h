@@ -12,6 +12,7 @@
 
 #include "fabric/ids.h"
 #include "fabric/units.h"
+#include "fabric/usid.h"
 
 namespace mrclab {
 
@@ -119,6 +120,7 @@ class Topology {
   NicProfile nic;
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
+  UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
 
   std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
   std::vector<Link> links;
@@ -181,12 +183,22 @@ struct RegularPlanes {
   uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
+  AddressPlan address_plan = AddressPlan::kLab;
   QueueShape queues = {};
   NicProfile nic = {};
 };
 
+/// Locally administered, from the place of a port, `role` and the numbers as in NodeSite: one of its
+/// own for each of 2^24 hosts with 256 ports, and of 256 x 4,096 switches with 4,096 ports.
+MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port);
+
+/// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
+/// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws
+/// std::invalid_argument for a shape that is no fabric or that its address plan has no room for.
+Topology outline_regular_planes(const RegularPlanes& shape);
+
 /// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives
-/// base RTT, queue thresholds, MAC addresses and optics.
+/// base RTT, queue thresholds, MAC addresses and optics. Throws as outline_regular_planes does.
 Topology build_regular_planes(const RegularPlanes& shape);
 
 }  // namespace mrclab

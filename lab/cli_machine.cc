@@ -72,6 +72,7 @@ int cli_main(int argc, char** argv) {
   add_node_verbs(app, result);
   add_transport_verb(app, result);
   add_perf_verbs(app, result);
+  add_plan_verb(app, result);
   add_machine_verbs(app, result);
   try {
     const int code = parse_and_run(app, argc, argv);

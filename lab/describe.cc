@@ -38,7 +38,8 @@ json describe_node(const Topology& topology, std::string_view lab, const NodeSit
     node["plane"] = site.plane;
     const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
     std::array<char, 5> usid{};
-    std::snprintf(usid.data(), usid.size(), "%04x", make_usid(role, site.plane, site.index).value);
+    std::snprintf(usid.data(), usid.size(), "%04x",
+                  topology.usids.make(role, site.plane, site.index).value);
     node["usid"] = usid.data();
   }
   for (const Port& port : site.ports) {

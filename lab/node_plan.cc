@@ -11,7 +11,6 @@ using netio::Route;
 
 constexpr uint8_t kBlockBits = 32;
 constexpr uint8_t kUsidBits = 16;
-constexpr uint8_t kRoleAndPlaneBits = 8;
 constexpr size_t kEthernetBytes = 14;
 /// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
 constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
@@ -70,10 +69,11 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     const Port& port = site.ports[p];
-    const Usid own = make_usid(UsidRole::kHostKernel, p, topology.host_downlink(site.index));
+    const Usid own =
+        topology.usids.make(UsidRole::kHostKernel, p, topology.host_downlink(site.index));
     std::vector<Route>& routes = plan.ports[p].routes;
-    routes.push_back(
-        route_via_peer(port, usid_prefix(make_usid(UsidRole::kT0, p, 0), kRoleAndPlaneBits)));
+    routes.push_back(route_via_peer(port, usid_prefix(topology.usids.make(UsidRole::kT0, p, 0),
+                                                      topology.usids.role_and_plane_bits())));
     routes.push_back(route_with(port.name, usid_prefix(own), netio::EndDt6{}));
   }
   for (uint32_t other = 0; other < topology.host_count(); ++other) {
@@ -95,11 +95,11 @@ std::vector<Usid> usids_behind(const Topology& topology, const NodeSite& site, c
   switch (peer.role) {
     case NodeRole::kHost: {
       const uint32_t downlink = topology.host_downlink(peer.index);
-      return {make_usid(UsidRole::kNicPort, site.plane, downlink),
-              make_usid(UsidRole::kHostKernel, site.plane, downlink)};
+      return {topology.usids.make(UsidRole::kNicPort, site.plane, downlink),
+              topology.usids.make(UsidRole::kHostKernel, site.plane, downlink)};
     }
-    case NodeRole::kT0: return {make_usid(UsidRole::kT0, site.plane, peer.index)};
-    case NodeRole::kT1: return {make_usid(UsidRole::kT1, site.plane, peer.index)};
+    case NodeRole::kT0: return {topology.usids.make(UsidRole::kT0, site.plane, peer.index)};
+    case NodeRole::kT1: return {topology.usids.make(UsidRole::kT1, site.plane, peer.index)};
   }
   return {};
 }
@@ -112,7 +112,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
   plan.fixed_routes = {
       blackhole_block(),
-      route_with(kStubInterface, usid_prefix(make_usid(role, site.plane, site.index)),
+      route_with(kStubInterface, usid_prefix(topology.usids.make(role, site.plane, site.index)),
                  netio::EndNextCsid{kBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {

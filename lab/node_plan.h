@@ -5,7 +5,7 @@
 //
 //   every port    neighbour fe80::1 = the other end, so that nobody ever asks on the wire
 //   host          fd00:<row>::<host> on lo
-//     port pN     5f00:0:2N00::/40 via fe80::1        carriers into plane N
+//     port pN     5f00:0:2N00::/40 via fe80::1        carriers into plane N (full layout: a /37)
 //                 5f00:0:fNdd::/48 End.DT6            ordinary traffic for this host
 //                 fd00:<row>::<host>/128 encap.red    to the hosts whose pair uses plane N
 //     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered

@@ -45,16 +45,16 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self) : pages_
   const NodeSite& site = topology.node(self);
   assert(site.role != NodeRole::kHost);
   assert(site.ports.size() < 0xFFFF);
-  own_ = make_usid(usid_role(site.role), site.plane, site.index);
+  own_ = topology.usids.make(usid_role(site.role), site.plane, site.index);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
     const NodeSite& peer = topology.node(port.peer.node);
     if (peer.role == NodeRole::kHost) {
       const uint32_t downlink = topology.host_downlink(peer.index);
-      add_route(make_usid(UsidRole::kNicPort, site.plane, downlink), PortId{i});
-      add_route(make_usid(UsidRole::kHostKernel, site.plane, downlink), PortId{i});
+      add_route(topology.usids.make(UsidRole::kNicPort, site.plane, downlink), PortId{i});
+      add_route(topology.usids.make(UsidRole::kHostKernel, site.plane, downlink), PortId{i});
     } else {
-      add_route(make_usid(usid_role(peer.role), peer.plane, peer.index), PortId{i});
+      add_route(topology.usids.make(usid_role(peer.role), peer.plane, peer.index), PortId{i});
     }
     std::array<uint8_t, 12> macs;
     const MacAddress& peer_mac = topology.port(port.peer).mac;

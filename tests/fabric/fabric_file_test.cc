@@ -9,8 +9,8 @@ namespace {
 
 const std::string kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
 
-RegularPlanes parse(const std::string& text) {
-  return parse_fabric(read_yaml_text(text, "f.yaml"));
+RegularPlanes parse(const std::string& text, uint64_t max_nodes = kMaxNodes) {
+  return parse_fabric(read_yaml_text(text, "f.yaml"), max_nodes);
 }
 
 std::string error_with(const std::string& more) {
@@ -95,11 +95,42 @@ TEST_CASE("a shape written as text reads back as the same shape") {
   for (const char* more :
        {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
-        "nic: {profile: cx8, compress: 3}\n", "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
+        "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n",
+        "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
     const std::string text = to_yaml(parse(kSmall + more));
     CHECK(to_yaml(parse(text)) == text);
     CHECK(text.find("name: x\n") == 0);
   }
+}
+
+TEST_CASE("a fabric names its address plan, and is told when the other one has the room") {
+  const auto of = [](const char* t0, const char* planes, const char* more) {
+    return std::string("name: x\nplanes: ") + planes + "\nt0: " + t0 +
+           "\nt1: 1\nhosts_per_t0: 1\n" + more;
+  };
+  CHECK(parse(kSmall).address_plan == AddressPlan::kLab);
+  const RegularPlanes full = parse(of("512", "8", "address_plan: full\n"), 10'000);
+  CHECK(full.t0 == 512);
+  CHECK(outline_regular_planes(full).usids.name() == "full");
+  const auto error = [&of](const char* t0, const char* planes, const char* more) {
+    try {
+      parse(of(t0, planes, more));
+    } catch (const InputError& refused) {
+      return std::string(refused.what());
+    }
+    return std::string("no error");
+  };
+  CHECK(error("512", "1", "") ==
+        "f.yaml:3:5: found \"512\": expected at most 256 with address_plan: lab (512 with "
+        "address_plan: full)");
+  CHECK(error("2", "9", "address_plan: full\n") ==
+        "f.yaml:2:9: found \"9\": expected at most 8 with address_plan: full (16 with "
+        "address_plan: lab)");
+  CHECK(error("513", "1", "") ==
+        "f.yaml:3:5: found \"513\": expected a whole number from 1 to 512");
+  CHECK(error("512", "8", "address_plan: full\n") ==
+        "f.yaml:2:9: found 4616 nodes in all: expected at most 4096");
+  CHECK(error("2", "1", "address_plan: ful\n") == "f.yaml:6:15: found \"ful\": expected \"full\"");
 }
 
 TEST_CASE("bad fabric files get an exact error") {
@@ -161,8 +192,8 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
   };
   CHECK(error_of("name: x\nplanes: 17\nt0: 1\nt1: 1\nhosts_per_t0: 1\n") ==
         "f.yaml:2:9: found \"17\": expected a whole number from 1 to 16");
-  CHECK(error_of("name: x\nplanes: 1\nt0: 257\nt1: 1\nhosts_per_t0: 1\n") ==
-        "f.yaml:3:5: found \"257\": expected a whole number from 1 to 256");
+  CHECK(error_of("name: x\nplanes: 1\nt0: 513\nt1: 1\nhosts_per_t0: 1\n") ==
+        "f.yaml:3:5: found \"513\": expected a whole number from 1 to 512");
   CHECK(error_of("name: x\nplanes: 1\nt0: 2\nt1: 0\nhosts_per_t0: 1\n") ==
         "f.yaml:4:5: found \"0\": expected at least one T1: several T0s of a plane meet there");
   CHECK(error_of("name: x\nplanes: 1\nt0: 256\nt1: 1\nhosts_per_t0: 256\n") ==

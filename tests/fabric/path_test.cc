@@ -128,13 +128,13 @@ TEST_CASE("the carrier leads through the topology along the links of its path") 
   Ipv6Address da = make_carrier(t, 1, 6, Path{3, 2});
   NodeId at = t.port({t.host(1), PortId{3}}).peer.node;
   for (int hop = 0; hop < 3; ++hop) {
-    const auto own = parse_usid(active_usid(da));
+    const auto own = t.usids.parse(active_usid(da));
     REQUIRE(own);
     CHECK(own->plane == t.node(at).plane);
     CHECK(own->index == t.node(at).index);
     CHECK((own->role == UsidRole::kT0) == (t.node(at).role == NodeRole::kT0));
     shift_carrier(da);
-    const auto next = parse_usid(active_usid(da));
+    const auto next = t.usids.parse(active_usid(da));
     REQUIRE(next);
     const std::string name = t.node(at).role == NodeRole::kT0 && hop == 0
                                  ? "u" + std::to_string(next->index)
@@ -152,15 +152,6 @@ TEST_CASE("the low half of an EV is a source port that RoCEv2 senders use") {
   CHECK(ev_of({2, kT0LocalUplink}) == EntropyValue{0x0002'FFFF});
   CHECK_FALSE(path_of({0x0003'0001}));  // set bits missing
   CHECK_FALSE(path_of({0x0103'C001}));  // high byte not zero
-}
-
-TEST_CASE("uSIDs are one nibble role, one nibble plane, one byte index") {
-  CHECK(make_usid(UsidRole::kT0, 3, 5) == Usid{0x2305});
-  CHECK(parse_usid({0x1307}) == UsidFields{UsidRole::kT1, 3, 7});
-  CHECK(parse_usid({0xffff}) == UsidFields{UsidRole::kHostKernel, 15, 255});
-  CHECK_FALSE(parse_usid({0}));
-  CHECK_FALSE(parse_usid({0x0305}));
-  CHECK_FALSE(parse_usid({0x3305}));
 }
 
 TEST_CASE("a carrier with anything wrong is none of this fabric's") {

@@ -33,15 +33,26 @@ void check_entropy(EntropyValue ev) {
     MUST(parse_path(to_string(*path)) == path);
   }
   const Usid usid{static_cast<uint16_t>(ev.value)};
-  if (const auto fields = parse_usid(usid)) {
-    MUST(make_usid(fields->role, fields->plane, fields->index) == usid);
+  for (const AddressPlan plan : {AddressPlan::kLab, AddressPlan::kFull}) {
+    const UsidLayout usids = UsidLayout::of(plan);
+    if (const auto fields = usids.parse(usid)) {
+      MUST(usids.make(fields->role, fields->plane, fields->index) == usid);
+    }
   }
+}
+
+/// 131,072 hosts: every index that the full layout has.
+RegularPlanes full_scale() {
+  RegularPlanes shape = test::shape_of("full-scale", 8, 512, 256, 256);
+  shape.address_plan = AddressPlan::kFull;
+  return shape;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Topology topology = test::octet();
+  static const Topology largest = outline_regular_planes(full_scale());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto path = parse_path(text)) {
     MUST(to_string(*path) == text);
@@ -55,6 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Ipv6Address address;
     std::copy_n(data, address.size(), address.begin());
     check_address(topology, address);
+    check_address(largest, address);
   }
   return 0;
 }

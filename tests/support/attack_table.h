@@ -25,7 +25,7 @@ struct AttackRow {
 inline uint32_t port_of(const PacketAttack::Frames& frame) {
   MrcPacket packet;
   if (parse_mrc_frame(frame, packet) != ParseError::kNone) return 0;
-  const auto usid = parse_usid(active_usid(packet.outer.destination));
+  const auto usid = UsidLayout::of(AddressPlan::kLab).parse(active_usid(packet.outer.destination));
   return usid && usid->plane < 2 ? usid->plane : 0;
 }
 

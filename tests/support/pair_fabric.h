@@ -98,7 +98,7 @@ class PairFabric {
     Ipv6Address carrier;
     std::copy_n(&bytes[kOuterOffset + 24], carrier.size(), carrier.begin());
     const Usid last =
-        make_usid(UsidRole::kNicPort, t.port.value, topology_.host_downlink(1 - from));
+        topology_.usids.make(UsidRole::kNicPort, t.port.value, topology_.host_downlink(1 - from));
     for (uint32_t hop = 0; hop < hops_ && active_usid(carrier) != last; ++hop) {
       shift_carrier(carrier);
     }

@@ -195,11 +195,11 @@ TEST_CASE("a frame whose payload is elided is judged by its modelled length") {
 TEST_CASE("the table of a T0 holds its uplinks and two uSIDs per host, as the paths name them") {
   const Topology topology = bench_fabric();
   const ForwardingTable table(topology, topology.find_node("p1.t0-1").value());
-  CHECK(table.own() == make_usid(UsidRole::kT0, 1, 1));
+  CHECK(table.own() == topology.usids.make(UsidRole::kT0, 1, 1));
   CHECK(table.size() == 2 + 2 * 2);
-  CHECK(table.next_hop(make_usid(UsidRole::kT1, 1, 1)) == kU1);
-  CHECK(table.next_hop(make_usid(UsidRole::kNicPort, 1, 0)) == kD0);
-  CHECK(table.next_hop(make_usid(UsidRole::kHostKernel, 1, 1)) == kD1);
+  CHECK(table.next_hop(topology.usids.make(UsidRole::kT1, 1, 1)) == kU1);
+  CHECK(table.next_hop(topology.usids.make(UsidRole::kNicPort, 1, 0)) == kD0);
+  CHECK(table.next_hop(topology.usids.make(UsidRole::kHostKernel, 1, 1)) == kD1);
   CHECK_FALSE(table.next_hop(table.own()).has_value());
   CHECK_FALSE(table.next_hop(Usid{0}).has_value());
 }
@@ -227,7 +227,7 @@ TEST_CASE("carriers of every pair, path and role lead through the tables to the 
             CHECK(at == PortRef{topology.host(to), PortId{plane}});
             Ipv6Address last;
             std::copy_n(frame.begin() + 38, 16, last.begin());
-            CHECK(active_usid(last) == make_usid(role, plane, topology.host_downlink(to)));
+            CHECK(active_usid(last) == topology.usids.make(role, plane, topology.host_downlink(to)));
             CHECK(end_of_carrier(last));
             ++delivered;
           }
