@@ -17,7 +17,9 @@ namespace mrclab::analysis {
 class ByteSource {
  public:
   explicit ByteSource(std::span<const uint8_t> memory) : view_(memory) {}
-  explicit ByteSource(std::FILE* file) : file_(file), buffer_(kBuffer) {}
+  explicit ByteSource(std::FILE* file) : file_(file), buffer_(kBuffer) {
+    std::setvbuf(file, nullptr, _IONBF, 0);  // this buffer is enough
+  }
 
   /// At least `size` bytes from here on, fewer only at the end of the input. Valid until the next
   /// call.

@@ -13,6 +13,8 @@ constexpr size_t kMaxNotes = 32;
 /// All headers of the longest packet, to which a shorter record is padded: of a frame that was lost
 /// on a wire only the first 128 bytes exist, which ends inside RETH.
 constexpr size_t kHeaderRoom = 160;
+/// What a record of one of our captures takes in its file: to make room at once, not again and again.
+constexpr uintmax_t kUsualRecordBytes = 200;
 
 DropCause cause_named(std::string_view name) {
   for (uint8_t i = 1; i <= static_cast<uint8_t>(DropCause::kNoBuffer); ++i) {
@@ -46,6 +48,12 @@ PacketHistory::PacketHistory(const Topology& topology) : topology_(topology) {}
 
 void PacketHistory::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  std::error_code unknown;
+  const uintmax_t size = std::filesystem::file_size(path, unknown);
+  if (!unknown) {
+    observations_.reserve(
+        std::min<uintmax_t>(observations_.size() + size / kUsualRecordBytes, kMaxObservations));
+  }
   try {
     add(*reader);
   } catch (const CaptureError& error) {

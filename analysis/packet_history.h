@@ -141,6 +141,12 @@ class PacketHistory {
     DropCause cause = DropCause::kNone;
     bool rtx = false, trimmed = false, probe = false;
   };
+  struct Place {
+    FabricTime t;
+    uint32_t kind;
+    uint32_t observation;
+    auto operator<=>(const Place&) const = default;
+  };
   struct SackFields {
     EntropyValue ev;
     Psn cumulative, trigger;
@@ -171,6 +177,7 @@ class PacketHistory {
   void on_control_arrival(const Observation& o);
   void on_answer(uint32_t flow, const SackFields& answer, FabricTime t);
   void undo_arrival(uint32_t transmission);
+  std::vector<Place> by_time() const;
   void join(const Observation& o);
 
   uint32_t flow_of(uint32_t source, uint32_t destination, uint32_t qp);
