@@ -1,0 +1,75 @@
+#pragma once
+// An Nscc whose numbers are easy to compute by hand. Unless a case says otherwise:
+//
+//   8 ports, base RTT 12.8 us, PMTU 912 => MTU 1,000 B, largest and first window 225,000 B
+//   T 8 us    fi 5,000 B    pi = alpha x T 4,000 B    eta 100 B    fast increase 0.25 B per byte
+//   adjust_bytes 8,000 B    adjust_period 12.8 us     clear delay 1 us
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "endpoint/nscc.h"
+#include "tests/support/fabrics.h"
+
+namespace mrclab::endpoint::test_nscc {
+
+inline constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
+inline constexpr int64_t kBase = 12'800;  // ns
+
+inline TransportProfile round_numbers() {
+  TransportProfile p = make_profile("lab", mrclab::test::octet());
+  p.pmtu = 912;
+  p.sack_threshold = 4'000;
+  p.nscc_base_rtt = ns(kBase);
+  p.nscc_target_delay = ns(8'000);
+  p.nscc_max_cwnd = 225'000;
+  p.nscc_fi = 5'000;
+  p.nscc_pi = 4'000;
+  p.nscc_eta = 100;
+  p.nscc_fi_scale_permille = 250;
+  p.nscc_adjust_bytes = 8'000;
+  p.nscc_adjust_period = ns(kBase);
+  p.nscc_clear_delay = ns(1'000);
+  return p;
+}
+
+/// An Nscc with packets of any size in flight. Times in ns.
+struct Bench {
+  explicit Bench(const std::function<void(TransportProfile&)>& change = {})
+      : nscc(changed(change), 8) {}
+  static TransportProfile changed(const std::function<void(TransportProfile&)>& change) {
+    TransportProfile p = round_numbers();
+    if (change) change(p);
+    return p;
+  }
+  /// Brings the window down to `bytes` by losses; nothing but the window changes.
+  void shrink_to(uint64_t bytes) {
+    const Bytes lost{nscc.window().value - bytes};
+    nscc.on_sent(lost);
+    nscc.on_lost(lost, ns(0));
+    REQUIRE(window() == bytes);
+  }
+  void sack(int64_t now, uint64_t bytes, int64_t delay, bool marked = false, uint8_t penalty = 0,
+            bool restore = false) {
+    nscc.on_sent({bytes});
+    Acknowledgement news;
+    news.arrived = news.left_flight = {bytes};
+    news.marked = marked;
+    news.rtt = RttSample{nscc.base_rtt() + ns(delay), true};
+    news.receiver_penalty = penalty;
+    news.restore_cwnd = restore;
+    nscc.on_acknowledged(news, ns(now));
+  }
+  void trim(int64_t now, uint64_t bytes) {
+    nscc.on_sent({bytes});
+    nscc.on_trimmed({bytes}, ns(now));
+  }
+  uint64_t window() const { return nscc.window().value; }
+
+  Nscc nscc;
+};
+
+inline constexpr bool kMarked = true;
+
+}  // namespace mrclab::endpoint::test_nscc
