@@ -1,0 +1,103 @@
+// What judging a capture costs, step by step, in CPU time of one core. Started by bench_analysis.
+//   analysis_steps CAPTURE FABRIC [REPEATS]  prints one JSON object; the best of the repeats counts
+
+#include <pcap/pcap.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "analysis/analyze.h"
+#include "analysis/capture_reader.h"
+#include "analysis/packet_history.h"
+#include "fabric/fabric_file.h"
+
+namespace mrclab::analysis {
+namespace {
+
+/// CPU seconds of this process, user and system: waiting for a busy machine does not count.
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// The bare loop of a peer: no interface, direction or comment, nothing decoded.
+uint64_t read_with_libpcap(const char* file) {
+  std::array<char, PCAP_ERRBUF_SIZE> error{};
+  pcap_t* pcap =
+      pcap_open_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data());
+  if (pcap == nullptr) throw std::runtime_error(error.data());
+  pcap_pkthdr* header = nullptr;
+  const u_char* bytes = nullptr;
+  uint64_t records = 0;
+  while (pcap_next_ex(pcap, &header, &bytes) == 1) records += header->caplen > 0 ? 1 : 0;
+  pcap_close(pcap);
+  return records;
+}
+
+uint64_t read_with_ours(const char* file) {
+  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(file);
+  CaptureRecord record;
+  uint64_t records = 0;
+  while (reader->next(record)) records += record.bytes.empty() ? 0 : 1;
+  return records;
+}
+
+uint64_t read_and_parse(const Topology& topology, const char* file, bool join) {
+  PacketHistory history(topology);
+  history.add_file(file);
+  if (join) history.finish();
+  return history.counters().records;
+}
+
+uint64_t judge(const Topology& topology, const char* file) {
+  RunInputs inputs{.topology = topology, .captures = {file}};
+  return analyze_run(inputs).metrics.capture_records;
+}
+
+int run(const char* file, const char* fabric, int repeats) {
+  const Topology topology = read_fabric_file(find_fabric(fabric));
+  const std::vector<std::pair<const char*, std::function<uint64_t()>>> steps{
+      {"libpcap, read only", [&] { return read_with_libpcap(file); }},
+      {"read", [&] { return read_with_ours(file); }},
+      {"read, parse", [&] { return read_and_parse(topology, file, false); }},
+      {"read, parse, join", [&] { return read_and_parse(topology, file, true); }},
+      {"read, parse, join, measure", [&] { return judge(topology, file); }},
+  };
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const auto& [name, step] : steps) {
+    double best = 0;
+    uint64_t records = 0;
+    for (int i = 0; i < repeats; ++i) {
+      const double start = cpu_seconds();
+      records = step();
+      const double took = cpu_seconds() - start;
+      best = i == 0 ? took : std::min(best, took);
+    }
+    results.push_back({{"step", name}, {"records", records}, {"cpu_seconds", best}});
+  }
+  std::puts(results.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace mrclab::analysis
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fputs("usage: analysis_steps CAPTURE FABRIC [REPEATS]\n", stderr);
+    return 2;
+  }
+  try {
+    return mrclab::analysis::run(argv[1], argv[2], argc > 3 ? std::max(1, std::atoi(argv[3])) : 3);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "analysis_steps: %s\n", error.what());
+    return 2;
+  }
+}
