@@ -64,8 +64,14 @@ void check_mtu(const netio::WallDriver& driver, const EndpointConfig& config) {
 
 void check_interfaces(const EndpointConfig& config) {
   FramePool frames;
-  const netio::WallDriver driver(namespace_of(config), driver_config(config, true), frames);
-  check_mtu(driver, config);
+  try {
+    const netio::WallDriver driver(namespace_of(config), driver_config(config, true), frames);
+    check_mtu(driver, config);
+  } catch (const netio::SystemError& error) {
+    // A name that nothing has is bad input, not a machine that cannot do it.
+    if (error.error_number() != ENODEV && error.error_number() != ENOENT) throw;
+    throw std::invalid_argument(error.what());
+  }
 }
 
 StandaloneEndpoint::StandaloneEndpoint(const EndpointConfig& config, netio::LineChannel& channel,

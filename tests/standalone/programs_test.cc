@@ -122,7 +122,9 @@ TEST_CASE("ends that do not fit are told so before anything is sent") {
   CHECK(says.find("mrc-endpoint: ") != std::string::npos);
   // A server tells it at once: there is no client here that it could wait for.
   const std::string server = "timeout 30 " + program + " -N " + namespace_name("a") + " -a fd00::1";
-  CHECK(netio::test::output_of(server + " -i nosuch0").find("nosuch0") != std::string::npos);
+  const std::string mistyped = netio::test::output_of(server + " -i nosuch0; echo code $?");
+  CHECK(mistyped.find("nosuch0") != std::string::npos);
+  CHECK(mistyped.find("code 2") != std::string::npos);
   CHECK(netio::test::output_of(server + " -i p0,p0").find("named twice") != std::string::npos);
   CHECK(netio::test::output_of(program + " -a fd00::1 -i p3=x").find("only planes p0 to p0") !=
         std::string::npos);
