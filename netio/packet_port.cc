@@ -22,22 +22,23 @@ constexpr size_t kVoidSlotPayload = 256;
 
 constexpr size_t kLabRingBytes = 256 << 20;  // of a big lab
 constexpr size_t kPortRingBytesMin = 64 << 10, kPortRingBytesMax = 256 << 10;
-constexpr size_t kRingBytesMin = 512 << 10, kRingBytesMax = 4 << 20;
+constexpr size_t kSmallLabRingBytes = 64 << 20;  // cleared unnoticed, in a lab of any size
+constexpr size_t kRingBytesMin = 512 << 10;
 constexpr size_t kRingBytesBound = 64 << 20;  // whatever a fabric's rates and latencies ask for
 /// What a slot of the IPv6 ring takes: 14 in a block of 64 KiB.
 constexpr size_t kSlotBytes = (64 << 10) / 14;
-/// Ethernet, both IPv6 headers, UDP, BTH and what a write may have behind it, ICRC.
-constexpr uint64_t kWriteHeaderBytes = 146;
+/// Ethernet, both IPv6 headers, UDP, BTH, METH, RETH, ICRC: the shortest write.
+constexpr uint64_t kWriteHeaderBytes = 138;
 
-/// Twice the full frames that may wait at these ports at once.
-size_t ring_slots(const Topology& topology, const std::vector<Port>& ports) {
-  const Bytes frame = wire_length(Bytes{topology.pmtu + kWriteHeaderBytes});
+/// Ring bytes for the frames with this payload that may wait at these ports at once.
+size_t bytes_waiting(const Topology& topology, const std::vector<Port>& ports, uint64_t payload) {
+  const Bytes frame = wire_length(Bytes{payload + kWriteHeaderBytes});
   size_t slots = 0;
   for (const Port& port : ports) {
     const FabricTime ahead = topology.lookahead(port.in) + topology.lookahead(port.out);
-    slots += 2 * (bytes_in(topology.wire(port.in).rate, ahead).value / frame.value + 1);
+    slots += bytes_in(topology.wire(port.in).rate, ahead).value / frame.value + 1;
   }
-  return slots;
+  return slots * kSlotBytes;
 }
 
 }  // namespace
@@ -45,11 +46,13 @@ size_t ring_slots(const Topology& topology, const std::vector<Port>& ports) {
 PacketSocketOptions rings_for(const Topology& topology, NodeId node) {
   const std::vector<Port>& ports = topology.node(node).ports;
   const size_t lab_ports = std::max<size_t>(2 * topology.links.size(), 1);
-  const size_t share = std::clamp(kLabRingBytes / lab_ports, kPortRingBytesMin, kPortRingBytesMax);
+  const size_t share =
+      std::max(std::clamp(kLabRingBytes / lab_ports, kPortRingBytesMin, kPortRingBytesMax),
+               kSmallLabRingBytes / lab_ports);
+  const size_t of_shortest = std::min(bytes_waiting(topology, ports, 0), ports.size() * share);
+  const size_t of_full = 2 * bytes_waiting(topology, ports, topology.pmtu);
   PacketSocketOptions options;
-  options.ring_bytes = std::clamp(ports.size() * share, kRingBytesMin, kRingBytesMax);
-  options.ring_bytes = std::max(
-      options.ring_bytes, std::min(ring_slots(topology, ports) * kSlotBytes, kRingBytesBound));
+  options.ring_bytes = std::clamp(std::max(of_shortest, of_full), kRingBytesMin, kRingBytesBound);
   options.void_ring_bytes = options.ring_bytes / 8;
   return options;
 }

@@ -35,9 +35,9 @@ struct PacketSocketOptions {
 
 /// Rings for a node. What waits in them at once: a neighbour is ahead by its wire's lookahead at
 /// most, and was behind by the lookahead of the way back when the ring was last drained; in that
-/// time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of 512 at 400 Gb/s.
-/// Room is made for twice as many, because acknowledgements are shorter, and for more in a lab of few
-/// ports; no more than that, as the kernel clears all of it before the lab is up.
+/// time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of 512 at 400 Gb/s, and
+/// 180 writes of a few bytes at 100 Gb/s. There is room for twice the full frames, and for the shortest
+/// ones in a lab of up to some 80 ports: the kernel clears all of it before the lab is up.
 PacketSocketOptions rings_for(const Topology& topology, NodeId node);
 
 /// What was received and what the kernel lost, since the socket was opened.
