@@ -3,6 +3,7 @@
 // timing of the run. Both go into the verdict; the hosts' word is checked against the captures.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,17 @@ struct HostReports {
 
 enum class TimingMode : uint8_t { kCarried, kWall };
 
+/// How the pace of a live run was at one instant, and why. `lab_ns` counts from the start of time.
+struct PacePoint {
+  FabricTime t;
+  int64_t lab_ns = 0;
+  double dilation = 0;              ///< as chosen; 0: the clock waited for a process
+  std::optional<int64_t> slack_ns;  ///< least since the point before; empty: no frame came
+  std::string slack_of;             ///< the process that had it
+  int64_t behind_ns = 0;            ///< fabric time from the slowest process to the clock
+  std::string slowest, waited_for;  ///< that process, and the one that kept it waiting
+};
+
 /// The timing block of verdict.json.
 struct TimingReport {
   TimingMode mode = TimingMode::kCarried;
@@ -35,7 +47,10 @@ struct TimingReport {
   uint64_t gaps = 0;
   int64_t min_slack_ns = 0;  ///< lab nanoseconds between arrival in the process and need
   double dilation_min = 0, dilation_mean = 0, dilation_max = 0;  ///< lab seconds per fabric second
-  std::vector<std::string> reasons;                              ///< when not faithful: who and why
+  uint64_t jumps = 0;                ///< of the clock, over stretches in which nothing happened
+  uint64_t holds = 0;                ///< of the clock, until a process had caught up
+  std::vector<PacePoint> pace;       ///< over fabric time; empty in the simulated world
+  std::vector<std::string> reasons;  ///< when not faithful: who and why
 };
 
 }  // namespace mrclab::analysis

@@ -36,6 +36,8 @@ Json timing_json(const TimingReport& timing) {
            {{"min", number(timing.dilation_min)},
             {"mean", number(timing.dilation_mean)},
             {"max", number(timing.dilation_max)}}},
+          {"jumps", timing.jumps},
+          {"holds", timing.holds},
           {"reasons", timing.reasons}};
 }
 

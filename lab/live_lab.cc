@@ -89,7 +89,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
-      pace_(gate_.clock, options_.dilation, shortest_lookahead(topology)),
+      head_start_(shortest_lookahead(topology)),
+      pace_(gate_.clock, options_.dilation, head_start_),
       mirror_(topology, options_.schedule,
               [this](LinkId link, bool up) { fabric_->set_link(link, up); }) {
   if (plan_.processes.size() > netio::kMaxProcesses) {
@@ -198,7 +199,7 @@ bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
   publish_limit();
-  if (slowest < options_.end) pace_.step(slowest, netio::LabTime::now());
+  if (slowest < options_.end) step_pace();
   watch_children();
   watch_heartbeats();
   watch_links();
@@ -206,6 +207,27 @@ bool LiveLab::step() {
     if (gate_.state(i) == ProcessState::kReady) return true;
   }
   return false;
+}
+
+void LiveLab::step_pace() {
+  const netio::LabTime now = netio::LabTime::now();
+  Pace::Reading reading{gate_.slowest_done(), {}, {}};
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    const int64_t slack = gate_.slot(i).window_slack_ns.exchange(INT64_MAX);
+    if (slack == INT64_MAX) continue;
+    curve_.note_slack(i, slack);
+    reading.window_slack_ns = std::min(reading.window_slack_ns.value_or(INT64_MAX), slack);
+  }
+  if (!pace_.fixed()) {
+    if (const auto quiet = gate_.quiet_until()) {
+      reading.quiet_until = std::min({*quiet, limit_, mirror_.limit(), options_.end});
+    }
+    gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),
+                        std::memory_order_relaxed);
+  }
+  const std::optional<FabricTime> jumped = pace_.step(reading, now);
+  if (jumped) gate_.quiet_ps.store(jumped->ps(), std::memory_order_release);
+  curve_.step(gate_, pace_, now);
 }
 
 void LiveLab::watch_children() {

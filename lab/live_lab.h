@@ -15,6 +15,7 @@
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
 #include "lab/pace.h"
+#include "lab/pace_curve.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
 #include "netio/gate.h"
@@ -100,6 +101,7 @@ class LiveLab {
   pid_t pid_of(uint32_t process) const { return children_[process].pid(); }
   std::filesystem::path control_socket(uint32_t process) const;
   DilationReport dilation_report() const;
+  const PaceCurve& pace_curve() const { return curve_; }
 
   /// Ends the daemons and removes the fabric. Idempotent.
   void tear_down();
@@ -108,6 +110,7 @@ class LiveLab {
   void start_daemons();
   void wait_until_ready();
   void publish_limit();
+  void step_pace();
   void watch_children();
   void watch_heartbeats();
   void watch_links();
@@ -120,7 +123,9 @@ class LiveLab {
   std::unique_ptr<LiveFabric> fabric_;
   netio::SharedPage page_;
   netio::GatePage& gate_;
+  FabricTime head_start_;
   Pace pace_;
+  PaceCurve curve_;
   KernelMirror mirror_;
   std::unique_ptr<LinkGuard> links_;  ///< goes before the fabric
   std::vector<netio::ChildProcess> children_;

@@ -15,9 +15,8 @@ constexpr size_t kMaxWindows = 100'000;
 }  // namespace
 
 void Pace::start(netio::LabTime now) {
-  dilation_ = fixed_.value_or(kStart);
-  clock_.set_dilation({dilation_}, now);
-  started_ = adjusted_ = window_start_ = now + netio::ClockPage::kLeadNs;
+  if (fixed_) clock_.set_dilation({*fixed_}, now);
+  started_ = window_start_ = now + netio::ClockPage::kLeadNs;
 }
 
 void Pace::pause(netio::LabTime now) {
@@ -27,39 +26,32 @@ void Pace::pause(netio::LabTime now) {
 
 void Pace::resume(netio::LabTime now) {
   paused_ = false;
-  adjusted_ = now;
-  clock_.set_dilation({holding_ ? 0 : dilation_}, now);
+  clock_.set_dilation({holding() ? 0 : dilation()}, now);
 }
 
-void Pace::step(FabricTime slowest, netio::LabTime now) {
-  if (now - window_start_ >= kWindowNs && slowest > at_window_) {
-    if (windows_.size() < kMaxWindows) {
-      windows_.push_back(dilation_of(now - window_start_, slowest - at_window_));
-    }
-    window_start_ = now;
-    at_window_ = slowest;
+std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now) {
+  note_window(std::max(reading.slowest, FabricTime::zero()), now);
+  if (fixed_ || paused_) return std::nullopt;
+  const PaceDecision decision = controller_.step(
+      {now, clock_.fabric_at(now), reading.slowest, reading.window_slack_ns, reading.quiet_until});
+  switch (decision.kind) {
+    case PaceDecision::Kind::kKeep: break;
+    case PaceDecision::Kind::kRate: clock_.set_dilation({decision.dilation}, now); break;
+    case PaceDecision::Kind::kHold: clock_.set_dilation({0}, now); break;
+    case PaceDecision::Kind::kJump:
+      clock_.jump(decision.to, {decision.dilation}, now);
+      return decision.to;
   }
-  if (!fixed_ && !paused_ && now - adjusted_ >= kAdjustEveryNs) adjust(slowest, now);
+  return std::nullopt;
 }
 
-void Pace::adjust(FabricTime slowest, netio::LabTime now) {
-  const FabricTime behind = clock_.fabric_at(now) - slowest;
-  adjusted_ = now;
-  if (holding_) {
-    if (behind > head_start_ / 4) return;
-    holding_ = false;
-  } else if (behind > head_start_ * 2) {
-    // The clock cannot go back, but it can wait until the last process has caught up.
-    holding_ = true;
-    dilation_ = std::min(dilation_ * 1.25, kSlowest);
-    clock_.set_dilation({0}, now);
-    return;
-  } else if (behind > head_start_ / 2) {
-    dilation_ = std::min(dilation_ * 1.1, kSlowest);
-  } else if (behind < head_start_ / 4) {
-    dilation_ = std::max(dilation_ * 0.95, kFastest);
+void Pace::note_window(FabricTime slowest, netio::LabTime now) {
+  if (now - window_start_ < kWindowNs || slowest <= at_window_) return;
+  if (windows_.size() < kMaxWindows) {
+    windows_.push_back(dilation_of(now - window_start_, slowest - at_window_));
   }
-  clock_.set_dilation({dilation_}, now);
+  window_start_ = now;
+  at_window_ = slowest;
 }
 
 DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
@@ -70,6 +62,8 @@ DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
     report.min = std::min(report.min, k);
     report.max = std::max(report.max, k);
   }
+  report.jumps = controller_.jumps();
+  report.holds = controller_.holds();
   return report;
 }
 

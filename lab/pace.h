@@ -1,13 +1,14 @@
 #pragma once
-// How fast fabric time passes. `auto` runs as fast as the gate allows with some slack
-// in hand: when the slowest process falls behind the clock, the clock slows down; when all keep up,
-// it speeds up. The gate keeps the run right in any case: pace decides only how long it takes.
+// How fast fabric time passes: the clock's only writer. A fixed pace stays as it is; `auto` does what
+// pace_controller.h decides. The gate keeps the run right in any case: pace decides only how long it
+// takes.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "fabric/units.h"
+#include "lab/pace_controller.h"
 #include "netio/clock_page.h"
 
 namespace mrclab::lab {
@@ -17,43 +18,48 @@ struct DilationReport {
   double min = 0;
   double mean = 0;
   double max = 0;
+  uint64_t jumps = 0;  ///< over stretches in which nothing happened
+  uint64_t holds = 0;  ///< the clock waited for a process
 };
 
 class Pace {
  public:
-  static constexpr double kStart = 5'000;
-  static constexpr double kFastest = 100;
-  static constexpr double kSlowest = 1'000'000;
-  static constexpr int64_t kAdjustEveryNs = 20'000'000;
   static constexpr int64_t kWindowNs = 100'000'000;
 
-  /// `fixed`: a pace that does not adapt. `head_start`: the shortest lookahead of the fabric's
-  /// wires; a process may be behind the clock by a part of it before anybody needs what it has not
-  /// sent.
-  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime head_start)
-      : clock_(clock), fixed_(fixed), head_start_(head_start) {}
+  /// What the lab sees of its processes; `slowest` and the rest as in PaceInput.
+  struct Reading {
+    FabricTime slowest;
+    std::optional<int64_t> window_slack_ns;
+    std::optional<FabricTime> quiet_until;
+  };
 
-  /// Lets time start.
+  /// `fixed`: a pace that neither adapts nor jumps. `head_start`: the shortest lookahead of the
+  /// fabric's wires.
+  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime head_start)
+      : clock_(clock), fixed_(fixed), controller_(head_start) {}
+
+  /// Lets time start; at a pace of its own once every process has done the instant 0.
   void start(netio::LabTime now);
-  /// Called every few milliseconds with the fabric time that every process has committed.
-  void step(FabricTime slowest, netio::LabTime now);
+  /// Called every few milliseconds. Returns where the clock jumps to, if it does.
+  std::optional<FabricTime> step(const Reading& reading, netio::LabTime now);
   void pause(netio::LabTime now);
   void resume(netio::LabTime now);
   bool paused() const { return paused_; }
-  double dilation() const { return dilation_; }
+  /// The pace that was chosen, in a pause or hold too.
+  double dilation() const { return fixed_.value_or(controller_.dilation()); }
+  bool holding() const { return !fixed_ && controller_.holding(); }
+  bool fixed() const { return fixed_.has_value(); }
   /// Ends the last window. `slowest` as in step.
   DilationReport report(FabricTime slowest, netio::LabTime now) const;
 
  private:
-  void adjust(FabricTime slowest, netio::LabTime now);
+  void note_window(FabricTime slowest, netio::LabTime now);
 
   netio::ClockPage& clock_;
   std::optional<double> fixed_;
-  FabricTime head_start_;
-  double dilation_ = kStart;
+  PaceController controller_;
   bool paused_ = false;
-  bool holding_ = false;  ///< the clock waits for the slowest process
-  netio::LabTime started_{}, adjusted_{}, window_start_{};
+  netio::LabTime started_{}, window_start_{};
   FabricTime at_window_{};
   std::vector<double> windows_;
 };

@@ -126,6 +126,43 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
   netio::write_file(folder.path / "events" / "lab.jsonl", text);
 }
 
+std::vector<analysis::PacePoint> pace_points(const LiveLab& lab) {
+  const auto name_of_process = [&lab](uint32_t process) {
+    return process == netio::kNoProcess ? std::string() : lab.plan().processes[process].name;
+  };
+  std::vector<analysis::PacePoint> points;
+  for (const PaceCurve::Point& point : lab.pace_curve().points()) {
+    analysis::PacePoint out;
+    out.t = point.fabric;
+    out.lab_ns = point.lab_ns;
+    out.dilation = point.dilation;
+    if (point.slack_ns != INT64_MAX) out.slack_ns = point.slack_ns;
+    out.slack_of = name_of_process(point.slack_of);
+    out.behind_ns = point.behind.ns();
+    out.slowest = name_of_process(point.slowest);
+    out.waited_for = name_of_process(point.waited_for);
+    points.push_back(std::move(out));
+  }
+  return points;
+}
+
+void write_pace(const std::vector<analysis::PacePoint>& points, const std::filesystem::path& file) {
+  std::string text;
+  for (const analysis::PacePoint& point : points) {
+    nlohmann::ordered_json line{{"fabric_ns", point.t.ns()},
+                                {"lab_ns", point.lab_ns},
+                                {"dilation", static_cast<int64_t>(point.dilation)},
+                                {"slack_ns", nullptr},
+                                {"slack_of", point.slack_of},
+                                {"behind_ns", point.behind_ns},
+                                {"slowest", point.slowest},
+                                {"waited_for", point.waited_for}};
+    if (point.slack_ns) line["slack_ns"] = *point.slack_ns;
+    text += line.dump() + "\n";
+  }
+  netio::write_file(file, text);
+}
+
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result) {
   auto start = SteadyClock::now();
@@ -148,6 +185,10 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   outcome.timing.dilation_min = dilation.min;
   outcome.timing.dilation_mean = dilation.mean;
   outcome.timing.dilation_max = dilation.max;
+  outcome.timing.jumps = dilation.jumps;
+  outcome.timing.holds = dilation.holds;
+  outcome.timing.pace = pace_points(lab);
+  write_pace(outcome.timing.pace, folder.path / "pace.jsonl");
   start = SteadyClock::now();
   lab.tear_down();
   result.tear_down_seconds = seconds_since(start);

@@ -58,6 +58,9 @@ class Daemon {
     std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
     in_parallel(sites.size(), kSocketThreads,
                 [&](size_t i) { sockets[i] = open_socket(*sites[i]); });
+    // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick for
+    // 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
+    if (!config_.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     apply_schedule();
     driver_.set_end(config_.end);
@@ -84,7 +87,7 @@ class Daemon {
       if (tick.finished && !finished_) finish();
       // Held back by the gate, not by the clock, and something moved: the neighbours have more.
       if (tick.advanced && tick.clock_ahead) continue;
-      next_tick = std::max(next_tick + config_.tick_ns, now);
+      next_tick = std::max(next_tick + tick_ns(), now);
       if (finished_) next_tick = now + kIdleTickNs;
       sleep_until(next_tick);
     }
@@ -99,6 +102,11 @@ class Daemon {
     std::unique_ptr<RunRecorder> recorder;
     std::unique_ptr<Node> node;
   };
+
+  int64_t tick_ns() const {
+    const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
+    return chosen > 0 ? chosen : config_.tick_ns;
+  }
 
   std::filesystem::path log_file() const {
     const auto dir =
@@ -157,6 +165,7 @@ class Daemon {
 
   void prepare_scheduling() {
     ::prctl(PR_SET_TIMERSLACK, 1);
+    ::munlockall();  // what is there stays there until somebody needs it more
     if (!config_.realtime) return;
     const sched_param priority{.sched_priority = 10};
     if (::sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {

@@ -90,6 +90,7 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
     wire.lookahead = topology_.lookahead(port.in);
     ingress_index_[port.in.value] = static_cast<uint32_t>(ingress_.size());
     ingress_.push_back(wire);
+    shortest_lookahead_ = std::min(shortest_lookahead_, wire.lookahead);
     if (wire.sender != kNoProcess) upstream_[wire.sender] = true;
     if (is_fast_ingress(wire)) fast_lookahead_ = std::min(fast_lookahead_, wire.lookahead);
   }
@@ -105,8 +106,10 @@ Driver::Tick Driver::tick() {
   const FabricTime limit =
       std::min({clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
 
+  const int64_t quiet = page_.quiet_ps.load(std::memory_order_acquire) - 1;
   for (uint32_t i = 0; i < upstream_.size(); ++i) {  // before the sent counts: see gate.h
-    if (upstream_[i]) done_snapshot_[i] = page_.slot(i).done_ps.load(std::memory_order_acquire);
+    if (!upstream_[i]) continue;
+    done_snapshot_[i] = std::max(quiet, page_.slot(i).done_ps.load(std::memory_order_acquire));
   }
   for (size_t i = 0; i < ingress_.size(); ++i) {
     sent_snapshot_[i] = page_.sent[ingress_[i].wire.value].load(std::memory_order_acquire);
@@ -117,21 +120,41 @@ Driver::Tick Driver::tick() {
 
   const FabricTime bound = gate_bound();
   const FabricTime target = std::min(limit, bound);
-  const bool advance = target > committed_;
-  if (advance) run_nodes(target);
+  const bool advances = target > committed_;
+  advance(target, clock, now);
+
+  Tick result;
+  result.advanced = advances || moved_;
+  result.clock_ahead = bound < limit;
+  result.finished = committed_ >= end_ && all_accounted_for();
+  return result;
+}
+
+void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
+  // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all of
+  // it: they could have begun with the first part, and need it first.
+  const FabricTime slice =
+      std::max(FabricTime::from_ps(shortest_lookahead_.ps() / kSlices), FabricTime::from_ps(1));
+  while (committed_ < target) {
+    run_nodes(target - committed_ > slice ? committed_ + slice : target);
+    if (committed_ >= target) break;
+    const LabTime now = LabTime::now();
+    if (now - since < kHandOverNs) continue;
+    since = now;
+    send(clock);
+    publish(now);
+  }
+  send(clock);
+  publish(LabTime::now());
+}
+
+void Driver::send(FabricTime clock) {
   // Before the kernel has them, or somebody could count a frame as taken that nobody has sent.
   page_.slot(processes_.self).frames_sent.store(sent_to_processes_, std::memory_order_release);
   for (HostedNode& hosted : nodes_) {
     release_held(hosted, clock);
     flush(hosted);
   }
-  publish(now);
-
-  Tick result;
-  result.advanced = advance || moved_;
-  result.clock_ahead = bound < limit;
-  result.finished = committed_ >= end_ && all_accounted_for();
-  return result;
 }
 
 void Driver::run_nodes(FabricTime target) {
@@ -274,7 +297,11 @@ void Driver::note_slack(LabTime now) {
   const int64_t slack = page_.clock.lab_ns_until(earliest_need_, now);
   if (slack == INT64_MAX) return;  // the clock stands: nobody can say when it will be needed
   report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
-  page_.slot(processes_.self).min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
+  ProcessSlot& slot = page_.slot(processes_.self);
+  slot.min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
+  int64_t least = slot.window_slack_ns.load(std::memory_order_relaxed);
+  while (slack < least && !slot.window_slack_ns.compare_exchange_weak(least, slack)) {
+  }
 }
 
 void Driver::update_bounds(LabTime now) {

@@ -52,8 +52,13 @@ class Driver {
  public:
   static constexpr size_t kMaxReportedGaps = 16;
   static constexpr size_t kMaxMissing = 4096;
+  /// Into so many parts the shortest head start is cut to look at the time in between.
+  static constexpr int64_t kSlices = 8;
   /// How long a frame that was sent may stay unseen before it counts as lost by the kernel.
   static constexpr int64_t kGapPatienceNs = 500'000'000;
+
+  /// A tick that takes longer than this hands over what it has so far, so that the neighbours go on.
+  static constexpr int64_t kHandOverNs = 300'000;
 
   Driver(GatePage& page, const Topology& topology, ProcessMap processes, uint32_t incarnation,
          FramePool& frames);
@@ -124,7 +129,9 @@ class Driver {
   void update_bounds(LabTime now);
   void declare_gap(IngressWireState& wire, uint64_t sent);
   FabricTime gate_bound() const;
+  void advance(FabricTime target, FabricTime clock, LabTime since);
   void run_nodes(FabricTime target);
+  void send(FabricTime clock);
   void release_held(HostedNode& hosted, FabricTime clock);
   void flush(HostedNode& hosted);
   bool is_fast(const Port& port) const;
@@ -150,7 +157,8 @@ class Driver {
   std::vector<uint64_t> sent_snapshot_;
   FabricTime committed_ = FabricTime::from_ps(-1);
   FabricTime end_ = FabricTime::never();
-  FabricTime earliest_need_ = FabricTime::never();   ///< among frames drained in this tick
+  FabricTime earliest_need_ = FabricTime::never();  ///< among frames drained in this tick
+  FabricTime shortest_lookahead_ = FabricTime::never();
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
   std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;

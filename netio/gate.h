@@ -57,6 +57,7 @@ struct alignas(64) ProcessSlot {
   std::atomic<int64_t> done_ps{0};       ///< all frames that start up to here are in the kernel
   std::atomic<int64_t> heartbeat_ns{0};  ///< lab time of the last tick
   std::atomic<int64_t> min_slack_ns{INT64_MAX};
+  std::atomic<int64_t> window_slack_ns{INT64_MAX};  ///< least since the lab last emptied it
   std::atomic<uint64_t> late_frames{0};
   std::atomic<uint64_t> gaps{0};
   std::atomic<uint32_t> state{0};
@@ -81,6 +82,11 @@ struct GatePage {
   ClockPage clock;
   /// Nobody commits past this (pause, run-to, a kernel mirror that must come first).
   std::atomic<int64_t> limit_ps{0};
+  /// The lab's word that nothing starts before this instant: quiet_until() as it was when the clock
+  /// jumped. Saves a round through the gate for every head start in the stretch that is jumped over.
+  std::atomic<int64_t> quiet_ps{0};
+  /// Lab time between the processes' ticks, as the pace goes; 0: what their configuration says.
+  std::atomic<int64_t> tick_ns{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
   std::array<std::atomic<uint64_t>, kMaxWires> sent;
 

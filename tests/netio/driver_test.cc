@@ -214,6 +214,31 @@ TEST_SUITE("root: carried time") {
     CHECK_FALSE(nodes.gate.quiet_until());
   }
 
+  TEST_CASE("told that nothing starts for a while, processes skip the rounds through the gate") {
+    const auto rounds_of = [](bool told, Log& host_log, Log& leaf_log) {
+      TwoNodes nodes(FabricTime::from_us(600));  // events end after 36 us
+      int rounds = 0;
+      for (bool done = false; !done && rounds < 100'000; ++rounds) {
+        const std::optional<FabricTime> quiet = nodes.gate.quiet_until();
+        if (told && quiet) {
+          nodes.gate.quiet_ps.store(std::min(*quiet, FabricTime::from_us(600)).ps());
+        }
+        const bool host_done = nodes.host_driver->tick().finished;
+        done = nodes.leaf_driver->tick().finished && host_done;
+      }
+      CHECK(nodes.host_driver->report().late_frames == 0);
+      CHECK(nodes.leaf_driver->report().late_frames == 0);
+      host_log = nodes.host->log;
+      leaf_log = nodes.leaf->log;
+      return rounds;
+    };
+    Log host, leaf, told_host, told_leaf;
+    const int rounds = rounds_of(false, host, leaf);
+    CHECK(rounds_of(true, told_host, told_leaf) < rounds / 2);
+    CHECK(told_host == host);
+    CHECK(told_leaf == leaf);
+  }
+
   TEST_CASE("a frame without trailer is foreign and one with another wire's is refused") {
     TwoNodes nodes(FabricTime::from_us(60));
     PacketSocket intruder(nodes.host_ns);
