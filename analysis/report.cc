@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/pace_chart.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -188,6 +190,7 @@ tr:last-child td{border-bottom:0}.n{text-align:right;font-variant-numeric:tabula
 svg{width:100%;height:auto;display:block}svg text{font-size:12px;fill:var(--soft)}
 .goodput{fill:var(--fill);stroke:var(--blue);stroke-width:1;fill-opacity:.75}
 .fault{fill:#e8a33d;fill-opacity:.14}.outage{fill:#e0503f;fill-opacity:.18}
+.pace{fill:none;stroke:var(--blue);stroke-width:1.3}.held{stroke:#e0503f;stroke-width:1.2}
 .grid{stroke:var(--line);stroke-dasharray:2 4}.base{stroke:var(--line)})";
 
 std::string number_cell(const std::string& value, const std::string& label) {
@@ -246,7 +249,7 @@ std::string numbers_section(const Verdict& verdict) {
   return out + "</section>\n";
 }
 
-std::string timing_section(const Verdict& verdict) {
+std::string timing_section(const Verdict& verdict, FabricTime end) {
   const TimingReport& t = verdict.timing;
   std::string out = "<section><h2>Timing</h2><div class=numbers>";
   const bool wall = t.mode == TimingMode::kWall;
@@ -257,7 +260,11 @@ std::string timing_section(const Verdict& verdict) {
   out += number_cell(fixed(t.dilation_min, 0) + " / " + fixed(t.dilation_mean, 0) + " / " +
                          fixed(t.dilation_max, 0),
                      "dilation min / mean / max");
-  out += "</div>";
+  if (!t.pace.empty()) {
+    out += number_cell(std::to_string(t.holds) + " / " + std::to_string(t.jumps),
+                       "times the clock waited / jumped");
+  }
+  out += "</div>" + pace_chart(t.pace, end);
   for (const std::string& reason : t.reasons) out += "<p class=note>" + html(reason) + "</p>";
   for (const std::string& note : verdict.notes) out += "<p class=note>" + html(note) + "</p>";
   return out + "</section>\n";
@@ -281,7 +288,7 @@ std::string to_html(const Verdict& verdict, const Measurements& measurements,
          "Amber: from a fault's start until it was undone. Red: wires that were impaired.</p>"
          "</section>\n";
   out += checks_section(verdict) + faults_section(verdict) + numbers_section(verdict) +
-         timing_section(verdict);
+         timing_section(verdict, measurements.end);
   return out + "</main></body></html>\n";
 }
 

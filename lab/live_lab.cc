@@ -219,7 +219,9 @@ void LiveLab::step_pace() {
     reading.window_slack_ns = std::min(reading.window_slack_ns.value_or(INT64_MAX), slack);
   }
   if (!pace_.fixed()) {
-    if (const auto quiet = gate_.quiet_until()) {
+    const auto quiet = gate_.quiet_until();
+    // A lab without an end is somebody's who may do something to it at any time.
+    if (quiet && options_.end != FabricTime::never()) {
       reading.quiet_until = std::min({*quiet, limit_, mirror_.limit(), options_.end});
     }
     gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),

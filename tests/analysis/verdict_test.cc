@@ -159,6 +159,26 @@ TEST_CASE("the report is one file that loads nothing from elsewhere") {
   }
 }
 
+TEST_CASE(
+    "the report of a live run shows dilation and slack over fabric time, and where it waited") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "paced");
+  run.inputs.timing.holds = 1;
+  for (int i = 0; i < 20; ++i) {
+    PacePoint point;
+    point.t = FabricTime::from_us(i * 10);
+    point.dilation = i == 7 ? 0 : 4'000 + i * 100;
+    if (i != 9) point.slack_ns = (i - 3) * 1'000'000;
+    run.inputs.timing.pace.push_back(point);
+  }
+  const Analysis a = sample(run);
+  const std::string html = to_html(a.verdict, a.measurements, run.inputs.faults, topology);
+  CHECK(html.find("Dilation and slack over fabric time") != std::string::npos);
+  CHECK(html.find("class=\"held\"") != std::string::npos);
+  CHECK(html.find("-3.0 ms") != std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(a.verdict))["timing"]["holds"] == 1);
+}
+
 TEST_CASE("a capture that cannot be read makes the run inconclusive and is named") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "broken");

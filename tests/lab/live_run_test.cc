@@ -3,10 +3,16 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -57,6 +63,45 @@ RunOptions options_in(const TemporaryFolder& folder, World world) {
 
 std::string lab_name(const char* test) {
   return std::string("t_") + test + "_" + std::to_string(::getpid());
+}
+
+bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
+
+/// A process that burns a processor, or fills and refills memory, until this object goes. It dies
+/// with the test.
+class Hog {
+ public:
+  explicit Hog(size_t bytes) : pid_(::fork()) {
+    REQUIRE(pid_ >= 0);
+    if (pid_ > 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (std::atomic<uint64_t> burned{0};; burned.fetch_add(1)) {  // and only system calls besides
+      if (bytes == 0) continue;
+      void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      if (memory == MAP_FAILED) ::_exit(1);
+      ::munmap(memory, bytes);
+    }
+  }
+  ~Hog() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Hog(const Hog&) = delete;
+  Hog& operator=(const Hog&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
+/// 60 % of what is available, but at most 1 GiB (8 GiB at night): others use this machine too.
+size_t hog_bytes() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  size_t kib = 0;
+  while (meminfo >> key >> kib && key != "MemAvailable:") meminfo.ignore(64, '\n');
+  REQUIRE(key == "MemAvailable:");
+  return std::min(kib * 1024 / 10 * 6, size_t{nightly() ? 8u : 1u} << 30);
 }
 
 bool mentions(const std::vector<std::string>& reasons, const std::string& text) {
@@ -241,27 +286,80 @@ expect:
     CHECK(run.verdict.result == analysis::Result::kInconclusive);
   }
 
-  TEST_CASE("a switch process stopped for 200 ms makes the run slower, not wrong") {
+  TEST_CASE("over an idle stretch the clock jumps, and the history is the simulator's") {
+    const TemporaryFolder folder;
+    Scenario scenario = parse_scenario(read_yaml_text(R"(
+name: idle
+fabric: pair
+seed: 5
+workload:
+  - write: {from: h0, to: h1, size: 64KiB, count: 4, at: 10us}
+  - write: {from: h0, to: h1, size: 64KiB, count: 4, at: 20ms}
+end: 20200us
+expect:
+  - no_qp_error
+)",
+                                                      "idle.yaml"));
+    const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+    CAPTURE(analysis::to_table(run.verdict));
+    const analysis::TimingReport& timing = run.verdict.timing;
+    CHECK(timing.faithful);
+    CHECK(timing.jumps > 0);
+    // At the pace that was chosen it would have taken this long; a median is not moved by holds.
+    std::vector<double> chosen;
+    for (const analysis::PacePoint& point : timing.pace) {
+      if (point.dilation > 0) chosen.push_back(point.dilation);
+    }
+    REQUIRE_FALSE(chosen.empty());
+    std::nth_element(chosen.begin(), chosen.begin() + chosen.size() / 2, chosen.end());
+    CHECK(timing.dilation_mean < chosen[chosen.size() / 2] / 2);
+    CHECK(run.verdict.metrics.history_sha256 ==
+          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("processes stopped for 200 ms again and again make the run slower, not wrong") {
     const TemporaryFolder folder;
     const Scenario scenario = small_scenario();
     RunOptions options = options_in(folder, World::kLive);
-    pid_t plane = 0;
-    options.on_process = [&](const std::string& name, int pid) {
-      if (name == "plane-0") plane = pid;
-    };
-    int calls = 0;  // the runner asks every 2 ms at the earliest: 100 calls are at least 200 ms
+    std::vector<pid_t> pids;
+    options.on_process = [&](const std::string&, int pid) { pids.push_back(pid); };
+    // The runner asks every 2 ms at the earliest: 100 calls are at least 200 ms.
+    const int stops = nightly() ? 40 : 4;
+    int calls = 0, stopped = 0;
     options.interrupted = [&] {
-      ++calls;
-      if (calls == 10) ::kill(plane, SIGSTOP);
-      if (calls == 110) ::kill(plane, SIGCONT);
+      const int at = calls++ % 120;
+      if (stopped >= stops) return false;
+      const pid_t victim = pids[static_cast<size_t>(stopped) % pids.size()];
+      if (at == 10) ::kill(victim, SIGSTOP);
+      if (at == 110) {
+        ::kill(victim, SIGCONT);
+        ++stopped;
+      }
       return false;
     };
     const RunResult run = run_scenario(scenario, options);
     CAPTURE(analysis::to_table(run.verdict));
-    REQUIRE(calls > 110);
+    CHECK(stopped >= 2);  // a host process and another
     CHECK(run.verdict.timing.faithful);
+    CHECK(run.verdict.timing.holds > 0);
     CHECK(run.verdict.metrics.history_sha256 ==
           run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+  }
+
+  TEST_CASE("with processors and memory taken by others the run is slower, not wrong") {
+    const TemporaryFolder folder;
+    const Scenario scenario = small_scenario();
+    const std::string expected =
+        run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256;
+    for (int repeat = 0; repeat < (nightly() ? 10 : 1); ++repeat) {
+      std::vector<std::unique_ptr<Hog>> hogs;
+      for (int i = 0; i < 3; ++i) hogs.push_back(std::make_unique<Hog>(0));
+      hogs.push_back(std::make_unique<Hog>(hog_bytes()));
+      const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+      CAPTURE(analysis::to_table(run.verdict));
+      CHECK(run.verdict.timing.faithful);
+      CHECK(run.verdict.metrics.history_sha256 == expected);
+    }
   }
 
   TEST_CASE(
