@@ -4,29 +4,20 @@
 
 namespace mrclab {
 
-Frame& Frame::operator=(Frame&& other) noexcept {
-  if (this != &other) {
-    release();
-    buffer_ = other.buffer_;
-    pool_ = other.pool_;
-    other.buffer_ = nullptr;
-  }
-  return *this;
-}
-
 void Frame::resize(size_t size) {
-  assert(size <= kFrameCapacity);
+  assert(size <= buffer_->room);
   buffer_->size = static_cast<uint32_t>(size);
   buffer_->modelled_size = buffer_->size;
 }
 
-void Frame::release() {
-  if (buffer_ != nullptr) pool_->give_back(buffer_);
-  buffer_ = nullptr;
-}
+FramePool::FramePool(size_t limit, FrameRoom room)
+    : limit_(limit),
+      room_(room),
+      stride_((sizeof(FrameBuffer) + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
+              kCacheLine) {}
 
 Frame FramePool::make(size_t size) {
-  if (size > kFrameCapacity) return {};
+  if (size > room_.frame) return {};
   if (free_.empty()) grow();
   if (free_.empty()) {
     ++exhausted_;
@@ -36,7 +27,7 @@ Frame FramePool::make(size_t size) {
   free_.pop_back();
   ++in_use_;
   buffer->size = buffer->modelled_size = static_cast<uint32_t>(size);
-  return {buffer, this};
+  return Frame(buffer);
 }
 
 Frame FramePool::copy(std::span<const uint8_t> bytes) {
@@ -45,11 +36,27 @@ Frame FramePool::copy(std::span<const uint8_t> bytes) {
   return frame;
 }
 
+void FramePool::share(FramePool& with, size_t count) {
+  assert(with.stride_ == stride_ && count <= free_.size());
+  for (size_t i = 0; i < count; ++i) {
+    free_.back()->pool = &with;
+    with.free_.push_back(free_.back());
+    free_.pop_back();
+  }
+}
+
 void FramePool::grow() {
   if (slabs_.size() * kSlab >= limit_) return;
-  // Plain `new`, not make_unique: value-initialising a slab would touch every byte of it.
-  slabs_.emplace_back(new std::array<FrameBuffer, kSlab>);
-  for (FrameBuffer& buffer : *slabs_.back()) free_.push_back(&buffer);
+  // Not cleared: that would touch every byte of it.
+  auto* const slab =
+      static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
+  slabs_.emplace_back(slab);
+  for (size_t i = kSlab; i-- > 0;) {
+    auto* const buffer = new (slab + i * stride_) FrameBuffer;
+    buffer->pool = this;
+    buffer->room = static_cast<uint32_t>(room_.frame + room_.trailer);
+    free_.push_back(buffer);
+  }
 }
 
 }  // namespace mrclab

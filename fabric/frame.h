@@ -1,11 +1,13 @@
 #pragma once
 // Frames: the bytes of one Ethernet frame (no FCS, no time trailer) in a pooled buffer.
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/units.h"
@@ -17,60 +19,98 @@ inline constexpr size_t kFrameCapacity = 4352;
 /// The trailer is written behind the frame in the same buffer, so that a send needs no gather.
 inline constexpr size_t kTrailerReserve = 64;
 
-struct FrameBuffer {
-  std::array<uint8_t, kFrameCapacity + kTrailerReserve> bytes;
-  uint32_t size = 0;           ///< bytes present
-  uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
+/// What the buffers of a pool hold.
+struct FrameRoom {
+  size_t frame = kFrameCapacity;     ///< bytes of the longest frame
+  size_t trailer = kTrailerReserve;  ///< behind it
 };
+/// For worlds that carry no payload: all headers of a write with immediate are 142 bytes, a SACK is
+/// 154; nothing is written behind them.
+inline constexpr FrameRoom kHeaderRoom{160, 0};
 
 class FramePool;
+
+/// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
+/// with the first headers.
+struct FrameBuffer {
+  FramePool* pool = nullptr;   ///< where it goes when its frame dies
+  uint32_t size = 0;           ///< bytes present
+  uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
+  uint32_t room = 0;           ///< bytes that follow
+
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
+};
 
 /// A move-only handle; the buffer goes back to its pool when the handle dies.
 class Frame {
  public:
   Frame() = default;
-  Frame(FrameBuffer* buffer, FramePool* pool) : buffer_(buffer), pool_(pool) {}
-  Frame(Frame&& other) noexcept : buffer_(other.buffer_), pool_(other.pool_) {
-    other.buffer_ = nullptr;
+  explicit Frame(FrameBuffer* buffer) : buffer_(buffer) {}
+  Frame(Frame&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  Frame& operator=(Frame&& other) noexcept {
+    if (this != &other) {
+      release();
+      buffer_ = std::exchange(other.buffer_, nullptr);
+    }
+    return *this;
   }
-  Frame& operator=(Frame&& other) noexcept;
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   ~Frame() { release(); }
 
   explicit operator bool() const { return buffer_ != nullptr; }
-  std::span<uint8_t> bytes() { return {buffer_->bytes.data(), buffer_->size}; }
-  std::span<const uint8_t> bytes() const { return {buffer_->bytes.data(), buffer_->size}; }
+  std::span<uint8_t> bytes() { return {buffer_->bytes(), buffer_->size}; }
+  std::span<const uint8_t> bytes() const { return {buffer_->bytes(), buffer_->size}; }
   /// The whole buffer, for writing a trailer behind the frame.
-  std::span<uint8_t> storage() { return buffer_->bytes; }
+  std::span<uint8_t> storage() { return {buffer_->bytes(), buffer_->room}; }
   size_t size() const { return buffer_->size; }
   Bytes modelled_size() const { return {buffer_->modelled_size}; }
   /// Length on the wire including FCS, preamble and gap.
   Bytes wire_length() const { return mrclab::wire_length(modelled_size()); }
-  /// Cuts or grows the frame; the modelled size follows. `size` <= kFrameCapacity.
+  /// Cuts or grows the frame; the modelled size follows. `size` <= the pool's room for frames.
   void resize(size_t size);
   void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
+  /// Starts to bring the first headers near, for a reader that comes soon.
+  void prefetch() const {
+    if (buffer_ == nullptr) return;
+    __builtin_prefetch(buffer_);
+    __builtin_prefetch(buffer_->bytes() + 64);
+  }
 
  private:
-  void release();
+  friend class FramePool;
+  inline void release();
   FrameBuffer* buffer_ = nullptr;
-  FramePool* pool_ = nullptr;
 };
 
 /// A free list of frame buffers for one thread. It must outlive its frames. Grows in slabs up to
 /// `limit` frames; after that `make` returns an empty Frame and counts (a bound on every queue).
 class FramePool {
  public:
-  explicit FramePool(size_t limit = 1u << 18) : limit_(limit) {}
+  explicit FramePool(size_t limit = 1u << 18, FrameRoom room = {});
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
   /// A frame of `size` bytes with unspecified contents; empty when the limit is reached or the
-  /// size is over kFrameCapacity.
+  /// size is over the room for frames.
   Frame make(size_t size);
   Frame copy(std::span<const uint8_t> bytes);
+
+  // A frame that goes to another thread is let go by its own pool there and adopted by the other
+  // thread's pool; both pools outlive the frames of both, and have the same room.
+  void let_go() { --in_use_; }
+  void adopt(Frame& frame) {
+    frame.buffer_->pool = this;
+    ++in_use_;
+  }
+  /// Gives `count` free buffers to another pool of the same room.
+  void share(FramePool& with, size_t count);
+  size_t free_buffers() const { return free_.size(); }
+
   size_t in_use() const { return in_use_; }
   uint64_t exhausted() const { return exhausted_; }
+  /// Memory of its buffers, also of those that are free now.
+  Bytes memory() const { return {slabs_.size() * kSlab * stride_}; }
 
  private:
   friend class Frame;
@@ -80,12 +120,25 @@ class FramePool {
   }
   void grow();
 
-  static constexpr size_t kSlab = 64;
-  std::vector<std::unique_ptr<std::array<FrameBuffer, kSlab>>> slabs_;
+  static constexpr size_t kSlab = 64;       // buffers
+  static constexpr size_t kCacheLine = 64;  // bytes
+  struct FreeSlab {
+    void operator()(std::byte* slab) const {
+      ::operator delete[](slab, std::align_val_t{kCacheLine});
+    }
+  };
+  std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs_;
   std::vector<FrameBuffer*> free_;
   size_t limit_;
+  FrameRoom room_;
+  size_t stride_;  // bytes from one buffer to the next
   size_t in_use_ = 0;
   uint64_t exhausted_ = 0;
 };
+
+inline void Frame::release() {
+  if (buffer_ != nullptr) buffer_->pool->give_back(buffer_);
+  buffer_ = nullptr;
+}
 
 }  // namespace mrclab

@@ -263,8 +263,10 @@ struct MrcFrameSpec {
 };
 /// Bytes of the frame (no trailer) for this spec.
 size_t mrc_frame_size(const MrcFrameSpec& spec);
-/// Writes all headers into `out` (at least mrc_frame_size bytes) and returns where the payload
-/// goes. The caller copies the payload there, then calls finish_mrc_frame to zero the pad and write
+/// Bytes of its headers, which is where the payload begins.
+size_t mrc_header_size(const MrcFrameSpec& spec);
+/// Writes all headers into `out` and returns where the payload goes: `out` has mrc_frame_size bytes,
+/// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the payload there, then calls finish_mrc_frame to zero the pad and write
 /// ICRC.
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
 void finish_mrc_frame(std::span<uint8_t> frame);

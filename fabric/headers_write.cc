@@ -165,16 +165,17 @@ std::array<uint8_t, kBthBytes> encode(const Bth& b) {
   return out;
 }
 
+size_t mrc_header_size(const MrcFrameSpec& spec) { return kAfterBthOffset + extension_bytes(spec); }
+
 size_t mrc_frame_size(const MrcFrameSpec& spec) {
-  return kAfterBthOffset + extension_bytes(spec) + spec.payload_length +
-         pad_of(spec.payload_length) + kIcrcBytes;
+  return mrc_header_size(spec) + spec.payload_length + pad_of(spec.payload_length) + kIcrcBytes;
 }
 
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
   const size_t size = mrc_frame_size(spec);
   assert(matches(spec.bth.opcode, spec.extension));
   assert(spec.payload_length == 0 || is_write(spec.bth.opcode));
-  assert(out.size() >= size && size - kInnerOffset <= 0xFFFF);
+  assert(out.size() >= mrc_header_size(spec) && size - kInnerOffset <= 0xFFFF);
   uint8_t* p = out.data();
   std::copy(spec.destination_mac.begin(), spec.destination_mac.end(), p);
   std::copy(spec.source_mac.begin(), spec.source_mac.end(), p + 6);
@@ -196,7 +197,8 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   std::copy(bth_bytes.begin(), bth_bytes.end(), p + kBthOffset);
   const size_t extension = std::visit(
       [p](const auto& header) { return put(p + kAfterBthOffset, header); }, spec.extension);
-  return out.subspan(kAfterBthOffset + extension, spec.payload_length);
+  const std::span<uint8_t> rest = out.subspan(kAfterBthOffset + extension);
+  return rest.first(std::min(rest.size(), spec.payload_length));
 }
 
 }  // namespace mrclab

@@ -1,5 +1,7 @@
 #include "fabric/wire_model.h"
 
+#include <algorithm>
+
 namespace mrclab {
 
 void IngressWire::go_down(FabricTime at) {
@@ -19,7 +21,9 @@ bool IngressWire::cut(FabricTime start, FabricTime arrival) const {
 }
 
 void IngressWire::forget_before(FabricTime horizon) {
-  while (!outages_.empty() && outages_.front().until <= horizon) outages_.pop_front();
+  const auto kept = std::find_if(outages_.begin(), outages_.end(),
+                                 [&](const Outage& outage) { return outage.until > horizon; });
+  outages_.erase(outages_.begin(), kept);
 }
 
 bool EgressWire::takes_next_frame() {

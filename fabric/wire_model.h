@@ -4,7 +4,7 @@
 // loss takes it; the receiver discards at arrival what was cut on the way.
 
 #include <cstdint>
-#include <deque>
+#include <vector>
 
 #include "fabric/ids.h"
 #include "fabric/random.h"
@@ -29,7 +29,7 @@ class IngressWire {
     FabricTime from;
     FabricTime until = FabricTime::never();
   };
-  std::deque<Outage> outages_;
+  std::vector<Outage> outages_;  // few: a deque takes 600 bytes when empty, and ports are many
 };
 
 /// The sender's view of an outgoing wire: its random loss.

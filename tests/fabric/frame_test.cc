@@ -69,3 +69,37 @@ TEST_CASE("a pool stops at its limit, counts what it refused, and recovers") {
   CHECK(pool.make(10));
   CHECK(pool.exhausted() == 2);
 }
+
+TEST_CASE(
+    "a pool for headers has small buffers: longer frames are refused, modelled ones are not") {
+  FramePool headers(1000, kHeaderRoom);
+  FramePool whole(1000);
+  CHECK_FALSE(headers.make(kHeaderRoom.frame + 1));
+  Frame frame = headers.make(kHeaderRoom.frame);
+  Frame other = whole.make(kHeaderRoom.frame);
+  REQUIRE(frame);
+  frame.set_modelled_size({4238});
+  CHECK(frame.wire_length() == Bytes{4262});
+  CHECK(headers.memory().value * 20 < whole.memory().value);
+}
+
+TEST_CASE("a frame that goes to another thread's pool is counted and given back there") {
+  FramePool here, there;
+  {
+    Frame frame = here.copy(std::vector<uint8_t>{1, 2, 3});
+    here.let_go();
+    CHECK(here.in_use() == 0);
+    there.adopt(frame);
+    CHECK(there.in_use() == 1);
+    CHECK(frame.bytes()[2] == 3);
+  }
+  CHECK(there.in_use() == 0);
+  CHECK(there.free_buffers() == 1);
+  const size_t left = here.free_buffers();
+  there.share(here, 1);
+  CHECK(there.free_buffers() == 0);
+  CHECK(here.free_buffers() == left + 1);
+  Frame again = here.make(10);
+  again = Frame{};
+  CHECK(here.free_buffers() == left + 1);
+}
