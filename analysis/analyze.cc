@@ -125,6 +125,7 @@ Analysis analyze(const RunInputs& in) {
   verdict.scenario = in.scenario;
   verdict.world = in.world;
   verdict.seed = in.seed;
+  verdict.payload_elided = in.payload_elided;
   verdict.version = in.version;
   verdict.timing = in.timing;
   verdict.checks = run_checks(in.expectations, {in.topology, history, m, in.faults, in.hosts});

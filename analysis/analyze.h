@@ -26,6 +26,7 @@ struct RunInputs {
   std::string world = "live";
   std::string version;
   uint64_t seed = 0;
+  bool payload_elided = false;
   FabricTime end;              ///< of the run
   FabricTime base_rtt;         ///< zero: the topology's
   std::string history_sha256;  ///< from the nodes

@@ -281,8 +281,9 @@ std::string to_html(const Verdict& verdict, const Measurements& measurements,
   out += html(verdict.scenario) + ": " + result + "</title><style>" + kStyle +
          "</style></head><body><main>\n<h1>" + html(verdict.scenario) + "<span class=\"badge " +
          result + "\">" + result + "</span></h1>\n<p class=sub>fabric " + html(topology.name) +
-         ", world " + html(verdict.world) + ", seed " + std::to_string(verdict.seed) + ", mrclab " +
-         html(verdict.version) + "</p>\n<section><h2>Goodput of each plane</h2>\n" +
+         ", world " + html(verdict.world) + ", seed " + std::to_string(verdict.seed) +
+         (verdict.payload_elided ? ", payload elided" : "") + ", mrclab " + html(verdict.version) +
+         "</p>\n<section><h2>Goodput of each plane</h2>\n" +
          Chart(measurements, faults, topology).draw() +
          "<p class=note>Payload of first deliveries at the receivers, read from the captures. "
          "Amber: from a fault's start until it was undone. Red: wires that were impaired.</p>"

@@ -212,9 +212,10 @@ void timing_part(const Verdict& verdict, Table& table) {
 
 std::string to_table(const Verdict& verdict, TableOptions options) {
   Table table(options);
-  table.headline(
-      verdict.scenario + "  (" + verdict.world + ", seed " + std::to_string(verdict.seed) + ")",
-      verdict.result);
+  table.headline(verdict.scenario + "  (" + verdict.world + ", seed " +
+                     std::to_string(verdict.seed) +
+                     (verdict.payload_elided ? ", payload elided)" : ")"),
+                 verdict.result);
   table.rule();
   checks_part(verdict, table);
   faults_part(verdict, table);

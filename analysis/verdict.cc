@@ -127,11 +127,10 @@ int exit_code(Result result) {
 }
 
 std::string to_json(const Verdict& verdict) {
-  Json json = {{"scenario", verdict.scenario},
-               {"world", verdict.world},
-               {"seed", verdict.seed},
-               {"version", verdict.version},
-               {"result", name_of(verdict.result)}};
+  Json json = {
+      {"scenario", verdict.scenario}, {"world", verdict.world},
+      {"seed", verdict.seed},         {"payload", verdict.payload_elided ? "elided" : "real"},
+      {"version", verdict.version},   {"result", name_of(verdict.result)}};
   json["timing"] = timing_json(verdict.timing);
   json["checks"] = Json::array();
   for (const CheckResult& check : verdict.checks) json["checks"].push_back(check_json(check));

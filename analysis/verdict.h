@@ -61,6 +61,7 @@ struct Verdict {
   std::string scenario;
   std::string world;  ///< "live" or "sim"
   uint64_t seed = 0;
+  bool payload_elided = false;  ///< frames were headers only; no byte was verified
   std::string version;
   Result result = Result::kInconclusive;
   TimingReport timing;

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
+#include "endpoint/memory.h"
 #include "endpoint/work_report.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
@@ -23,7 +23,7 @@ struct QpHandle {
 /// unchanged until its completion.
 struct WriteRequest {
   uint64_t id = 0;  ///< handed back with the completion
-  std::span<const uint8_t> local;
+  ConstMemory local;
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   std::optional<uint32_t> immediate;

@@ -147,10 +147,9 @@ void Collective::finish_if_all_received(Verbs& verbs, uint32_t number) {
 /// Adds what arrived, and compares it if it is a result.
 void Collective::use(Verbs& verbs, const CollectiveSchedule::Receive& received,
                      uint32_t iteration) {
-  std::span<uint8_t> bytes =
-      config_.links[received.link].inbox.subspan(received.at, received.length);
+  Memory bytes = config_.links[received.link].inbox.subspan(received.at, received.length);
   if (received.add_to) {
-    const std::span<uint8_t> sum = config_.own.subspan(*received.add_to, received.length);
+    const Memory sum = config_.own.subspan(*received.add_to, received.length);
     add_elements(sum, bytes);
     bytes = sum;
   }

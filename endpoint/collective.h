@@ -34,7 +34,7 @@ class Collective : public Application {
     std::vector<QpHandle> in;
     uint64_t remote_va = 0;  ///< of the inbox at the other end
     uint32_t remote_rkey = 0;
-    std::span<uint8_t> inbox;  ///< registered memory that the other host writes to
+    Memory inbox;  ///< registered memory that the other host writes to
   };
   struct Config {
     explicit Config(const CollectiveSchedule& what) : schedule(what) {}
@@ -44,8 +44,8 @@ class Collective : public Application {
     FabricTime end = FabricTime::never();
     uint64_t seed = 0;  ///< of the run and this workload, the same on all hosts
     std::vector<Link> links;
-    std::span<uint8_t> own;  ///< own_size() bytes; the inbox of link 0 if that is none
-    WorkReport report;       ///< with who and what filled in
+    Memory own;         ///< own_size() bytes; the inbox of link 0 if that is none
+    WorkReport report;  ///< with who and what filled in
   };
   explicit Collective(Config config);
 

@@ -123,7 +123,8 @@ class HostNode::Impl : public QueuePairEvents {
   void add_collective(const WorkloadContext& context, const CollectiveSpec& spec);
   void add_streams(const WorkloadContext& context, const StreamPlan& streams);
   void add_ping_pong(const WorkloadContext& context, const PingPongSpec& spec);
-  std::span<uint8_t> send_buffer(uint64_t size);
+  Memory send_buffer(uint64_t size);
+  Memory region(const RegionPlan& plan);
   void add_application(std::unique_ptr<Application> application, std::span<const QpHandle> qps,
                        FabricTime start);
 
@@ -199,6 +200,7 @@ class HostNode::Impl : public QueuePairEvents {
   TopologyPaths topology_paths_;
   const PathMapper& paths_;
   PacketMaker maker_;
+  bool payload_elided_;
   Ipv6Address address_;
   uint32_t all_ports_;
   uint32_t live_ports_;  ///< as the NIC has noticed

@@ -44,6 +44,13 @@ struct HostConfig {
   FabricTime end = FabricTime::never();  ///< no application starts new work from here on
   /// Must outlive the host; null: the paths of the topology.
   const PathMapper* paths = nullptr;
+  /// No payload: frames are headers of the modelled length, regions and buffers have no bytes, data
+  /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
+  /// of the device. The world's frame pool may then have kHeaderRoom.
+  bool payload_elided = false;
+  /// plan_connections() of these workloads, topology and seed, if somebody who makes many hosts has
+  /// it; used by the constructor only. Null: the host works it out.
+  const std::vector<ConnectionPlan>* connections = nullptr;
 };
 
 class HostNode : public Node {

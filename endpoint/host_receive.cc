@@ -34,6 +34,13 @@ Refusal refusal_of(ParseError error) {
   }
 }
 
+/// A data packet without its payload: the headers end where the frame does, and their lengths are
+/// those of the modelled frame. (A frame that was cut short anywhere else is malformed.)
+bool is_elided(const Frame& frame, const MrcPacket& packet) {
+  return is_write(packet.bth.opcode) && packet.payload.empty() &&
+         frame.modelled_size().value == kInnerOffset + packet.outer.payload_length;
+}
+
 }  // namespace
 
 void HostNode::Impl::refuse(Refusal refusal) { ++stats_.refused[static_cast<size_t>(refusal)]; }
@@ -65,15 +72,17 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
 
 Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
   MrcPacket packet;
-  const ParseError error = parse_mrc_frame(frame.bytes(), packet);
+  const ParseError error = parse_mrc_frame(frame.bytes(), packet, {.allow_cut = payload_elided_});
   if (error != ParseError::kNone) return refusal_of(error);
+  if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
   if (!paths_.accepts(port, packet.outer.destination)) return Refusal::kWrongCarrier;
   if (packet.inner.destination != address_) return Refusal::kWrongAddress;
   // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
   const uint8_t dscp = packet.outer.dscp();
   const bool says_trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
   if (packet.trimmed != says_trimmed) return Refusal::kBadTrim;
-  if (!packet.trimmed && profile_.icrc && !icrc_ok(frame.bytes())) return Refusal::kBadIcrc;
+  if (!packet.trimmed && !packet.cut && profile_.icrc && !icrc_ok(frame.bytes()))
+    return Refusal::kBadIcrc;
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
     on_endpoint_request(packet, port);

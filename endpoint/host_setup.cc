@@ -14,6 +14,7 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       topology_paths_(topology_, environment.self),
       paths_(config.paths != nullptr ? *config.paths : topology_paths_),
       maker_(environment.frames, paths_, self_, config.transport.icrc),
+      payload_elided_(config.payload_elided),
       address_(paths_.address(self_)),
       all_ports_(topology_.planes >= 32 ? ~0u : (1u << topology_.planes) - 1),
       live_ports_(all_ports_),
@@ -22,7 +23,12 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   for (uint32_t p = 0; p < topology_.planes; ++p) {
     ports_.emplace_back(environment_, PortId{p});
   }
-  const auto plan = plan_connections(topology_, config.workloads, environment_.seed);
+  std::vector<ConnectionPlan> own_plan;
+  if (config.connections == nullptr) {
+    own_plan = plan_connections(topology_, config.workloads, environment_.seed);
+  }
+  const std::vector<ConnectionPlan>& plan =
+      config.connections != nullptr ? *config.connections : own_plan;
   add_queue_pairs(plan);
   add_applications(config, plan);
   for (uint32_t i = 0; i < apps_.size(); ++i) {

@@ -54,9 +54,14 @@ void HostNode::Impl::add_applications(const HostConfig& config,
   }
 }
 
-std::span<uint8_t> HostNode::Impl::send_buffer(uint64_t size) {
+Memory HostNode::Impl::send_buffer(uint64_t size) {
+  if (payload_elided_) return Memory::elided(size);
   send_buffers_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
   return {send_buffers_.back().get(), size};
+}
+
+Memory HostNode::Impl::region(const RegionPlan& plan) {
+  return payload_elided_ ? memory_.add_elided(plan) : Memory(memory_.add(plan));
 }
 
 void HostNode::Impl::add_collective(const WorkloadContext& context, const CollectiveSpec& spec) {
@@ -89,7 +94,7 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
       const size_t from = rank_of(connection.initiator.host);
       Collective::Link& link = c.links[(c.rank + hosts - from - 1) % hosts];
       link.in.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.acceptor.qpn.value)}));
-      if (connection.queue == 0) link.inbox = memory_.add(connection.region);
+      if (connection.queue == 0) link.inbox = region(connection.region);
     }
   }
   add_application(std::make_unique<Collective>(std::move(c)), qps, context.start);
@@ -124,7 +129,7 @@ void HostNode::Impl::add_streams(const WorkloadContext& context, const StreamPla
       StreamReceiver::Config c(layout);
       c.seed = seed;
       c.qp = {qp_of_qpn_.at(connection.acceptor.qpn.value)};
-      c.memory = memory_.add(connection.region);
+      c.memory = region(connection.region);
       c.count = count;
       add_application(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
     }
@@ -146,7 +151,7 @@ void HostNode::Impl::add_ping_pong(const WorkloadContext& context, const PingPon
       c.seed = mix64(environment_.seed ^ mix64(context.workload));
       c.qp = {qp_of_qpn_.at(mine.qpn.value)};
       c.memory = send_buffer(theirs.size.value);
-      c.inbox = memory_.add(pings ? *connection.way_back : connection.region);
+      c.inbox = region(pings ? *connection.way_back : connection.region);
       c.remote_va = theirs.va;
       c.remote_rkey = theirs.rkey;
       c.report = context.report(spec.from, spec.to, 0, spec.size);

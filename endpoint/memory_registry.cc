@@ -20,19 +20,27 @@ std::span<uint8_t> MemoryRegistry::add(const RegionPlan& plan) {
 }
 
 void MemoryRegistry::add_external(const RegionPlan& plan, std::span<uint8_t> memory) {
+  place(plan).bytes = memory.data();
+}
+
+Memory MemoryRegistry::add_elided(const RegionPlan& plan) {
+  place(plan);
+  return Memory::elided(plan.size.value);
+}
+
+MemoryRegistry::Region& MemoryRegistry::place(const RegionPlan& plan) {
   const size_t number = plan.rkey & kNumberMask;
   if (regions_.size() <= number) regions_.resize(number + 1);
   Region& region = regions_[number];
-  if (region.bytes != nullptr) {
-    throw std::invalid_argument("memory region number registered twice");
-  }
+  if (region.registered) throw std::invalid_argument("memory region number registered twice");
   region.plan = plan;
-  region.bytes = memory.data();
+  region.registered = true;
+  return region;
 }
 
 bool MemoryRegistry::remove(uint32_t rkey) {
   const size_t number = rkey & kNumberMask;
-  if (number >= regions_.size() || regions_[number].bytes == nullptr ||
+  if (number >= regions_.size() || !regions_[number].registered ||
       regions_[number].plan.rkey != rkey) {
     return false;
   }
@@ -42,7 +50,7 @@ bool MemoryRegistry::remove(uint32_t rkey) {
 
 uint32_t MemoryRegistry::free_number() const {
   uint32_t number = 1;
-  while (number < regions_.size() && regions_[number].bytes != nullptr) ++number;
+  while (number < regions_.size() && regions_[number].registered) ++number;
   return number;
 }
 
@@ -50,12 +58,13 @@ MemoryRegistry::Target MemoryRegistry::resolve(uint32_t rkey, uint64_t va, uint6
   const size_t number = rkey & kNumberMask;
   if (number >= regions_.size()) return {};
   const Region& region = regions_[number];
-  if (region.bytes == nullptr || region.plan.rkey != rkey) return {};
+  if (!region.registered || region.plan.rkey != rkey) return {};
   const uint64_t size = region.plan.size.value;
   // Written so that no sum can overflow.
   if (va < region.plan.va || length > size || va - region.plan.va > size - length) {
     return {MemoryCheck::kOutOfBounds, nullptr};
   }
+  if (region.bytes == nullptr) return {MemoryCheck::kOk, nullptr};
   return {MemoryCheck::kOk, region.bytes + (va - region.plan.va)};
 }
 

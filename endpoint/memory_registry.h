@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "endpoint/connection_plan.h"
+#include "endpoint/memory.h"
 
 namespace mrclab::endpoint {
 
@@ -18,6 +19,8 @@ class MemoryRegistry {
   /// Registers zeroed memory for a planned region and returns it. The low 12 bits of an rkey are
   /// the region's number in its host (connection_plan.cc); registering a number twice throws.
   std::span<uint8_t> add(const RegionPlan& plan);
+  /// Registers a planned region that has no bytes.
+  Memory add_elided(const RegionPlan& plan);
   /// Registers memory that stays the caller's, `plan.size` bytes, until remove().
   void add_external(const RegionPlan& plan, std::span<uint8_t> memory);
   /// False if no region has this rkey.
@@ -27,7 +30,7 @@ class MemoryRegistry {
 
   struct Target {
     MemoryCheck check = MemoryCheck::kBadRkey;
-    uint8_t* data = nullptr;  ///< of `length` bytes, only if kOk
+    uint8_t* data = nullptr;  ///< of `length` bytes; null unless kOk, and if the region has none
   };
   /// Where `length` bytes at `va` are, if this rkey allows it. Any arguments at all.
   Target resolve(uint32_t rkey, uint64_t va, uint64_t length) const;
@@ -39,9 +42,11 @@ class MemoryRegistry {
   struct Region {
     RegionPlan plan;
     std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory is somebody else's
-    uint8_t* bytes = nullptr;
+    uint8_t* bytes = nullptr;                ///< null also if it is elided
+    bool registered = false;
   };
-  std::vector<Region> regions_;  // by number; unused numbers have no bytes
+  Region& place(const RegionPlan& plan);
+  std::vector<Region> regions_;  // by number
 };
 
 }  // namespace mrclab::endpoint

@@ -7,11 +7,10 @@
 //
 // Not checked: that message numbers count up, since their start is not agreed on.
 
-#include <bit>
+#include <algorithm>
 #include <cstdint>
-#include <vector>
 
-#include "endpoint/sequence.h"
+#include "endpoint/sequence_ring.h"
 
 namespace mrclab::endpoint {
 
@@ -25,17 +24,16 @@ class MessageOrder {
     uint32_t payload_bytes = 0;
   };
 
-  explicit MessageOrder(uint32_t max_psn_range)
-      : mask_(std::bit_ceil(size_t{max_psn_range} + 1) - 1), packets_(mask_ + 1) {}
-
-  /// The packet is in; at most the PSN range ahead of checked().
+  /// The packet is in, ahead of checked() by no more than the receiver allows.
   void arrived(Sequence s, const Packet& packet) {
-    packets_[static_cast<size_t>(s) & mask_] = packet;
+    packets_.make_room(checked_ + 1, newest_ + 1, s + 1);
+    packets_[s] = packet;
+    newest_ = std::max(newest_, s);
   }
   Sequence checked() const { return checked_; }
   /// Looks at the packet behind checked(), which has arrived. False if it breaks its message.
   bool check_next() {
-    const Packet& packet = packets_[static_cast<size_t>(++checked_) & mask_];
+    const Packet& packet = packets_[++checked_];
     if (packet.first == open_) return false;
     if (packet.first) {
       first_ = packet;
@@ -48,9 +46,9 @@ class MessageOrder {
   }
 
  private:
-  size_t mask_;
-  std::vector<Packet> packets_;
+  SequenceRing<Packet> packets_;  // above checked_
   Sequence checked_ = -1;
+  Sequence newest_ = -1;
   bool open_ = false;  // in a message
   Packet first_;       // of the message
   uint64_t so_far_ = 0;

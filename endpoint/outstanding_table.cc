@@ -1,16 +1,13 @@
 #include "endpoint/outstanding_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 
 namespace mrclab::endpoint {
 
-OutstandingTable::OutstandingTable(size_t capacity)
-    : capacity_(capacity), mask_(std::bit_ceil(capacity) - 1), slots_(mask_ + 1) {}
-
 void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
   assert(!full());
+  slots_.make_room(begin_, end_, end_ + 1);
   Slot& s = slot(end_);
   s = Slot{};
   s.packet.request = request;

@@ -1,7 +1,7 @@
 #pragma once
 // The packets of one requester that are not cumulatively acknowledged yet: a ring indexed by
-// sequence, with the ones in flight linked in the order of transmission. Nothing is allocated after
-// construction. All operations are O(1); first_lost() is amortised.
+// sequence, with the ones in flight linked in the order of transmission. Grows with what is really
+// under way, up to its capacity; nothing is allocated once warm. All operations are O(1); first_lost() is amortised.
 //
 //   in flight --sacked--> sacked --release--> gone
 //       |  ^
@@ -11,9 +11,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
-#include "endpoint/sequence.h"
+#include "endpoint/sequence_ring.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -37,7 +36,7 @@ struct SentPacket {
 class OutstandingTable {
  public:
   /// Holds at most `capacity` packets.
-  explicit OutstandingTable(size_t capacity);
+  explicit OutstandingTable(size_t capacity) : capacity_(capacity) {}
 
   Sequence begin() const { return begin_; }  ///< oldest not released
   Sequence end() const { return end_; }      ///< next to be added
@@ -72,13 +71,12 @@ class OutstandingTable {
     Sequence older = kNone;
     Sequence newer = kNone;
   };
-  Slot& slot(Sequence s) { return slots_[static_cast<size_t>(s) & mask_]; }
-  const Slot& slot(Sequence s) const { return slots_[static_cast<size_t>(s) & mask_]; }
+  Slot& slot(Sequence s) { return slots_[s]; }
+  const Slot& slot(Sequence s) const { return slots_[s]; }
   void unlink(Sequence s);
 
   size_t capacity_;
-  size_t mask_;
-  std::vector<Slot> slots_;
+  SequenceRing<Slot> slots_;
   Sequence begin_ = 0;
   Sequence end_ = 0;
   Sequence oldest_ = kNone;

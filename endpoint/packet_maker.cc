@@ -57,10 +57,17 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   return write(spec, {});
 }
 
-Frame PacketMaker::write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const {
-  Frame frame = frames_.make(mrc_frame_size(spec));
+Frame PacketMaker::write(const MrcFrameSpec& spec, ConstMemory payload) const {
+  const size_t size = mrc_frame_size(spec);
+  const bool headers_only = payload.elided() && !payload.empty();
+  Frame frame = frames_.make(headers_only ? mrc_header_size(spec) : size);
   if (!frame) return frame;
   const std::span<uint8_t> bytes = frame.bytes();
+  if (headers_only) {
+    write_mrc_headers(spec, bytes);
+    frame.set_modelled_size({size});
+    return frame;
+  }
   const std::span<uint8_t> room = write_mrc_headers(spec, bytes);
   if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
   if (icrc_) {

@@ -19,6 +19,7 @@ class PacketMaker {
     Qpn qpn;
   };
   /// Empty if the pool is exhausted. The payload is copied here: the one copy of the sender.
+  /// Of an elided one only the headers are made, in a frame of the modelled length.
   Frame data(const DataPacket& packet, Address to, FabricTime now) const;
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
@@ -26,7 +27,7 @@ class PacketMaker {
 
  private:
   MrcFrameSpec address(EntropyValue ev, Address to) const;
-  Frame write(const MrcFrameSpec& spec, std::span<const uint8_t> payload) const;
+  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
 
   FramePool& frames_;
   const PathMapper& paths_;

@@ -21,7 +21,7 @@ void PingPong::post_if_due(Verbs& verbs) {
   } else if (posted_ == received_) {
     return;
   }
-  const std::span<uint8_t> local = config_.memory.subspan(slot(posted_), config_.size.value);
+  const Memory local = config_.memory.subspan(slot(posted_), config_.size.value);
   fill_ramp(local, 0, contents(config_.pings, posted_));
   WriteRequest request;
   request.id = posted_;
@@ -44,8 +44,7 @@ void PingPong::on_write_complete(Verbs& verbs, QpHandle, uint64_t) {
 
 void PingPong::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t) {
   if (dead_ || qp != config_.qp) return;
-  const std::span<const uint8_t> message =
-      config_.inbox.subspan(slot(received_), config_.size.value);
+  const ConstMemory message = config_.inbox.subspan(slot(received_), config_.size.value);
   verbs.report_verified(message.size(),
                         count_mismatched_bytes(message, 0, contents(!config_.pings, received_)));
   ++received_;

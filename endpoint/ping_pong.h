@@ -25,8 +25,8 @@ class PingPong : public Application {
     FabricTime end = FabricTime::never();
     uint64_t seed = 0;  ///< of the run and this workload, the same at both ends
     QpHandle qp;
-    std::span<uint8_t> memory;  ///< kSlots x size to send from
-    std::span<const uint8_t> inbox;
+    Memory memory;  ///< kSlots x size to send from
+    ConstMemory inbox;
     uint64_t remote_va = 0;
     uint32_t remote_rkey = 0;
     WorkReport report;  ///< with who and what filled in; used by the end that pings

@@ -23,7 +23,9 @@ uint32_t value_at(Ramp ramp, uint64_t index) {
 
 }  // namespace
 
-void fill_ramp(std::span<uint8_t> bytes, uint64_t first_index, Ramp ramp) {
+void fill_ramp(Memory memory, uint64_t first_index, Ramp ramp) {
+  if (memory.elided()) return;
+  std::span<uint8_t> bytes = memory.bytes();
   Block block;
   for (uint64_t index = first_index; !bytes.empty(); index += kBlock) {
     make_block(block, value_at(ramp, index), ramp.step);
@@ -33,7 +35,9 @@ void fill_ramp(std::span<uint8_t> bytes, uint64_t first_index, Ramp ramp) {
   }
 }
 
-uint64_t count_mismatched_bytes(std::span<const uint8_t> bytes, uint64_t first_index, Ramp ramp) {
+uint64_t count_mismatched_bytes(ConstMemory memory, uint64_t first_index, Ramp ramp) {
+  if (memory.elided()) return 0;
+  std::span<const uint8_t> bytes = memory.bytes();
   Block block;
   uint64_t wrong = 0;
   for (uint64_t index = first_index; !bytes.empty(); index += kBlock) {
@@ -51,8 +55,11 @@ uint64_t count_mismatched_bytes(std::span<const uint8_t> bytes, uint64_t first_i
   return wrong;
 }
 
-void add_elements(std::span<uint8_t> to, std::span<const uint8_t> from) {
-  assert(to.size() == from.size() && to.size() % 4 == 0);
+void add_elements(Memory to_memory, ConstMemory from_memory) {
+  assert(to_memory.size() == from_memory.size() && to_memory.size() % 4 == 0);
+  if (to_memory.elided() || from_memory.elided()) return;
+  const std::span<uint8_t> to = to_memory.bytes();
+  const std::span<const uint8_t> from = from_memory.bytes();
   Block a{}, b{};
   for (size_t at = 0; at < to.size(); at += sizeof(Block)) {
     const size_t size = to.size() - at < sizeof(Block) ? to.size() - at : sizeof(Block);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "endpoint/memory.h"
+
 namespace mrclab::endpoint {
 
 /// value(index) = start + index * step (modulo 2^32). Ramps add: the sum of ramps is a ramp.
@@ -15,11 +17,12 @@ struct Ramp {
 };
 
 /// Element i of `bytes` becomes value(first_index + i), in host byte order; a last piece shorter
-/// than an element takes that element's first bytes.
-void fill_ramp(std::span<uint8_t> bytes, uint64_t first_index, Ramp ramp);
+/// than an element takes that element's first bytes. Memory without bytes stays as it is, here and
+/// below.
+void fill_ramp(Memory memory, uint64_t first_index, Ramp ramp);
 /// Bytes that are in elements which differ from the ramp.
-uint64_t count_mismatched_bytes(std::span<const uint8_t> bytes, uint64_t first_index, Ramp ramp);
+uint64_t count_mismatched_bytes(ConstMemory memory, uint64_t first_index, Ramp ramp);
 /// Adds element by element; lengths are equal and multiples of 4.
-void add_elements(std::span<uint8_t> to, std::span<const uint8_t> from);
+void add_elements(Memory to_memory, ConstMemory from_memory);
 
 }  // namespace mrclab::endpoint

@@ -10,8 +10,7 @@ namespace mrclab::endpoint {
 ReceiveWindow::ReceiveWindow(uint32_t max_psn_range)
     : range_(max_psn_range),
       mask_(std::bit_ceil(size_t{max_psn_range} + 64) - 1),
-      words_((mask_ + 1) / 64),
-      slots_(mask_ + 1) {}
+      words_((mask_ + 1) / 64) {}
 
 bool ReceiveWindow::has(Sequence s) const {
   const size_t bit = static_cast<size_t>(s) & mask_;
@@ -39,7 +38,8 @@ void ReceiveWindow::accept(Sequence s, bool last, uint32_t message_bytes,
   assert(classify(s) == Position::kNew);
   const size_t bit = static_cast<size_t>(s) & mask_;
   words_[bit / 64] |= uint64_t{1} << bit % 64;
-  slots_[bit] = {immediate.value_or(0), message_bytes, last, immediate.has_value()};
+  slots_.make_room(cumulative_ + 1, highest_ + 1, s + 1);
+  slots_[s] = {immediate.value_or(0), message_bytes, last, immediate.has_value()};
   highest_ = std::max(highest_, s);
   ++out_of_order_;
 }
@@ -49,7 +49,7 @@ std::optional<ReceiveWindow::MessageEnd> ReceiveWindow::advance() {
     const size_t bit = static_cast<size_t>(++cumulative_) & mask_;
     words_[bit / 64] &= ~(uint64_t{1} << bit % 64);
     --out_of_order_;
-    const Slot& slot = slots_[bit];
+    const Slot& slot = slots_[cumulative_];
     if (!slot.last) continue;
     MessageEnd end;
     end.bytes = slot.bytes;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "endpoint/sequence.h"
+#include "endpoint/sequence_ring.h"
 
 namespace mrclab::endpoint {
 
@@ -51,7 +51,7 @@ class ReceiveWindow {
   Sequence range_;
   size_t mask_;
   std::vector<uint64_t> words_;
-  std::vector<Slot> slots_;
+  SequenceRing<Slot> slots_;  // above cumulative_
   Sequence cumulative_ = -1;
   Sequence highest_ = -1;
   uint32_t out_of_order_ = 0;

@@ -21,7 +21,6 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       stats_(stats),
       detector_({profile.base_rtt, profile.reorder_window, profile.reorder_window_max}),
       sent_(limits.sending.max_psn_range),
-      messages_(kSendQueueLimit),
       rqmsn_(static_cast<uint16_t>(profile.first_msn)),
       range_(limits.sending.max_psn_range),
       held_against_(evs_.size()) {}
@@ -41,6 +40,8 @@ bool Requester::post(const WriteRequest& request, FabricTime now) {
   }
   // What is posted first after a pause starts the clock of a sender without any path.
   if (posted_ == completed_) last_news_ = std::max(last_news_, now);
+  messages_.make_room(static_cast<Sequence>(completed_), static_cast<Sequence>(posted_),
+                      static_cast<Sequence>(posted_ + 1));
   Message& m = message(posted_++);
   m = Message{};
   m.request = request;

@@ -25,6 +25,7 @@
 #include "endpoint/loss_detector.h"
 #include "endpoint/outstanding_table.h"
 #include "endpoint/scheduler_state.h"
+#include "endpoint/sequence_ring.h"
 #include "endpoint/transport_profile.h"
 #include "fabric/headers.h"
 
@@ -52,7 +53,7 @@ struct DataPacket {
   Psn psn;
   EntropyValue ev;
   uint32_t port = 0;  ///< = plane
-  std::span<const uint8_t> payload;
+  ConstMemory payload;
   Meth meth;
   Reth reth;
   std::optional<uint32_t> immediate;
@@ -119,8 +120,8 @@ class Requester {
   static constexpr size_t kSendQueueLimit = 2048;  ///< messages
   static constexpr uint16_t kNoProbe = 0;
 
-  Message& message(uint64_t number) { return messages_[number % kSendQueueLimit]; }
-  const Message& message(uint64_t number) const { return messages_[number % kSendQueueLimit]; }
+  Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
+  const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
   bool has_new_data() const;
   bool may_send_new() const;
   std::optional<Sequence> sendable_lost() const;
@@ -170,9 +171,9 @@ class Requester {
   OutstandingTable sent_;
   Acknowledgement news_;  // of the SACK or transport ACK in hand, for the window
 
-  std::vector<Message> messages_;  // ring by message number
-  uint64_t posted_ = 0;            // messages; the next to be posted
-  uint64_t started_ = 0;           // messages whose first packet was sent
+  SequenceRing<Message> messages_;  // by message number, from completed_ on
+  uint64_t posted_ = 0;             // messages; the next to be posted
+  uint64_t started_ = 0;            // messages whose first packet was sent
   uint64_t completed_ = 0;
   uint32_t offset_ = 0;  // into message started_ - 1, if that has more to send
   bool in_message_ = false;

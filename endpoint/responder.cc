@@ -34,7 +34,6 @@ Responder::Responder(const TransportProfile& profile, const DirectionLimits& lim
       events_(events),
       stats_(stats),
       window_(limits.max_psn_range),
-      order_(limits.max_psn_range),
       sacks_(profile.sack_threshold, profile.receiver_penalty_sent, profile.sack_base),
       messages_(profile.first_msn),
       immediates_(static_cast<uint16_t>(profile.first_msn)) {
@@ -75,14 +74,17 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     return Refusal::kTooManyImmediates;
   }
   const MemoryRegistry::Target target =
-      memory_.resolve(write.reth->rkey, write.reth->va, packet.payload.size());
+      memory_.resolve(write.reth->rkey, write.reth->va, packet.payload_length);
   if (target.check != MemoryCheck::kOk) {
     ++stats_.memory_faults;
     put_nak(kNakRemoteAccess, packet.bth.psn, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
-  std::memcpy(target.data, packet.payload.data(), packet.payload.size());
-  placed = packet.payload.size();
+  // A run without payload has none to place, and no memory to place it in.
+  if (target.data != nullptr && !packet.cut) {
+    std::memcpy(target.data, packet.payload.data(), packet.payload.size());
+  }
+  placed = packet.payload_length;
   order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,
                      write.reth->dma_length, static_cast<uint32_t>(placed)});
   window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
@@ -143,8 +145,9 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
 }
 
 bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
-  const size_t length = packet.payload.size();
-  if (length == 0 || length != packet.payload_length || length > profile_.pmtu) return false;
+  const size_t length = packet.payload_length;
+  if (length == 0 || length > profile_.pmtu) return false;
+  if (packet.payload.size() != length && !packet.cut) return false;
   if (length > reth.dma_length) return false;
   switch (packet.bth.opcode) {
     case Opcode::kWriteFirst:

@@ -41,7 +41,7 @@ void StreamSender::pump(Verbs& verbs) {
       return;
     }
     const uint64_t number = posted_;
-    const std::span<uint8_t> local =
+    const Memory local =
         config_.memory.subspan(config_.layout.offset(number), config_.layout.message().value);
     fill_ramp(local, 0, message_ramp(config_.seed, number));
     WriteRequest request;
@@ -75,7 +75,7 @@ void StreamReceiver::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t im
   const uint32_t fresh = immediate - static_cast<uint32_t>(verified_);
   // More than the ring holds cannot have arrived unread.
   for (uint32_t i = 0; i < std::min(fresh, config_.layout.slots()); ++i, ++verified_) {
-    const std::span<const uint8_t> message =
+    const ConstMemory message =
         config_.memory.subspan(config_.layout.offset(verified_), config_.layout.message().value);
     verbs.report_verified(
         message.size(), count_mismatched_bytes(message, 0, message_ramp(config_.seed, verified_)));

@@ -32,7 +32,7 @@ class StreamSender : public Application {
     StreamLayout layout;
     uint64_t seed = 0;  ///< of the run and this stream, the same at both ends
     QpHandle qp;
-    std::span<uint8_t> memory;  ///< region_size() bytes to send from
+    Memory memory;  ///< region_size() bytes to send from
     uint64_t remote_va = 0;
     uint32_t remote_rkey = 0;
     uint64_t count = 0;   ///< 0: until `end`
@@ -74,7 +74,7 @@ class StreamReceiver : public Application {
     StreamLayout layout;
     uint64_t seed = 0;
     QpHandle qp;
-    std::span<const uint8_t> memory;
+    ConstMemory memory;
     uint64_t count = 0;  ///< 0: unknown
   };
   explicit StreamReceiver(const Config& config) : config_(config) {}

@@ -6,6 +6,7 @@
 #include "lab/cli.h"
 #include "lab/cli_choice.h"
 #include "lab/run_command.h"
+#include "lab/sim_world.h"
 
 namespace mrclab::lab {
 
@@ -36,6 +37,10 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--history", options->history,
                   "for diff: records, a size of them such as 1GiB, or the digest alone")
       ->capture_default_str();
+  run->add_option("--payload", options->payload, "elided: headers only, nothing to verify (sim)")
+      ->check(CLI::IsMember({"real", "elided"}));
+  run->add_option("--threads", options->threads, "of sim without captures; default by size")
+      ->check(CLI::Range(1u, SimWorld::kMaxThreads));
   run->add_option("--out", options->out, "where run folders go")->capture_default_str();
   run->add_flag("--isolate", options->isolate, "one process per node");
   run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");

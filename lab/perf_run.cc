@@ -49,7 +49,7 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
   config.end = end;
   std::vector<const endpoint::HostNode*> hosts;
   SimWorld world(
-      topology, setup.seed, {},
+      topology, {.seed = setup.seed},
       [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
         if (topology.node(environment.self).role != NodeRole::kHost) {
           return std::make_unique<switchd::SwitchNode>(environment);

@@ -31,6 +31,7 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   overrides.fabric = options.fabric;
   overrides.until = options.until;
   overrides.dilation = options.dilation;
+  if (options.payload) overrides.payload_elided = *options.payload == "elided";
   if (options.captures) overrides.captures = capture_scope(*options.captures);
   return overrides;
 }
@@ -61,6 +62,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, st
   run.isolate = options.isolate;
   run.realtime = options.realtime;
   run.history_bytes = history_bytes(options.history);
+  run.threads = options.threads;
   run.view = &view;
   run.interrupted = InterruptGuard::interrupted;
   return run_scenario(scenario, run);

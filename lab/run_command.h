@@ -20,6 +20,8 @@ struct RunCommandOptions {
   std::optional<uint32_t> dilation;     ///< a fixed pace
   std::optional<std::string> captures;  ///< hosts | all | none
   std::string history = "records";      ///< records | digest | a size such as 1GiB of records
+  std::optional<std::string> payload;   ///< real | elided
+  uint32_t threads = 0;                 ///< of the simulator; 0: by the size of the fabric
   std::filesystem::path out = "runs";   ///< where run folders go
   bool isolate = false;                 ///< one process per node
   bool realtime = false;                ///< SCHED_FIFO for the daemons

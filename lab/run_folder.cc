@@ -23,6 +23,15 @@ int64_t time_of(const std::string& line) {
   return colon == std::string::npos ? 0 : std::strtoll(line.c_str() + colon + 1, nullptr, 10);
 }
 
+/// Its node, which is the second string of it.
+std::string_view node_of(const std::string& line) {
+  constexpr std::string_view kKey = "\"node\":\"";
+  const size_t key = line.find(kKey);
+  if (key == std::string::npos) return {};
+  const size_t begin = key + kKey.size();
+  return std::string_view(line).substr(begin, line.find('"', begin) - begin);
+}
+
 void point_latest(const fs::path& root, const std::string& target) {
   std::error_code ignored;  // a filesystem without links still gets its run
   const fs::path temporary = root / (".latest-" + std::to_string(::getpid()));
@@ -59,8 +68,10 @@ void merge_events(const RunFolder& folder) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
   }
+  // By node as well: then the order does not tell which nodes shared a process or a thread.
   std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
-    return time_of(a) < time_of(b);
+    const int64_t time_a = time_of(a), time_b = time_of(b);
+    return time_a != time_b ? time_a < time_b : node_of(a) < node_of(b);
   });
   std::string text;
   for (const std::string& line : lines) text += line + '\n';

@@ -82,7 +82,10 @@ class ExpectationCheck {
       : scenario_(scenario), entry_(entry) {}
 
   void operator()(const analysis::ExpectNoQpError&) const {}
-  void operator()(const analysis::ExpectMemoryIntact&) const {}
+  void operator()(const analysis::ExpectMemoryIntact&) const {
+    if (scenario_.payload_elided)
+      entry_.fail("memory_intact, beside an elided payload", "\"payload: real\"");
+  }
   void operator()(const analysis::ExpectHealed&) const {
     for (const faults::Fault& fault : scenario_.faults) {
       if (faults::interval_of(fault, scenario_.topology).last_heal <= scenario_.end) continue;
@@ -143,7 +146,7 @@ void read_expectations(const YamlValue& document, Scenario& out) {
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
   document.only_keys({"name", "about", "fabric", "seed", "transport", "dilation", "timing",
-                      "workload", "faults", "end", "captures", "expect"});
+                      "workload", "faults", "end", "captures", "payload", "expect"});
   Scenario scenario;
   scenario.name = document.require("name").as_name();
   if (const auto about = document.get("about")) scenario.about = about->as_string();
@@ -172,6 +175,11 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
     scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
   }
   if (overrides.captures) scenario.captures = *overrides.captures;
+
+  if (const auto payload = file.get("payload")) {
+    scenario.payload_elided = payload->as_word({"real", "elided"}) == 1;
+  }
+  if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
 
   NameResolver names(scenario.topology, scenario.seed);
   const YamlValue workload = file.require("workload");

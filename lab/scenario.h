@@ -33,6 +33,7 @@ struct Scenario {
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
   TimingMode timing = TimingMode::kCarried;
   CaptureScope captures = CaptureScope::kHosts;
+  bool payload_elided = false;  ///< frames are headers of the modelled length; sim only
   std::vector<endpoint::WorkloadSpec> workload;
   std::vector<faults::Fault> faults;
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
@@ -53,6 +54,7 @@ struct ScenarioOverrides {
   std::optional<std::string> until;  ///< a time of at most the end: "300us", "40rtt"
   std::optional<uint32_t> dilation;
   std::optional<CaptureScope> captures;
+  std::optional<bool> payload_elided;
 };
 
 /// A path, or the name of a shipped incident. Throws InputError.

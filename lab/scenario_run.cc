@@ -196,10 +196,15 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
 }
 
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder) {
-  return run_simulated(scenario, folder, options.history_bytes, [&](FabricTime) {
-    if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
-    return true;
-  });
+  const uint32_t threads =
+      options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
+  return run_simulated(scenario, folder,
+                       {.history_bytes = options.history_bytes, .threads = threads},
+                       [&](FabricTime) {
+                         if (options.interrupted && options.interrupted())
+                           throw Interrupted("interrupted");
+                         return true;
+                       });
 }
 
 analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& options,
@@ -229,10 +234,27 @@ analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& optio
           .world = std::string(name_of(options.world)),
           .version = MRCLAB_VERSION,
           .seed = scenario.seed,
+          .payload_elided = scenario.payload_elided,
           .end = scenario.stop(),
           .base_rtt = scenario.topology.base_rtt,
           .history_sha256 = history_sha256(std::move(outcome.history)),
           .early_end = std::move(early_end)};
+}
+
+/// What no world can do is said before a folder is made.
+void check_options(const Scenario& scenario, const RunOptions& options) {
+  if (options.world == World::kLive && scenario.payload_elided) {
+    throw InputError(scenario.name + ": found \"payload: elided\": expected real, or --world sim");
+  }
+  if (options.threads <= 1) return;
+  if (options.world == World::kLive) {
+    throw InputError("--threads: expected --world sim beside it");
+  }
+  if (scenario.captures != CaptureScope::kNone || options.history_bytes > 0) {
+    throw InputError(
+        "--threads: expected --captures none and --history digest beside it: files of packets are "
+        "written by one thread");
+  }
 }
 
 }  // namespace
@@ -240,6 +262,7 @@ analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& optio
 std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
 
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
+  check_options(scenario, options);
   RunResult result;
   result.folder = make_run_folder(options.runs_root, scenario.name);
   write_resolved_scenario(scenario, result.folder.path / "scenario.yaml");

@@ -23,6 +23,7 @@ struct RunOptions {
   std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
+  uint32_t threads = 0;  ///< of the simulator; 0: by the size of the fabric
   uint32_t host_processes = 2;
   /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
   uint64_t history_bytes = kHistoryBytesDefault;

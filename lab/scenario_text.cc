@@ -97,6 +97,7 @@ std::string to_yaml(const Scenario& scenario) {
   text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
   text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
   text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
+  text += std::string("payload: ") + (scenario.payload_elided ? "elided" : "real") + "\n";
   text += list_text("workload", scenario.workload,
                     [](const auto& spec) { return endpoint::to_yaml(spec); });
   text += list_text("faults", scenario.faults, [&](const faults::Fault& fault) {

@@ -1,45 +1,52 @@
 #include "lab/sim_world.h"
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <exception>
+#include <thread>
 
 #include "fabric/effect_text.h"
-#include "fabric/trailer.h"
 
 namespace mrclab::lab {
+namespace {
 
-/// Hands what a node starts to send to the node at the other end, at once: receive() may be called
-/// ahead of time.
-class SimWorld::Wires : public FrameSink {
- public:
-  Wires(SimWorld& world, NodeId sender) : world_(world), sender_(sender) {}
+/// Many times what is under way on a wire at full rate; a pool below it is never the first limit.
+constexpr size_t kFramesPerWire = 64;
+constexpr size_t kFramesAtLeast = 1u << 18;
 
-  void transmit(Transmission transmission) override {
-    const Port& port = world_.topology_.port({sender_, transmission.port});
-    Arrival arrival;
-    arrival.start = transmission.start;
-    arrival.arrival = transmission.end + transmission.flight;
-    arrival.sequence = world_.sequence_[port.out.value]++;
-    arrival.lost = transmission.lost;
-    arrival.frame = std::move(transmission.frame);
-    if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
-    world_.nodes_[port.peer.node.value]->receive(port.peer.port, std::move(arrival));
+}  // namespace
+
+uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t threads) {
+  const NodeSite& site = topology.node(node);
+  if (site.role == NodeRole::kHost) {
+    return static_cast<uint32_t>(uint64_t{site.index} * threads / topology.host_count());
   }
+  return site.plane % threads;
+}
 
- private:
-  SimWorld& world_;
-  NodeId sender_;
-};
-
-SimWorld::SimWorld(const Topology& topology, uint64_t seed,
-                   const std::vector<ScheduledEffect>& schedule, const MakeNode& make_node,
+SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : topology_(topology), sequence_(topology.wires_list.size(), 0) {
-  for (const NodeSite& site : topology.nodes) {
-    nodes_.push_back(make_node({topology, site.id, seed, frames_, observer_of(site.id)}));
+    : world_{topology, {}, {}, {}, {}} {
+  const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
+  const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
+  for (uint32_t i = 0; i < threads; ++i) {
+    shards_.push_back(std::make_unique<SimShard>(world_, i, threads, frame_limit, options.room));
   }
-  for (const ScheduledEffect& effect : schedule) {
+  world_.sequence.assign(topology.wires_list.size(), 0);
+  world_.planned.assign(topology.nodes.size(), FabricTime::never());
+  for (const NodeSite& site : topology.nodes) {
+    world_.shard_of.push_back(shard_of(topology, site.id, threads));
+    FramePool& frames = shards_[world_.shard_of.back()]->frames();
+    world_.nodes.push_back(
+        make_node({topology, site.id, options.seed, frames, observer_of(site.id)}));
+  }
+  for (const ScheduledEffect& effect : options.schedule) {
     for_each_concerned(topology, effect.effect,
-                       [&](NodeId node) { nodes_[node.value]->apply(effect); });
+                       [&](NodeId node) { world_.nodes[node.value]->apply(effect); });
+  }
+  for (const NodeSite& site : topology.nodes) {
+    shards_[world_.shard_of[site.id.value]]->plan(site.id);
   }
   for (const Wire& wire : topology.wires_list) {
     lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
@@ -47,26 +54,89 @@ SimWorld::SimWorld(const Topology& topology, uint64_t seed,
 }
 
 SimWorld::~SimWorld() {
-  nodes_.clear();  // before the pool that their frames go back to
+  world_.nodes.clear();  // before the pools that their frames go back to
 }
 
 bool SimWorld::run_until(FabricTime until) {
-  while (now_ < until) {
-    FabricTime earliest = FabricTime::never();
-    for (const auto& node : nodes_) earliest = std::min(earliest, node->next_event());
-    if (earliest > until) {
-      now_ = until;
-      return earliest != FabricTime::never();
-    }
-    // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
-    const FabricTime step = std::min(until, earliest + lookahead_ - FabricTime::from_ps(1));
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      Wires wires(*this, NodeId{i});
-      nodes_[i]->run_until(step, wires);
-    }
-    now_ = step;
+  alive_ = true;
+  if (shards_.size() == 1) {
+    run_alone(until);
+  } else {
+    run_together(until);
   }
+  return alive_;
+}
+
+/// Moves on to the next stretch in which something happens; false if that is not before `until`.
+bool SimWorld::next_window(FabricTime until) {
+  if (now_ >= until) return false;
+  FabricTime earliest = FabricTime::never();
+  for (const auto& shard : shards_) earliest = std::min(earliest, shard->earliest());
+  if (earliest > until) {
+    now_ = until;
+    alive_ = earliest != FabricTime::never();
+    return false;
+  }
+  // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
+  window_end_ = std::min(until, earliest + lookahead_ - FabricTime::from_ps(1));
+  now_ = window_end_;
   return true;
+}
+
+void SimWorld::run_alone(FabricTime until) {
+  while (next_window(until)) shards_.front()->run(window_end_);
+}
+
+void SimWorld::run_together(FabricTime until) {
+  bool go_on = true;
+  std::vector<std::exception_ptr> failures(shards_.size());
+  std::atomic<bool> failed = false;
+  // All have collected what was sent to them: one of them decides how far the next window goes.
+  std::barrier collected(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
+    share_buffers();
+    go_on = !failed && next_window(until);
+  });
+  std::barrier ran(static_cast<std::ptrdiff_t>(shards_.size()));
+  const auto work = [&](size_t index) {
+    SimShard& shard = *shards_[index];
+    while (true) {
+      for (const auto& other : shards_) shard.collect(*other);
+      collected.arrive_and_wait();
+      if (!go_on) return;
+      try {
+        shard.run(window_end_);
+      } catch (...) {
+        failures[index] = std::current_exception();
+        failed = true;
+      }
+      ran.arrive_and_wait();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < shards_.size(); ++i) others.emplace_back(work, i);
+    work(0);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+}
+
+/// Buffers go where frames go; where more arrive than leave, they would pile up.
+void SimWorld::share_buffers() {
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    FramePool& from = shards_[i]->frames();
+    FramePool& to = shards_[(i + 1) % shards_.size()]->frames();
+    if (from.free_buffers() > 2 * to.free_buffers()) {
+      from.share(to, (from.free_buffers() - to.free_buffers()) / 2);
+    }
+  }
+}
+
+Bytes SimWorld::frame_memory() const {
+  Bytes memory;
+  for (const auto& shard : shards_) memory += shard->frames().memory();
+  return memory;
 }
 
 }  // namespace mrclab::lab

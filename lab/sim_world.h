@@ -1,6 +1,11 @@
 #pragma once
 // The simulated world: the same nodes, wires and faults in one process and virtual time. No root,
 // no namespaces, no clock.
+//
+// Time goes in windows of one lookahead: nothing that starts in a window needs an event before the
+// next one, so within a window nodes do not depend on each other. They run one after the other, or
+// split over threads that meet at the end of each window; the history is the same (tested). Only
+// nodes that have an event in a window are touched.
 
 #include <functional>
 #include <memory>
@@ -9,33 +14,51 @@
 #include "fabric/effect.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
+#include "lab/sim_shard.h"
 
 namespace mrclab::lab {
 
 class SimWorld {
  public:
+  static constexpr uint32_t kMaxThreads = 64;
+
+  struct Options {
+    uint64_t seed = 0;
+    std::vector<ScheduledEffect> schedule = {};
+    FrameRoom room = {};   ///< kHeaderRoom if no host sends payload
+    uint32_t threads = 1;  ///< 1 to kMaxThreads; hosts are split evenly, switches by plane
+  };
   using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;
   using ObserverOf = std::function<NodeObserver&(NodeId)>;
 
-  /// `topology` and the observers outlive the world.
-  SimWorld(const Topology& topology, uint64_t seed, const std::vector<ScheduledEffect>& schedule,
-           const MakeNode& make_node, const ObserverOf& observer_of);
+  /// `topology` and the observers outlive the world. With several threads, nodes of different
+  /// shards (shard_of) run at once, so their observers share nothing.
+  SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
+           const ObserverOf& observer_of);
   ~SimWorld();
 
-  /// Processes every event up to `until`. Returns false when nothing is left to happen.
+  /// Processes every event up to `until`. Returns false when nothing is left to happen. What a node
+  /// or an observer throws comes out here; then the world is only good for being destroyed.
   bool run_until(FabricTime until);
   FabricTime now() const { return now_; }
-  const Node& node(NodeId id) const { return *nodes_[id.value]; }
+  const Node& node(NodeId id) const { return *world_.nodes[id.value]; }
+  /// The thread, from 0, that runs a node.
+  static uint32_t shard_of(const Topology& topology, NodeId node, uint32_t threads);
+  /// Memory of all frames, also of those that are free now.
+  Bytes frame_memory() const;
 
  private:
-  class Wires;
+  bool next_window(FabricTime until);
+  void run_alone(FabricTime until);
+  void run_together(FabricTime until);
+  void share_buffers();
 
-  const Topology& topology_;
-  FramePool frames_;
-  std::vector<std::unique_ptr<Node>> nodes_;
-  std::vector<uint64_t> sequence_;  ///< by wire
+  SimShard::World world_;
+  std::vector<std::unique_ptr<SimShard>> shards_;
   FabricTime lookahead_ = FabricTime::never();
   FabricTime now_ = FabricTime::from_ps(-1);
+  FabricTime window_end_;
+  bool alive_ = true;
 };
 
 }  // namespace mrclab::lab

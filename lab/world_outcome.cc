@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <stdexcept>
+#include <thread>
 
 #include "endpoint/host_node.h"
 #include "lab/sim_world.h"
@@ -13,6 +16,8 @@
 
 namespace mrclab::lab {
 namespace {
+
+constexpr size_t kLargeFabric = 500;  // nodes
 
 uint64_t counter(const nlohmann::json& counters, const char* name) {
   const auto found = counters.find(name);
@@ -84,32 +89,53 @@ void write_history(std::vector<HistoryStream> streams, const RunFolder& folder) 
   netio::write_file(folder.path / "history.txt", history_to_text(streams));
 }
 
+uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
+  const bool large = scenario.topology.nodes.size() >= kLargeFabric;
+  const bool files = scenario.captures != CaptureScope::kNone || history_bytes > 0;
+  return large && !files && std::thread::hardware_concurrency() > 1 ? 2 : 1;
+}
+
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
-                           uint64_t history_bytes, const std::function<bool(FabricTime)>& go_on) {
+                           const SimOptions& options,
+                           const std::function<bool(FabricTime)>& go_on) {
   const Topology& topology = scenario.topology;
-  netio::EventLog events(folder.path / "events" / "sim.jsonl");
-  netio::PcapngOptions options;
-  options.snap_length = netio::kCaptureSnapLength;
-  netio::PcapngWriter capture(folder.captures() / "sim.pcapng", options);
+  const bool captured = scenario.captures != CaptureScope::kNone;
+  if ((captured || options.history_bytes > 0) && options.threads > 1) {
+    throw std::logic_error("files of packets are written by one thread");
+  }
+  std::deque<netio::EventLog> events;  // one for each thread
+  for (uint32_t i = 0; i < options.threads; ++i) {
+    events.emplace_back(folder.path / "events" / fmt::format("sim-{}.jsonl", i));
+  }
+  netio::PcapngOptions snap;
+  snap.snap_length = netio::kCaptureSnapLength;
+  netio::PcapngWriter capture(folder.captures() / "sim.pcapng", snap);
   std::unique_ptr<netio::HistoryWriter> records;
-  if (history_bytes > 0) {
+  if (options.history_bytes > 0) {
     records = std::make_unique<netio::HistoryWriter>(folder.history() / "sim.bin",
-                                                     stream_count(topology), history_bytes);
+                                                     stream_count(topology), options.history_bytes);
   }
   std::vector<std::unique_ptr<netio::RunRecorder>> recorders;
   for (const NodeSite& site : topology.nodes) {
     const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
-        topology, site.id, scenario.stop(),
-        scenario.captures == CaptureScope::kNone ? nullptr : &capture, passed, &events,
-        records.get()));
+        topology, site.id, scenario.stop(), captured ? &capture : nullptr, passed,
+        &events[SimWorld::shard_of(topology, site.id, options.threads)], records.get()));
   }
+  const std::vector<endpoint::ConnectionPlan> connections =
+      endpoint::plan_connections(topology, scenario.workload, scenario.seed);
   endpoint::HostConfig host_config;
   host_config.transport = endpoint::make_profile(scenario.transport, topology);
   host_config.workloads = scenario.workload;
   host_config.end = scenario.end;
+  host_config.payload_elided = scenario.payload_elided;
+  host_config.connections = &connections;
   SimWorld world(
-      topology, scenario.seed, scenario.schedule,
+      topology,
+      {.seed = scenario.seed,
+       .schedule = scenario.schedule,
+       .room = scenario.payload_elided ? kHeaderRoom : FrameRoom{},
+       .threads = options.threads},
       [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
         if (topology.node(environment.self).role == NodeRole::kHost) {
           return std::make_unique<endpoint::HostNode>(environment, host_config);
@@ -135,7 +161,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     outcome.hosts.hosts.push_back(host_report(site.name, counters));
   }
   capture.close();
-  events.flush();
+  for (netio::EventLog& log : events) log.flush();
   if (records) records->close();
   return outcome;
 }

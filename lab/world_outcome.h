@@ -28,9 +28,18 @@ void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
 /// history.txt: name, count and hash of every stream of all nodes, sorted by name.
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
 
-/// The simulated world: exact by construction. `history_bytes` as in RunOptions.
+struct SimOptions {
+  uint64_t history_bytes = 0;  ///< bound on the packet records; 0: none
+  uint32_t threads = 1;        ///< more than one only if there are neither captures nor records
+};
+
+/// The threads of the simulated world where nobody says how many: one, or two for a large fabric
+/// whose packets are not written to files, on a machine that has two.
+uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
+
+/// The simulated world: exact by construction.
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
-                           uint64_t history_bytes,
+                           const SimOptions& options,
                            const std::function<bool(FabricTime now)>& go_on);
 
 }  // namespace mrclab::lab

@@ -115,7 +115,8 @@ class TableTop {
     std::vector<uint8_t>& inbox = to.inboxes[link];
     const uint64_t at = request.remote_va - 1000;
     REQUIRE(at + request.local.size() <= inbox.size());
-    std::copy(request.local.begin(), request.local.end(), inbox.begin() + static_cast<long>(at));
+    const std::span<const uint8_t> sent = request.local.bytes();
+    std::copy(sent.begin(), sent.end(), inbox.begin() + static_cast<long>(at));
     if (tampered_ == to.rank) {
       inbox[at + request.local.size() / 2] ^= 0x10;
       tampered_.reset();

@@ -12,7 +12,7 @@ using P = MessageOrder::Packet;
 
 /// How many packets of the stream are right before one breaks its message.
 size_t whole(const std::vector<P>& stream) {
-  MessageOrder order(128);
+  MessageOrder order;
   for (size_t i = stream.size(); i-- > 0;) order.arrived(static_cast<Sequence>(i), stream[i]);
   size_t count = 0;
   while (count < stream.size() && order.check_next()) ++count;

@@ -183,6 +183,20 @@ TEST_CASE("a command line may put its own seed, fabric, end, pace and captures i
   CHECK(s.captures == CaptureScope::kAll);
 }
 
+TEST_CASE("payload is real unless a scenario or the command line elides it") {
+  CHECK_FALSE(parse(with("")).payload_elided);
+  CHECK(parse(with("payload: elided\n")).payload_elided);
+  CHECK_FALSE(parse(with("payload: elided\n"), {.payload_elided = false}).payload_elided);
+  CHECK(parse(to_yaml(parse(with("payload: elided\n")))).payload_elided);
+  const std::string intact = with("payload: elided\nexpect:\n  - no_qp_error\n  - memory_intact\n");
+  CHECK(error_of(intact) ==
+        "f.yaml:9:5: found memory_intact, beside an elided payload: expected \"payload: real\"");
+  CHECK(error_of(with("expect: [memory_intact]\n"), {.payload_elided = true}) ==
+        "f.yaml:6:10: found memory_intact, beside an elided payload: expected \"payload: real\"");
+  CHECK(error_of(with("payload: none\n")) ==
+        "f.yaml:6:10: found \"none\": expected real or elided");
+}
+
 TEST_CASE("other draws of random come from another seed") {
   const std::string text =
       with("faults:\n  - {at: 300us, link_down: {link: \"random(3, p*.t0-*:u*)\"}}\n");

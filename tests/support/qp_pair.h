@@ -173,7 +173,7 @@ class QpPair {
     packet.bth.retransmission = data.retransmission;
     packet.extension =
         WriteHeaders{data.meth, Tseth{tx_timestamp(now_), false, 1}, data.reth, data.immediate};
-    packet.payload = data.payload;
+    packet.payload = data.payload.bytes();
     packet.payload_length = data.payload.size();
     if (data.trimmable && chance(100) < options_.trim_percent) {
       packet.trimmed = true;

@@ -1,0 +1,57 @@
+#pragma once
+// The nodes of the simulated world that one thread runs, and what it needs for that alone: a frame
+// pool, the order in which nodes are due, and letters for the other shards.
+
+#include <memory>
+#include <vector>
+
+#include "fabric/event_queue.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::lab {
+
+class SimShard : private FrameSink {
+ public:
+  /// What all shards share. A wire's sequence belongs to the shard of its sender, everything else of
+  /// a node to its own.
+  struct World {
+    const Topology& topology;
+    std::vector<std::unique_ptr<Node>> nodes;
+    std::vector<uint32_t> shard_of;   ///< by node
+    std::vector<uint64_t> sequence;   ///< by wire
+    std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
+  };
+
+  SimShard(World& world, uint32_t index, uint32_t shards, size_t frame_limit, FrameRoom room)
+      : frames_(frame_limit, room), world_(world), index_(index), letters_(shards) {}
+
+  FramePool& frames() { return frames_; }
+  /// A node has, or may have, an earlier event than before.
+  void plan(NodeId node);
+  /// The earliest event of its nodes.
+  FabricTime earliest();
+  /// Runs the nodes that have an event up to `until`, in the order of their numbers; what they send
+  /// to other shards lies in letters.
+  void run(FabricTime until);
+  /// Takes the letters of another shard, which must not run meanwhile.
+  void collect(SimShard& from);
+
+ private:
+  struct Letter {
+    NodeId node;
+    PortId port;
+    Arrival arrival;
+  };
+  void transmit(Transmission transmission) override;
+
+  FramePool frames_;
+  World& world_;
+  uint32_t index_;
+  EventQueue<uint32_t> due_;   // entries whose time is not the planned one are stale
+  std::vector<uint32_t> now_;  // the nodes of this window
+  NodeId sender_;
+  std::vector<std::vector<Letter>> letters_;  // by shard
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,181 @@
+// The simulated world: what may not change its history, and what it does not touch.
+
+#include "lab/sim_world.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "fabric/fabric_file.h"
+#include "lab/scenario_run.h"
+#include "lab/world_outcome.h"
+#include "netio/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run folder root that goes away.
+struct Scratch {
+  fs::path path = fs::temp_directory_path() / ("mrclab-sim-test-" + std::to_string(::getpid()));
+  Scratch() { fs::create_directories(path); }
+  ~Scratch() { fs::remove_all(path); }
+};
+
+struct Story {
+  const char* name;
+  const char* text;
+};
+
+/// Between them: trims, tail drops, marks, random losses, dead wires and ports, retransmissions,
+/// probes, NACKs, several queue pairs, messages that are no multiple of anything.
+const std::vector<Story> kStories = {
+    {"incast with trims and losses",
+     "name: a\nfabric: octet\nend: 120us\nworkload:\n"
+     "  - incast: {from: \"h[1-7]\", to: h0, load: 60%, message: 100001B}\n"
+     "faults:\n  - {at: 40us, wire_loss: {link: \"p1.t0-0:u2\", direction: up, loss: 20%, carrier: "
+     "keep}}\n"},
+    {"all-reduce through an optic's glitch, no trims, a fixed window",
+     "name: b\nfabric: {name: f, planes: 4, t0: 2, t1: 2, hosts_per_t0: 2, trim: off}\nend: 250us\n"
+     "seed: 7\ntransport: {congestion_control: fixed, window_percent: 800}\n"
+     "workload:\n  - all_reduce: {hosts: all, size: 1MiB, until: end}\n"
+     "faults:\n  - {at: 100us, optic_glitch: {optic: \"p0.t0-0:o0\", down: 30us, stagger: 5us}}\n"},
+    {"two queue pairs each over a flapping link",
+     "name: c\nfabric: hall\nend: 90us\nworkload:\n"
+     "  - permutation: {hosts: all, load: 95%, message: 70000B, shift: 5, qps: 2}\n"
+     "faults:\n  - {at: 30us, link_down: {link: \"p1.t0-0:u2\", for: 25us}}\n"}};
+
+analysis::Verdict run(const Story& story, const Scratch& scratch,
+                      const ScenarioOverrides& overrides, uint32_t threads = 1) {
+  const Scenario scenario = parse_scenario(read_yaml_text(story.text, "f.yaml"), {}, overrides);
+  RunOptions options;
+  options.world = World::kSim;
+  options.runs_root = scratch.path;
+  options.threads = threads;
+  return run_scenario(scenario, options).verdict;
+}
+
+std::string events_of_latest(const Scratch& scratch) {
+  return netio::read_file(scratch.path / "latest" / "events.jsonl", size_t{1} << 26);
+}
+
+class Silence : public NodeObserver {
+ public:
+  void packet(const PacketRecord&) override {}
+  void event(const EventRecord&) override {}
+};
+
+/// Has one event at a given instant, and counts how often it is run.
+class Clockwork : public Node {
+ public:
+  Clockwork(FabricTime at, bool throws, uint64_t& runs) : at_(at), throws_(throws), runs_(runs) {}
+  void receive(PortId, Arrival) override {}
+  void apply(const ScheduledEffect&) override {}
+  FabricTime next_event() const override { return at_; }
+  void run_until(FabricTime committed, FrameSink&) override {
+    ++runs_;
+    if (at_ > committed) return;
+    if (throws_) throw std::runtime_error("worn out");
+    at_ = at_ + FabricTime::from_us(2);
+  }
+
+ private:
+  FabricTime at_;
+  bool throws_;
+  uint64_t& runs_;
+};
+
+TEST_CASE("payload real and elided: the same history, captures and counts") {
+  const Scratch scratch;
+  uint64_t trimmed = 0, lost = 0, retransmitted = 0;
+  for (const Story& story : kStories) {
+    INFO(story.name);
+    const analysis::Verdict real = run(story, scratch, {.payload_elided = false});
+    const std::string events = events_of_latest(scratch);
+    const analysis::Verdict elided = run(story, scratch, {.payload_elided = true});
+    CHECK(elided.metrics.history_sha256 == real.metrics.history_sha256);
+    CHECK(elided.metrics.delivered == real.metrics.delivered);
+    CHECK(elided.metrics.delivered_bytes == real.metrics.delivered_bytes);
+    CHECK(events_of_latest(scratch) == events);
+    CHECK(real.metrics.delivered > 1000);
+    CHECK(nlohmann::json::parse(analysis::to_json(real))["payload"] == "real");
+    CHECK(nlohmann::json::parse(analysis::to_json(elided))["payload"] == "elided");
+    CHECK(analysis::to_table(elided).find("payload elided") != std::string::npos);
+    trimmed += elided.metrics.trimmed;
+    lost += elided.metrics.lost;
+    retransmitted += elided.metrics.retransmitted;
+  }
+  CHECK(trimmed > 0);  // or the stories prove less than they say
+  CHECK(lost > 0);
+  CHECK(retransmitted > 0);
+}
+
+TEST_CASE("the number of threads changes neither history nor events") {
+  const Scratch scratch;
+  for (const Story& story : kStories) {
+    for (const bool elided : {false, true}) {
+      INFO(story.name);
+      const ScenarioOverrides overrides{.captures = CaptureScope::kNone, .payload_elided = elided};
+      const analysis::Verdict one = run(story, scratch, overrides);
+      const std::string events = events_of_latest(scratch);
+      for (const uint32_t threads : {2u, 3u, 7u}) {
+        CAPTURE(threads);
+        const analysis::Verdict many = run(story, scratch, overrides, threads);
+        CHECK(many.metrics.history_sha256 == one.metrics.history_sha256);
+        CHECK(events_of_latest(scratch) == events);
+      }
+    }
+  }
+}
+
+TEST_CASE("what the options of a run contradict is said before anything is made") {
+  const Scratch scratch;
+  CHECK_THROWS_AS(run(kStories[0], scratch, {}, 2), InputError);  // it is captured
+  const Scenario scenario =
+      parse_scenario(read_yaml_text(kStories[0].text, "f.yaml"), {}, {.payload_elided = true});
+  RunOptions options;
+  options.runs_root = scratch.path;
+  CHECK_THROWS_AS(run_scenario(scenario, options), InputError);  // live
+  CHECK(fs::is_empty(scratch.path));
+}
+
+TEST_CASE("a node without an event is not touched, however long the others run") {
+  const Topology topology = read_fabric_file(find_fabric("octet"));
+  Silence silence;
+  std::vector<uint64_t> runs(topology.nodes.size());
+  SimWorld world(
+      topology, {},
+      [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+        const uint32_t node = environment.self.value;
+        const FabricTime at = node == 3 ? FabricTime::zero() : FabricTime::never();
+        return std::make_unique<Clockwork>(at, false, runs[node]);
+      },
+      [&](NodeId) -> NodeObserver& { return silence; });
+  CHECK(world.run_until(FabricTime::from_us(199)));
+  for (size_t node = 0; node < runs.size(); ++node) CHECK(runs[node] == (node == 3 ? 100 : 0));
+}
+
+TEST_CASE("what a node throws comes out of the world, from any thread") {
+  const Topology topology = read_fabric_file(find_fabric("octet"));
+  Silence silence;
+  for (const uint32_t threads : {1u, 4u}) {
+    uint64_t runs = 0;
+    SimWorld world(
+        topology, {.threads = threads},
+        [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+          const bool broken = environment.self.value == 7;  // the last host: another thread's
+          const FabricTime at = broken ? FabricTime::from_us(5) : FabricTime::never();
+          return std::make_unique<Clockwork>(at, broken, runs);
+        },
+        [&](NodeId) -> NodeObserver& { return silence; });
+    CHECK_THROWS_WITH(world.run_until(FabricTime::from_us(10)), "worn out");
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::lab
