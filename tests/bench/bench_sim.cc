@@ -1,0 +1,304 @@
+// How fast the simulated world is, what it takes, and how that grows: a permutation across the T1s
+// (every data packet crosses three switches) on fabrics of 16, 128 and 1,024 hosts with eight
+// planes, no captures, every packet digested at every port.
+//
+//   ninja -C build bench_sim && build/tests/bench_sim [--json] [--quick]
+//
+// Each row is a process of its own. Memory is what the node's own allocations come to when the run
+// ends (its digest included), frames apart; RSS is the process's peak.
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "endpoint/host_node.h"
+#include "fabric/history.h"
+#include "fabric/yaml.h"
+#include "lab/sim_world.h"
+#include "switchd/switch_node.h"
+
+namespace {
+
+enum class Owner : uint8_t { kOther, kHost, kSwitch };
+thread_local Owner t_owner = Owner::kOther;
+thread_local int64_t t_held[3];  // bytes by owner, of this thread; the sum over threads counts
+
+/// Whose code runs, for as long as it lives.
+struct Running {
+  explicit Running(Owner owner) : before(t_owner) { t_owner = owner; }
+  ~Running() { t_owner = before; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  Owner before;
+};
+
+}  // namespace
+
+void* operator new(size_t size) {
+  void* const p = std::malloc(size);
+  if (p == nullptr) throw std::bad_alloc();
+  t_held[static_cast<size_t>(t_owner)] += static_cast<int64_t>(::malloc_usable_size(p));
+  return p;
+}
+void operator delete(void* p) noexcept {
+  t_held[static_cast<size_t>(t_owner)] -= static_cast<int64_t>(::malloc_usable_size(p));
+  std::free(p);
+}
+void operator delete(void* p, size_t) noexcept { operator delete(p); }
+
+namespace mrclab {
+namespace {
+
+struct Case {
+  uint32_t t0, t1, hosts_per_t0;
+  FabricTime end;
+  bool elided;
+  uint32_t threads;
+  uint32_t hosts() const { return t0 * hosts_per_t0; }
+};
+
+/// What is written down of each packet: its record in the node's digest, nothing else.
+class Digest : public NodeObserver {
+ public:
+  Digest(const Topology& topology, NodeId node) : digest(topology, node, FabricTime::never()) {}
+  void packet(const PacketRecord& record) override { digest.packet(record); }
+  void event(const EventRecord&) override {}
+  HistoryDigest digest;
+};
+
+/// A node whose allocations count as its own.
+class Metered : public Node {
+ public:
+  Metered(std::unique_ptr<Node> node, Owner owner) : node_(std::move(node)), owner_(owner) {}
+  void receive(PortId port, Arrival arrival) override {
+    const Running running(owner_);
+    node_->receive(port, std::move(arrival));
+  }
+  void apply(const ScheduledEffect& effect) override { node_->apply(effect); }
+  FabricTime next_event() const override { return node_->next_event(); }
+  void run_until(FabricTime committed, FrameSink& out) override {
+    const Running running(owner_);
+    node_->run_until(committed, out);
+  }
+
+ private:
+  std::unique_ptr<Node> node_;
+  Owner owner_;
+};
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// One row, measured in this process.
+nlohmann::ordered_json measure(const Case& c) {
+  double wall = wall_seconds();
+  RegularPlanes shape;
+  shape.name = "bench";
+  shape.planes = 8;
+  shape.t0 = c.t0;
+  shape.t1 = c.t1;
+  shape.hosts_per_t0 = c.hosts_per_t0;
+  const Topology topology = build_regular_planes(shape);
+  endpoint::PermutationSpec permutation;
+  for (uint32_t host = 0; host < c.hosts(); ++host) permutation.hosts.push_back(host);
+  permutation.shift = c.hosts_per_t0;
+  permutation.load = Probability{900'000'000};
+  permutation.message = {1 << 20};
+  endpoint::HostConfig config;
+  config.transport = endpoint::make_profile("lab", topology);
+  config.workloads = {permutation};
+  config.end = c.end;
+  config.payload_elided = c.elided;
+  const auto connections = endpoint::plan_connections(topology, config.workloads, 1);
+  config.connections = &connections;
+  std::vector<std::unique_ptr<Digest>> digests;
+  std::vector<const endpoint::HostNode*> hosts;
+  const auto owner_of = [&](NodeId node) {
+    return topology.node(node).role == NodeRole::kHost ? Owner::kHost : Owner::kSwitch;
+  };
+  for (const NodeSite& site : topology.nodes) {
+    const Running running(owner_of(site.id));
+    digests.push_back(std::make_unique<Digest>(topology, site.id));
+  }
+  lab::SimWorld world(
+      topology, {.seed = 1, .room = c.elided ? kHeaderRoom : FrameRoom{}, .threads = c.threads},
+      [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+        const Owner owner = owner_of(environment.self);
+        const Running running(owner);
+        if (owner == Owner::kSwitch) {
+          return std::make_unique<Metered>(std::make_unique<switchd::SwitchNode>(environment),
+                                           owner);
+        }
+        auto host = std::make_unique<endpoint::HostNode>(environment, config);
+        hosts.push_back(host.get());
+        return std::make_unique<Metered>(std::move(host), owner);
+      },
+      [&](NodeId node) -> NodeObserver& { return *digests[node.value]; });
+  const double build = wall_seconds() - wall;
+  wall = wall_seconds();
+  const double cpu = cpu_seconds();
+  world.run_until(c.end);
+  const double ran = wall_seconds() - wall;
+  const double worked = cpu_seconds() - cpu;
+
+  uint64_t bytes = 0, wrong = 0;
+  for (const endpoint::HostNode* host : hosts) {
+    const endpoint::HostStats stats = host->stats();
+    wrong += stats.bytes_mismatched;
+    for (const auto& plane : stats.planes) bytes += plane.rx_payload_bytes;
+  }
+  if (wrong != 0) throw std::runtime_error("wrong bytes arrived");
+  std::vector<HistoryStream> history;
+  for (const auto& digest : digests) {
+    const auto streams = digest->digest.streams();
+    history.insert(history.end(), streams.begin(), streams.end());
+  }
+  const size_t switches = topology.nodes.size() - hosts.size();
+  const auto delivered = bytes / topology.pmtu;
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  nlohmann::ordered_json row{{"program", "mrclab sim"},
+                             {"hosts", hosts.size()},
+                             {"switches", switches},
+                             {"payload", c.elided ? "elided" : "real"},
+                             {"threads", c.threads},
+                             {"fabric_us", static_cast<double>(c.end.ps()) / 1e6},
+                             {"delivered", delivered},
+                             {"build_s", build},
+                             {"run_s", ran},
+                             {"cpu_s", worked},
+                             {"packets_per_s", static_cast<double>(delivered) / ran},
+                             {"packets_per_cpu_s", static_cast<double>(delivered) / worked}};
+  if (c.threads == 1) {  // allocations are counted by thread
+    row["host_kib"] = static_cast<double>(t_held[1]) / 1024 / static_cast<double>(hosts.size());
+    row["switch_kib"] = static_cast<double>(t_held[2]) / 1024 / static_cast<double>(switches);
+  }
+  row["frames_mib"] = static_cast<double>(world.frame_memory().value) / (1 << 20);
+  row["rss_mib"] = static_cast<double>(usage.ru_maxrss) / 1024;
+  row["history_sha256"] = history_sha256(std::move(history));
+  return row;
+}
+
+/// The same in a process of its own.
+nlohmann::ordered_json measure_apart(const Case& c) {
+  int ends[2];
+  if (::pipe(ends) != 0) throw std::runtime_error("pipe");
+  const pid_t child = ::fork();
+  if (child < 0) throw std::runtime_error("fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    try {
+      const std::string text = measure(c).dump();
+      const ssize_t written = ::write(ends[1], text.data(), text.size());
+      ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "bench_sim: %s\n", error.what());
+      ::_exit(1);
+    }
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(count));
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (status != 0) throw std::runtime_error("a measurement failed");
+  return nlohmann::ordered_json::parse(text);
+}
+
+std::vector<Case> cases(bool quick) {
+  const auto us = [](int64_t n) { return FabricTime::from_us(n); };
+  if (quick) {
+    return {{2, 2, 2, us(30), false, 1}, {2, 2, 2, us(30), true, 1}, {2, 2, 2, us(30), true, 2}};
+  }
+  // Real payload at 1,024 hosts would take 9 GB: two rings of 4 MiB for each host.
+  return {
+      {4, 4, 4, us(600), false, 1},  {4, 4, 4, us(600), true, 1},   {4, 4, 4, us(600), true, 2},
+      {8, 16, 16, us(80), false, 1}, {8, 16, 16, us(80), true, 1},  {8, 16, 16, us(80), true, 2},
+      {32, 32, 32, us(40), true, 1}, {32, 32, 32, us(40), true, 2}, {32, 32, 32, us(100), true, 2}};
+}
+
+void print_head() {
+  std::printf("%5s %8s %-7s %7s %6s %9s %6s %6s %9s %9s %7s %9s %7s %6s\n", "hosts", "switches",
+              "payload", "threads", "us", "delivered", "run s", "CPU s", "packets/s", "per CPU s",
+              "KiB/host", "KiB/switch", "frames", "RSS");
+}
+
+void print_row(const nlohmann::ordered_json& row) {
+  const auto number = [&](const char* key) { return row.value(key, 0.0); };
+  std::printf("%5.0f %8.0f %-7s %7.0f %6.0f %9.0f %6.2f %6.2f %9.0f %9.0f", number("hosts"),
+              number("switches"), row.value("payload", std::string()).c_str(), number("threads"),
+              number("fabric_us"), number("delivered"), number("run_s"), number("cpu_s"),
+              number("packets_per_s"), number("packets_per_cpu_s"));
+  if (row.contains("host_kib")) {
+    std::printf(" %8.0f %10.0f", number("host_kib"), number("switch_kib"));
+  } else {
+    std::printf(" %8s %10s", "-", "-");
+  }
+  std::printf(" %3.0f MiB %4.0f MiB\n", number("frames_mib"), number("rss_mib"));
+  std::fflush(stdout);
+}
+
+int bench(int argc, char** argv) {
+  bool json = false, quick = false;
+  for (int i = 1; i < argc; ++i) {
+    json = json || std::strcmp(argv[i], "--json") == 0;
+    quick = quick || std::strcmp(argv[i], "--quick") == 0;
+    if (std::strcmp(argv[i], "--json") != 0 && std::strcmp(argv[i], "--quick") != 0) {
+      std::fprintf(stderr, "usage: bench_sim [--json] [--quick]\n");
+      return 2;
+    }
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!json) print_head();
+  for (const Case& c : cases(quick)) {
+    rows.push_back(measure_apart(c));
+    if (!json) print_row(rows.back());
+    // Neither payload nor threads may show in what happened.
+    const auto& previous = rows.size() > 1 ? rows[rows.size() - 2] : rows.back();
+    if (rows.back()["hosts"] == previous["hosts"] &&
+        rows.back()["fabric_us"] == previous["fabric_us"] &&
+        rows.back()["history_sha256"] != previous["history_sha256"]) {
+      std::fprintf(stderr, "bench_sim: the histories differ\n");
+      return 1;
+    }
+  }
+  if (json) std::printf("%s\n", rows.dump(1).c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace mrclab
+
+int main(int argc, char** argv) {
+  try {
+    return mrclab::bench(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_sim: %s\n", error.what());
+    return 1;
+  }
+}
