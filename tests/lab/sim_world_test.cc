@@ -50,6 +50,13 @@ const std::vector<Story> kStories = {
      "  - permutation: {hosts: all, load: 95%, message: 70000B, shift: 5, qps: 2}\n"
      "faults:\n  - {at: 30us, link_down: {link: \"p1.t0-0:u2\", for: 25us}}\n"}};
 
+ScenarioOverrides payload(bool elided, std::optional<CaptureScope> captures = {}) {
+  ScenarioOverrides overrides;
+  overrides.payload_elided = elided;
+  overrides.captures = captures;
+  return overrides;
+}
+
 analysis::Verdict run(const Story& story, const Scratch& scratch,
                       const ScenarioOverrides& overrides, uint32_t threads = 1) {
   const Scenario scenario = parse_scenario(read_yaml_text(story.text, "f.yaml"), {}, overrides);
@@ -95,9 +102,9 @@ TEST_CASE("payload real and elided: the same history, captures and counts") {
   uint64_t trimmed = 0, lost = 0, retransmitted = 0;
   for (const Story& story : kStories) {
     INFO(story.name);
-    const analysis::Verdict real = run(story, scratch, {.payload_elided = false});
+    const analysis::Verdict real = run(story, scratch, payload(false));
     const std::string events = events_of_latest(scratch);
-    const analysis::Verdict elided = run(story, scratch, {.payload_elided = true});
+    const analysis::Verdict elided = run(story, scratch, payload(true));
     CHECK(elided.metrics.history_sha256 == real.metrics.history_sha256);
     CHECK(elided.metrics.delivered == real.metrics.delivered);
     CHECK(elided.metrics.delivered_bytes == real.metrics.delivered_bytes);
@@ -120,7 +127,7 @@ TEST_CASE("the number of threads changes neither history nor events") {
   for (const Story& story : kStories) {
     for (const bool elided : {false, true}) {
       INFO(story.name);
-      const ScenarioOverrides overrides{.captures = CaptureScope::kNone, .payload_elided = elided};
+      const ScenarioOverrides overrides = payload(elided, CaptureScope::kNone);
       const analysis::Verdict one = run(story, scratch, overrides);
       const std::string events = events_of_latest(scratch);
       for (const uint32_t threads : {2u, 3u, 7u}) {
@@ -137,7 +144,7 @@ TEST_CASE("what the options of a run contradict is said before anything is made"
   const Scratch scratch;
   CHECK_THROWS_AS(run(kStories[0], scratch, {}, 2), InputError);  // it is captured
   const Scenario scenario =
-      parse_scenario(read_yaml_text(kStories[0].text, "f.yaml"), {}, {.payload_elided = true});
+      parse_scenario(read_yaml_text(kStories[0].text, "f.yaml"), {}, payload(true));
   RunOptions options;
   options.runs_root = scratch.path;
   CHECK_THROWS_AS(run_scenario(scenario, options), InputError);  // live
