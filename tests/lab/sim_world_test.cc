@@ -64,6 +64,7 @@ analysis::Verdict run(const Story& story, const Scratch& scratch,
   options.world = World::kSim;
   options.runs_root = scratch.path;
   options.threads = threads;
+  options.history_bytes = 0;
   return run_scenario(scenario, options).verdict;
 }
 

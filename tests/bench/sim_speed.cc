@@ -1,21 +1,15 @@
-// How fast the simulated world is, what it takes, and how that grows: a permutation across the T1s
-// (every data packet crosses three switches) on fabrics of 16, 128 and 1,024 hosts with eight
-// planes, no captures, every packet digested at every port.
+// One row of bench_sim: a permutation across the T1s (every data packet crosses three switches) on a
+// fabric of eight planes, no captures, every packet digested at every port. Prints JSON.
 //
-//   ninja -C build bench_sim && build/tests/bench_sim [--json] [--quick]
-//
-// Each row is a process of its own. Memory is what the node's own allocations come to when the run
-// ends (its digest included), frames apart; RSS is the process's peak.
+// Memory of a host or a switch is what its own allocations come to when the run ends (its digest
+// included), frames apart; RSS is the process's peak.
 
 #include <malloc.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -200,95 +194,27 @@ nlohmann::ordered_json measure(const Case& c) {
   return row;
 }
 
-/// The same in a process of its own.
-nlohmann::ordered_json measure_apart(const Case& c) {
-  int ends[2];
-  if (::pipe(ends) != 0) throw std::runtime_error("pipe");
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("fork");
-  if (child == 0) {
-    ::close(ends[0]);
-    try {
-      const std::string text = measure(c).dump();
-      const ssize_t written = ::write(ends[1], text.data(), text.size());
-      ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "bench_sim: %s\n", error.what());
-      ::_exit(1);
+/// The number that a whole word is, at least 1; 0 if it is none.
+uint32_t number(const char* word) {
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(word, &end, 10);
+  return *word == 0 || *end != 0 || value > 1'000'000 ? 0 : static_cast<uint32_t>(value);
+}
+
+int print_row(int argc, char** argv) {
+  if (argc == 7) {
+    const std::string payload = argv[5];
+    const Case c{number(argv[1]),     number(argv[2]),
+                 number(argv[3]),     FabricTime::from_us(number(argv[4])),
+                 payload == "elided", number(argv[6])};
+    if (c.t0 >= 2 && c.t1 > 0 && c.hosts_per_t0 > 0 && c.end > FabricTime::zero() &&
+        c.threads > 0 && (c.elided || payload == "real")) {
+      std::printf("%s\n", measure(c).dump().c_str());
+      return 0;
     }
   }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(count));
-  }
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (status != 0) throw std::runtime_error("a measurement failed");
-  return nlohmann::ordered_json::parse(text);
-}
-
-std::vector<Case> cases(bool quick) {
-  const auto us = [](int64_t n) { return FabricTime::from_us(n); };
-  if (quick) {
-    return {{2, 2, 2, us(30), false, 1}, {2, 2, 2, us(30), true, 1}, {2, 2, 2, us(30), true, 2}};
-  }
-  // Real payload at 1,024 hosts would take 9 GB: two rings of 4 MiB for each host.
-  return {
-      {4, 4, 4, us(600), false, 1},  {4, 4, 4, us(600), true, 1},   {4, 4, 4, us(600), true, 2},
-      {8, 16, 16, us(80), false, 1}, {8, 16, 16, us(80), true, 1},  {8, 16, 16, us(80), true, 2},
-      {32, 32, 32, us(40), true, 1}, {32, 32, 32, us(40), true, 2}, {32, 32, 32, us(100), true, 2}};
-}
-
-void print_head() {
-  std::printf("%5s %8s %-7s %7s %6s %9s %6s %6s %9s %9s %7s %9s %7s %6s\n", "hosts", "switches",
-              "payload", "threads", "us", "delivered", "run s", "CPU s", "packets/s", "per CPU s",
-              "KiB/host", "KiB/switch", "frames", "RSS");
-}
-
-void print_row(const nlohmann::ordered_json& row) {
-  const auto number = [&](const char* key) { return row.value(key, 0.0); };
-  std::printf("%5.0f %8.0f %-7s %7.0f %6.0f %9.0f %6.2f %6.2f %9.0f %9.0f", number("hosts"),
-              number("switches"), row.value("payload", std::string()).c_str(), number("threads"),
-              number("fabric_us"), number("delivered"), number("run_s"), number("cpu_s"),
-              number("packets_per_s"), number("packets_per_cpu_s"));
-  if (row.contains("host_kib")) {
-    std::printf(" %8.0f %10.0f", number("host_kib"), number("switch_kib"));
-  } else {
-    std::printf(" %8s %10s", "-", "-");
-  }
-  std::printf(" %3.0f MiB %4.0f MiB\n", number("frames_mib"), number("rss_mib"));
-  std::fflush(stdout);
-}
-
-int bench(int argc, char** argv) {
-  bool json = false, quick = false;
-  for (int i = 1; i < argc; ++i) {
-    json = json || std::strcmp(argv[i], "--json") == 0;
-    quick = quick || std::strcmp(argv[i], "--quick") == 0;
-    if (std::strcmp(argv[i], "--json") != 0 && std::strcmp(argv[i], "--quick") != 0) {
-      std::fprintf(stderr, "usage: bench_sim [--json] [--quick]\n");
-      return 2;
-    }
-  }
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  if (!json) print_head();
-  for (const Case& c : cases(quick)) {
-    rows.push_back(measure_apart(c));
-    if (!json) print_row(rows.back());
-    // Neither payload nor threads may show in what happened.
-    const auto& previous = rows.size() > 1 ? rows[rows.size() - 2] : rows.back();
-    if (rows.back()["hosts"] == previous["hosts"] &&
-        rows.back()["fabric_us"] == previous["fabric_us"] &&
-        rows.back()["history_sha256"] != previous["history_sha256"]) {
-      std::fprintf(stderr, "bench_sim: the histories differ\n");
-      return 1;
-    }
-  }
-  if (json) std::printf("%s\n", rows.dump(1).c_str());
-  return 0;
+  std::fprintf(stderr, "usage: sim_speed T0 T1 HOSTS_PER_T0 END_US real|elided THREADS\n");
+  return 2;
 }
 
 }  // namespace
@@ -296,9 +222,9 @@ int bench(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return mrclab::bench(argc, argv);
+    return mrclab::print_row(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_sim: %s\n", error.what());
+    std::fprintf(stderr, "sim_speed: %s\n", error.what());
     return 1;
   }
 }
