@@ -81,7 +81,12 @@ Topology check_files(UpOptions& options) {
   resident.scenario_file = find_incident(options.scenario);
   ScenarioOverrides overrides;
   if (!options.fabric.empty()) overrides.fabric = resident.fabric_file;
-  return read_scenario_file(resident.scenario_file, overrides).topology;
+  Scenario scenario = read_scenario_file(resident.scenario_file, overrides);
+  if (scenario.payload_elided) {
+    throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
+                     ": expected real: only the simulator elides it");
+  }
+  return std::move(scenario.topology);
 }
 
 int up_command(UpOptions options) {

@@ -172,8 +172,7 @@ nlohmann::ordered_json measure(const Case& c) {
   const auto delivered = bytes / topology.pmtu;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  nlohmann::ordered_json row{{"program", "mrclab sim"},
-                             {"hosts", hosts.size()},
+  nlohmann::ordered_json row{{"hosts", hosts.size()},
                              {"switches", switches},
                              {"payload", c.elided ? "elided" : "real"},
                              {"threads", c.threads},

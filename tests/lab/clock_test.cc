@@ -186,7 +186,7 @@ std::string simulated_history(const fs::path& folder, FabricTime at) {
   const FabricTime one_hundredth = s.end / 100;
   REQUIRE(at.ps() % one_hundredth.ps() == 0);
   return history_sha256(
-      run_simulated(s, run, 0, [at](FabricTime now) { return now < at; }).history);
+      run_simulated(s, run, {}, [at](FabricTime now) { return now < at; }).history);
 }
 
 TEST_CASE("a lab that was paused, stepped and resumed has the simulator's history throughout") {
