@@ -227,7 +227,8 @@ TEST_CASE("carriers of every pair, path and role lead through the tables to the 
             CHECK(at == PortRef{topology.host(to), PortId{plane}});
             Ipv6Address last;
             std::copy_n(frame.begin() + 38, 16, last.begin());
-            CHECK(active_usid(last) == topology.usids.make(role, plane, topology.host_downlink(to)));
+            CHECK(active_usid(last) ==
+                  topology.usids.make(role, plane, topology.host_downlink(to)));
             CHECK(end_of_carrier(last));
             ++delivered;
           }
