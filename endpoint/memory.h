@@ -17,9 +17,10 @@ class BasicMemory {
  public:
   constexpr BasicMemory() = default;
   constexpr BasicMemory(Byte* data, uint64_t size) : data_(data), size_(size) {}
-  /// Whatever a span of bytes can be made from.
+  /// Whatever a span of bytes can be made from. It hides no copy: this class is no range.
   template <std::ranges::contiguous_range Range>
   requires std::is_convertible_v<Range&&, std::span<Byte>>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   constexpr BasicMemory(Range&& range) : data_(std::ranges::data(range)), size_(std::size(range)) {}
   /// Read-only from writable.
   template <class Other>
