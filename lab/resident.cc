@@ -49,6 +49,8 @@ class Report {
                   {reinterpret_cast<const uint8_t*>(line.data()), line.size()});
   }
   void close() { fd_.reset(); }
+  /// Only the end of this process closes it: who waits for that finds nothing of it left.
+  void keep_to_the_end() { fd_.release(); }
 
  private:
   FileDescriptor fd_;
@@ -160,6 +162,7 @@ int resident_main(int argc, char** argv) {
     report.send(problem);
   } catch (const netio::SystemError&) {  // nobody is there to read it
   }
+  report.keep_to_the_end();
   return problem.at("code").get<int>();
 }
 

@@ -216,7 +216,8 @@ expect:
 
   TEST_CASE("the kernel's own links go down and come up with the modelled ones") {
     const TemporaryFolder folder;
-    const Scenario scenario = small_scenario();
+    Scenario scenario = small_scenario();
+    scenario.dilation = 5'000;  // an outage of 200 ms for the kernel: `auto` could make it too short
     RunOptions options = options_in(folder, World::kLive);
     options.lab_name = lab_name("mirror");
     std::unique_ptr<netio::NamespaceNetlink> leaf;
