@@ -104,6 +104,10 @@ CheckResult Judge::operator()(const ExpectMemoryIntact&) const {
     return failed(check, std::to_string(violations) +
                              " writes outside of registered memory, first at " + who);
   }
+  if (verified > 0 && in_.history.counters().records == 0) {
+    return unjudged(check, std::to_string(verified) +
+                               " bytes verified, but there is no capture to hold against that");
+  }
   for (const HostReport& host : in_.hosts.hosts) {
     const uint64_t delivered = host.bytes_verified == 0 ? 0 : delivered_to(host.host);
     if (host.bytes_verified > delivered) {

@@ -135,6 +135,16 @@ TEST_CASE("memory_intact cannot be judged when nothing was verified") {
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kInconclusive);
 }
 
+TEST_CASE(
+    "without captures a host's word that memory is intact proves nothing, and is no failure") {
+  Story story("no captures");
+  RunInputs& inputs = story.run.inputs;
+  inputs.expectations = {ExpectMemoryIntact{}};
+  CHECK(analyze(inputs).verdict.checks.at(0).result == Result::kInconclusive);
+  inputs.hosts.hosts[2].bytes_wrong = 3;
+  CHECK(analyze(inputs).verdict.checks.at(0).result == Result::kFail);
+}
+
 TEST_CASE("goodput is compared with the baseline over its interval") {
   Story story("goodput");
   story.link_fails();
