@@ -217,7 +217,7 @@ expect:
   TEST_CASE("the kernel's own links go down and come up with the modelled ones") {
     const TemporaryFolder folder;
     Scenario scenario = small_scenario();
-    scenario.dilation = 5'000;  // an outage of 200 ms for the kernel: `auto` could make it too short
+    scenario.dilation = 5'000;  // 200 ms for the kernel to follow; `auto` could leave it too few
     RunOptions options = options_in(folder, World::kLive);
     options.lab_name = lab_name("mirror");
     std::unique_ptr<netio::NamespaceNetlink> leaf;
