@@ -220,11 +220,16 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   checks_part(verdict, table);
   faults_part(verdict, table);
   const Metrics& m = verdict.metrics;
-  table.line("goodput    " + rate(m.goodput_bps) +
-             (m.baseline_bps ? ", baseline " + rate(*m.baseline_bps) : ""));
-  table.line("packets    " + std::to_string(m.delivered) + " of " + std::to_string(m.data_packets) +
-             " delivered, " + std::to_string(m.lost) + " lost, " + std::to_string(m.trimmed) +
-             " trimmed, " + std::to_string(m.retransmitted) + " sent again");
+  if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
+    table.line("packets    no data packet was captured, so there is no goodput to tell");
+  } else {
+    table.line("goodput    " + rate(m.goodput_bps) +
+               (m.baseline_bps ? ", baseline " + rate(*m.baseline_bps) : ""));
+    table.line("packets    " + std::to_string(m.delivered) + " of " +
+               std::to_string(m.data_packets) + " delivered, " + std::to_string(m.lost) +
+               " lost, " + std::to_string(m.trimmed) + " trimmed, " +
+               std::to_string(m.retransmitted) + " sent again");
+  }
   timing_part(verdict, table);
   if (!m.history_sha256.empty()) table.line("history    " + m.history_sha256);
   for (const std::string& note : verdict.notes) table.indented("note: " + note, 0);

@@ -19,6 +19,7 @@
 #include "lab/scenario_run.h"
 #include "netio/file_descriptor.h"
 #include "netio/link.h"
+#include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -41,25 +42,6 @@ expect:
 )";
 
 Scenario small_scenario() { return parse_scenario(read_yaml_text(kSmall, "small.yaml")); }
-
-/// A folder for runs that goes away with the test.
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mrclab-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
-RunOptions options_in(const TemporaryFolder& folder, World world) {
-  RunOptions options;
-  options.world = world;
-  options.runs_root = folder.path;
-  options.programs = MRCLAB_BINARY_DIR;
-  return options;
-}
 
 std::string lab_name(const char* test) {
   return std::string("t_") + test + "_" + std::to_string(::getpid());
@@ -114,9 +96,9 @@ bool mentions(const std::vector<std::string>& reasons, const std::string& text) 
 }  // namespace
 
 TEST_CASE("the same seed gives the same simulated history, another seed another") {
-  const TemporaryFolder folder;
+  const test::TemporaryRuns folder;
   Scenario scenario = small_scenario();
-  const RunOptions options = options_in(folder, World::kSim);
+  const RunOptions options = folder.options(World::kSim);
   const analysis::Verdict first = run_scenario(scenario, options).verdict;
   CHECK(first.result == analysis::Result::kPass);
   CHECK(first.metrics.delivered > 0);
@@ -128,9 +110,9 @@ TEST_CASE("the same seed gives the same simulated history, another seed another"
 }
 
 TEST_CASE("a run that is ended early judges only what it saw, and a whole one is not touched") {
-  const TemporaryFolder folder;
+  const test::TemporaryRuns folder;
   Scenario scenario = small_scenario();
-  const RunOptions options = options_in(folder, World::kSim);
+  const RunOptions options = folder.options(World::kSim);
   const std::string whole = run_scenario(scenario, options).verdict.metrics.history_sha256;
   scenario.until = FabricTime::from_us(60);  // before the fault at 80 us
   const analysis::Verdict early = run_scenario(scenario, options).verdict;
@@ -145,30 +127,30 @@ TEST_CASE("a run that is ended early judges only what it saw, and a whole one is
 
 TEST_SUITE("root: live runs") {
   TEST_CASE("a live run that is ended early has the history of the simulator up to there") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     Scenario scenario = small_scenario();
     scenario.until = FabricTime::from_us(100);
-    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    const RunResult live = run_scenario(scenario, folder.options(World::kLive));
     CHECK(live.verdict.timing.faithful);
     CHECK(live.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
   TEST_CASE("a live run is FAITHFUL and has the history of the simulator") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    const RunResult live = run_scenario(scenario, folder.options(World::kLive));
     CAPTURE(analysis::to_table(live.verdict));
     CHECK(live.verdict.timing.faithful);
     CHECK(live.verdict.result == analysis::Result::kPass);
     CHECK(live.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
     CHECK(std::filesystem::exists(live.folder.path / "verdict.json"));
     CHECK(std::filesystem::exists(live.folder.path / "events.jsonl"));
   }
 
   TEST_CASE("frames lost on a wire are void frames: no gap, and the simulator's history") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     Scenario scenario = parse_scenario(read_yaml_text(R"(
 name: lossy
 fabric: pair
@@ -184,19 +166,19 @@ expect:
   - memory_intact
 )",
                                                       "lossy.yaml"));
-    const RunResult live = run_scenario(scenario, options_in(folder, World::kLive));
+    const RunResult live = run_scenario(scenario, folder.options(World::kLive));
     CAPTURE(analysis::to_table(live.verdict));
     CHECK(live.verdict.timing.faithful);
     CHECK(live.verdict.metrics.lost > 0);
     CHECK(live.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
   TEST_CASE("MRC crosses the kernel's own SRv6 switches, on wall-clock timing") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario =
         load_scenario(MRCLAB_SOURCE_DIR "/tests/scenarios/kernel-forwarding.yaml");
-    const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+    const RunResult run = run_scenario(scenario, folder.options(World::kLive));
     CAPTURE(analysis::to_table(run.verdict));
     CHECK(run.verdict.result == analysis::Result::kPass);
     CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
@@ -204,21 +186,21 @@ expect:
   }
 
   TEST_CASE("one process per node changes nothing in the history") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     options.isolate = true;
     const RunResult isolated = run_scenario(scenario, options);
     CHECK(isolated.verdict.timing.faithful);
     CHECK(isolated.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
   TEST_CASE("the kernel's own links go down and come up with the modelled ones") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     Scenario scenario = small_scenario();
     scenario.dilation = 5'000;  // 200 ms for the kernel to follow; `auto` could leave it too few
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     options.lab_name = lab_name("mirror");
     std::unique_ptr<netio::NamespaceNetlink> leaf;
     options.on_process = [&](const std::string&, int) {
@@ -244,9 +226,9 @@ expect:
   }
 
   TEST_CASE("a frame that nftables drops makes the run NOT FAITHFUL, naming wire and number") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     options.lab_name = lab_name("nft");
     bool installed = false;
     options.on_process = [&](const std::string&, int) {
@@ -267,9 +249,9 @@ expect:
   }
 
   TEST_CASE("a link that somebody else sets down is an outside fault with the port's name") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     options.lab_name = lab_name("link");
     int calls = 0;
     options.interrupted = [&] {
@@ -288,7 +270,7 @@ expect:
   }
 
   TEST_CASE("over an idle stretch the clock jumps, and the history is the simulator's") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     Scenario scenario = parse_scenario(read_yaml_text(R"(
 name: idle
 fabric: pair
@@ -301,7 +283,7 @@ expect:
   - no_qp_error
 )",
                                                       "idle.yaml"));
-    const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+    const RunResult run = run_scenario(scenario, folder.options(World::kLive));
     CAPTURE(analysis::to_table(run.verdict));
     const analysis::TimingReport& timing = run.verdict.timing;
     CHECK(timing.faithful);
@@ -315,13 +297,13 @@ expect:
     std::nth_element(chosen.begin(), chosen.begin() + chosen.size() / 2, chosen.end());
     CHECK(timing.dilation_mean < chosen[chosen.size() / 2] / 2);
     CHECK(run.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
   TEST_CASE("processes stopped for 200 ms again and again make the run slower, not wrong") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     std::vector<pid_t> pids;
     options.on_process = [&](const std::string&, int pid) { pids.push_back(pid); };
     // The runner asks every 2 ms at the earliest: 100 calls are at least 200 ms.
@@ -344,19 +326,19 @@ expect:
     CHECK(run.verdict.timing.faithful);
     CHECK(run.verdict.timing.holds > 0);
     CHECK(run.verdict.metrics.history_sha256 ==
-          run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256);
+          run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
   TEST_CASE("with processors and memory taken by others the run is slower, not wrong") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
     const std::string expected =
-        run_scenario(scenario, options_in(folder, World::kSim)).verdict.metrics.history_sha256;
+        run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256;
     for (int repeat = 0; repeat < (nightly() ? 10 : 1); ++repeat) {
       std::vector<std::unique_ptr<Hog>> hogs;
       for (int i = 0; i < 3; ++i) hogs.push_back(std::make_unique<Hog>(0));
       hogs.push_back(std::make_unique<Hog>(hog_bytes()));
-      const RunResult run = run_scenario(scenario, options_in(folder, World::kLive));
+      const RunResult run = run_scenario(scenario, folder.options(World::kLive));
       CAPTURE(analysis::to_table(run.verdict));
       CHECK(run.verdict.timing.faithful);
       CHECK(run.verdict.metrics.history_sha256 == expected);
@@ -365,9 +347,9 @@ expect:
 
   TEST_CASE(
       "a killed switch process is an outside fault: the run ends, NOT FAITHFUL, and says who") {
-    const TemporaryFolder folder;
+    const test::TemporaryRuns folder;
     const Scenario scenario = small_scenario();
-    RunOptions options = options_in(folder, World::kLive);
+    RunOptions options = folder.options(World::kLive);
     pid_t plane = 0;
     options.on_process = [&](const std::string& name, int pid) {
       if (name == "plane-1") plane = pid;
