@@ -11,8 +11,9 @@
 // pace doubles every few windows for as long as the margin stays comfortable. From there on it
 // follows the smoothed margin, slower below kLow, faster above kHigh, in small steps; between the two
 // nothing changes, which keeps it from swinging. That a pace is too fast shows only when the slack is
-// gone, so the last one that was is remembered and kept away from, the less the longer ago. One bad window is no reason to slow down: the clock
-// just waits (a hold) until the process that was late has caught up, and goes on as before.
+// gone, so the last one that was is remembered and kept away from, the less the longer ago. One bad
+// window is no reason to slow down: the clock just waits (a hold) until the process that was late has
+// caught up, and goes on as before.
 
 #include <cstdint>
 #include <optional>
