@@ -17,7 +17,7 @@ constexpr size_t kHeaderRoom = 160;
 constexpr uintmax_t kUsualRecordBytes = 200;
 
 DropCause cause_named(std::string_view name) {
-  for (uint8_t i = 1; i <= static_cast<uint8_t>(DropCause::kNoBuffer); ++i) {
+  for (uint8_t i = 1; i < kDropCauses; ++i) {
     if (name_of(static_cast<DropCause>(i)) == name) return static_cast<DropCause>(i);
   }
   return DropCause::kMalformed;

@@ -2,125 +2,250 @@
 
 #include <charconv>
 #include <sstream>
+#include <vector>
 
 #include "fabric/path_pattern.h"
+#include "fabric/yaml.h"
 
 namespace mrclab {
 namespace {
 
-const char* up_word(bool up) { return up ? "up" : "down"; }
+// --- one field as text ---------------------------------------------------------------------------
 
-std::optional<bool> read_up(std::istream& in) {
-  std::string word;
-  if (!(in >> word) || (word != "up" && word != "down")) return std::nullopt;
-  return word == "up";
-}
-
-std::optional<Effect> read_wire(const Topology& topology, std::istream& in, bool loss) {
-  uint32_t id = 0;
-  if (!(in >> id) || id >= topology.wires_list.size()) return std::nullopt;
-  if (loss) {
-    uint32_t ppb = 0;
-    if (!(in >> ppb) || ppb > Probability::kOne) return std::nullopt;
-    return WireLoss{WireId{id}, Probability{ppb}};
+template <class Value>
+std::string field_text(const Value& value) {
+  if constexpr (requires { value.valid(); }) {
+    return value.valid() ? std::to_string(value.value) : "-";
+  } else if constexpr (std::is_same_v<Value, PortRef>) {
+    return field_text(value.node) + "/" + field_text(value.port);
+  } else if constexpr (std::is_enum_v<Value> || std::is_integral_v<Value>) {
+    return std::to_string(static_cast<uint64_t>(value));
+  } else if constexpr (std::is_same_v<Value, FabricTime>) {
+    return std::to_string(value.ps());
+  } else if constexpr (std::is_same_v<Value, Probability>) {
+    return std::to_string(value.ppb);
+  } else if constexpr (std::is_same_v<Value, BitErrorRate>) {
+    return std::to_string(value.per_quadrillion);
+  } else if constexpr (std::is_same_v<Value, BitRate>) {
+    return std::to_string(value.bps);
+  } else {
+    return std::to_string(value.value);  // EntropyValue, Usid, Bytes
   }
-  const std::optional<bool> up = read_up(in);
-  if (!up) return std::nullopt;
-  return WireState{WireId{id}, *up};
 }
 
-std::optional<Effect> read_carrier(const Topology& topology, std::istream& in) {
-  uint32_t node = 0;
-  uint32_t port = 0;
-  if (!(in >> node >> port) || node >= topology.nodes.size() ||
-      port >= topology.nodes[node].ports.size()) {
-    return std::nullopt;
+bool read_number(std::string_view text, uint64_t max, uint64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size() && out <= max;
+}
+
+template <class Id>
+bool read_id(std::string_view text, Id& out) {
+  if (text == "-") return out = Id{}, true;
+  uint64_t number = 0;
+  if (!read_number(text, Id::kInvalid - 1, number)) return false;
+  out.value = static_cast<uint32_t>(number);
+  return true;
+}
+
+/// False unless the text is a value of the type at all; what it may mean is asked by fits().
+template <class Value>
+bool read_field(std::string_view text, std::span<const std::string_view> words, Value& out) {
+  uint64_t n = 0;
+  if constexpr (requires { out.valid(); }) {
+    return read_id(text, out);
+  } else if constexpr (std::is_same_v<Value, PortRef>) {
+    const size_t slash = text.find('/');
+    return slash != std::string_view::npos && read_id(text.substr(0, slash), out.node) &&
+           read_id(text.substr(slash + 1), out.port);
+  } else if constexpr (std::is_enum_v<Value>) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == text) return out = static_cast<Value>(i), true;
+    }
+    return false;
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    return read_number(text, 1, n) && (out = n == 1, true);
+  } else if constexpr (std::is_same_v<Value, FabricTime>) {
+    return read_number(text, INT64_MAX - 1, n) &&
+           (out = FabricTime::from_ps(static_cast<int64_t>(n)), true);
+  } else if constexpr (std::is_same_v<Value, Probability>) {
+    return read_number(text, Probability::kOne, n) && (out.ppb = static_cast<uint32_t>(n), true);
+  } else if constexpr (std::is_same_v<Value, BitErrorRate>) {
+    return read_number(text, BitErrorRate::kOne, n) && (out.per_quadrillion = n, true);
+  } else if constexpr (std::is_same_v<Value, BitRate>) {
+    return read_number(text, UINT64_MAX, n) && (out.bps = n, true);
+  } else if constexpr (std::is_same_v<Value, uint32_t>) {
+    return read_number(text, UINT32_MAX, n) && (out = static_cast<uint32_t>(n), true);
+  } else {
+    using Inner = decltype(out.value);  // EntropyValue, Usid, Bytes
+    return read_number(text, std::numeric_limits<Inner>::max(), n) &&
+           (out.value = static_cast<Inner>(n), true);
   }
-  const std::optional<bool> up = read_up(in);
-  if (!up) return std::nullopt;
-  return PortCarrier{{NodeId{node}, PortId{port}}, *up};
 }
 
-bool is_host(const Topology& topology, uint32_t node) {
-  return node < topology.nodes.size() && topology.nodes[node].role == NodeRole::kHost;
+// --- what an effect may say about a topology -----------------------------------------------------
+
+bool has_node(const Topology& topology, NodeId node, bool host) {
+  return node.value < topology.nodes.size() &&
+         (topology.node(node).role == NodeRole::kHost) == host;
 }
 
-std::optional<Effect> read_denial(const Topology& topology, std::istream& in) {
-  uint32_t host = 0;
-  uint32_t ev = 0;
-  std::string toward;
-  std::string state;
-  if (!(in >> host >> ev >> toward >> state) || !is_host(topology, host)) return std::nullopt;
-  const std::optional<Path> path = path_of({ev});
-  if (!path || !has_path(topology, *path)) return std::nullopt;
-  EvDenial denial{NodeId{host}, {ev}, {}, state == "denied"};
-  if (!denial.denied && state != "good") return std::nullopt;
-  if (toward == "all") return denial;
-  uint32_t peer = 0;
-  const auto [end, error] = std::from_chars(toward.data(), toward.data() + toward.size(), peer);
-  if (error != std::errc{} || end != toward.data() + toward.size()) return std::nullopt;
-  if (!is_host(topology, peer)) return std::nullopt;
-  denial.toward = NodeId{peer};
-  return denial;
+bool has_port(const Topology& topology, PortRef ref) {
+  return ref.node.value < topology.nodes.size() &&
+         ref.port.value < topology.node(ref.node).ports.size();
+}
+
+bool has_ev(const Topology& topology, EntropyValue ev) {
+  const std::optional<Path> path = path_of(ev);
+  return path && has_path(topology, *path);
+}
+
+template <class E>
+bool fits(const Topology& topology, const E& e) {
+  if constexpr (requires { e.wire; }) {
+    if (e.wire.value >= topology.wires_list.size()) return false;
+  }
+  if constexpr (std::is_same_v<E, WireLoss>) {
+    return (e.kind != LossKind::kEveryNth || e.every > 0) && (!e.one_ev || has_ev(topology, e.ev));
+  } else if constexpr (std::is_same_v<E, WireDelay>) {
+    return e.fixed <= kMaxWireDelay && e.jitter <= kMaxWireDelay - e.fixed;
+  } else if constexpr (std::is_same_v<E, PortCarrier>) {
+    return has_port(topology, e.port);
+  } else if constexpr (std::is_same_v<E, EvDenial>) {
+    return has_node(topology, e.host, true) && has_ev(topology, e.ev) &&
+           (!e.toward.valid() || has_node(topology, e.toward, true));
+  } else if constexpr (std::is_same_v<E, SwitchRoute>) {
+    return has_node(topology, e.node, false) &&
+           (e.kind != RouteKind::kWrong || has_port(topology, {e.node, e.port}));
+  } else if constexpr (std::is_same_v<E, HostBurst>) {
+    return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
+           e.host != e.toward && e.size <= kMaxBurst;
+  } else if constexpr (requires { e.host; }) {
+    return has_node(topology, e.host, true);
+  } else if constexpr (requires { e.node; }) {
+    return has_node(topology, e.node, false);
+  } else {
+    return true;
+  }
+}
+
+/// The effect of the variant's place `I` and behind it that is called `name`, its fields read.
+template <size_t I = 0>
+std::optional<Effect> read_effect(const Topology& topology, std::string_view name,
+                                  std::istream& in) {
+  if constexpr (I < std::variant_size_v<Effect>) {
+    if (kEffectNames[I] != name) return read_effect<I + 1>(topology, name, in);
+    std::variant_alternative_t<I, Effect> effect;
+    bool good = true;
+    for_each_field(effect, [&](const auto& field, auto& value) {
+      std::string word;
+      good = good && (in >> word) && read_field(word, field.words, value);
+    });
+    if (good && fits(topology, effect)) return effect;
+  }
+  return std::nullopt;
+}
+
+// --- for people ----------------------------------------------------------------------------------
+
+template <class Value>
+std::string value_for_people(const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>) {
+    return value ? "yes" : "no";
+  } else if constexpr (std::is_same_v<Value, BitErrorRate>) {
+    return std::to_string(value.per_quadrillion) + "e-15";
+  } else if constexpr (std::is_same_v<Value, EntropyValue>) {
+    return to_string(path_of(value).value_or(Path{}));
+  } else if constexpr (requires { exact(value); }) {
+    return exact(value);
+  } else {
+    return field_text(value);
+  }
 }
 
 }  // namespace
 
 std::string to_text(const ScheduledEffect& scheduled) {
-  std::ostringstream out;
-  out << scheduled.at.ps() << ' ' << scheduled.sequence << ' ' << scheduled.fault << ' '
-      << (scheduled.heals ? 1 : 0) << ' ';
-  if (const auto* state = std::get_if<WireState>(&scheduled.effect)) {
-    out << "wire " << state->wire.value << ' ' << up_word(state->up);
-  } else if (const auto* loss = std::get_if<WireLoss>(&scheduled.effect)) {
-    out << "loss " << loss->wire.value << ' ' << loss->loss.ppb;
-  } else if (const auto* carrier = std::get_if<PortCarrier>(&scheduled.effect)) {
-    out << "carrier " << carrier->port.node.value << ' ' << carrier->port.port.value << ' '
-        << up_word(carrier->up);
-  } else if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
-    out << "ev " << denial->host.value << ' ' << denial->ev.value << ' '
-        << (denial->toward.valid() ? std::to_string(denial->toward.value) : "all") << ' '
-        << (denial->denied ? "denied" : "good");
-  }
-  return out.str();
+  std::string text = std::to_string(scheduled.at.ps()) + ' ' + std::to_string(scheduled.sequence) +
+                     ' ' + std::to_string(scheduled.fault) + (scheduled.heals ? " 1 " : " 0 ") +
+                     std::string(name_of(scheduled.effect));
+  std::visit(
+      [&](const auto& effect) {
+        for_each_field(effect, [&](const auto& field, const auto& value) {
+          text += ' ';
+          if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
+            text += field.words[static_cast<size_t>(value)];
+          } else {
+            text += field_text(value);
+          }
+        });
+      },
+      scheduled.effect);
+  return text;
 }
 
 std::optional<ScheduledEffect> parse_effect(const Topology& topology, std::string_view line) {
   std::istringstream in{std::string(line)};
   int64_t at = 0;
   int heals = 0;
-  std::string kind;
+  std::string name;
   ScheduledEffect scheduled;
-  if (!(in >> at >> scheduled.sequence >> scheduled.fault >> heals >> kind)) return std::nullopt;
+  if (!(in >> at >> scheduled.sequence >> scheduled.fault >> heals >> name)) return std::nullopt;
   if (at < 0 || (heals != 0 && heals != 1)) return std::nullopt;
   scheduled.at = FabricTime::from_ps(at);
   scheduled.heals = heals == 1;
-  std::optional<Effect> effect;
-  if (kind == "wire" || kind == "loss") effect = read_wire(topology, in, kind == "loss");
-  if (kind == "carrier") effect = read_carrier(topology, in);
-  if (kind == "ev") effect = read_denial(topology, in);
+  const std::optional<Effect> effect = read_effect(topology, name, in);
   std::string rest;
   if (!effect || (in >> rest)) return std::nullopt;
   scheduled.effect = *effect;
   return scheduled;
 }
 
+std::string target_name(const Topology& topology, const Effect& effect) {
+  return std::visit(
+      [&](const auto& e) -> std::string {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (requires { e.wire; }) {
+          return topology.wire_name(e.wire);
+        } else if constexpr (std::is_same_v<E, PortCarrier>) {
+          return topology.port_name(e.port);
+        } else if constexpr (std::is_same_v<E, EvDenial>) {
+          return topology.node(e.host).name + " " + value_for_people(e.ev) +
+                 (e.toward.valid() ? " toward " + topology.node(e.toward).name : "");
+        } else if constexpr (std::is_same_v<E, HostBurst>) {
+          return topology.node(e.host).name + " toward " + topology.node(e.toward).name;
+        } else if constexpr (std::is_same_v<E, SwitchRoute>) {
+          std::ostringstream usid;
+          usid << std::hex << e.usid.value;
+          return topology.node(e.node).name + " uSID " + usid.str();
+        } else if constexpr (requires { e.host; }) {
+          return topology.node(e.host).name;
+        } else {
+          return topology.node(e.node).name;
+        }
+      },
+      effect);
+}
+
 std::string describe(const Topology& topology, const Effect& effect) {
-  if (const auto* state = std::get_if<WireState>(&effect)) {
-    return topology.wire_name(state->wire) + " wire " + up_word(state->up);
-  }
-  if (const auto* loss = std::get_if<WireLoss>(&effect)) {
-    return topology.wire_name(loss->wire) + " loss " + std::to_string(loss->loss.ppb) + " ppb";
-  }
-  if (const auto* denial = std::get_if<EvDenial>(&effect)) {
-    const std::string toward =
-        denial->toward.valid() ? " toward " + topology.node(denial->toward).name : "";
-    return topology.node(denial->host).name + " " +
-           to_string(path_of(denial->ev).value_or(Path{})) + toward +
-           (denial->denied ? " denied" : " allowed");
-  }
-  const auto& carrier = std::get<PortCarrier>(effect);
-  return topology.port_name(carrier.port) + " carrier " + up_word(carrier.up);
+  std::string text = std::string(name_of(effect)) + " " + target_name(topology, effect);
+  if (is_as_built(effect)) return text + " as built";
+  std::visit(
+      [&](const auto& e) {
+        const std::decay_t<decltype(e)> fresh;
+        for_each_field(e, [&](const auto& field, const auto& value) {
+          if (field.role == FieldRole::kKey || value == fresh.*field.member) return;
+          text += " " + std::string(field.name) + "=";
+          if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
+            text += field.words[static_cast<size_t>(value)];
+          } else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, PortId>) {
+            text += topology.node(std::get<SwitchRoute>(effect).node).ports[value.value].name;
+          } else {
+            text += value_for_people(value);
+          }
+        });
+      },
+      effect);
+  return text;
 }
 
 }  // namespace mrclab

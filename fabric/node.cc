@@ -19,6 +19,10 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kNoReceiver: return "no_receiver";
     case DropCause::kBadIcrc: return "bad_icrc";
     case DropCause::kNoBuffer: return "no_buffer";
+    case DropCause::kFrameCheck: return "frame_check";
+    case DropCause::kSwitchHung: return "switch_hung";
+    case DropCause::kSwitchDown: return "switch_down";
+    case DropCause::kHostDown: return "host_down";
   }
   return "unknown";
 }

@@ -32,7 +32,12 @@ enum class DropCause : uint8_t {
   kNoReceiver,      ///< a host's NIC has no use for it (unknown QP, wrong address)
   kBadIcrc,
   kNoBuffer,
+  kFrameCheck,  ///< bits flipped on the wire, and the port's frame check found them
+  kSwitchHung,  ///< a switch that forwards nothing took it in, or had it queued
+  kSwitchDown,  ///< was queued in a switch that lost its power
+  kHostDown,    ///< was on its way inside a host that lost its power
 };
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kHostDown) + 1;
 std::string_view name_of(DropCause cause);
 
 /// A frame as the world hands it to a node. `arrival` is when its last bit arrives.

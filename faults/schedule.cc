@@ -17,7 +17,7 @@ struct Boundary {
 Effect effect_of(const Target& target, bool degraded, Probability loss) {
   switch (target.kind) {
     case TargetKind::kWireLight: return WireState{target.wire, !degraded};
-    case TargetKind::kWireFrames: return WireLoss{target.wire, loss};
+    case TargetKind::kWireFrames: return random_loss(target.wire, loss);
     case TargetKind::kCarrier: return PortCarrier{target.port, !degraded};
     case TargetKind::kPath: return EvDenial{target.host, target.ev, target.toward, degraded};
   }

@@ -6,8 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/path.h"
-
+#include "fabric/effect_text.h"
 #include "fabric/fabric_file.h"
 #include "lab/scenario.h"
 
@@ -58,31 +57,45 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   }
 }
 
-nlohmann::ordered_json line_of(const ScheduledEffect& effect, const Topology& topology) {
-  nlohmann::ordered_json line{{"t_ps", effect.at.ps()}};
-  if (const auto* wire = std::get_if<WireState>(&effect.effect)) {
-    line["effect"] = "wire_state";
-    line["target"] = topology.wire_name(wire->wire);
-    line["up"] = wire->up;
-  } else if (const auto* loss = std::get_if<WireLoss>(&effect.effect)) {
-    line["effect"] = "wire_loss";
-    line["target"] = topology.wire_name(loss->wire);
-    line["loss_ppb"] = loss->loss.ppb;
-  } else if (const auto* denial = std::get_if<EvDenial>(&effect.effect)) {
-    line["effect"] = "ev_denial";
-    line["target"] = topology.node(denial->host).name;
-    line["path"] = mrclab::to_string(path_of(denial->ev).value_or(Path{}));
-    if (denial->toward.valid()) line["toward"] = topology.node(denial->toward).name;
-    line["denied"] = denial->denied;
-  } else {
-    const auto& carrier = std::get<PortCarrier>(effect.effect);
-    line["effect"] = "port_carrier";
-    line["target"] = topology.port_name(carrier.port);
-    line["up"] = carrier.up;
-  }
-  line["fault"] = effect.fault;
-  line["heals"] = effect.heals;
-  line["sequence"] = effect.sequence;
+/// A field with its unit in its name: "loss_ppb", "fixed_ps".
+template <class Value>
+void put_field(nlohmann::ordered_json& line, const auto& field, const Value& value) {
+  const std::string name(field.name);
+  if constexpr (std::is_enum_v<Value>) {
+    line[name] = field.words[static_cast<size_t>(value)];
+  } else if constexpr (std::is_integral_v<Value>) {
+    line[name] = value;
+  } else if constexpr (std::is_same_v<Value, FabricTime>) {
+    line[name + "_ps"] = value.ps();
+  } else if constexpr (std::is_same_v<Value, Probability>) {
+    line[name + "_ppb"] = value.ppb;
+  } else if constexpr (std::is_same_v<Value, BitErrorRate>) {
+    line[name + "_per_quadrillion"] = value.per_quadrillion;
+  } else if constexpr (std::is_same_v<Value, BitRate>) {
+    line[name + "_bps"] = value.bps;
+  } else if constexpr (std::is_same_v<Value, Bytes>) {
+    line[name + "_bytes"] = value.value;
+  } else if constexpr (std::is_same_v<Value, EntropyValue>) {
+    line[name] = value.value;
+  } else if constexpr (std::is_same_v<Value, PortId>) {
+    if (value.valid()) line[name] = value.value;
+  }  // what else there is are keys: "target" has them
+}
+
+nlohmann::ordered_json line_of(const ScheduledEffect& scheduled, const Topology& topology) {
+  nlohmann::ordered_json line{{"t_ps", scheduled.at.ps()},
+                              {"effect", name_of(scheduled.effect)},
+                              {"target", target_name(topology, scheduled.effect)}};
+  std::visit(
+      [&](const auto& effect) {
+        for_each_field(effect, [&](const auto& field, const auto& value) {
+          if (field.role == FieldRole::kState) put_field(line, field, value);
+        });
+      },
+      scheduled.effect);
+  line["fault"] = scheduled.fault;
+  line["heals"] = scheduled.heals;
+  line["sequence"] = scheduled.sequence;
   return line;
 }
 

@@ -12,8 +12,6 @@
 
 namespace mrclab::switchd {
 
-inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoBuffer) + 1;
-
 /// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
 ///   sum(rx) = sum(tx) + sum(drops other than arrivals_lost) + frames queued.
 struct PortCounters {

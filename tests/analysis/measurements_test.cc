@@ -305,8 +305,8 @@ TEST_CASE("a schedule of effects becomes outages of wires, per fault") {
                                         {us(25), PortCarrier{port, true}, 3, 0, true},
                                         {us(40), WireState{p.out, false}, 4, 0, false},
                                         {us(50), WireState{p.out, true}, 5, 0, true},
-                                        {us(30), WireLoss{p.in, Probability{1000}}, 6, 1, false},
-                                        {us(900), WireLoss{p.in, Probability{0}}, 7, 1, true}};
+                                        {us(30), random_loss(p.in, Probability{1000}), 6, 1, false},
+                                        {us(900), random_loss(p.in, Probability{0}), 7, 1, true}};
   const std::vector<FaultName> names{{"link_flap h2:p0", "link_flap"}, {"wire_loss", "wire_loss"}};
   const auto spans = fault_spans(topology, names, schedule, us(800));
   REQUIRE(spans.size() == 2);

@@ -88,7 +88,7 @@ std::string deliver(const Transfer& t, uint64_t& losses) {
   options.profile->max_psn_range = 128;
   MemFabric fabric(topology, options);
   for (const Wire& wire : topology.wires_list) {
-    fabric.apply(FabricTime::zero(), WireLoss{wire.id, {t.loss_percent * 10'000'000}});
+    fabric.apply(FabricTime::zero(), random_loss(wire.id, {t.loss_percent * 10'000'000}));
   }
   fabric.run_until(topology.base_rtt * 200'000);
   for (uint32_t from = 0; from < (t.both_ways ? 2u : 1u); ++from) {

@@ -54,7 +54,7 @@ TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfe
     o.profile->max_immediates = 4;
     MemFabric fabric(pair(), o);
     for (const Wire& wire : fabric.topology.wires_list) {
-      fabric.apply(us(0), WireLoss{wire.id, {20'000'000}});
+      fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
     std::optional<uint16_t> lowest, highest;
     fabric.observer(0).on_packet = [&](const PacketRecord& r) {

@@ -321,7 +321,7 @@ class HostileRun : private PairFabric::Tap {
       if (step.what == Mutation::kSilence) {
         silent_until_[host][p] = until;
       } else if (step.what == Mutation::kLoss) {
-        fabric_.apply(host, WireLoss{it.out, {step.how.value * 10'000u}});
+        fabric_.apply(host, random_loss(it.out, {step.how.value * 10'000u}));
       } else {
         const bool up = step.how.variant % 8 == 1;
         fabric_.apply(host, WireState{it.in, up});
@@ -337,7 +337,7 @@ class HostileRun : private PairFabric::Tap {
     for (uint32_t h = 0; h < 2; ++h) {
       const NodeSite& site = setup_.topology->node(setup_.topology->host(h));
       for (uint32_t p = 0; p < setup_.topology->planes; ++p) {
-        fabric_.apply(h, WireLoss{site.ports[p].out, {0}});
+        fabric_.apply(h, random_loss(site.ports[p].out, {0}));
         fabric_.apply(h, WireState{site.ports[p].in, true});
         fabric_.apply(h, PortCarrier{{site.id, PortId{p}}, true});
       }

@@ -117,11 +117,12 @@ TEST_CASE(
 
 TEST_CASE("a lossy wire takes frames at their start, they still occupy it, zero heals it") {
   Bench bench;
-  bench.apply(ps(0), WireLoss{bench.wire_out_of(kD1), {Probability::kOne}});
-  bench.apply(ps(0), WireLoss{bench.wire_into(kU0), {Probability::kOne}});  // the sender's business
+  bench.apply(ps(0), random_loss(bench.wire_out_of(kD1), {Probability::kOne}));
+  bench.apply(ps(0),
+              random_loss(bench.wire_into(kU0), {Probability::kOne}));  // the sender's business
   bench.arrive(kU0, ps(1'000'000), kToH1);
   bench.arrive(kU0, ps(1'000'000), kToH1);
-  bench.apply(ps(1'900'000), WireLoss{bench.wire_out_of(kD1), {0}});
+  bench.apply(ps(1'900'000), random_loss(bench.wire_out_of(kD1), {0}));
   bench.run();
   REQUIRE(bench.notes.sent.size() == 2);
   CHECK(bench.notes.sent[0].lost == DropCause::kWireLoss);
@@ -136,11 +137,11 @@ TEST_CASE("an effect on somebody else's wire or port, or on none at all, changes
   const NodeId other = bench.topology.find_node("p1.t0-0").value();
   // The far end of u0 is port 1 of its T1; port 1 here is another one.
   REQUIRE(bench.topology.wire(bench.wire_into(kU0)).from.port == kD1);
-  bench.apply(ps(0), WireLoss{bench.wire_into(kU0), {Probability::kOne}});
+  bench.apply(ps(0), random_loss(bench.wire_into(kU0), {Probability::kOne}));
   bench.apply(ps(0), PortCarrier{{other, kD1}, false});
   bench.apply(ps(0), PortCarrier{{bench.self, PortId{99}}, false});
   bench.apply(ps(0), WireState{WireId{1'000'000}, false});
-  bench.apply(ps(0), WireLoss{WireId{}, {Probability::kOne}});
+  bench.apply(ps(0), random_loss(WireId{}, {Probability::kOne}));
   bench.apply(ps(0), WireState{bench.topology.port({other, kU0}).in, false});
   bench.arrive(kU0, ps(1'000'000), {.carrier = "5f00:0:2001:e001::"});
   bench.run();

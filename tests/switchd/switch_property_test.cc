@@ -76,8 +76,8 @@ Effect random_effect(Dice& dice, const Topology& topology, NodeId self) {
     case 0: return WireState{topology.port(port).in, dice.below(4) != 0};
     case 1: return PortCarrier{port, dice.below(4) != 0};
     default:
-      return WireLoss{topology.port(port).out,
-                      {static_cast<uint32_t>(dice.below(3) * (Probability::kOne / 4))}};
+      return random_loss(topology.port(port).out,
+                         {static_cast<uint32_t>(dice.below(3) * (Probability::kOne / 4))});
   }
 }
 
