@@ -43,17 +43,20 @@ enum class LossKind : uint8_t {
   kEveryNth,  ///< the n-th, 2n-th, ... frame that starts
 };
 
-/// A directed wire loses frames, without anybody being told.
+/// A directed wire loses frames, without anybody being told. The losses of one wire that concern all
+/// frames, and those that concern one entropy value, are targets of their own: they work side by
+/// side, that of all frames first.
 struct WireLoss {
-  WireId wire = {};
+  WireId wire;
+  bool one_ev = false;  ///< only data frames of `ev` are concerned (and counted, and drawn for)
+  EntropyValue ev = {};
   LossKind kind = LossKind::kNone;
   Probability loss = {};
   Probability enter_bad = {};  ///< kBursty: per frame, from the good state to the bad one
   Probability leave_bad = {};  ///< kBursty: per frame, back
   uint32_t every = 0;          ///< kEveryNth
-  bool one_ev = false;  ///< only data frames of `ev` are concerned (and counted, and drawn for)
-  EntropyValue ev = {};
   bool operator==(const WireLoss&) const = default;
+};
 };
 /// Every frame is lost with probability `loss`; zero: as built.
 constexpr WireLoss random_loss(WireId wire, Probability loss) {

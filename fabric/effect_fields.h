@@ -56,13 +56,13 @@ constexpr auto fields_of() {
     return std::tuple{key("wire", &E::wire), state("up", &E::up)};
   } else if constexpr (std::is_same_v<E, WireLoss>) {
     return std::tuple{key("wire", &E::wire),
+                      key("one_ev", &E::one_ev),
+                      key("ev", &E::ev),
                       state("kind", &E::kind, kLossWords),
                       state("loss", &E::loss),
                       state("enter_bad", &E::enter_bad),
                       state("leave_bad", &E::leave_bad),
-                      state("every", &E::every),
-                      state("one_ev", &E::one_ev),
-                      state("ev", &E::ev)};
+                      state("every", &E::every)};
   } else if constexpr (std::is_same_v<E, WireErrors>) {
     return std::tuple{key("wire", &E::wire), state("rate", &E::rate)};
   } else if constexpr (std::is_same_v<E, WireDelay>) {

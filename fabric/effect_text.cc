@@ -204,7 +204,9 @@ std::string target_name(const Topology& topology, const Effect& effect) {
   return std::visit(
       [&](const auto& e) -> std::string {
         using E = std::decay_t<decltype(e)>;
-        if constexpr (requires { e.wire; }) {
+        if constexpr (std::is_same_v<E, WireLoss>) {
+          return topology.wire_name(e.wire) + (e.one_ev ? " " + value_for_people(e.ev) : "");
+        } else if constexpr (requires { e.wire; }) {
           return topology.wire_name(e.wire);
         } else if constexpr (std::is_same_v<E, PortCarrier>) {
           return topology.port_name(e.port);
