@@ -57,7 +57,6 @@ struct WireLoss {
   uint32_t every = 0;          ///< kEveryNth
   bool operator==(const WireLoss&) const = default;
 };
-};
 /// Every frame is lost with probability `loss`; zero: as built.
 constexpr WireLoss random_loss(WireId wire, Probability loss) {
   WireLoss result;
