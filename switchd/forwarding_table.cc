@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "fabric/routes.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {
@@ -48,14 +49,7 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self) : pages_
   own_ = topology.usids.make(usid_role(site.role), site.plane, site.index);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
-    const NodeSite& peer = topology.node(port.peer.node);
-    if (peer.role == NodeRole::kHost) {
-      const uint32_t downlink = topology.host_downlink(peer.index);
-      add_route(topology.usids.make(UsidRole::kNicPort, site.plane, downlink), PortId{i});
-      add_route(topology.usids.make(UsidRole::kHostKernel, site.plane, downlink), PortId{i});
-    } else {
-      add_route(topology.usids.make(usid_role(peer.role), peer.plane, peer.index), PortId{i});
-    }
+    for (const Usid usid : usids_behind(topology, {self, PortId{i}})) add_route(usid, PortId{i});
     std::array<uint8_t, 12> macs;
     const MacAddress& peer_mac = topology.port(port.peer).mac;
     std::copy(peer_mac.begin(), peer_mac.end(), macs.begin());
