@@ -99,19 +99,23 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 Analysis analyze(const RunInputs& in) {
+  Evidence evidence(in.topology, in.schedule,
+                    in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  for (const std::filesystem::path& path : in.captures) evidence.add_capture(path);
+  if (!in.events.empty()) evidence.add_events(in.events);
+  evidence.add_records(in.records);
+  evidence.finish();
+  return judge(in, evidence);
+}
+
+Analysis judge(const RunInputs& in, const Evidence& evidence) {
   Analysis analysis;
   Verdict& verdict = analysis.verdict;
-  PacketHistory history(in.topology);
-  for (const std::filesystem::path& path : in.captures) {
-    try {
-      history.add_file(path);
-    } catch (const CaptureError& error) {
-      verdict.notes.emplace_back(error.what());
-    }
+  const PacketHistory& history = evidence.packets();
+  verdict.notes = evidence.notes();
+  if (in.captures.empty() && !evidence.watched()) {
+    verdict.notes.emplace_back("there are no captures, so no evidence");
   }
-  history.finish();
-  verdict.notes.insert(verdict.notes.end(), history.notes().begin(), history.notes().end());
-  if (in.captures.empty()) verdict.notes.emplace_back("there are no captures, so no evidence");
   const bool evidence_incomplete = !verdict.notes.empty();
   note_anomalies(history.counters(), verdict.notes);
 
@@ -128,11 +132,12 @@ Analysis analyze(const RunInputs& in) {
   verdict.payload_elided = in.payload_elided;
   verdict.version = in.version;
   verdict.timing = in.timing;
-  verdict.checks = run_checks(in.expectations, {in.topology, history, m, in.faults, in.hosts});
+  const std::span<const Expectation> expectations = in.expectations;
+  verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
-      verdict.checks[i] = judge_early_end(in.expectations[i], std::move(verdict.checks[i]),
-                                          in.faults, end, *in.early_end);
+      verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,
+                                          end, *in.early_end);
     }
     verdict.notes.push_back(describe(*in.early_end, end));
   }
@@ -140,7 +145,7 @@ Analysis analyze(const RunInputs& in) {
   if (evidence_incomplete && verdict.result == Result::kPass) {
     verdict.result = Result::kInconclusive;
   }
-  const Probability share = recovery_share(in.expectations);
+  const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
     verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share));
   }

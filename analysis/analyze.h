@@ -1,5 +1,5 @@
 #pragma once
-// The judge's front door: captures in, verdict out.
+// The judge's front door: what a run left, or what was watched while it ran, in; verdict out.
 
 #include <filesystem>
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/early_end.h"
+#include "analysis/evidence.h"
 #include "analysis/expectation.h"
 #include "analysis/fault_span.h"
 #include "analysis/measurements.h"
@@ -32,6 +33,12 @@ struct RunInputs {
   std::string history_sha256;  ///< from the nodes
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
+  std::vector<ScheduledEffect> schedule = {};       ///< as the nodes executed it
+  std::vector<std::filesystem::path> records = {};  ///< fabric/history_record.h; for `accounted`
+  std::filesystem::path events = {};                ///< events.jsonl; empty: none
+  /// How long a requester goes on without any answer before it gives up; zero: unknown.
+  FabricTime retry_span = FabricTime::zero();
+  std::vector<MemoryRegion> regions = {};  ///< all that peers may write to; empty: unknown
 };
 
 struct Analysis {
@@ -39,9 +46,12 @@ struct Analysis {
   Measurements measurements;
 };
 
-/// Reads the captures and judges. A capture that cannot be read makes the run inconclusive and is
+/// Reads the files and judges. A capture that cannot be read makes the run inconclusive and is
 /// named in the notes; nothing is thrown for what a file contains.
 Analysis analyze(const RunInputs& inputs);
+/// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
+/// the files that the same run would have left, but for metrics about those files.
+Analysis judge(const RunInputs& inputs, const Evidence& evidence);
 Verdict analyze_run(const RunInputs& inputs);
 
 /// All *.pcapng and *.pcap of a folder, sorted by name.

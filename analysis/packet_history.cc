@@ -15,6 +15,18 @@ constexpr size_t kMaxNotes = 32;
 constexpr size_t kHeaderRoom = 160;
 /// What a record of one of our captures takes in its file: to make room at once, not again and again.
 constexpr uintmax_t kUsualRecordBytes = 200;
+/// What captures keep of a frame; watched nodes are not looked at more closely.
+constexpr size_t kSeenBytes = 160;
+
+/// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK.
+bool is_ack(const Aeth& aeth) { return aeth.syndrome >> 5 == 0; }
+
+/// FNV-1a (public domain): enough to tell payloads apart that are not made to collide.
+uint32_t sample_of(std::span<const uint8_t> bytes) {
+  uint32_t hash = 2166136261u;
+  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 16777619u;
+  return hash == 0 ? 1 : hash;
+}
 
 DropCause cause_named(std::string_view name) {
   for (uint8_t i = 1; i < kDropCauses; ++i) {
@@ -144,11 +156,35 @@ uint32_t PacketHistory::keep_answer(const MrcPacket& packet) {
     fields.trigger = nack->psn;
     fields.nack_reason = nack->reason;
     fields.is_nack = true;
+  } else if (const auto* ack = std::get_if<Aeth>(&packet.extension); ack && is_ack(*ack)) {
+    fields.cumulative = packet.bth.psn;
+    fields.is_ack = true;
   } else {
     return Attempt::kNone;
   }
   sacks_.push_back(fields);
   return static_cast<uint32_t>(sacks_.size() - 1);
+}
+
+uint32_t PacketHistory::keep_placement(const MrcPacket& packet) {
+  const auto* write = std::get_if<WriteHeaders>(&packet.extension);
+  if (write == nullptr || !write->reth || packet.trimmed) return Attempt::kNone;
+  Placement placement;
+  placement.va = write->reth->va;
+  placement.rkey = write->reth->rkey;
+  placement.message_bytes = write->reth->dma_length;
+  placement.payload_bytes = static_cast<uint32_t>(packet.payload_length);
+  placement.msn = write->meth.msn;
+  const Opcode opcode = packet.bth.opcode;
+  placement.first = opcode == Opcode::kWriteFirst || opcode == Opcode::kWriteOnly ||
+                    opcode == Opcode::kWriteOnlyImm;
+  placement.last = is_last(opcode);
+  if (const size_t size = std::min(kPayloadSample, packet.payload_length);
+      packet.payload.size() >= size) {
+    placement.sample = sample_of(packet.payload.subspan(0, size));
+  }
+  placements_.push_back(placement);
+  return static_cast<uint32_t>(placements_.size() - 1);
 }
 
 void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
@@ -167,45 +203,87 @@ void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
     return;
   }
   const auto source = host_of_address(topology_, packet.inner.source);
-  const auto destination = host_of_address(topology_, packet.inner.destination);
   const auto kind = source ? kind_of(record, port, *source) : std::nullopt;
+  if (!kind) {
+    ++counters_.foreign_host;
+    return;
+  }
+  Observation o;
+  o.t = record.t;
+  o.where = port.ref;
+  o.kind = *kind;
+  if (port.use == Port::Use::kDrop) read_drop_comment(record.comment, o);
+  keep(packet, o, record.original_length);
+}
+
+void PacketHistory::add(NodeId node, const PacketRecord& record) {
+  if (!record.frame) return;
+  ++counters_.records;
+  const bool host = topology_.node(node).role == NodeRole::kHost;
+  const bool out = record.direction == Direction::kEgress;
+  Observation o;
+  if (record.event == PacketEvent::kDropped) {
+    o.kind = out ? Kind::kDropOut : Kind::kDropIn;
+    o.cause = record.cause;
+  } else if (host) {
+    o.kind = out ? Kind::kEgress : Kind::kIngress;
+  } else if (record.event == PacketEvent::kTrimmed) {
+    o.kind = Kind::kTrimmedHere;
+  } else {
+    ++counters_.passing;
+    return;
+  }
+  const std::span<const uint8_t> bytes = record.frame.bytes();
+  MrcPacket packet;
+  if (parse_record(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet) !=
+      ParseError::kNone) {
+    ++counters_.not_mrc;
+    return;
+  }
+  o.t = FabricTime::from_ns(record.t.ns());
+  o.where = {node, record.port};
+  keep(packet, o, record.frame.modelled_size().value);
+}
+
+/// The common end of both feeds. `o` knows when, where and what; the packet says the rest.
+void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t original_length) {
+  const auto source = host_of_address(topology_, packet.inner.source);
+  const auto destination = host_of_address(topology_, packet.inner.destination);
   const bool right_place =
-      source && destination && kind &&
-      (*kind != Kind::kEgress || port.ref.node == topology_.host(*source)) &&
-      (*kind != Kind::kIngress || port.ref.node == topology_.host(*destination));
+      source && destination &&
+      (o.kind != Kind::kEgress || o.where.node == topology_.host(*source)) &&
+      (o.kind != Kind::kIngress || o.where.node == topology_.host(*destination));
   if (!right_place) {
     ++counters_.foreign_host;
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
   const bool data = is_write(packet.bth.opcode);
-  if (!data && *kind == Kind::kEgress) return;
+  if (!data && o.kind == Kind::kEgress) return;
   if (observations_.size() >= kMaxObservations) {
     ++counters_.over_limit;
     return;
   }
-  Observation o;
-  o.t = o.start = record.t;
+  o.start = o.t;
   o.source = *source;
   o.destination = *destination;
   o.qp = packet.bth.destination_qp.value;
   o.psn = packet.bth.psn.value();
   o.ev = packet.entropy().value;
   o.payload = static_cast<uint32_t>(packet.payload_length);
-  o.where = port.ref;
-  o.kind = *kind;
   o.opcode = packet.bth.opcode;
   o.rtx = packet.bth.retransmission;
   o.trimmed = packet.trimmed;
   if (o.kind == Kind::kEgress) {
-    const Link& link = topology_.link(topology_.port(port.ref).link);
-    o.start = record.t - serialization_time(wire_length({record.original_length}), link.rate);
-  } else if (port.use == Port::Use::kDrop) {
-    read_drop_comment(record.comment, o);
-  } else if (!data) {
+    const Link& link = topology_.link(topology_.port(o.where).link);
+    o.start = o.t - serialization_time(wire_length({original_length}), link.rate);
+  }
+  if (data && (o.kind == Kind::kEgress || o.kind == Kind::kIngress)) {
+    o.detail = keep_placement(packet);
+  } else if (o.kind == Kind::kIngress) {
     const auto* sack = std::get_if<Seth>(&packet.extension);
     o.probe = o.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);
-    o.sack = keep_answer(packet);
+    o.detail = keep_answer(packet);
   }
   observations_.push_back(o);
 }

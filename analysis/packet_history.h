@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,8 +56,23 @@ struct Attempt {
   DropCause cause = DropCause::kNone;
   bool trimmed = false;    ///< cut on the way, also when the header was lost afterwards
   bool start_seen = true;  ///< false: no capture shows it leaving; `start` is its arrival
+  bool differs = false;    ///< arrived with another placement than its packet first had
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
 };
+
+/// Where a packet's payload goes, as its headers say (MRC specification: RETH in every request).
+struct Placement {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  uint32_t message_bytes = 0;  ///< of the whole message
+  uint32_t payload_bytes = 0;
+  uint32_t sample = 0;  ///< hash of the first kPayloadSample bytes of payload; 0: not captured
+  uint16_t msn = 0;
+  bool first = false, last = false;  ///< of its message
+  bool operator==(const Placement&) const = default;
+};
+/// What a capture of 160 bytes holds of the payload of the longest headers, rounded down.
+inline constexpr size_t kPayloadSample = 12;
 
 /// One PSN of a flow.
 struct Packet {
@@ -66,6 +82,7 @@ struct Packet {
   uint32_t last = Attempt::kNone;                 ///< newest attempt; follow `previous`
   FabricTime delivered = FabricTime::never();     ///< first whole arrival at the receiver
   FabricTime acknowledged = FabricTime::never();  ///< first SACK at the sender that covers it
+  uint32_t placement = Attempt::kNone;            ///< index into placements(), if one was seen
   uint16_t attempts = 0;
   uint16_t nacks = 0;  ///< trim and resource NACKs at the sender
 };
@@ -105,6 +122,7 @@ struct HistoryCounters {
   uint64_t sacks = 0, nacks = 0, probes = 0;
   uint64_t fatal_nacks = 0;        ///< NACK "unexpected event": the QP goes to error
   uint64_t acks_without_flow = 0;  ///< SACK or NACK that no flow explains
+  uint64_t acks_of_unsent = 0;     ///< SACK or ACK of a PSN that was never sent
 };
 
 /// Not thread-safe; add everything, then finish() once, then read.
@@ -116,11 +134,18 @@ class PacketHistory {
   /// when the file cannot be opened at all.
   void add_file(const std::filesystem::path& path);
   void add(CaptureReader& reader);
+  /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
+  /// a capture has, so that both feeds end in the same history.
+  void add(NodeId node, const PacketRecord& record);
   void finish();
 
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Packet>& packets() const { return packets_; }
   const std::vector<Attempt>& transmissions() const { return transmissions_; }
+  const Placement& placement(const Packet& packet) const { return placements_[packet.placement]; }
+  /// A flow's packets in the order of their PSNs: indices into packets(), kNone for a PSN that no
+  /// record shows.
+  std::span<const uint32_t> in_order(uint32_t flow) const { return flow_states_[flow].slots; }
   /// In order of time.
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::vector<ControlArrival>& control() const { return control_; }
@@ -135,7 +160,7 @@ class PacketHistory {
     uint32_t source, destination, qp, psn, ev;
     uint32_t payload;
     PortRef where;
-    uint32_t sack = Attempt::kNone;  // index into sacks_ for SACK and NACK
+    uint32_t detail = Attempt::kNone;  // index into sacks_ of answers, into placements_ of data
     Kind kind;
     Opcode opcode;
     DropCause cause = DropCause::kNone;
@@ -154,6 +179,7 @@ class PacketHistory {
     uint64_t bitmap = 0;
     uint8_t nack_reason = 0;
     bool is_nack = false;
+    bool is_ack = false;  // a transport ACK: cumulative, and whole messages only
   };
   struct FlowState {
     int64_t base = 0;             // unwrapped PSN of slots[0]
@@ -168,13 +194,17 @@ class PacketHistory {
 
   Port resolve_interface(const std::string& name) const;
   void observe(const CaptureRecord& record, const Port& port);
+  void keep(const MrcPacket& packet, Observation o, uint64_t original_length);
   std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
   void read_drop_comment(std::string_view comment, Observation& o) const;
   uint32_t keep_answer(const MrcPacket& packet);
+  uint32_t keep_placement(const MrcPacket& packet);
+  void compare_placement(const Observation& o, Packet& packet, Attempt& attempt) const;
   void on_egress(const Observation& o);
   void on_arrival(const Observation& o);
   void on_drop(const Observation& o);
   void on_control_arrival(const Observation& o);
+  void on_transport_ack(const Observation& o, const SackFields& answer);
   void on_answer(uint32_t flow, const SackFields& answer, FabricTime t);
   void undo_arrival(uint32_t transmission);
   std::vector<Place> by_time() const;
@@ -192,6 +222,7 @@ class PacketHistory {
   const Topology& topology_;
   std::vector<Observation> observations_;
   std::vector<SackFields> sacks_;
+  std::vector<Placement> placements_;
   std::vector<Flow> flows_;
   std::vector<FlowState> flow_states_;
   std::unordered_map<uint64_t, uint32_t> flow_index_;    // (source, destination, qp) mixed

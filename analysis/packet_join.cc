@@ -182,6 +182,21 @@ void PacketHistory::on_egress(const Observation& o) {
   const Attempt& t = transmissions_[add_transmission(o, packet)];
   if (t.attempt > 0) ++counters_.retransmissions;
   if ((t.attempt > 0) != o.rtx) ++counters_.rtx_bit_wrong;
+  if (packets_[packet].placement == kNone) packets_[packet].placement = o.detail;
+}
+
+/// An arrival has to say the same as the first that was seen of its packet. A retransmission may
+/// differ in its headers' flags, never in where its bytes go or what they are.
+void PacketHistory::compare_placement(const Observation& o, Packet& packet, Attempt& t) const {
+  if (o.detail == kNone) return;
+  if (packet.placement == kNone) {
+    packet.placement = o.detail;
+    return;
+  }
+  Placement then = placements_[packet.placement];
+  const Placement& now = placements_[o.detail];
+  if (then.sample == 0 || now.sample == 0) then.sample = now.sample;
+  t.differs = then != now;
 }
 
 void PacketHistory::on_arrival(const Observation& o) {
@@ -200,6 +215,7 @@ void PacketHistory::on_arrival(const Observation& o) {
   t.trimmed = o.trimmed;
   if (o.trimmed) return;
   Packet& owner = packets_[packet];
+  compare_placement(o, owner, t);
   if (owner.delivered != FabricTime::never()) {
     ++counters_.duplicate_deliveries;
     return;
@@ -255,8 +271,9 @@ void PacketHistory::on_control_arrival(const Observation& o) {
     control_.push_back({o.t, o.source, o.destination, *path, o.probe});
   }
   if (o.probe) ++counters_.probes;
-  if (o.sack == kNone) return;
-  const SackFields& answer = sacks_[o.sack];
+  if (o.detail == kNone) return;
+  const SackFields& answer = sacks_[o.detail];
+  if (answer.is_ack) return on_transport_ack(o, answer);
   ++(answer.is_nack ? counters_.nacks : counters_.sacks);
   constexpr auto kFatal = static_cast<uint8_t>(NackReason::kUnexpectedEvent);
   if (answer.is_nack && answer.nack_reason == kFatal) ++counters_.fatal_nacks;
@@ -265,6 +282,12 @@ void PacketHistory::on_control_arrival(const Observation& o) {
   } else {
     ++counters_.acks_without_flow;
   }
+}
+
+/// It names no packet: its flow is known from the SACKs of the same direction, or not at all.
+void PacketHistory::on_transport_ack(const Observation& o, const SackFields& answer) {
+  const auto known = answer_index_.find(flow_key(o.source, o.destination, o.qp));
+  if (known != answer_index_.end()) on_answer(known->second, answer, o.t);
 }
 
 /// An answer names the sender's QP, data names the receiver's: nothing on the wire ties the two
@@ -291,7 +314,10 @@ std::optional<uint32_t> PacketHistory::flow_answered_by(const Observation& o,
 
 void PacketHistory::acknowledge(uint32_t flow, Psn psn, FabricTime t) {
   const uint32_t packet = existing_packet(flow, psn);
-  if (packet == kNone) return;
+  if (packet == kNone) {
+    ++counters_.acks_of_unsent;
+    return;
+  }
   packets_[packet].acknowledged = std::min(packets_[packet].acknowledged, t);
 }
 

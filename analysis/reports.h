@@ -7,9 +7,31 @@
 #include <string>
 #include <vector>
 
+#include "fabric/ids.h"
 #include "fabric/units.h"
 
 namespace mrclab::analysis {
+
+/// What one host says about the writes of one of its queue pairs. Messages that are neither
+/// completed nor failed are still on their way.
+struct QueueReport {
+  Qpn qp;
+  Qpn remote;                 ///< where its data goes
+  uint32_t peer = 0;          ///< host number
+  uint64_t posted = 0;        ///< messages that were accepted
+  uint64_t completed = 0;     ///< told to be done
+  uint64_t failed = 0;        ///< told to have failed
+  uint64_t out_of_order = 0;  ///< told in another order than that of posting
+  bool in_error = false;
+};
+
+/// Memory that peers may write to.
+struct MemoryRegion {
+  uint32_t host = 0;  ///< host number
+  uint32_t rkey = 0;
+  uint64_t va = 0;
+  Bytes size;
+};
 
 /// What one host says at the end of a run.
 struct HostReport {
@@ -20,6 +42,8 @@ struct HostReport {
   uint64_t bytes_wrong = 0;        ///< of these, different
   uint64_t access_violations = 0;  ///< writes refused by rkey or bounds, which must not happen
   std::string error;               ///< first error in words, if any
+  uint64_t bytes_placed = 0;       ///< payload that it counts as new in its memory
+  std::vector<QueueReport> queues = {};
 };
 
 struct HostReports {

@@ -1,0 +1,105 @@
+#include "analysis/event_history.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr std::string_view kQpError = "qp_error";
+constexpr std::string_view kEvState = "ev_state";
+constexpr std::string_view kCollectiveDone = "collective_done";
+
+bool is_kept(std::string_view kind) {
+  return kind == kQpError || kind == kEvState || kind == kCollectiveDone;
+}
+
+/// "to h5": the peer's number.
+std::optional<uint32_t> peer_in(const Topology& topology, std::string_view detail) {
+  if (!detail.starts_with("to ")) return std::nullopt;
+  const auto node = topology.find_node(detail.substr(3));
+  if (!node || topology.node(*node).role != NodeRole::kHost) return std::nullopt;
+  return topology.node(*node).index;
+}
+
+void sort_by_time(auto& list) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.t < b.t; });
+}
+
+}  // namespace
+
+void EventHistory::add(NodeId node, const EventRecord& record) {
+  if (!is_kept(record.kind) || topology_.node(node).role != NodeRole::kHost) return;
+  if (failures_.size() + paths_.size() + collectives_.size() >= kMaxEvents) {
+    ++over_limit_;
+    return;
+  }
+  const uint32_t host = topology_.node(node).index;
+  if (record.kind == kCollectiveDone) {
+    collectives_.push_back({record.t, host});
+  } else if (!record.qp) {
+    ++malformed_;
+  } else if (record.kind == kQpError) {
+    failures_.push_back(
+        {record.t, host, *record.qp, peer_in(topology_, record.detail), std::string(record.cause)});
+  } else if (record.port) {
+    const bool usable =
+        record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
+    paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
+                      record.cause == "denied"});
+  }
+}
+
+void EventHistory::add_file(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  listen();
+  std::string line;
+  while (std::getline(in, line)) {
+    // Most lines are of no concern: parse those that may be.
+    if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
+        line.find(kCollectiveDone) == std::string::npos) {
+      continue;
+    }
+    add_line(line);
+  }
+}
+
+void EventHistory::add_line(const std::string& line) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  try {
+    const auto node = topology_.find_node(json.at("node").get<std::string>());
+    if (!node) return;  // the lab's own, or of another fabric
+    const auto kind = json.at("kind").get<std::string>();
+    const std::string cause = json.value("cause", std::string());
+    EventRecord record{FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
+                       kind,
+                       {},
+                       {},
+                       {},
+                       {},
+                       cause,
+                       json.value("detail", std::string())};
+    if (json.contains("qp")) record.qp = Qpn{json["qp"].get<uint32_t>()};
+    if (json.contains("ev")) record.ev = EntropyValue{json["ev"].get<uint32_t>()};
+    if (json.contains("port")) {
+      const auto port =
+          topology_.find_port(topology_.node(*node).name + ":" + json["port"].get<std::string>());
+      if (port) record.port = port->port;
+    }
+    add(*node, record);
+  } catch (const nlohmann::json::exception&) {
+    ++malformed_;
+  }
+}
+
+void EventHistory::finish() {
+  sort_by_time(failures_);
+  sort_by_time(paths_);
+  sort_by_time(collectives_);
+}
+
+}  // namespace mrclab::analysis

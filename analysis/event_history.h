@@ -1,0 +1,76 @@
+#pragma once
+// What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state of
+// entropy values, finished collectives. It is the hosts' word, not evidence of packets.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+/// A queue pair of a host went to the error state.
+struct QpFailure {
+  FabricTime t;
+  uint32_t host = 0;  ///< host number
+  Qpn qp;             ///< of that host
+  std::optional<uint32_t> peer;
+  std::string reason;
+};
+
+/// An entropy value of a queue pair, or a whole plane of it, changed its state.
+struct PathNews {
+  FabricTime t;
+  uint32_t host = 0;
+  Qpn qp;
+  uint32_t plane = 0;
+  std::optional<EntropyValue> ev;  ///< empty: all of the plane
+  bool usable = false;             ///< GOOD or SKIP, or the plane's port is up
+  bool denied = false;             ///< by the operator
+};
+
+/// A host finished an iteration of a collective.
+struct CollectiveDone {
+  FabricTime t;
+  uint32_t host = 0;
+};
+
+/// Not thread-safe; add everything, then finish() once, then read. All lists are in order of time.
+class EventHistory {
+ public:
+  static constexpr size_t kMaxEvents = 1u << 22;  ///< of those that are kept
+
+  explicit EventHistory(const Topology& topology) : topology_(topology) {}
+  void add(NodeId node, const EventRecord& record);
+  /// Reads an events.jsonl; a line that cannot be read is counted. Throws std::runtime_error when
+  /// the file cannot be opened.
+  void add_file(const std::filesystem::path& path);
+  void finish();
+
+  /// Whether anybody was listening at all: without it silence says nothing.
+  bool heard() const { return heard_; }
+  void listen() { heard_ = true; }
+  const std::vector<QpFailure>& failures() const { return failures_; }
+  const std::vector<PathNews>& paths() const { return paths_; }
+  const std::vector<CollectiveDone>& collectives() const { return collectives_; }
+  uint64_t malformed() const { return malformed_; }
+  uint64_t over_limit() const { return over_limit_; }
+
+ private:
+  void add_line(const std::string& line);
+
+  const Topology& topology_;
+  std::vector<QpFailure> failures_;
+  std::vector<PathNews> paths_;
+  std::vector<CollectiveDone> collectives_;
+  uint64_t malformed_ = 0, over_limit_ = 0;
+  bool heard_ = false;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,76 @@
+#pragma once
+// All that a run leaves for the judge, from either of two feeds: files (captures, records, events),
+// or nodes that are watched while they run. Both end in the same three histories, so there is one
+// way to judge.
+//
+//   Evidence evidence(topology, schedule, end);
+//   SimWorld world(..., [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+//   ... run ...
+//   evidence.finish();
+//   analysis::judge(inputs, evidence)
+//
+// Watching costs a parse of the headers for every frame at a host, and some counting at switches.
+
+#include <deque>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/conservation.h"
+#include "analysis/event_history.h"
+#include "analysis/packet_history.h"
+#include "fabric/effect.h"
+#include "fabric/node.h"
+
+namespace mrclab::analysis {
+
+class Evidence {
+ public:
+  /// `topology` outlives it. What happens after `end` is not looked at.
+  Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
+  Evidence(const Evidence&) = delete;
+  Evidence& operator=(const Evidence&) = delete;
+
+  /// To be told what this node does; for all nodes of the topology, or the packets do not add up.
+  /// One thread. Lives as long as this does.
+  NodeObserver& observer(NodeId node);
+
+  // Files. What cannot be read becomes a note.
+  void add_capture(const std::filesystem::path& path);
+  void add_events(const std::filesystem::path& path);
+  /// All the record files (fabric/history_record.h) of one run.
+  void add_records(std::span<const std::filesystem::path> paths);
+
+  /// After everything was added, once.
+  void finish();
+
+  const PacketHistory& packets() const { return packets_; }
+  const EventHistory& events() const { return events_; }
+  const Conservation& conservation() const { return conservation_; }
+  const std::vector<std::string>& notes() const { return notes_; }  ///< what was not complete
+  bool watched() const { return !watchers_.empty(); }
+
+ private:
+  /// One node's.
+  class Watcher : public NodeObserver {
+   public:
+    Watcher(Evidence& evidence, NodeId node) : evidence_(evidence), node_(node) {}
+    void packet(const PacketRecord& record) override;
+    void event(const EventRecord& record) override;
+
+   private:
+    Evidence& evidence_;
+    NodeId node_;
+  };
+
+  const Topology& topology_;
+  FabricTime end_;
+  PacketHistory packets_;
+  EventHistory events_;
+  Conservation conservation_;
+  std::deque<Watcher> watchers_;  // by node
+  std::vector<std::string> notes_;
+};
+
+}  // namespace mrclab::analysis
