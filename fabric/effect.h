@@ -21,13 +21,6 @@
 
 namespace mrclab {
 
-/// Errors per bit, in units of 10^-15: from 1e-15, which is a good link, to 1e-3.
-struct BitErrorRate {
-  static constexpr uint64_t kOne = 1'000'000'000'000'000;
-  uint64_t per_quadrillion = 0;
-  constexpr auto operator<=>(const BitErrorRate&) const = default;
-};
-
 /// A directed wire stops or starts to carry light. The sender is not told by this.
 struct WireState {
   WireId wire = {};

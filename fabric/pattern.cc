@@ -238,6 +238,15 @@ Population optic_population(const Topology& topology, std::vector<OpticId>& ids)
   return result;
 }
 
+Population plane_population(const Topology& topology, std::vector<uint32_t>& ids) {
+  Population result{"plane", "", false, {}};
+  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
+    ids.push_back(plane);
+    result.candidates.push_back({"p" + std::to_string(plane), ""});
+  }
+  return result;
+}
+
 /// A scalar, or each scalar of a list, resolved by `resolve`, with errors where the text stands.
 template <class Resolve>
 auto resolve_value(const YamlValue& value, Resolve resolve) {
@@ -341,6 +350,10 @@ std::vector<WireId> NameResolver::wires(std::string_view text) {
   return select<WireId>(text, [&](auto& ids) { return wire_population(topology_, ids); });
 }
 
+std::vector<uint32_t> NameResolver::planes(std::string_view text) {
+  return select<uint32_t>(text, [&](auto& ids) { return plane_population(topology_, ids); });
+}
+
 std::vector<NodeId> NameResolver::nodes(const YamlValue& value) {
   return resolve_value(value, [this](const std::string& text) { return nodes(text); });
 }
@@ -361,6 +374,9 @@ std::vector<OpticId> NameResolver::optics(const YamlValue& value) {
 }
 std::vector<WireId> NameResolver::wires(const YamlValue& value) {
   return resolve_value(value, [this](const std::string& text) { return wires(text); });
+}
+std::vector<uint32_t> NameResolver::planes(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return planes(text); });
 }
 
 }  // namespace mrclab

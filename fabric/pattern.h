@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/ids.h"
+#include "fabric/random.h"
 #include "fabric/topology.h"
 #include "fabric/yaml.h"
 
@@ -46,7 +47,8 @@ class NameResolver {
   std::vector<PortRef> ports(std::string_view text);
   std::vector<LinkId> links(std::string_view text);  ///< by either port, or both: "a--b"
   std::vector<OpticId> optics(std::string_view text);
-  std::vector<WireId> wires(std::string_view text);  ///< "h3:p2->p2.t0-1:d3"
+  std::vector<WireId> wires(std::string_view text);     ///< "h3:p2->p2.t0-1:d3"
+  std::vector<uint32_t> planes(std::string_view text);  ///< "p2", "p[0-3]"
 
   std::vector<NodeId> nodes(const YamlValue& value);
   std::vector<NodeId> hosts(const YamlValue& value);
@@ -55,6 +57,10 @@ class NameResolver {
   std::vector<LinkId> links(const YamlValue& value);
   std::vector<OpticId> optics(const YamlValue& value);
   std::vector<WireId> wires(const YamlValue& value);
+  std::vector<uint32_t> planes(const YamlValue& value);
+
+  /// The next draw of the seed, uniform in [0, bound).
+  int64_t draw_below(uint64_t bound) { return static_cast<int64_t>(below(next_draw(), bound)); }
 
  private:
   uint64_t next_draw();

@@ -78,6 +78,13 @@ struct Probability {
   constexpr auto operator<=>(const Probability&) const = default;
 };
 
+/// Errors per bit, in units of 10^-15: from 1e-15, which is a good link, to 1e-3.
+struct BitErrorRate {
+  static constexpr uint64_t kOne = 1'000'000'000'000'000;
+  uint64_t per_quadrillion = 0;
+  constexpr auto operator<=>(const BitErrorRate&) const = default;
+};
+
 /// Ethernet preamble, start delimiter and inter-frame gap (IEEE 802.3): 20 bytes on every wire.
 inline constexpr uint64_t kInterFrameBytes = 20;
 inline constexpr uint64_t kFcsBytes = 4;

@@ -42,6 +42,7 @@ std::string exact(FabricTime time);
 std::string exact(Bytes size);
 std::string exact(BitRate rate);
 std::string exact(Probability probability);
+std::string exact(BitErrorRate rate);
 
 /// A value in a document. Cheap to copy. All as_* throw InputError with the position.
 class YamlValue {
@@ -63,6 +64,7 @@ class YamlValue {
   Bytes as_bytes() const;                ///< "8MiB", "4096B", "1MB"
   BitRate as_rate() const;               ///< "100Gb/s"
   Probability as_probability() const;    ///< "20%", "0.1"
+  BitErrorRate as_error_rate() const;    ///< "1e-6", "2.5e-9"
   std::vector<YamlValue> items() const;  ///< of a list
   std::vector<std::pair<std::string, YamlValue>> members() const;  ///< of a map, in file order
   std::optional<YamlValue> get(std::string_view key) const;

@@ -173,6 +173,16 @@ std::string exact(Probability probability) {
   return result + "%";
 }
 
+std::string exact(BitErrorRate rate) {
+  uint64_t mantissa = rate.per_quadrillion;
+  int exponent = -15;
+  while (mantissa != 0 && mantissa % 10 == 0) {
+    mantissa /= 10;
+    ++exponent;
+  }
+  return std::to_string(mantissa) + "e" + std::to_string(mantissa == 0 ? 0 : exponent);
+}
+
 std::string YamlValue::as_name() const {
   std::string text = is_scalar() ? as_string() : "";
   const bool plain =
@@ -266,6 +276,24 @@ Probability YamlValue::as_probability() const {
   const auto ppb = q ? in_base_units(*q, kUnits, Probability::kOne) : std::nullopt;
   if (!ppb) fail_expecting("a share such as 20% or 0.2, from 0% to 100%");
   return {static_cast<uint32_t>(*ppb)};
+}
+
+BitErrorRate YamlValue::as_error_rate() const {
+  const std::string text = is_scalar() ? as_string() : "";
+  const auto q = parse_quantity(text);
+  // The unit is the exponent: "e-6".
+  const std::string_view exponent = q ? q->unit : std::string_view();
+  const bool plain = exponent.size() >= 3 && exponent.size() <= 4 && exponent[0] == 'e' &&
+                     exponent[1] == '-' && is_digit(exponent[2]) && is_digit(exponent.back());
+  const int power = !plain                 ? 0
+                    : exponent.size() == 3 ? exponent[2] - '0'
+                                           : 10 * (exponent[2] - '0') + exponent[3] - '0';
+  if (plain && power <= 15 && q->decimals <= static_cast<uint32_t>(15 - power)) {
+    const uint32_t shift = static_cast<uint32_t>(15 - power) - q->decimals;
+    const auto value = static_cast<unsigned __int128>(q->mantissa) * power_of_ten(shift);
+    if (value <= BitErrorRate::kOne) return {static_cast<uint64_t>(value)};
+  }
+  fail_expecting("errors per bit such as 1e-6, of at least 1e-15");
 }
 
 }  // namespace mrclab

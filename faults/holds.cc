@@ -1,97 +1,287 @@
 // What each kind of fault holds degraded, and what follows from that.
 
 #include <algorithm>
+#include <map>
 
+#include "fabric/effect_fields.h"
+#include "fabric/impairment.h"
 #include "fabric/path.h"
+#include "fabric/random.h"
+#include "fabric/routes.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {
 namespace {
 
-/// An instant plus a duration, either of which may be never().
-FabricTime later(FabricTime at, FabricTime by) { return by == FabricTime::never() ? by : at + by; }
+/// 1 in `mean`, rounded up so that it is never none.
+Probability one_in(int64_t mean) {
+  return {static_cast<uint32_t>((Probability::kOne + mean - 1) / mean)};
+}
 
-void hold_link_down(const Link& link, FabricTime from, FabricTime until, std::vector<Hold>& out) {
-  for (const WireId wire : {link.a_to_b, link.b_to_a}) {
-    out.push_back({{TargetKind::kWireLight, wire, {}}, from, until, {}});
+/// Collects the holds of one fault.
+class Holder {
+ public:
+  Holder(const Fault& fault, const Topology& topology) : fault_(fault), topology_(topology) {}
+
+  std::vector<Hold> take() && {
+    hold_all();
+    return std::move(holds_);
   }
-  for (const PortRef port : {link.a, link.b}) {
-    out.push_back({{TargetKind::kCarrier, {}, port}, from, until, {}});
+
+ private:
+  using P = Parameter;
+  const Targets& targets() const { return fault_.targets; }
+  const Settings& set() const { return fault_.settings; }
+
+  void hold(Effect effect, FabricTime from, FabricTime until) {
+    holds_.push_back({std::move(effect), from, until});
+  }
+  void hold(Effect effect) { hold(std::move(effect), fault_.at, fault_.until()); }
+
+  /// No light either way, and both ends see it.
+  void dark(const Link& link, FabricTime from, FabricTime until) {
+    for (const WireId wire : {link.a_to_b, link.b_to_a}) hold(WireState{wire, false}, from, until);
+    for (const PortRef port : {link.a, link.b}) hold(PortCarrier{port, false}, from, until);
+  }
+  void dark(LinkId link) { dark(topology_.link(link), fault_.at, fault_.until()); }
+  void dark(NodeId node, FabricTime from, FabricTime until) {
+    for (const Port& port : topology_.node(node).ports)
+      dark(topology_.link(port.link), from, until);
+  }
+
+  void hold_all();
+  void wire_loss();
+  void optic_glitch();
+  void flap();
+  void reboot();
+  void restart();
+  void routes();
+  void stale_table();
+  void lossy_ev();
+  void plane_down();
+  void denials();
+  WireDelay delay(WireId wire, Probability share, bool overtaken) const {
+    return {wire, set().time(P::kBy), set().time(P::kUpTo), share, overtaken};
+  }
+
+  const Fault& fault_;
+  const Topology& topology_;
+  std::vector<Hold> holds_;
+};
+
+void Holder::wire_loss() {
+  for (const WireId wire : targets().wires) {
+    if (set().count(P::kCarrier) == 1) {
+      hold(WireState{wire, false});
+      hold(PortCarrier{topology_.wire(wire).to, false});
+      continue;
+    }
+    WireLoss loss = random_loss(wire, set().share(P::kLoss));
+    if (set().has(P::kEvery)) {
+      loss.kind = LossKind::kEveryNth;
+      loss.every = static_cast<uint32_t>(set().count(P::kEvery));
+    } else if (set().has(P::kBurst)) {
+      loss.kind = LossKind::kBursty;
+      loss.enter_bad = one_in(set().count(P::kGap));
+      loss.leave_bad = one_in(set().count(P::kBurst));
+    }
+    hold(loss);
   }
 }
 
-struct HoldsOf {
-  const Topology& topology;
-  FabricTime at;
-  std::vector<Hold>& out;
+void Holder::optic_glitch() {
+  for (const OpticId optic : targets().optics) {
+    FabricTime from = fault_.at;
+    for (const LinkId link : topology_.optic(optic).links) {
+      dark(topology_.link(link), from, from + set().time(P::kDown));
+      from += set().time(P::kStagger);
+    }
+  }
+}
 
-  void operator()(const LinkDown& fault) const {
-    for (const LinkId link : fault.links) {
-      hold_link_down(topology.link(link), at, later(at, fault.duration), out);
+void Holder::flap() {
+  const auto jitter = static_cast<uint64_t>(set().count(P::kUpTo));
+  const auto seed = static_cast<uint64_t>(set().count(P::kSeed));
+  for (const LinkId link : targets().links) {
+    uint64_t draws = 0;
+    const auto longer = [&](FabricTime t) {
+      const uint64_t bits = draw(seed, NodeId{link.value}, {}, DrawPurpose::kFault, draws++);
+      return t + FabricTime::from_ps(static_cast<int64_t>(below(bits, jitter + 1)));
+    };
+    FabricTime from = fault_.at;
+    for (int64_t i = 0; i < set().count(P::kCount); ++i) {
+      const FabricTime until = from + longer(set().time(P::kDown));
+      dark(topology_.link(link), from, until);
+      from = until + longer(set().time(P::kUp));
     }
   }
-  void operator()(const WireLossFault& fault) const {
-    const FabricTime until = later(at, fault.duration);
-    for (const WireId id : fault.wires) {
-      if (fault.carrier_lost) {
-        out.push_back({{TargetKind::kWireLight, id, {}}, at, until, {}});
-        out.push_back({{TargetKind::kCarrier, {}, topology.wire(id).to}, at, until, {}});
-      } else {
-        out.push_back({{TargetKind::kWireFrames, id, {}}, at, until, fault.loss});
+}
+
+void Holder::reboot() {
+  const FabricTime boots = fault_.at + set().time(P::kDown);
+  for (const NodeId node : targets().nodes) {
+    hold(SwitchState{node, SwitchWork::kDown}, fault_.at, boots);
+    hold(SwitchState{node, SwitchWork::kNoTable}, boots, boots + set().time(P::kReload));
+    dark(node, fault_.at, boots);
+  }
+}
+
+void Holder::restart() {
+  const FabricTime boots = fault_.at + set().time(P::kDown);
+  for (const NodeId host : targets().nodes) {
+    hold(HostState{host, HostWork::kDown}, fault_.at, boots);
+    dark(host, fault_.at, boots);
+  }
+}
+
+void Holder::routes() {
+  for (const PortRef port : targets().ports) {
+    for (const Usid usid : usids_behind(topology_, port)) {
+      const bool missing = fault_.kind == FaultKind::kSwitchMissingRoute;
+      hold(missing ? SwitchRoute{port.node, usid, RouteKind::kMissing, {}}
+                   : SwitchRoute{port.node, usid, RouteKind::kWrong, targets().to->port});
+    }
+  }
+}
+
+/// The cables of a switch's ports were moved one place on, and its table does not know: what was
+/// behind a port is looked for at the next one.
+void Holder::stale_table() {
+  std::map<NodeId, std::vector<PortId>> ports;
+  for (const PortRef port : targets().ports) ports[port.node].push_back(port.port);
+  for (const auto& [node, of_switch] : ports) {
+    for (size_t i = 0; i < of_switch.size(); ++i) {
+      const PortId next = of_switch[(i + 1) % of_switch.size()];
+      for (const Usid usid : usids_behind(topology_, {node, of_switch[i]})) {
+        hold(SwitchRoute{node, usid, RouteKind::kWrong, next});
       }
     }
   }
-  void operator()(const OpticGlitch& fault) const {
-    for (const OpticId optic : fault.optics) {
-      FabricTime from = at;
-      for (const LinkId link : topology.optic(optic).links) {
-        hold_link_down(topology.link(link), from, from + fault.down, out);
-        from += fault.stagger;
+}
+
+/// On the wire that leaves the NIC in the plane of the path.
+void Holder::lossy_ev() {
+  for (const NodeId host : targets().nodes) {
+    for (const EntropyValue ev : targets().evs) {
+      const auto path = path_of(ev);
+      if (!path || path->plane >= topology_.node(host).ports.size()) continue;
+      WireLoss loss =
+          random_loss(topology_.node(host).ports[path->plane].out, set().share(P::kLoss));
+      loss.one_ev = true;
+      loss.ev = ev;
+      hold(loss);
+    }
+  }
+}
+
+void Holder::plane_down() {
+  for (const Link& link : topology_.links) {
+    const uint32_t plane = topology_.port(link.a).plane;
+    if (std::count(targets().planes.begin(), targets().planes.end(), plane) > 0) dark(link.id);
+  }
+}
+
+void Holder::denials() {
+  const std::vector<NodeId> everybody{NodeId{}};
+  for (const NodeId host : targets().nodes) {
+    for (const EntropyValue ev : targets().evs) {
+      for (const NodeId toward : targets().toward.empty() ? everybody : targets().toward) {
+        hold(EvDenial{host, ev, toward, true});
       }
     }
   }
-  void operator()(const DenylistFault& fault) const {
-    const FabricTime until = later(at, fault.duration);
-    const std::vector<NodeId> everybody{NodeId{}};
-    for (const NodeId host : fault.hosts) {
-      for (const EntropyValue ev : fault.evs) {
-        for (const NodeId toward : fault.toward.empty() ? everybody : fault.toward) {
-          out.push_back({{TargetKind::kPath, {}, {}, host, ev, toward}, at, until, {}});
-        }
-      }
+}
+
+void Holder::hold_all() {
+  const auto each_wire = [&](auto effect_of) {
+    for (const WireId wire : targets().wires) hold(effect_of(wire));
+  };
+  const auto each_node = [&](auto effect_of) {
+    for (const NodeId node : targets().nodes) hold(effect_of(node));
+  };
+  const Probability all{Probability::kOne};
+  switch (fault_.kind) {
+    case FaultKind::kLinkDown:
+      for (const LinkId link : targets().links) dark(link);
+      return;
+    case FaultKind::kBlackhole:
+      return each_wire([&](WireId wire) { return random_loss(wire, all); });
+    case FaultKind::kWireLoss: return wire_loss();
+    case FaultKind::kBitErrors: {
+      const BitErrorRate rate{static_cast<uint64_t>(set().count(P::kErrorRate))};
+      each_wire([&](WireId wire) { return WireErrors{wire, rate}; });
+      return each_node([&](NodeId node) { return SwitchErrors{node, rate}; });
     }
+    case FaultKind::kDelay:
+    case FaultKind::kJitter: return each_wire([&](WireId wire) { return delay(wire, all, false); });
+    case FaultKind::kReorder:
+      return each_wire([&](WireId wire) { return delay(wire, set().share(P::kShare), true); });
+    case FaultKind::kDuplicate:
+      return each_wire([&](WireId wire) { return WireDuplicates{wire, set().share(P::kShare)}; });
+    case FaultKind::kRate: {
+      const BitRate rate{static_cast<uint64_t>(set().count(P::kTo))};
+      return each_wire([&](WireId wire) { return WireRate{wire, rate}; });
+    }
+    case FaultKind::kOpticGlitch: return optic_glitch();
+    case FaultKind::kOpticDead:
+      for (const OpticId optic : targets().optics) {
+        for (const LinkId link : topology_.optic(optic).links) dark(link);
+      }
+      return;
+    case FaultKind::kFlap: return flap();
+    case FaultKind::kPortDown:
+      for (const PortRef port : targets().ports) dark(topology_.port(port).link);
+      return;
+    case FaultKind::kNicDead:
+      for (const NodeId host : targets().nodes) dark(host, fault_.at, fault_.until());
+      return;
+    case FaultKind::kSwitchHang:
+      return each_node([](NodeId node) { return SwitchState{node, SwitchWork::kHung}; });
+    case FaultKind::kSwitchCrash:
+      each_node([](NodeId node) { return SwitchState{node, SwitchWork::kDown}; });
+      for (const NodeId node : targets().nodes) dark(node, fault_.at, fault_.until());
+      return;
+    case FaultKind::kSwitchReboot: return reboot();
+    case FaultKind::kSwitchWrongRoute:
+    case FaultKind::kSwitchMissingRoute: return routes();
+    case FaultKind::kStaleTable: return stale_table();
+    case FaultKind::kTrimOff: return each_node([](NodeId node) { return SwitchTrim{node, true}; });
+    case FaultKind::kEcnOff:
+      return each_node([](NodeId node) { return SwitchEcn{node, EcnKind::kOff}; });
+    case FaultKind::kEcnAlways:
+      return each_node([](NodeId node) { return SwitchEcn{node, EcnKind::kAlways}; });
+    case FaultKind::kBuffer:
+      return each_node([&](NodeId node) { return SwitchBuffer{node, set().share(P::kLost)}; });
+    case FaultKind::kPlaneDown: return plane_down();
+    case FaultKind::kHostPause:
+      return each_node([](NodeId host) { return HostState{host, HostWork::kPaused}; });
+    case FaultKind::kHostRestart: return restart();
+    case FaultKind::kLossyEv: return lossy_ev();
+    case FaultKind::kIncast:
+      for (const NodeId host : targets().nodes) {
+        const Bytes size{static_cast<uint64_t>(set().count(P::kSize))};
+        hold(HostBurst{host, targets().toward.at(0), size}, fault_.at, fault_.at);
+      }
+      return;
+    case FaultKind::kDenylist: return denials();
   }
-};
+}
 
 }  // namespace
 
 std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
-  std::vector<Hold> holds;
-  std::visit(HoldsOf{topology, fault.at, holds}, fault.kind);
-  return holds;
+  return Holder(fault, topology).take();
 }
 
 std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology) {
   std::vector<WireId> wires;
   for (const Hold& hold : holds_of(fault, topology)) {
-    if (hold.target.kind == TargetKind::kPath) continue;
-    // A port without carrier starts no frames, so its outgoing wire carries none either.
-    wires.push_back(hold.target.kind == TargetKind::kCarrier ? topology.port(hold.target.port).out
-                                                             : hold.target.wire);
+    const std::vector<WireId> impaired = wires_impaired_by(topology, hold.effect);
+    wires.insert(wires.end(), impaired.begin(), impaired.end());
   }
   std::sort(wires.begin(), wires.end());
   wires.erase(std::unique(wires.begin(), wires.end()), wires.end());
   return wires;
-}
-
-std::vector<LinkId> affected_links(const Fault& fault, const Topology& topology) {
-  std::vector<LinkId> links;
-  for (const WireId wire : affected_wires(fault, topology)) {
-    links.push_back(topology.wire(wire).link);
-  }
-  std::sort(links.begin(), links.end());
-  links.erase(std::unique(links.begin(), links.end()), links.end());
-  return links;
 }
 
 Interval interval_of(const Fault& fault, const Topology& topology) {
@@ -101,19 +291,6 @@ Interval interval_of(const Fault& fault, const Topology& topology) {
     interval.last_heal = std::max(interval.last_heal, hold.until);
   }
   return interval;
-}
-
-std::string to_string(const Target& target, const Topology& topology) {
-  switch (target.kind) {
-    case TargetKind::kWireLight: return "wire " + topology.wire_name(target.wire);
-    case TargetKind::kWireFrames: return "frames on " + topology.wire_name(target.wire);
-    case TargetKind::kCarrier: return "carrier of " + topology.port_name(target.port);
-    case TargetKind::kPath:
-      return "path " + mrclab::to_string(path_of(target.ev).value_or(Path{})) + " on " +
-             topology.node(target.host).name +
-             (target.toward.valid() ? " toward " + topology.node(target.toward).name : "");
-  }
-  return "";
 }
 
 }  // namespace mrclab::faults

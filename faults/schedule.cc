@@ -1,10 +1,53 @@
 #include "faults/schedule.h"
 
 #include <algorithm>
-#include <set>
+#include <tuple>
+
+#include "fabric/effect_fields.h"
 
 namespace mrclab::faults {
 namespace {
+
+template <class Value>
+uint64_t key_number(const Value& value) {
+  if constexpr (std::is_same_v<Value, PortRef>) {
+    return uint64_t{value.node.value} << 32 | value.port.value;
+  } else if constexpr (requires { value.value; }) {
+    return value.value;
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    return value ? 1 : 0;
+  } else {
+    return 0;  // no other type is a key
+  }
+}
+
+/// Mean share of frames that a loss takes.
+int64_t mean_loss(const WireLoss& loss) {
+  if (loss.kind == LossKind::kEveryNth) return Probability::kOne / std::max(loss.every, 1u);
+  if (loss.kind != LossKind::kBursty) return loss.loss.ppb;
+  const int64_t enter = loss.enter_bad.ppb;
+  const int64_t leave = loss.leave_bad.ppb;
+  return enter + leave == 0 ? 0 : int64_t{loss.loss.ppb} * enter / (enter + leave);
+}
+
+/// How bad a state is, beside others of the same target. Equal ones: the last that began counts.
+int64_t badness(const Effect& effect) {
+  return std::visit(
+      [](const auto& e) -> int64_t {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, WireLoss>) return mean_loss(e);
+        if constexpr (std::is_same_v<E, WireErrors> || std::is_same_v<E, SwitchErrors>) {
+          return static_cast<int64_t>(e.rate.per_quadrillion);
+        }
+        if constexpr (std::is_same_v<E, WireDelay>) return (e.fixed + e.jitter).ps();
+        if constexpr (std::is_same_v<E, WireDuplicates>) return e.share.ppb;
+        if constexpr (std::is_same_v<E, WireRate>) return -static_cast<int64_t>(e.rate.bps);
+        if constexpr (std::is_same_v<E, SwitchBuffer>) return e.lost.ppb;
+        if constexpr (requires { e.work; }) return static_cast<int64_t>(e.work);
+        return 0;
+      },
+      effect);
+}
 
 /// A hold begins or ends.
 struct Boundary {
@@ -14,21 +57,10 @@ struct Boundary {
   bool begins = false;
 };
 
-Effect effect_of(const Target& target, bool degraded, Probability loss) {
-  switch (target.kind) {
-    case TargetKind::kWireLight: return WireState{target.wire, !degraded};
-    case TargetKind::kWireFrames: return random_loss(target.wire, loss);
-    case TargetKind::kCarrier: return PortCarrier{target.port, !degraded};
-    case TargetKind::kPath: return EvDenial{target.host, target.ev, target.toward, degraded};
-  }
-  return WireState{};
-}
-
 /// Follows one target through its holds and emits a state whenever it changes.
 class TargetTimeline {
  public:
-  TargetTimeline(const Target& target, const std::vector<Hold>& holds)
-      : target_(target), holds_(holds) {}
+  explicit TargetTimeline(const std::vector<Hold>& holds) : holds_(holds) {}
 
   void add(uint32_t fault, size_t hold) {
     boundaries_.push_back({holds_[hold].from, fault, hold, true});
@@ -41,40 +73,38 @@ class TargetTimeline {
     std::sort(boundaries_.begin(), boundaries_.end(), [](const Boundary& a, const Boundary& b) {
       return std::tie(a.at, a.fault, a.hold, a.begins) < std::tie(b.at, b.fault, b.hold, b.begins);
     });
+    Effect state = as_built(holds_[boundaries_.front().hold].effect);
     for (size_t i = 0; i < boundaries_.size();) {
       const size_t first = i;
-      const State before = state();
+      const Effect before = state;
       for (; i < boundaries_.size() && boundaries_[i].at == boundaries_[first].at; ++i) {
         step(boundaries_[i]);
       }
-      const State after = state();
-      if (after == before) continue;
-      const bool heals = before.degraded && (!after.degraded || after.loss < before.loss);
-      out.push_back({boundaries_[first].at, effect_of(target_, after.degraded, after.loss), 0,
-                     responsible(first, i, heals), heals});
+      state = worst(before);
+      if (state == before) continue;
+      const bool heals =
+          is_as_built(state) || (!is_as_built(before) && badness(state) < badness(before));
+      out.push_back({boundaries_[first].at, state, 0, responsible(first, i, heals), heals});
     }
   }
 
  private:
-  struct State {
-    bool degraded = false;
-    Probability loss;
-    bool operator==(const State&) const = default;
-  };
-
   void step(const Boundary& boundary) {
-    const uint32_t loss = holds_[boundary.hold].loss.ppb;
     if (boundary.begins) {
-      active_.insert(loss);
+      active_.push_back(boundary.hold);
     } else {
-      active_.erase(active_.find(loss));
+      active_.erase(std::find(active_.begin(), active_.end(), boundary.hold));
     }
   }
 
-  /// Degraded while any hold is active; of several losses the highest counts.
-  State state() const {
-    if (active_.empty()) return {};
-    return {true, {*active_.rbegin()}};
+  /// The worst of the active holds, the last that began of equals; as built if there is none.
+  Effect worst(const Effect& same_target) const {
+    if (active_.empty()) return as_built(same_target);
+    size_t worst = active_.front();
+    for (const size_t hold : active_) {
+      if (badness(holds_[hold].effect) >= badness(holds_[worst].effect)) worst = hold;
+    }
+    return holds_[worst].effect;
   }
 
   /// The lowest fault whose hold ends there if the target got better, else the lowest that begins.
@@ -85,20 +115,34 @@ class TargetTimeline {
     return boundaries_[first].fault;
   }
 
-  Target target_;
   const std::vector<Hold>& holds_;
   std::vector<Boundary> boundaries_;
-  std::multiset<uint32_t> active_;  // losses of the active holds
+  std::vector<size_t> active_;  // in the order of beginning
 };
 
 }  // namespace
+
+Target target_of(const Effect& effect) {
+  Target target{effect.index(), {}};
+  size_t keys = 0;
+  std::visit(
+      [&](const auto& e) {
+        for_each_field(e, [&](const auto& field, const auto& value) {
+          if (field.role == FieldRole::kKey) target.keys.at(keys++) = key_number(value);
+        });
+      },
+      effect);
+  return target;
+}
 
 std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Topology& topology,
                                      uint64_t first_sequence) {
   std::vector<Hold> holds;
   std::vector<uint32_t> owners;
+  std::vector<ScheduledEffect> schedule;
   for (uint32_t i = 0; i < faults.size(); ++i) {
     for (const Hold& hold : holds_of(faults[i], topology)) {
+      if (happens_once(hold.effect)) schedule.push_back({hold.from, hold.effect, 0, i, false});
       if (hold.from >= hold.until) continue;
       holds.push_back(hold);
       owners.push_back(i);
@@ -106,11 +150,10 @@ std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Top
   }
   std::map<Target, TargetTimeline> timelines;
   for (size_t i = 0; i < holds.size(); ++i) {
-    timelines.try_emplace(holds[i].target, holds[i].target, holds).first->second.add(owners[i], i);
+    timelines.try_emplace(target_of(holds[i].effect), holds).first->second.add(owners[i], i);
   }
-  std::vector<ScheduledEffect> schedule;
   for (auto& [target, timeline] : timelines) timeline.emit(schedule);
-  // Equal instants keep the order of targets, which is that of the map.
+  // Equal instants keep the order of targets, which is that of the map; what happens once is first.
   std::stable_sort(schedule.begin(), schedule.end(),
                    [](const ScheduledEffect& a, const ScheduledEffect& b) { return a.at < b.at; });
   for (ScheduledEffect& effect : schedule) effect.sequence = first_sequence++;
@@ -118,34 +161,17 @@ std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Top
 }
 
 void FaultState::apply(const Effect& effect) {
-  Target target;
-  bool degraded = false;
-  Probability loss;
-  if (const auto* wire = std::get_if<WireState>(&effect)) {
-    target = {TargetKind::kWireLight, wire->wire, {}};
-    degraded = !wire->up;
-  } else if (const auto* lossy = std::get_if<WireLoss>(&effect)) {
-    target = {TargetKind::kWireFrames, lossy->wire, {}};
-    degraded = lossy->loss.ppb != 0;
-    loss = lossy->loss;
-  } else if (const auto* denial = std::get_if<EvDenial>(&effect)) {
-    target = {TargetKind::kPath, {}, {}, denial->host, denial->ev, denial->toward};
-    degraded = denial->denied;
+  if (happens_once(effect)) return;
+  if (is_as_built(effect)) {
+    degraded_.erase(target_of(effect));
   } else {
-    const auto& carrier = std::get<PortCarrier>(effect);
-    target = {TargetKind::kCarrier, {}, carrier.port};
-    degraded = !carrier.up;
-  }
-  if (degraded) {
-    degraded_[target] = loss;
-  } else {
-    degraded_.erase(target);
+    degraded_.insert_or_assign(target_of(effect), effect);
   }
 }
 
-std::vector<Target> FaultState::degraded_targets() const {
-  std::vector<Target> targets;
-  for (const auto& [target, loss] : degraded_) targets.push_back(target);
+std::vector<Effect> FaultState::degraded_targets() const {
+  std::vector<Effect> targets;
+  for (const auto& [target, effect] : degraded_) targets.push_back(effect);
   return targets;
 }
 
@@ -160,7 +186,7 @@ FaultState replay(const std::vector<ScheduledEffect>& schedule, FabricTime until
 bool is_healed(const Fault& fault, const Topology& topology, const FaultState& state) {
   const std::vector<Hold> holds = holds_of(fault, topology);
   return std::none_of(holds.begin(), holds.end(),
-                      [&](const Hold& hold) { return state.degraded(hold.target); });
+                      [&](const Hold& hold) { return state.degraded(hold.effect); });
 }
 
 }  // namespace mrclab::faults

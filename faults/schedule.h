@@ -1,6 +1,7 @@
 #pragma once
 // Faults compiled into effects, and the tracker that says what is still degraded.
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -10,11 +11,19 @@
 
 namespace mrclab::faults {
 
+/// What an effect is about: its place in the variant and its keys, in an order that never changes.
+struct Target {
+  size_t effect = 0;
+  std::array<uint64_t, 3> keys{};
+  auto operator<=>(const Target&) const = default;
+};
+Target target_of(const Effect& effect);
+
 /// Effects of all faults, sorted by (at, sequence), sequence counting from `first_sequence`. Faults
-/// that overlap on a target compose: it is healthy only when no fault holds it, and of several
-/// losses the highest counts. So every effect is an absolute state, and replaying them needs no
-/// memory. ScheduledEffect::fault is the index in `faults` of the one whose hold begins or ends
-/// there.
+/// that overlap on a target compose: it is as built only when no fault holds it, and of several
+/// states the worse counts (of states that are not worse or better than each other, the one that
+/// began last). So every effect is an absolute state, and replaying them needs no memory.
+/// ScheduledEffect::fault is the index in `faults` of the one whose hold begins or ends there.
 std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Topology& topology,
                                      uint64_t first_sequence = 0);
 
@@ -22,13 +31,13 @@ std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Top
 class FaultState {
  public:
   void apply(const Effect& effect);
-  bool degraded(const Target& target) const { return degraded_.contains(target); }
+  bool degraded(const Effect& target) const { return degraded_.contains(target_of(target)); }
   bool all_healthy() const { return degraded_.empty(); }
-  /// In the order of Target.
-  std::vector<Target> degraded_targets() const;
+  /// In the order of targets.
+  std::vector<Effect> degraded_targets() const;
 
  private:
-  std::map<Target, Probability> degraded_;
+  std::map<Target, Effect> degraded_;
 };
 
 /// The state after all effects with at <= `until`.

@@ -66,12 +66,7 @@ void read_until(const std::string& text, Scenario& out) {
 void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) {
   const auto list = document.get("faults");
   if (!list) return;
-  out.faults = faults::parse_faults(*list, names);
-  const std::vector<YamlValue> entries = list->items();
-  for (size_t i = 0; i < out.faults.size(); ++i) {
-    if (out.faults[i].at < out.end) continue;
-    entries[i].require("at").fail_expecting("an instant before the end at " + exact(out.end));
-  }
+  out.faults = faults::parse_faults(*list, names, out.end);
   out.schedule = faults::compile(out.faults, out.topology);
 }
 

@@ -16,12 +16,27 @@ namespace {
 
 constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
+Fault of(FaultKind kind, FabricTime at, FabricTime duration, Targets targets) {
+  Fault fault{at, kind, std::move(targets), {}};
+  if (duration != FabricTime::never()) fault.settings.set(Parameter::kFor, duration.ps());
+  return fault;
+}
+
 Fault link_down(FabricTime at, FabricTime duration, LinkId link = LinkId{0}) {
-  return {at, LinkDown{{link}, duration}};
+  return of(FaultKind::kLinkDown, at, duration, {.links = {link}});
 }
 
 Fault lossy(FabricTime at, FabricTime duration, uint32_t percent) {
-  return {at, WireLossFault{{WireId{0}}, Probability{percent * 10'000'000}, false, duration}};
+  Fault fault = of(FaultKind::kWireLoss, at, duration, {.wires = {WireId{0}}});
+  fault.settings.set(Parameter::kLoss, percent * 10'000'000);
+  return fault;
+}
+
+Fault glitch(FabricTime at, OpticId optic, FabricTime down, FabricTime stagger) {
+  Fault fault = of(FaultKind::kOpticGlitch, at, FabricTime::never(), {.optics = {optic}});
+  fault.settings.set(Parameter::kDown, down.ps());
+  fault.settings.set(Parameter::kStagger, stagger.ps());
+  return fault;
 }
 
 /// "300us wire 0 down fault 0", one effect per line, in the order of the schedule.
@@ -34,7 +49,7 @@ std::string text_of(const std::vector<ScheduledEffect>& schedule, const Topology
     } else if (const auto* loss = std::get_if<WireLoss>(&e.effect)) {
       text += "loss " + t.wire_name(loss->wire) + " " + exact(loss->loss);
     } else if (const auto* denial = std::get_if<EvDenial>(&e.effect)) {
-      text += describe(t, *denial);
+      text += target_name(t, *denial) + (denial->denied ? " denied" : " allowed");
     } else {
       const auto& carrier = std::get<PortCarrier>(e.effect);
       text += "carrier " + t.port_name(carrier.port) + (carrier.up ? " up" : " down");
@@ -61,8 +76,8 @@ TEST_CASE("a link that goes down and comes back is eight effects at two instants
 
 TEST_CASE("the links of an optic go down one after the other, each for its own time") {
   const Topology t = test::octet();
-  const auto schedule = compile(
-      {{us(300), OpticGlitch{{t.port(*t.find_port("p0.t0-0:d0")).optic}, us(100), us(20)}}}, t);
+  const auto schedule =
+      compile({glitch(us(300), t.port(*t.find_port("p0.t0-0:d0")).optic, us(100), us(20))}, t);
   REQUIRE(schedule.size() == 4 * 8);
   // Carrier at the hosts: down at 300, 320, 340, 360; up at 400, 420, 440, 460.
   std::vector<std::pair<int64_t, std::string>> downs;
@@ -80,10 +95,10 @@ TEST_CASE("the links of an optic go down one after the other, each for its own t
 
 TEST_CASE("a schedule is sorted, its sequence numbers count from where they were told") {
   const Topology t = test::octet();
-  const auto schedule = compile({link_down(us(50), us(5), LinkId{7}),
-                                 {us(1), OpticGlitch{{OpticId{3}}, us(100), us(7)}},
-                                 lossy(us(20), us(40), 5)},
-                                t, 1000);
+  const auto schedule =
+      compile({link_down(us(50), us(5), LinkId{7}), glitch(us(1), OpticId{3}, us(100), us(7)),
+               lossy(us(20), us(40), 5)},
+              t, 1000);
   for (size_t i = 0; i < schedule.size(); ++i) {
     CHECK(schedule[i].sequence == 1000 + i);
     if (i > 0) CHECK(schedule[i - 1].at <= schedule[i].at);
@@ -132,8 +147,8 @@ TEST_CASE("a target comes back only when the last fault lets go of it") {
 TEST_CASE("one end of a link may be held longer than the other") {
   const Topology t = test::two_rows();
   // Link 0 down in [10, 20); its wire towards the T0 dark in [15, 40).
-  const Fault dark{us(15),
-                   WireLossFault{{WireId{0}}, Probability{Probability::kOne}, true, us(25)}};
+  Fault dark = of(FaultKind::kWireLoss, us(15), us(25), {.wires = {WireId{0}}});
+  dark.settings.set(Parameter::kCarrier, 1);
   CHECK(text_of(compile({link_down(us(10), us(10)), dark}, t), t) ==
         "10us wire h0:p0->p0.t0-0:d0 down fault 0\n"
         "10us wire p0.t0-0:d0->h0:p0 down fault 0\n"
@@ -181,9 +196,9 @@ TEST_CASE("the tracker says what is degraded at an instant, and when a fault is 
   CHECK(replay(schedule, us(9)).all_healthy());
   const FaultState at_17 = replay(schedule, us(17));
   REQUIRE(at_17.degraded_targets().size() == 5);
-  CHECK(at_17.degraded({TargetKind::kWireLight, WireId{0}, {}}));
-  CHECK(at_17.degraded({TargetKind::kWireFrames, WireId{0}, {}}));
-  CHECK_FALSE(at_17.degraded({TargetKind::kWireFrames, WireId{1}, {}}));
+  CHECK(at_17.degraded(WireState{WireId{0}}));
+  CHECK(at_17.degraded(random_loss(WireId{0}, {})));
+  CHECK_FALSE(at_17.degraded(random_loss(WireId{1}, {})));
   CHECK_FALSE(is_healed(faults[0], t, at_17));
   const FaultState at_20 = replay(schedule, us(20));
   CHECK(is_healed(faults[0], t, at_20));
@@ -224,17 +239,18 @@ TEST_CASE("whatever overlaps, the compiled state equals the union of the holds a
     }
     const auto schedule = compile(faults, t);
     for (int64_t now = 0; now < 35; ++now) {
-      std::map<Target, uint32_t> expected;  // target -> loss
+      std::map<Target, Effect> expected;
       for (const Fault& fault : faults) {
         for (const Hold& hold : holds_of(fault, t)) {
           if (hold.from > us(now) || hold.until <= us(now)) continue;
-          uint32_t& loss = expected[hold.target];
-          loss = std::max(loss, hold.loss.ppb);
+          Effect& worst = expected.try_emplace(target_of(hold.effect), hold.effect).first->second;
+          const auto* loss = std::get_if<WireLoss>(&hold.effect);
+          if (loss && loss->loss > std::get<WireLoss>(worst).loss) worst = *loss;
         }
       }
       const FaultState compiled = replay(schedule, us(now));
-      std::vector<Target> wanted;
-      for (const auto& [target, loss] : expected) wanted.push_back(target);
+      std::vector<Effect> wanted;
+      for (const auto& [target, effect] : expected) wanted.push_back(effect);
       REQUIRE(compiled.degraded_targets() == wanted);
     }
   }
@@ -243,7 +259,8 @@ TEST_CASE("whatever overlaps, the compiled state equals the union of the holds a
 TEST_CASE("a path is allowed again when the last denylist that names it ends, and then exactly") {
   const Topology t = test::two_rows();
   const auto deny = [](FabricTime at, FabricTime duration, std::vector<NodeId> toward) {
-    return Fault{at, DenylistFault{{NodeId{0}}, {ev_of({1, 0})}, std::move(toward), duration}};
+    return of(FaultKind::kDenylist, at, duration,
+              {.nodes = {NodeId{0}}, .evs = {ev_of({1, 0})}, .toward = std::move(toward)});
   };
   const std::vector<Fault> faults{deny(us(10), us(10), {}), deny(us(15), us(15), {}),
                                   deny(us(12), us(4), {NodeId{1}})};
@@ -255,5 +272,42 @@ TEST_CASE("a path is allowed again when the last denylist that names it ends, an
         "30us h0 p1/u0 allowed fault 1 heals\n");
   CHECK(!is_healed(faults[1], t, replay(schedule, us(29))));
   CHECK(is_healed(faults[1], t, replay(schedule)));
+  CHECK(replay(schedule).all_healthy());
+}
+
+TEST_CASE("of two states of a switch the worse counts, and a burst is no state") {
+  const Topology t = test::octet();
+  const NodeId node = t.t1(0, 0);
+  Fault burst = of(FaultKind::kIncast, us(12), FabricTime::never(),
+                   {.nodes = {NodeId{1}}, .toward = {NodeId{0}}});
+  burst.settings.set(Parameter::kSize, 4096);
+  const auto schedule =
+      compile({of(FaultKind::kSwitchHang, us(10), us(30), {.nodes = {node}}),
+               of(FaultKind::kSwitchCrash, us(15), us(10), {.nodes = {node}}), burst},
+              t);
+  std::string states;
+  for (const ScheduledEffect& e : schedule) {
+    if (std::holds_alternative<SwitchState>(e.effect)) {
+      states += exact(e.at) + " " + describe(t, e.effect) + (e.heals ? " heals\n" : "\n");
+    }
+    if (std::holds_alternative<HostBurst>(e.effect)) states += exact(e.at) + " burst\n";
+  }
+  CHECK(states ==
+        "10us switch_state p0.t1-0 work=hung\n"
+        "12us burst\n"
+        "15us switch_state p0.t1-0 work=down\n"
+        "25us switch_state p0.t1-0 work=hung heals\n"
+        "40us switch_state p0.t1-0 as built heals\n");
+  CHECK(replay(schedule).all_healthy());
+}
+
+TEST_CASE("the losses of one entropy value lie beside that of all frames") {
+  const Topology t = test::octet();
+  Fault one = of(FaultKind::kLossyEv, us(10), us(10),
+                 {.nodes = {NodeId{0}}, .evs = {ev_of({0, 0}), ev_of({0, 1})}});
+  one.settings.set(Parameter::kLoss, 200'000'000);
+  const auto schedule = compile({one, lossy(us(12), us(2), 5)}, t);
+  CHECK(replay(schedule, us(13)).degraded_targets().size() == 3);
+  CHECK(replay(schedule, us(15)).degraded_targets().size() == 2);
   CHECK(replay(schedule).all_healthy());
 }

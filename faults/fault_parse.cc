@@ -1,0 +1,310 @@
+// Faults from files, by the table of kinds.
+
+#include <algorithm>
+#include <functional>
+
+#include "fabric/path_pattern.h"
+#include "faults/fault.h"
+
+namespace mrclab::faults {
+namespace {
+
+constexpr std::string_view kUntil = "until";
+
+bool takes_duration(FaultKind kind) { return info(kind).takes(Parameter::kFor); }
+
+// --- targets -------------------------------------------------------------------------------------
+
+/// Either `wire: "a->b"`, or `link:` with a direction: up is from the host towards the T1.
+std::vector<WireId> read_wires(const YamlValue& body, NameResolver& names) {
+  const auto link = body.get("link");
+  const auto wire = body.get("wire");
+  const auto direction = body.get("direction");
+  if (wire && link) body.fail_at_key("link", "a link and a wire", "one of them");
+  if (wire) {
+    if (direction) {
+      body.fail_at_key("direction", "the direction of a wire", "none: a wire has its own");
+    }
+    return names.wires(*wire);
+  }
+  const size_t which = direction ? direction->as_word({"both", "up", "down"}) : 0;
+  std::vector<WireId> wires;
+  for (const LinkId id : names.links(body.require("link"))) {
+    const Link& ends = names.topology().link(id);
+    if (which != 2) wires.push_back(ends.a_to_b);
+    if (which != 1) wires.push_back(ends.b_to_a);
+  }
+  std::sort(wires.begin(), wires.end());
+  return wires;
+}
+
+void read_wires_or_switches(const YamlValue& body, NameResolver& names, Targets& out) {
+  const auto node = body.get("switch");
+  if (!node) {
+    out.wires = read_wires(body, names);
+    return;
+  }
+  for (const std::string_view key : {"wire", "link", "direction"}) {
+    if (body.get(key)) body.fail_at_key(key, "a switch and a wire", "one of them");
+  }
+  out.nodes = names.switches(*node);
+}
+
+std::vector<EntropyValue> read_evs(const YamlValue& value, NameResolver& names) {
+  std::vector<EntropyValue> evs;
+  for (const Path path : read_paths(value, names.topology())) evs.push_back(ev_of(path));
+  return evs;
+}
+
+/// Ports of switches, which stand for the routes that lead out of them.
+std::vector<PortRef> read_routes(const YamlValue& value, NameResolver& names) {
+  std::vector<PortRef> ports = names.ports(value);
+  for (const PortRef port : ports) {
+    if (names.topology().node(port.node).role != NodeRole::kHost) continue;
+    value.fail("the port of a host, " + names.topology().port_name(port), "a port of a switch");
+  }
+  return ports;
+}
+
+void read_wrong_route(const YamlValue& body, NameResolver& names, Targets& out) {
+  out.ports = read_routes(body.require("route"), names);
+  const YamlValue to = body.require("to");
+  const std::vector<PortRef> ports = read_routes(to, names);
+  if (ports.size() != 1) to.fail_expecting("one port");
+  out.to = ports[0];
+  for (const PortRef port : out.ports) {
+    if (port.node == ports[0].node && port != ports[0]) continue;
+    to.fail_expecting("another port of the same switch");
+  }
+}
+
+/// Every switch that is named needs two ports at least, or nothing would change.
+void check_stale(const YamlValue& body, const Targets& targets) {
+  for (const PortRef port : targets.ports) {
+    const auto same_switch = [&](PortRef other) { return other.node == port.node; };
+    if (std::count_if(targets.ports.begin(), targets.ports.end(), same_switch) > 1) continue;
+    body.require("route").fail_expecting("two or more ports of the same switch");
+  }
+}
+
+void read_burst(const YamlValue& body, NameResolver& names, Targets& out) {
+  out.nodes = names.hosts(body.require("from"));
+  const YamlValue to = body.require("to");
+  out.toward = names.hosts(to);
+  if (out.toward.size() != 1) to.fail_expecting("one host");
+  std::erase(out.nodes, out.toward[0]);
+  if (out.nodes.empty()) body.require("from").fail_expecting("a host other than the receiver");
+}
+
+Targets read_targets(FaultKind kind, const YamlValue& body, NameResolver& names) {
+  Targets out;
+  switch (info(kind).targets) {
+    case TargetForm::kLinks: out.links = names.links(body.require("link")); break;
+    case TargetForm::kWires: out.wires = read_wires(body, names); break;
+    case TargetForm::kWiresOrSwitches: read_wires_or_switches(body, names, out); break;
+    case TargetForm::kOptics: out.optics = names.optics(body.require("optic")); break;
+    case TargetForm::kPorts: out.ports = names.ports(body.require("port")); break;
+    case TargetForm::kHosts: out.nodes = names.hosts(body.require("host")); break;
+    case TargetForm::kSwitches: out.nodes = names.switches(body.require("switch")); break;
+    case TargetForm::kPlanes: out.planes = names.planes(body.require("plane")); break;
+    case TargetForm::kHostPaths:
+    case TargetForm::kDenials:
+      out.nodes = names.hosts(body.require("host"));
+      out.evs = read_evs(body.require("path"), names);
+      if (const auto toward = body.get("toward")) out.toward = names.hosts(*toward);
+      break;
+    case TargetForm::kRoutes: out.ports = read_routes(body.require("route"), names); break;
+    case TargetForm::kRoutesTo: read_wrong_route(body, names, out); break;
+    case TargetForm::kBurst: read_burst(body, names, out); break;
+  }
+  if (kind == FaultKind::kStaleTable) check_stale(body, out);
+  return out;
+}
+
+// --- settings ------------------------------------------------------------------------------------
+
+int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
+  const auto within = [&](int64_t n, const std::string& min, const std::string& max) {
+    if (n < parameter.min || n > parameter.max) {
+      value.fail_expecting(n < parameter.min ? "at least " + min : "at most " + max);
+    }
+    return n;
+  };
+  const int64_t min = parameter.min;
+  const int64_t max = parameter.max;
+  switch (parameter.quantity) {
+    case Quantity::kTime:
+      return within(value.as_time().ps(), exact(FabricTime::from_ps(min)),
+                    exact(FabricTime::from_ps(max)));
+    case Quantity::kShare: return within(value.as_probability().ppb, "a share above 0%", "100%");
+    case Quantity::kErrorRate:
+      return within(static_cast<int64_t>(value.as_error_rate().per_quadrillion), "1e-15",
+                    exact(BitErrorRate{static_cast<uint64_t>(max)}));
+    case Quantity::kBitRate: return static_cast<int64_t>(value.as_rate().bps);
+    case Quantity::kBytes:
+      return within(static_cast<int64_t>(value.as_bytes().value),
+                    exact(Bytes{static_cast<uint64_t>(min)}),
+                    exact(Bytes{static_cast<uint64_t>(max)}));
+    case Quantity::kCount: return value.as_integer(min, max);
+    case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word({"keep", "lost"}));
+  }
+  return 0;
+}
+
+/// `until: <instant>` is another way to say `for`.
+void read_until(const YamlValue& body, FabricTime at, Settings& out) {
+  const auto until = body.get(kUntil);
+  if (!until) return;
+  if (out.has(Parameter::kFor)) body.fail_at_key(kUntil, "\"until\" beside \"for\"", "one of them");
+  const FabricTime instant = until->as_time();
+  if (instant <= at) until->fail_expecting("an instant after " + exact(at));
+  out.set(Parameter::kFor, (instant - at).ps());
+}
+
+/// What one parameter says about others, in the kinds where it does.
+void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
+  if (kind != FaultKind::kWireLoss) return;
+  const bool every = settings.has(Parameter::kEvery);
+  const bool bursts = settings.has(Parameter::kBurst) || settings.has(Parameter::kGap);
+  if (settings.count(Parameter::kCarrier) == 1) {
+    if (every || bursts || settings.count(Parameter::kLoss, Probability::kOne) != Probability::kOne)
+      body.fail_at_key("carrier", "a lost carrier beside a loss",
+                       "one of them: nothing passes when the carrier is lost");
+    settings.unset(Parameter::kLoss);
+    return;
+  }
+  if (every && (bursts || settings.has(Parameter::kLoss))) {
+    body.fail_at_key("every", "\"every\" beside a loss at random", "one of them");
+  }
+  if (!every && !settings.has(Parameter::kLoss)) body.require("loss");
+  if (settings.has(Parameter::kBurst) != settings.has(Parameter::kGap)) {
+    body.fail("\"burst\" and \"gap\" not together", "both: mean frames of bad and good stretches");
+  }
+}
+
+Settings read_settings(FaultKind kind, FabricTime at, const YamlValue& body, NameResolver& names) {
+  Settings settings;
+  for (const ParameterUse& use : info(kind).parameters) {
+    const ParameterInfo& parameter = info(use.parameter);
+    const auto value = use.required ? body.require(parameter.name) : body.get(parameter.name);
+    if (value) settings.set(use.parameter, read_quantity(*value, parameter));
+  }
+  if (takes_duration(kind)) read_until(body, at, settings);
+  if (info(kind).takes(Parameter::kSeed) && !settings.has(Parameter::kSeed)) {
+    settings.set(Parameter::kSeed, names.draw_below(1'000'000'000));
+  }
+  check_settings(kind, body, settings);
+  return settings;
+}
+
+std::vector<std::string_view> known_keys(FaultKind kind) {
+  const auto targets = keys_of(info(kind).targets);
+  std::vector<std::string_view> keys(targets.begin(), targets.end());
+  for (const ParameterUse& use : info(kind).parameters) keys.push_back(info(use.parameter).name);
+  if (takes_duration(kind)) keys.push_back(kUntil);
+  return keys;
+}
+
+// --- entries -------------------------------------------------------------------------------------
+
+std::vector<std::string> kind_names() {
+  std::vector<std::string> words;
+  for (const FaultInfo& row : all_faults()) words.emplace_back(row.name);
+  return words;
+}
+
+/// The one fault of a map beside the keys in `others`.
+std::pair<FaultKind, YamlValue> kind_and_body(const YamlValue& entry,
+                                              std::initializer_list<std::string_view> others) {
+  std::optional<std::pair<FaultKind, YamlValue>> result;
+  for (const auto& [key, body] : entry.members()) {
+    if (std::find(others.begin(), others.end(), key) != others.end()) continue;
+    const auto kind = find_fault(key);
+    if (!kind) {
+      entry.fail_at_key(key, "the fault " + in_quotes(key), one_of(key, kind_names()));
+    }
+    if (result) entry.fail_at_key(key, "a second fault " + in_quotes(key), "one fault per entry");
+    result.emplace(*kind, body);
+  }
+  if (!result) entry.fail("no fault beside \"at\"", one_of("", kind_names()));
+  return *result;
+}
+
+/// Reads entries into one list, and keeps its bounds.
+class EntryReader {
+ public:
+  EntryReader(NameResolver& names, FabricTime end) : names_(names), end_(end) {}
+
+  void read(const YamlValue& entry) {
+    const YamlValue at = entry.require("at");
+    const FabricTime first = at.as_time();
+    if (first >= end_) at.fail_expecting("an instant before the end at " + exact(end_));
+    const auto every = entry.get("every");
+    if (!every) {
+      for (const std::string_view key : {"times", "until"}) {
+        if (entry.get(key))
+          entry.fail_at_key(key, in_quotes(key) + " alone", "\"every\" beside it");
+      }
+      return add_all(entry, first);
+    }
+    const FabricTime step = every->as_time();
+    if (step == FabricTime::zero()) every->fail_expecting("a duration above 0");
+    const auto times = entry.get("times");
+    const auto until = entry.get("until");
+    const int64_t most =
+        times ? times->as_integer(1, int64_t{kMaxFaults}) : int64_t{kMaxFaults} + 1;
+    const FabricTime stop = std::min(end_, until ? until->as_time() : end_);
+    if (!times && stop == FabricTime::never()) {
+      entry.fail_at_key("every", "\"every\" without an end", "\"until\" or \"times\"");
+    }
+    FabricTime now = first;
+    for (int64_t i = 0; i < most && now < stop; ++i, now += step) add_all(entry, now);
+  }
+
+  std::vector<Fault> take() { return std::move(faults_); }
+
+ private:
+  void add_all(const YamlValue& entry, FabricTime at) {
+    const auto parallel = entry.get("parallel");
+    if (!parallel) return add(entry, at, {"at", "every", "until", "times"});
+    for (const auto& [key, body] : entry.members()) {
+      if (find_fault(key)) entry.fail_at_key(key, "a fault beside \"parallel\"", "it in the list");
+    }
+    entry.only_keys({"at", "every", "until", "times", "parallel"});
+    const std::vector<YamlValue> items = parallel->items();
+    if (items.empty()) parallel->fail("an empty list", "at least one fault");
+    for (const YamlValue& item : items) add(item, at, {});
+  }
+
+  void add(const YamlValue& entry, FabricTime at, std::initializer_list<std::string_view> others) {
+    if (faults_.size() >= kMaxFaults) {
+      entry.fail("more faults", "at most " + std::to_string(kMaxFaults));
+    }
+    const auto [kind, body] = kind_and_body(entry, others);
+    faults_.push_back(parse_fault(kind, at, body, names_));
+  }
+
+  NameResolver& names_;
+  FabricTime end_;
+  std::vector<Fault> faults_;
+};
+
+}  // namespace
+
+Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameResolver& names) {
+  const std::vector<std::string_view> keys = known_keys(kind);
+  body.only_keys(keys);
+  Fault fault{at, kind, read_targets(kind, body, names), read_settings(kind, at, body, names)};
+  if (holds_of(fault, names.topology()).size() > kMaxHoldsPerFault) {
+    body.fail("a fault with too many targets", "at most " + std::to_string(kMaxHoldsPerFault));
+  }
+  return fault;
+}
+
+std::vector<Fault> parse_faults(const YamlValue& list, NameResolver& names, FabricTime end) {
+  EntryReader reader(names, end);
+  for (const YamlValue& entry : list.items()) reader.read(entry);
+  return reader.take();
+}
+
+}  // namespace mrclab::faults
