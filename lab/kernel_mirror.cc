@@ -45,11 +45,26 @@ std::vector<CarrierOutage> carrier_outages(const Topology& topology,
 KernelMirror::KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
                            SetLink set_link)
     : topology_(topology), set_link_(std::move(set_link)) {
-  for (const CarrierOutage& outage : carrier_outages(topology, schedule)) {
-    const Link& link = topology.link(outage.link);
+  replace(schedule);
+}
+
+void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
+  std::vector<Item> before = std::move(items_);
+  items_.clear();
+  for (const CarrierOutage& outage : carrier_outages(topology_, schedule)) {
+    const Link& link = topology_.link(outage.link);
     const FabricTime head_start =
-        std::max(topology.lookahead(link.a_to_b), topology.lookahead(link.b_to_a));
-    items_.push_back({outage, outage.down + head_start, State::kPending});
+        std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));
+    Item item{outage, outage.down + head_start, State::kPending};
+    const auto known = std::find_if(before.begin(), before.end(), [&](const Item& old) {
+      return old.outage.link == outage.link && old.outage.down == outage.down;
+    });
+    if (known != before.end()) {
+      // What was brought to its end, or left out, for an end that it no longer has begins again.
+      const bool begins_again = known->state == State::kDone && known->outage.up != outage.up;
+      item.state = begins_again ? State::kPending : known->state;
+    }
+    items_.push_back(item);
   }
 }
 

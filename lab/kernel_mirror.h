@@ -40,6 +40,10 @@ class KernelMirror {
   KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
                SetLink set_link);
 
+  /// The schedule is another one from an instant on that nobody has committed. What is down in the
+  /// kernel stays so until its outage ends, whenever that now is.
+  void replace(const std::vector<ScheduledEffect>& schedule);
+
   /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
   /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
   void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());

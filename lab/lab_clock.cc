@@ -28,11 +28,9 @@ constexpr int64_t kBrakeNs = ClockPage::kLeadNs + 10'000'000;
 
 }  // namespace
 
-LabClock::LabClock(LiveLab& lab, const Topology& topology, std::vector<ScheduledEffect> schedule,
-                   bool exact)
+LabClock::LabClock(LiveLab& lab, const Topology& topology, bool exact)
     : lab_(lab),
       topology_(topology),
-      schedule_(std::move(schedule)),
       exact_(exact),
       lookahead_(shortest_lookahead(topology)),
       watch_(lab) {}
@@ -114,7 +112,7 @@ void LabClock::begin_fault_step() {
   const FabricTime from = lab_.limit();
   if (!fault_at_) {
     uint64_t instants = 0;
-    for (const ScheduledEffect& effect : schedule_) {
+    for (const ScheduledEffect& effect : lab_.schedule()) {
       if (effect.at <= from || effect.at == fault_at_) continue;
       fault_at_ = effect.at;
       if (++instants == pending_->count) break;
@@ -194,7 +192,7 @@ void LabClock::finish(const char* result) {
   }
   if (fault_at_) {
     outcome_["effects"] = json::array();
-    for (const ScheduledEffect& effect : schedule_) {
+    for (const ScheduledEffect& effect : lab_.schedule()) {
       if (effect.at == *fault_at_) {
         outcome_["effects"].push_back(describe(topology_, effect.effect));
       }

@@ -34,9 +34,8 @@ class LabClock {
   /// A step gives up this much fabric time later.
   static constexpr FabricTime kMaxStep = FabricTime::from_ms(10);
 
-  /// `schedule` is sorted by time. `exact`: the packets carry the time, so steps are possible.
-  LabClock(LiveLab& lab, const Topology& topology, std::vector<ScheduledEffect> schedule,
-           bool exact);
+  /// `exact`: the packets carry the time, so steps are possible.
+  LabClock(LiveLab& lab, const Topology& topology, bool exact);
 
   /// Lets time start, or stands before it does.
   void start(bool paused);
@@ -77,7 +76,6 @@ class LabClock {
 
   LiveLab& lab_;
   const Topology& topology_;
-  std::vector<ScheduledEffect> schedule_;
   bool exact_;
   FabricTime lookahead_;
   DaemonWatch watch_;

@@ -11,7 +11,7 @@ LinkGuard::LinkGuard(LiveFabric& fabric)
       epoll_(netio::check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))) {
   for (const NodeSite& site : fabric.topology().nodes) {
     watches_.emplace_back(fabric.network_namespace(site.id));
-    reported_.emplace_back(site.ports.size(), false);
+    ports_.emplace_back(site.ports.size());
     epoll_event event{.events = EPOLLIN, .data = {.u32 = site.id.value}};
     netio::check_system_call(
         "watch links", ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watches_.back().fd(), &event));
@@ -26,8 +26,10 @@ std::vector<ForeignLinkChange> LinkGuard::check() {
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < count; ++i) {
     const NodeId node{events[static_cast<size_t>(i)].data.u32};
-    watches_[node.value].read();
-    watches_[node.value].clear_overrun();
+    netio::LinkWatch& watch = watches_[node.value];
+    watch.read();
+    watch.clear_overrun();
+    for (const netio::QdiscEvent& event : watch.take_qdiscs()) tell_qdisc(node, event, found);
     look_at(node, found);
   }
   return found;
@@ -43,9 +45,26 @@ void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
     for (const netio::LinkState& link : links) {
       if (link.name == site.ports[i].name) up = link.admin_up;
     }
-    const bool differs = up != fabric_.link_is_up(site.ports[i].link);
-    if (differs && !reported_[node.value][i]) found.push_back({{node, PortId{i}}, up});
-    reported_[node.value][i] = differs;
+    PortState& known = ports_[node.value][i];
+    if (up == known.up) continue;
+    known.up = up;
+    if (up == fabric_.link_is_up(site.ports[i].link) && !known.set_down) continue;  // our own doing
+    known.set_down = !up;
+    found.push_back({.port = {node, PortId{i}},
+                     .kind = up ? ForeignLinkChange::Kind::kUp : ForeignLinkChange::Kind::kDown,
+                     .what = up ? "set up" : "set down"});
+  }
+}
+
+void LinkGuard::tell_qdisc(NodeId node, const netio::QdiscEvent& event,
+                           std::vector<ForeignLinkChange>& found) const {
+  const NodeSite& site = fabric_.topology().node(node);
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const PortRef port{node, PortId{i}};
+    if (fabric_.interface_index(port) != static_cast<int>(event.ifindex)) continue;
+    found.push_back({.port = port,
+                     .what = (event.removed ? "took " : "put ") + event.kind +
+                             (event.removed ? " from" : " on")});
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Notices when somebody other than the lab sets a link down: every change that the
-// kernel reports is compared with what the lab wants that link to be.
+// Notices when somebody other than the lab sets a link down, or hangs a queueing discipline on it (tc):
+// every change that the kernel reports is compared with what the lab wants that link to be.
 
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "lab/bring_up.h"
@@ -11,10 +11,12 @@
 
 namespace mrclab::lab {
 
-/// A port whose kernel state is not what the lab set.
+/// What somebody has done to a port.
 struct ForeignLinkChange {
+  enum class Kind : uint8_t { kDown, kUp, kQdisc };
   PortRef port;
-  bool up = false;  ///< what it is now
+  Kind kind = Kind::kQdisc;
+  std::string what;  ///< "set up", "put netem on": before the port's name
 };
 
 class LinkGuard {
@@ -24,16 +26,22 @@ class LinkGuard {
   ~LinkGuard();
 
   /// Changes since the last call, without blocking: one system call when nothing happened. Each
-  /// port is reported once per change of its state.
+  /// port is reported once when it is no longer as the lab set it, and once when it is up again.
   std::vector<ForeignLinkChange> check();
 
  private:
   void look_at(NodeId node, std::vector<ForeignLinkChange>& found);
+  void tell_qdisc(NodeId node, const netio::QdiscEvent& event,
+                  std::vector<ForeignLinkChange>& found) const;
 
   LiveFabric& fabric_;
   netio::FileDescriptor epoll_;
-  std::vector<netio::LinkWatch> watches_;    ///< by NodeId
-  std::vector<std::vector<bool>> reported_;  ///< by NodeId and port: known to differ
+  struct PortState {
+    bool up = true;         ///< as last seen
+    bool set_down = false;  ///< by somebody else, as was reported
+  };
+  std::vector<netio::LinkWatch> watches_;      ///< by NodeId
+  std::vector<std::vector<PortState>> ports_;  ///< by NodeId and port
 };
 
 }  // namespace mrclab::lab

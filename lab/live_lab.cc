@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "fabric/fabric_file.h"
+#include "netio/schedule_file.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -117,10 +118,15 @@ std::filesystem::path LiveLab::control_socket(uint32_t process) const {
   return fabric_->run_directory() / (plan_.processes[process].name + ".sock");
 }
 
+std::filesystem::path LiveLab::schedule_file() const {
+  return fabric_->run_directory() / "schedule";
+}
+
 void LiveLab::start_daemons() {
   const std::filesystem::path dir = fabric_->run_directory();
   const std::filesystem::path fabric_file = dir / "fabric.yaml";
   write_text(fabric_file, to_yaml(options_.shape));
+  netio::write_schedule_file(options_.schedule, schedule_file());
   for (uint32_t i = 0; i < plan_.processes.size(); ++i) {
     const ProcessPlan::Process& process = plan_.processes[i];
     netio::DaemonConfig config;
@@ -133,7 +139,7 @@ void LiveLab::start_daemons() {
     config.seed = options_.seed;
     config.end = options_.end;
     config.work_end = options_.work_end;
-    config.schedule = options_.schedule;
+    config.schedule_file = schedule_file();
     config.capture = options_.capture;
     config.history_bytes = options_.history_bytes;
     config.run_dir = options_.run_dir;
@@ -195,6 +201,23 @@ void LiveLab::publish_limit() {
   gate_.limit_ps.store(std::min(limit_, mirror_.limit()).ps(), std::memory_order_release);
 }
 
+FabricTime LiveLab::next_open_instant() const {
+  // Whoever is in a tick now has read an older clock, and a limit that was in force until now.
+  const netio::LabTime soon = netio::LabTime::now() + kTellAheadNs;
+  const FabricTime reached =
+      std::min(FabricTime::from_ps(gate_.limit_ps.load()), gate_.clock.fabric_at(soon));
+  return reached + FabricTime::from_ps(1);
+}
+
+void LiveLab::replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime from) {
+  options_.schedule = std::move(schedule);
+  gate_.limit_ps.store(std::min(gate_.limit_ps.load(), from.ps() - 1), std::memory_order_release);
+  netio::write_schedule_file(options_.schedule, schedule_file());
+  gate_.schedule.fetch_add(1, std::memory_order_release);
+  mirror_.replace(options_.schedule);
+  if (started_) publish_limit();
+}
+
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
@@ -240,9 +263,12 @@ void LiveLab::watch_children() {
     const bool had_finished = state == ProcessState::kFinished;
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
-    outside_faults_.push_back({fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
-                                           to_string(*children_[i].wait(milliseconds(0))),
-                                           to_string(now()), last_words(i))});
+    outside_faults_.push_back(
+        {.kind = OutsideFault::Kind::kDied,
+         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
+                             to_string(*children_[i].wait(milliseconds(0))), to_string(now()),
+                             last_words(i)),
+         .process = i});
   }
 }
 
@@ -266,17 +292,23 @@ void LiveLab::watch_heartbeats() {
     if (beat == 0 || lab_now.ns - beat < patience) continue;
     gate_.set_state(i, ProcessState::kReleased);
     outside_faults_.push_back(
-        {fmt::format("{} stood still for {} s and was taken out of the gate at {}",
-                     plan_.processes[i].name, kGatePatience.count() / 1000, to_string(now()))});
+        {.kind = OutsideFault::Kind::kStoodStill,
+         .what =
+             fmt::format("{} stood still for {} s and was taken out of the gate at {}",
+                         plan_.processes[i].name, kGatePatience.count() / 1000, to_string(now())),
+         .process = i});
   }
 }
 
 void LiveLab::watch_links() {
   for (const ForeignLinkChange& change : links_->check()) {
     if (outside_faults_.size() >= kMaxOutsideFaults) return;
-    outside_faults_.push_back(
-        {fmt::format("somebody set {} {} at {}", topology_.port_name(change.port),
-                     change.up ? "up" : "down", to_string(now()))});
+    OutsideFault fault{.what = fmt::format("somebody {} {} at {}", change.what,
+                                           topology_.port_name(change.port), to_string(now())),
+                       .port = change.port};
+    if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
+    if (change.kind == ForeignLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
+    outside_faults_.push_back(std::move(fault));
   }
 }
 

@@ -61,7 +61,17 @@ struct LiveLabOptions {
 
 /// Something happened to the lab that its model does not know.
 struct OutsideFault {
+  enum class Kind : uint8_t {
+    kLinkDown,    ///< somebody set `port` down
+    kLinkUp,      ///< and up again
+    kDied,        ///< `process` has ended
+    kStoodStill,  ///< `process` was taken out of the gate
+    kOther,       ///< told, without an effect that the model knows
+  };
+  Kind kind = Kind::kOther;
   std::string what;
+  PortRef port = {};
+  uint32_t process = netio::kNoProcess;
 };
 
 class LiveLab {
@@ -69,6 +79,9 @@ class LiveLab {
   /// How long a process may do nothing, while others wait for it, before it is taken out of the
   /// gate.
   static constexpr std::chrono::milliseconds kGatePatience{5000};
+  /// A change of the schedule takes effect this much lab time ahead: the clock's lead, and what its
+  /// writer may have been held up between reading the time and publishing.
+  static constexpr int64_t kTellAheadNs = 4 * netio::ClockPage::kLeadNs;
 
   /// Brings the fabric up and starts its daemons; time stays at 0. Throws SystemError or
   /// InputError, leaving nothing behind.
@@ -85,6 +98,12 @@ class LiveLab {
   /// the kernel mirror's own limit. The clock goes on: whoever stops a lab for long pauses it too.
   void set_limit(FabricTime limit);
   FabricTime limit() const { return limit_; }
+  /// The earliest instant from which on the schedule can still be replaced, right away: nobody can
+  /// have committed it. Where the lab stands that is the next picosecond.
+  FabricTime next_open_instant() const;
+  /// The schedule of effects, as a whole, as it is now. Up to `from`, which is at least
+  /// next_open_instant(), it is what it was. Whoever commits `from` or later does so with the new one.
+  void replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime from);
   /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
   /// the pace it had.
   void pause() { pace_.pause(netio::LabTime::now()); }
@@ -96,6 +115,7 @@ class LiveLab {
   netio::GatePage& gate() { return gate_; }
   LiveFabric& fabric() { return *fabric_; }
   const KernelMirror& mirror() const { return mirror_; }
+  const std::vector<ScheduledEffect>& schedule() const { return options_.schedule; }
   const ProcessPlan& plan() const { return plan_; }
   const std::vector<OutsideFault>& outside_faults() const { return outside_faults_; }
   pid_t pid_of(uint32_t process) const { return children_[process].pid(); }
@@ -110,6 +130,7 @@ class LiveLab {
   void start_daemons();
   void wait_until_ready();
   void publish_limit();
+  std::filesystem::path schedule_file() const;
   void step_pace();
   void watch_children();
   void watch_heartbeats();

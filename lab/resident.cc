@@ -130,8 +130,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
     write_resolved_scenario(*scenario, live.fabric().run_directory() / kScenarioFile);
   }
   const bool exact = topology.forwarding == Forwarding::kSwitchd;
-  LabClock clock(live, topology, scenario ? scenario->schedule : std::vector<ScheduledEffect>{},
-                 exact);
+  LabClock clock(live, topology, exact);
   clock.start(options.paused);
   report.send({{"ready", true}});
   report.close();

@@ -42,6 +42,7 @@ void add_reasons(analysis::TimingReport& timing, const nlohmann::json& report, b
     break;  // one example says what kind it is
   }
   note("ring_drops", "frames found no room in a receive ring");
+  note("late_effects", "effects of faults were told after their time");
   note("unknown_frames", "frames carried a trailer that is not this wire's");
   note("frame_pool_exhausted", "times there was no frame buffer");
   if (carried) note("foreign_frames", "frames came from outside the lab");

@@ -9,13 +9,13 @@
 #include <ctime>
 #include <fstream>
 
-#include "fabric/effect_text.h"
 #include "fabric/fabric_file.h"
 #include "netio/driver.h"
 #include "netio/log.h"
 #include "netio/parallel.h"
 #include "netio/rpc.h"
 #include "netio/run_recorder.h"
+#include "netio/schedule_file.h"
 #include "netio/shared_page.h"
 
 namespace mrclab::netio {
@@ -62,7 +62,8 @@ class Daemon {
     // 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
     if (!config_.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
-    apply_schedule();
+    driver_.follow_schedule(
+        [this] { return read_schedule_file(topology_, config_.schedule_file); });
     driver_.set_end(config_.end);
     add_methods();
   }
@@ -153,16 +154,6 @@ class Daemon {
     nodes_.push_back(std::move(hosted));
   }
 
-  void apply_schedule() {
-    for (const ScheduledEffect& effect : config_.schedule) {
-      for_each_concerned(topology_, effect.effect, [&](NodeId concerned) {
-        for (Hosted& hosted : nodes_) {
-          if (hosted.id == concerned) hosted.node->apply(effect);
-        }
-      });
-    }
-  }
-
   void prepare_scheduling() {
     ::prctl(PR_SET_TIMERSLACK, 1);
     ::munlockall();  // what is there stays there until somebody needs it more
@@ -230,6 +221,7 @@ class Daemon {
             {"failed_sends", driver.failed_sends},
             {"failed_send_reasons", driver.failed_send_reasons},
             {"ring_drops", driver.ring_drops},
+            {"late_effects", driver.late_effects},
             {"frame_pool_exhausted", frames_.exhausted()},
             {"gap_count", driver.gap_count},
             {"gaps", gaps},

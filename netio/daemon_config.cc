@@ -4,9 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "fabric/effect_text.h"
-#include "fabric/fabric_file.h"
-
 namespace mrclab::netio {
 namespace {
 
@@ -29,8 +26,6 @@ CaptureMode capture_mode(const std::string& name) {
 }  // namespace
 
 void write_daemon_config(const DaemonConfig& config, const std::filesystem::path& file) {
-  nlohmann::json schedule = nlohmann::json::array();
-  for (const ScheduledEffect& effect : config.schedule) schedule.push_back(to_text(effect));
   const nlohmann::json json{
       {"lab", config.lab},
       {"lab_id", config.lab_id},
@@ -42,7 +37,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"seed", config.seed},
       {"end_ps", config.end.ps()},
       {"work_end_ps", config.work_end.ps()},
-      {"schedule", schedule},
+      {"schedule_file", config.schedule_file.string()},
       {"capture", name_of(config.capture)},
       {"history_bytes", config.history_bytes},
       {"run_dir", config.run_dir.string()},
@@ -85,12 +80,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
     json.at("workload").get_to(config.workload);
     json.at("transport").get_to(config.transport);
-    const Topology topology = read_fabric_file(config.fabric_file);
-    for (const std::string& line : json.at("schedule").get<std::vector<std::string>>()) {
-      const std::optional<ScheduledEffect> effect = parse_effect(topology, line);
-      if (!effect) throw std::runtime_error("bad schedule line: " + line);
-      config.schedule.push_back(*effect);
-    }
+    config.schedule_file = json.at("schedule_file").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(file.string() + ": " + error.what());
   }

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
 
@@ -27,7 +26,7 @@ struct DaemonConfig {
   /// No application starts new work from here on, and no history is kept of what comes later: a lab
   /// that stays goes on past it.
   FabricTime work_end = FabricTime::never();
-  std::vector<ScheduledEffect> schedule;
+  std::filesystem::path schedule_file;  ///< of the whole lab; netio/schedule_file.h
   CaptureMode capture = CaptureMode::kHosts;
   uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written

@@ -98,6 +98,20 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
   sent_snapshot_.resize(ingress_.size());
 }
 
+void Driver::follow_schedule(ReadSchedule read) {
+  read_schedule_ = std::move(read);
+  take_schedule(page_.schedule.load(std::memory_order_acquire));
+}
+
+void Driver::take_schedule(uint64_t version) {
+  std::vector<bool> mine(topology_.nodes.size(), false);
+  for (const HostedNode& hosted : nodes_) mine[hosted.id.value] = true;
+  report_.late_effects += effects_.replace(topology_, mine, read_schedule_(), committed_);
+  schedule_ = version;
+  publish_next_events();
+  page_.slot(processes_.self).schedule.store(version, std::memory_order_release);
+}
+
 Driver::Tick Driver::tick() {
   const LabTime now = LabTime::now();
   moved_ = false;
@@ -105,6 +119,8 @@ Driver::Tick Driver::tick() {
   const FabricTime clock = page_.clock.fabric_at(now);
   const FabricTime limit =
       std::min({clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
+  const uint64_t schedule = page_.schedule.load(std::memory_order_acquire);  // after the limit
+  if (schedule != schedule_ && read_schedule_) take_schedule(schedule);
 
   const int64_t quiet = page_.quiet_ps.load(std::memory_order_acquire) - 1;
   for (uint32_t i = 0; i < upstream_.size(); ++i) {  // before the sent counts: see gate.h
@@ -131,6 +147,9 @@ Driver::Tick Driver::tick() {
 }
 
 void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
+  effects_.hand_out(target, [this](NodeId node, const ScheduledEffect& effect) {
+    nodes_[hosted_index_[node.value]].node->apply(effect);
+  });
   // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all of
   // it: they could have begun with the first part, and need it first.
   const FabricTime slice =
@@ -388,8 +407,8 @@ void Driver::publish(LabTime now) {
 }
 
 void Driver::publish_next_events() {
-  FabricTime next = FabricTime::never();
-  FabricTime watched = FabricTime::never();
+  FabricTime next = effects_.next();
+  FabricTime watched = effects_.next(watched_);
   for (const HostedNode& hosted : nodes_) {
     const FabricTime event = hosted.node->next_event();
     next = std::min(next, event);

@@ -15,6 +15,7 @@
 
 #include "fabric/node.h"
 #include "fabric/trailer.h"
+#include "netio/effect_feed.h"
 #include "netio/gate.h"
 #include "netio/packet_port.h"
 
@@ -41,6 +42,7 @@ struct DriverReport {
   uint64_t unknown_frames = 0;  ///< a trailer that is not this wire's: counted, dropped
   uint64_t failed_sends = 0;
   uint64_t ring_drops = 0;
+  uint64_t late_effects = 0;  ///< of the schedule, told after their time
   uint64_t in_flight_at_end = 0;
   std::vector<WireGap> gaps;  ///< at most kMaxReportedGaps
   uint64_t gap_count = 0;
@@ -71,6 +73,11 @@ class Driver {
   /// Publishes this node's next event as the one that is waited for: never() if it is not here;
   /// empty: of all nodes.
   void watch(std::optional<NodeId> node);
+
+  using ReadSchedule = std::function<std::vector<ScheduledEffect>()>;
+  /// Reads the schedule of the lab now, and again whenever the page says that there is a newer one.
+  /// To be called when all nodes have been added.
+  void follow_schedule(ReadSchedule read);
 
   struct Tick {
     bool advanced = false;     ///< fabric time was committed, or frames were moved
@@ -116,6 +123,7 @@ class Driver {
     uint64_t seen_when_unsatisfied = 0;
   };
 
+  void take_schedule(uint64_t version);
   void drain(LabTime now);
   void take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const uint8_t> bytes,
                   LabTime received, LabTime now);
@@ -160,6 +168,9 @@ class Driver {
   FabricTime earliest_need_ = FabricTime::never();  ///< among frames drained in this tick
   FabricTime shortest_lookahead_ = FabricTime::never();
   FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
+  EffectFeed effects_;
+  ReadSchedule read_schedule_;
+  uint64_t schedule_ = 0;  ///< the version in hand
   std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;

@@ -46,7 +46,9 @@ std::optional<GatePage::Quiet> GatePage::quiet() const {
   for (uint32_t i = 0; i < process_count; ++i) {
     taken += processes[i].frames_taken.load(std::memory_order_acquire);
   }
+  const uint64_t newest = schedule.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < process_count; ++i) {
+    if (processes[i].schedule.load(std::memory_order_acquire) != newest) return std::nullopt;
     const auto at = [](const std::atomic<int64_t>& ps) {
       return FabricTime::from_ps(ps.load(std::memory_order_acquire));
     };

@@ -70,6 +70,7 @@ struct alignas(64) ProcessSlot {
   std::atomic<int64_t> watched_next_ps{0};  ///< the same, of the node that a single step waits for
   std::atomic<uint64_t> frames_taken{0};
   std::atomic<uint64_t> watched_records{0};  ///< matches of a RecordWatch; before done_ps
+  std::atomic<uint64_t> schedule{0};  ///< GatePage::schedule as last read; after next_event_ps
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };
 
@@ -85,6 +86,9 @@ struct GatePage {
   /// The lab's word that nothing starts before this instant: quiet_until() as it was when the clock
   /// jumped. Saves a round through the gate for every head start in the stretch that is jumped over.
   std::atomic<int64_t> quiet_ps{0};
+  /// Counts the versions of the schedule of effects. Stored after the file, and before any limit that
+  /// lets somebody past its first difference; read after the limit.
+  std::atomic<uint64_t> schedule{0};
   /// Lab time between the processes' ticks, as the pace goes; 0: what their configuration says.
   std::atomic<int64_t> tick_ns{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
@@ -103,7 +107,8 @@ struct GatePage {
   FabricTime slowest_done() const;
   /// The earliest event in any process, if no frame is under way between two of them: until then
   /// nothing can happen in the whole lab, unless somebody outside does something. Empty while frames
-  /// are under way, and for good once a process has left the gate: what was sent to it stays unread.
+  /// are under way or somebody has not read the newest schedule yet, and for good once a process has
+  /// left the gate: what was sent to it stays unread.
   std::optional<FabricTime> quiet_until() const;
   struct Quiet {
     FabricTime next;     ///< quiet_until()

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology.h"
@@ -84,20 +85,31 @@ struct LinkEvent {
   bool deleted = false;
 };
 
-/// Link messages of one namespace. Poll fd() for reading, then read().
+/// Somebody hung a queueing discipline on an interface, changed it or took it away (tc).
+struct QdiscEvent {
+  uint32_t ifindex = 0;
+  std::string kind;  ///< "netem"
+  bool removed = false;
+};
+
+/// Link and qdisc messages of one namespace. Poll fd() for reading, then read().
 class LinkWatch {
  public:
+  static constexpr size_t kMaxQdiscs = 256;
   explicit LinkWatch(const NetworkNamespace& ns);
   int fd() const { return fd_.get(); }
   /// Everything that is there, without blocking; at most `limit` events. When the kernel lost
   /// messages, overrun() turns true: ask NamespaceNetlink::links().
   std::vector<LinkEvent> read(size_t limit = 256);
+  /// What the last reads brought of them, at most kMaxQdiscs.
+  std::vector<QdiscEvent> take_qdiscs() { return std::exchange(qdiscs_, {}); }
   bool overrun() const { return overrun_; }
   void clear_overrun() { overrun_ = false; }
 
  private:
   FileDescriptor fd_;
   std::vector<uint8_t> buffer_;
+  std::vector<QdiscEvent> qdiscs_;
   bool overrun_ = false;
 };
 

@@ -71,6 +71,24 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
   CHECK(set == std::vector<bool>{false, true});
 }
 
+TEST_CASE("when an outage is mended sooner than it was meant to be, the kernel follows") {
+  const Topology topology = two_nodes();
+  std::vector<bool> set;
+  KernelMirror mirror(topology, outage(topology, FabricTime::from_us(10), FabricTime::never()),
+                      [&](LinkId, bool up) { set.push_back(up); });
+  mirror.step(FabricTime::from_us(50), 5000);
+  mirror.replace(outage(topology, FabricTime::from_us(10), FabricTime::from_us(60)));
+  CHECK(set == std::vector<bool>{false});
+  CHECK(mirror.limit() == FabricTime::from_us(60) - FabricTime::from_ps(1));
+  mirror.step(FabricTime::from_us(55), 5000);
+  CHECK(set == std::vector<bool>{false, true});
+  CHECK(mirror.limit() == FabricTime::never());
+  // Somebody breaks it again before that: the outage goes on, and so does the kernel's.
+  mirror.replace(outage(topology, FabricTime::from_us(10), FabricTime::from_us(500)));
+  mirror.step(FabricTime::from_us(56), 5000);
+  CHECK(set == std::vector<bool>{false, true, false});
+}
+
 TEST_CASE("an outage too short for the kernel is not mirrored and is counted") {
   const Topology topology = two_nodes();
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(12));

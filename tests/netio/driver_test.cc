@@ -40,13 +40,17 @@ class Chatter : public Node {
     events_.push({at, EventClass::kArrival, port.value, arrival.sequence},
                  std::move(arrival.frame));
   }
-  void apply(const ScheduledEffect&) override {}
+  void apply(const ScheduledEffect& effect) override {
+    events_.push({effect.at, EventClass::kFault, 0, effect.sequence}, Frame{});
+  }
   FabricTime next_event() const override { return events_.next_time(); }
 
   void run_until(FabricTime committed, FrameSink& out) override {
     while (!events_.empty() && events_.next_time() <= committed) {
       auto [key, frame] = events_.pop();
-      if (key.event_class == EventClass::kArrival) {
+      if (key.event_class == EventClass::kFault) {
+        effects.push_back(key.at);
+      } else if (key.event_class == EventClass::kArrival) {
         log.emplace_back(key.at, key.sequence);
         if (frame.bytes()[60] == 'q') send(key.at, 'a', out);
       } else {
@@ -56,6 +60,7 @@ class Chatter : public Node {
   }
 
   std::vector<std::pair<FabricTime, uint64_t>> log;
+  std::vector<FabricTime> effects;
   uint64_t foreign = 0;
 
  private:
@@ -237,6 +242,47 @@ TEST_SUITE("root: carried time") {
     CHECK(rounds_of(true, told_host, told_leaf) < rounds / 2);
     CHECK(told_host == host);
     CHECK(told_leaf == leaf);
+  }
+
+  TEST_CASE("a schedule that is replaced ahead of everybody is executed at its instants") {
+    const auto us = [](int64_t at) { return FabricTime::from_us(at); };
+    TwoNodes nodes(us(60));
+    std::vector<ScheduledEffect> schedule;
+    const auto set = [&](std::vector<int64_t> instants) {
+      schedule.clear();
+      for (const int64_t at : instants) {
+        schedule.push_back({us(at), WireState{WireId{0}, false}, schedule.size()});
+      }
+    };
+    set({10, 20, 40});
+    for (Driver* driver : {nodes.host_driver.get(), nodes.leaf_driver.get()}) {
+      driver->follow_schedule([&] { return schedule; });
+    }
+    nodes.gate.limit_ps.store(us(30).ps() - 1);
+    const auto tick_both = [&](int times) {
+      for (int i = 0; i < times; ++i) {
+        nodes.host_driver->tick();
+        nodes.leaf_driver->tick();
+      }
+    };
+    tick_both(1000);
+    REQUIRE(nodes.gate.slowest_done() == us(30) - FabricTime::from_ps(1));
+    set({10, 20, 30, 50});
+    nodes.gate.schedule.fetch_add(1);
+    CHECK_FALSE(nodes.gate.quiet_until());  // somebody's next event is the old schedule's
+    tick_both(1);
+    const auto quiet = nodes.gate.quiet_until();
+    if (quiet) CHECK(*quiet == us(30));
+    nodes.gate.limit_ps.store(FabricTime::never().ps());
+    REQUIRE(nodes.run(7, 1));
+    for (const Chatter* node : {nodes.host.get(), nodes.leaf.get()}) {
+      CHECK(node->effects == std::vector{us(10), us(20), us(30), us(50)});
+    }
+    CHECK(nodes.host_driver->report().late_effects == 0);
+    set({10, 20, 30, 45, 50});
+    nodes.gate.schedule.fetch_add(1);
+    tick_both(1);
+    CHECK(nodes.host_driver->report().late_effects == 2);  // 45, and 50 after it once more
   }
 
   TEST_CASE("a frame without trailer is foreign and one with another wire's is refused") {

@@ -1,0 +1,82 @@
+#include "netio/effect_feed.h"
+
+#include <doctest/doctest.h>
+
+#include "netio/file_descriptor.h"
+#include "netio/schedule_file.h"
+#include "temporary_directory.h"
+
+using namespace mrclab;
+using netio::EffectFeed;
+
+namespace {
+
+const Topology& topology() {
+  static const Topology built = build_regular_planes({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
+  return built;
+}
+
+FabricTime us(int64_t at) { return FabricTime::from_us(at); }
+
+ScheduledEffect carrier(int64_t at, uint32_t host, bool up, uint64_t sequence = 0) {
+  return {us(at), PortCarrier{{topology().host(host), PortId{0}}, up}, sequence, 0, up};
+}
+
+std::vector<bool> only(uint32_t host) {
+  std::vector<bool> mine(topology().nodes.size(), false);
+  mine[topology().host(host).value] = true;
+  return mine;
+}
+
+std::vector<FabricTime> handed_out(EffectFeed& feed, FabricTime until) {
+  std::vector<FabricTime> instants;
+  feed.hand_out(until,
+                [&](NodeId, const ScheduledEffect& effect) { instants.push_back(effect.at); });
+  return instants;
+}
+
+}  // namespace
+
+TEST_CASE("effects are handed out once, when they are due, to the nodes of this process") {
+  EffectFeed feed;
+  CHECK(feed.next() == FabricTime::never());
+  const std::vector schedule{carrier(1, 0, false), carrier(2, 1, false), carrier(3, 0, true)};
+  CHECK(feed.replace(topology(), only(0), schedule, FabricTime::from_ps(-1)) == 0);
+  CHECK(feed.next() == us(1));
+  CHECK(feed.next(topology().host(1)) == FabricTime::never());
+  CHECK(handed_out(feed, us(1) - FabricTime::from_ps(1)).empty());
+  CHECK(handed_out(feed, us(2)) == std::vector{us(1)});
+  CHECK(handed_out(feed, us(2)).empty());
+  CHECK(feed.next() == us(3));
+}
+
+TEST_CASE("what is not due yet can be replaced, and what came too late is counted") {
+  EffectFeed feed;
+  feed.replace(topology(), only(0), {carrier(1, 0, false, 0), carrier(9, 0, true, 1)}, us(-1));
+  handed_out(feed, us(5));
+  // The same past with other numbers, and another future.
+  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false, 7), carrier(6, 0, true, 8)},
+                     us(5)) == 0);
+  CHECK(handed_out(feed, us(10)) == std::vector{us(6)});
+  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false), carrier(4, 0, true)}, us(10)) ==
+        1);
+  CHECK(handed_out(feed, us(11)) == std::vector{us(4)});
+  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false)}, us(11)) == 1);
+}
+
+TEST_CASE("a schedule survives its way to the daemons, and nonsense is refused by name") {
+  const netio::test::TemporaryDirectory directory;
+  const auto file = directory / "schedule";
+  const std::vector schedule{carrier(1, 0, false, 0), carrier(2, 1, true, 1)};
+  netio::write_schedule_file(schedule, file);
+  const auto read = netio::read_schedule_file(topology(), file);
+  REQUIRE(read.size() == 2);
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(read[i].at == schedule[i].at);
+    CHECK(read[i].effect == schedule[i].effect);
+    CHECK(read[i].sequence == schedule[i].sequence);
+  }
+  netio::write_file(file, "1000 0 0 0 port_carrier 99/0 0\n");
+  CHECK_THROWS_WITH(netio::read_schedule_file(topology(), file),
+                    doctest::Contains("bad schedule line"));
+}
