@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 #include "analysis/checks.h"
@@ -96,6 +97,17 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
   }
 }
 
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
+                                            const std::set<std::string>& extensions) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (extensions.contains(entry.path().extension().string())) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 }  // namespace
 
 Analysis analyze(const RunInputs& in) {
@@ -132,8 +144,10 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.payload_elided = in.payload_elided;
   verdict.version = in.version;
   verdict.timing = in.timing;
-  const std::span<const Expectation> expectations = in.expectations;
-  verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts});
+  const std::vector<Expectation> expectations = without_bundles(in.expectations);
+  verdict.checks =
+      run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
+                                in.regions, in.retry_span, in.timing.mode});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,
@@ -156,14 +170,11 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
 Verdict analyze_run(const RunInputs& inputs) { return analyze(inputs).verdict; }
 
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".pcapng" || extension == ".pcap") paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  return files_in(folder, {".pcapng", ".pcap"});
+}
+
+std::vector<std::filesystem::path> records_in(const std::filesystem::path& folder) {
+  return files_in(folder, {".bin"});
 }
 
 void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,

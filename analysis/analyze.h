@@ -57,6 +57,9 @@ Verdict analyze_run(const RunInputs& inputs);
 /// All *.pcapng and *.pcap of a folder, sorted by name.
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);
 
+/// All record files (*.bin) of a folder, sorted by name.
+std::vector<std::filesystem::path> records_in(const std::filesystem::path& folder);
+
 /// Writes verdict.json, junit.xml and report.html. Throws std::runtime_error when a file cannot be
 /// written (disk full, no permission).
 void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,

@@ -3,36 +3,17 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace mrclab::analysis {
-namespace {
+#include "analysis/judge.h"
 
-std::string percent(double value) {
+namespace mrclab::analysis {
+
+std::string one_digit(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", value);
   return text;
 }
 
-double percent_of(Probability p) { return static_cast<double>(p.ppb) * 1e-7; }
-
-class Judge {
- public:
-  explicit Judge(const CheckInputs& in) : in_(in) {}
-
-  CheckResult operator()(const ExpectNoQpError&) const;
-  CheckResult operator()(const ExpectMemoryIntact&) const;
-  CheckResult operator()(const ExpectHealed&) const;
-  CheckResult operator()(const ExpectGoodput& expected) const;
-  CheckResult operator()(const ExpectDetect& expected) const;
-  CheckResult operator()(const ExpectRecover& expected) const;
-  CheckResult operator()(const ExpectLeave& expected) const;
-  CheckResult operator()(const ExpectQpError& expected) const;
-
- private:
-  uint64_t delivered_to(const std::string& host) const;
-  std::string fault_name(size_t index) const { return in_.faults[index].description; }
-
-  const CheckInputs& in_;
-};
+double percent_of(Probability share) { return static_cast<double>(share.ppb) * 1e-7; }
 
 CheckResult failed(CheckResult check, std::string why) {
   check.result = Result::kFail;
@@ -150,27 +131,6 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectGoodput& expected) const {
-  CheckResult check;
-  const bool of_baseline = expected.of == GoodputReference::kBaseline;
-  check.unit = of_baseline ? "% of baseline" : "% of line rate";
-  check.bound = percent_of(expected.at_least);
-  const Measurements& m = in_.measurements;
-  const FabricTime until = std::min(expected.until, m.end);
-  if (expected.from >= until) {
-    return unjudged(check, "the run ends at " + to_string(m.end) + ", before this interval");
-  }
-  if (of_baseline && !m.baseline.usable) return unjudged(check, m.baseline.why_not);
-  const BitRate reference = of_baseline ? m.baseline.rate : m.line_rate;
-  const BitRate rate = m.goodput.rate_between(expected.from, until);
-  check.measured = 100.0 * static_cast<double>(rate.bps) / static_cast<double>(reference.bps);
-  if (rate < share_of(reference, expected.at_least)) {
-    return failed(check, percent(static_cast<double>(rate.bps) * 1e-9) + " Gb/s of " +
-                             percent(static_cast<double>(reference.bps) * 1e-9) + " Gb/s");
-  }
-  return passed(check);
-}
-
 CheckResult Judge::operator()(const ExpectDetect& expected) const {
   CheckResult check;
   check.unit = "us";
@@ -217,7 +177,7 @@ CheckResult Judge::operator()(const ExpectRecover& expected) const {
     if (!recovered) {
       const FabricTime left = std::max(m.end - fault.start, FabricTime::zero());
       const std::string why = fault_name(i) + ": goodput not back at " +
-                              percent(percent_of(expected.to)) + " % before the run ends";
+                              one_digit(percent_of(expected.to)) + " % before the run ends";
       // Shorter than the bound allows: the run does not say whether it would have been in time.
       if (left < std::max(expected.within, m.window())) return unjudged(check, why);
       return failed(check, why);
@@ -271,8 +231,6 @@ CheckResult Judge::operator()(const ExpectQpError& expected) const {
   if (!other.empty()) return failed(check, other);
   return passed(check);
 }
-
-}  // namespace
 
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/evidence.h"
 #include "analysis/expectation.h"
 #include "analysis/measurements.h"
 #include "analysis/reports.h"
@@ -18,9 +19,14 @@ struct CheckInputs {
   const Measurements& measurements;
   std::span<const FaultSpan> faults;
   const HostReports& hosts;
+  const Evidence& evidence;
+  std::span<const ScheduledEffect> schedule;
+  std::span<const MemoryRegion> regions;  ///< empty: unknown
+  FabricTime retry_span;                  ///< zero: unknown
+  TimingMode timing = TimingMode::kCarried;
 };
 
-/// One result per expectation, in order.
+/// One result per expectation, in order. Bundles have to be opened before (without_bundles).
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs);
 

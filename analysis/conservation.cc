@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "fabric/byte_order.h"
+#include "fabric/random.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -20,12 +23,14 @@ bool lost_on_wire(DropCause cause) {
 struct WireWorst {
   std::vector<BitRate> rate;
   std::vector<FabricTime> delay;
+  std::vector<bool> copies;
 };
 
 WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> schedule) {
   WireWorst worst;
   for (const Wire& wire : topology.wires_list) worst.rate.push_back(wire.rate);
   worst.delay.resize(topology.wires_list.size());
+  worst.copies.resize(topology.wires_list.size());
   for (const ScheduledEffect& scheduled : schedule) {
     if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
       BitRate& slowest = worst.rate[rate->wire.value];
@@ -33,6 +38,8 @@ WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> sc
     } else if (const auto* delay = std::get_if<WireDelay>(&scheduled.effect)) {
       FabricTime& longest = worst.delay[delay->wire.value];
       longest = std::max(longest, std::min(delay->fixed + delay->jitter, kMaxWireDelay));
+    } else if (const auto* twice = std::get_if<WireDuplicates>(&scheduled.effect)) {
+      worst.copies[twice->wire.value] = true;
     }
   }
   return worst;
@@ -55,12 +62,21 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;
+    node.is_switch = site.role != NodeRole::kHost;
+    node.renames = std::any_of(schedule.begin(), schedule.end(), [&](const ScheduledEffect& s) {
+      const auto* errors = std::get_if<SwitchErrors>(&s.effect);
+      return errors != nullptr && errors->node == site.id;
+    });
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
       const BitRate rate = worst.rate[port.out.value];
       const FabricTime flight = out.propagation + worst.delay[port.out.value];
       PortCount count;
       count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);
+      count.ended_due_until = end - topology.ingress_latency(site.id);
+      count.copies = worst.copies[port.out.value];
+      node.may_copy = node.may_copy || count.copies;
+      count.delays = worst.delay[port.out.value] > FabricTime::zero();
       ports_.push_back(count);
       node.residence = std::max(node.residence, serialization_time(waiting + waiting, rate));
       longest_wire = std::max(longest_wire,
@@ -79,7 +95,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
 }
 
 void Conservation::add(NodeId node_id, PortId port_id, Direction direction, PacketEvent event,
-                       DropCause cause, FabricTime t) {
+                       DropCause cause, FabricTime t, uint64_t frame_name) {
   if (t > end_) return;
   ++records_;
   NodeCount& node = nodes_[node_id.value];
@@ -87,17 +103,35 @@ void Conservation::add(NodeId node_id, PortId port_id, Direction direction, Pack
   if (event == PacketEvent::kDropped) {
     if (direction == Direction::kIngress && lost_on_wire(cause)) {
       ++port.lost;
+      if (t <= port.ended_due_until) ++port.ended_due;
     } else {
       ++node.dropped;
+      leaves(node, frame_name, false);
     }
   } else if (direction == Direction::kIngress) {
     ++port.arrived;
+    if (t <= port.ended_due_until) ++port.ended_due;
     ++node.in;
     if (t <= node.in_due_until) ++node.in_due;
+    if (!node.is_switch || node.renames) return;
+    Inside& frames = node.inside[frame_name];
+    ++frames.frames;
+    frames.since = t;
   } else {
     ++port.sent;
-    ++node.out;
     if (t <= port.sent_due_until) ++port.sent_due;
+    ++node.out;
+    leaves(node, frame_name, port.copies);
+  }
+}
+
+void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
+  if (!node.is_switch || node.renames) return;
+  const auto found = node.inside.find(frame_name);
+  if (found == node.inside.end()) {
+    ++(may_be_copy ? node.copies : node.invented);
+  } else if (--found->second.frames == 0) {
+    node.inside.erase(found);
   }
 }
 
@@ -105,12 +139,50 @@ Balance Conservation::wire(WireId id) const {
   const Wire& wire = topology_.wire(id);
   const PortCount& from = ports_[first_port_[wire.from.node.value] + wire.from.port.value];
   const PortCount& to = ports_[first_port_[wire.to.node.value] + wire.to.port.value];
-  return {from.sent, from.sent_due, to.arrived, to.lost};
+  Balance balance{from.sent, from.sent_due, to.arrived, to.lost};
+  const uint64_t ended = from.delays ? balance.accounted() : to.ended_due;
+  if (ended < balance.due) balance.missing = balance.due - ended;
+  const uint64_t most = from.delays ? balance.taken : balance.due;
+  if (ended > most) balance.invented = ended - most;
+  return balance;
 }
 
 Balance Conservation::inside(NodeId id) const {
   const NodeCount& node = nodes_[id.value];
-  return {node.in, node.in_due, node.out, node.dropped};
+  Balance balance{node.in, node.in_due, node.out, node.dropped};
+  balance.invented = node.invented;
+  if (node.renames) {
+    const uint64_t out = balance.accounted();
+    if (out < balance.due) balance.missing = balance.due - out;
+    if (out > balance.taken && !node.may_copy) balance.invented = out - balance.taken;
+  }
+  for (const auto& [name, frames] : node.inside) {
+    if (frames.since <= node.in_due_until) balance.missing += frames.frames;
+  }
+  return balance;
+}
+
+uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev) {
+  return mix64(uint64_t{qpn.value} << 40 | uint64_t{psn.value()} << 16 |
+               static_cast<uint64_t>(opcode)) ^
+         ev.value;
+}
+
+/// Reads at fixed offsets, as the digest does (fabric/history.cc).
+uint64_t name_of_frame(const Frame& frame) {
+  if (!frame) return 0;
+  const std::span<const uint8_t> bytes = frame.bytes();
+  const uint8_t* const f = bytes.data();
+  if (bytes.size() < kAfterBthOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6 ||
+      f[kOuterOffset + 6] != kNextHeaderIpv6 || f[kInnerOffset + 6] != kNextHeaderUdp) {
+    return 0;
+  }
+  const uint16_t port = load_be<uint16_t>(f + kUdpOffset + 2);
+  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return 0;
+  const EntropyValue ev = entropy_from(load_be<uint16_t>(f + kUdpOffset),
+                                       load_be<uint32_t>(f + kInnerOffset) & 0xF'FFFF);
+  return name_of_frame(static_cast<Opcode>(f[kBthOffset]), Qpn{load_be24(f + kBthOffset + 5)},
+                       Psn{load_be24(f + kBthOffset + 9)}, ev);
 }
 
 }  // namespace mrclab::analysis

@@ -1,44 +1,53 @@
 #pragma once
-// Every frame accounted for, by counting records alone:
+// Every frame accounted for:
 //
 //   per directed wire   sent = arrived + lost on the way + in flight at the end
 //   per switch          taken in = sent on + dropped inside + queued at the end
 //
-// What is in flight or queued at the end cannot be seen, but it cannot be old: a frame that left a
-// wire's sender longer ago than the wire is long, or entered a switch longer ago than its queues
-// last, is *due*, and must be on the other side or have a drop record. So for each of them
-// due <= accounted <= taken, and a single missing or invented frame shows, unless a frame that is
-// not due makes up for it.
+// What is in flight or queued at the end cannot be seen, but it cannot be old. A frame takes as long
+// as its wire is, so all that left up to some instant has arrived, or has a drop record, that much
+// later: as many, exactly (on wires that a fault delays: at least as many in the end). In a switch a
+// frame is followed by name (opcode, QPN, PSN, EV) and must come out, or have a drop record, before
+// it has been there for longer than the queues last; nothing comes out that did not go in.
 //
-// Counts any frame: data, control, foreign. Constant work per record, nothing allocated.
+// A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
+//
+// Counts any frame: data, control, foreign. Records of one node come in its commit order.
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "fabric/effect.h"
+#include "fabric/headers.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
 
 namespace mrclab::analysis {
 
 struct Balance {
-  uint64_t taken = 0;    ///< sent onto the wire, or in by a switch
-  uint64_t due = 0;      ///< of these, so long ago that they must be accounted for
-  uint64_t passed = 0;   ///< arrived, or sent on
-  uint64_t dropped = 0;  ///< with a cause
+  uint64_t taken = 0;     ///< sent onto the wire, or in by a switch
+  uint64_t due = 0;       ///< of these, so long ago that they must be accounted for
+  uint64_t passed = 0;    ///< arrived, or sent on
+  uint64_t dropped = 0;   ///< with a cause
+  uint64_t missing = 0;   ///< due, but not accounted for
+  uint64_t invented = 0;  ///< accounted for, but never taken
   uint64_t accounted() const { return passed + dropped; }
-  bool holds() const { return due <= accounted() && accounted() <= taken; }
+  bool holds() const { return missing == 0 && invented == 0; }
 };
+
+/// What a frame keeps on its way through a switch, mixed; the same for all that is not MRC.
+uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev);
+uint64_t name_of_frame(const Frame& frame);
 
 class Conservation {
  public:
   /// `schedule` says how slow wires became. Records later than `end` are not counted.
   Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
 
-  /// Any order.
   void add(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,
-           FabricTime t);
+           FabricTime t, uint64_t frame_name);
   /// Records of all ports of all nodes were offered: only then do the balances mean anything.
   void complete() { complete_ = true; }
   bool is_complete() const { return complete_; }
@@ -58,14 +67,27 @@ class Conservation {
  private:
   struct PortCount {
     uint64_t sent = 0, sent_due = 0;
-    uint64_t arrived = 0, lost = 0;
-    FabricTime sent_due_until;  // what has left by then must have arrived
+    uint64_t arrived = 0, lost = 0, ended_due = 0;
+    FabricTime sent_due_until;   // what has left by then must have arrived
+    FabricTime ended_due_until;  // ... by then, if the wire into this port delays nothing
+    bool delays = false;         // the wire out of this port, at some time
+    bool copies = false;         // likewise: it carries frames twice
+  };
+  struct Inside {
+    uint32_t frames = 0;
+    FabricTime since;  // of the newest
   };
   struct NodeCount {
-    uint64_t in = 0, in_due = 0, out = 0, dropped = 0;
+    uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0, copies = 0;
     FabricTime residence;
     FabricTime in_due_until;
+    bool is_switch = false;
+    bool may_copy = false;
+    bool renames = false;  // it damages frames at some time: then they can only be counted
+    std::unordered_map<uint64_t, Inside> inside = {};  // by name; lookup only, and a sum
   };
+  /// `may_be_copy`: what is not inside may be the second time of a frame that just left.
+  void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
 
   const Topology& topology_;
   FabricTime end_;

@@ -30,10 +30,23 @@ class EarlyJudge {
                                   [](const FaultSpan& fault) { return fault.heals; });
     return more ? inconclusive(check_, "faults begin after " + at()) : check_;
   }
-  CheckResult operator()(const ExpectGoodput& expected) const {
+  /// What is measured over an interval.
+  CheckResult operator()(const auto& expected) const requires requires { expected.until; }
+  {
     if (std::min(expected.until, early_.planned) <= ended_) return check_;
     return inconclusive(check_, "its interval goes on after " + at());
   }
+  CheckResult operator()(const ExpectSteady&) const { return check_; }
+  CheckResult operator()(const ExpectSafety&) const { return so_far(); }
+  CheckResult operator()(const ExpectPlacedOnce&) const { return so_far(); }
+  CheckResult operator()(const ExpectNoSilentLoss&) const { return so_far(); }
+  CheckResult operator()(const ExpectInOrder&) const { return so_far(); }
+  CheckResult operator()(const ExpectNoQpErrorWhileAPathLives&) const { return so_far(); }
+  CheckResult operator()(const ExpectAccounted&) const { return so_far(); }
+  CheckResult operator()(const ExpectLiveness&) const { return alive(); }
+  CheckResult operator()(const ExpectGoodputBack&) const { return alive(); }
+  CheckResult operator()(const ExpectEvsGood&) const { return alive(); }
+  CheckResult operator()(const ExpectQueuesEmpty&) const { return alive(); }
   CheckResult operator()(const ExpectDetect& expected) const { return within(expected.within); }
   CheckResult operator()(const ExpectRecover& expected) const { return within(expected.within); }
   CheckResult operator()(const ExpectLeave& expected) const { return within(expected.within); }
@@ -46,6 +59,13 @@ class EarlyJudge {
     if (check.result != Result::kPass) return check;
     check.note += (check.note.empty() ? "" : ", ") + std::string("until ") + to_string(ended_);
     return check;
+  }
+
+  /// Liveness is asked for when everything was healed, and later faults may come.
+  CheckResult alive() const {
+    if (check_.result == Result::kFail)
+      return inconclusive(check_, "there was time left at " + at());
+    return early_.not_reached.empty() ? check_ : inconclusive(check_, "faults begin after " + at());
   }
 
   /// Every fault of the scenario has `bound` to be answered in.

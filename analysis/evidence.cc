@@ -27,7 +27,7 @@ NodeObserver& Evidence::observer(NodeId node) {
 void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
   evidence_.conservation_.add(node_, record.port, record.direction, record.event, record.cause,
-                              record.t);
+                              record.t, name_of_frame(record.frame));
   evidence_.packets_.add(node_, record);
 }
 
@@ -69,7 +69,11 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
         const auto [node, port] = port_of_stream[record->stream];
         const bool out = record->stream % 2 == 1;
         conservation_.add(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
-                          record->cause, record->t);
+                          record->cause, record->t,
+                          record->opcode == 0
+                              ? 0
+                              : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
+                                              record->psn, record->ev));
       }
     }
   } catch (const InputError& error) {

@@ -1,104 +1,136 @@
+// Reading and writing of expectations, from the table of their fields. What they are called in a
+// report: expectation_text.cc.
+
 #include "analysis/expectation.h"
 
-#include <array>
+#include <utility>
+
+#include "analysis/expectation_fields.h"
 
 namespace mrclab::analysis {
 namespace {
 
-FabricTime read_within(const YamlValue& body) {
-  const YamlValue within = body.require("within");
-  const FabricTime bound = within.as_time();
-  if (bound == FabricTime::zero()) within.fail_expecting("a duration above 0");
-  return bound;
-}
+bool is_positive(Need need) { return need == Need::kPositive || need == Need::kOptionalPositive; }
+bool is_required(Need need) { return need == Need::kPositive || need == Need::kRequired; }
 
-Expectation parse_goodput(const YamlValue& body) {
-  body.only_keys({"from", "until", "at_least", "of"});
-  ExpectGoodput expect;
-  expect.from = body.require("from").as_time();
-  if (const auto until = body.get("until")) {
-    expect.until = until->as_time();
-    if (expect.until <= expect.from) until->fail_expecting("an instant after \"from\"");
+void read(const YamlValue& value, FabricTime& out, Need need) {
+  out = value.as_time();
+  if (is_positive(need) && out == FabricTime::zero()) value.fail_expecting("a duration above 0");
+}
+void read(const YamlValue& value, Probability& out, Need need) {
+  out = value.as_probability();
+  if (is_positive(need) && out.ppb == 0) value.fail_expecting("a share above 0%");
+}
+void read(const YamlValue& value, uint64_t& out, Need) {
+  constexpr int64_t kMost = 1'000'000'000;
+  out = static_cast<uint64_t>(value.as_integer(0, kMost));
+}
+void read(const YamlValue& value, FairnessMeasure& out, Need) {
+  out = static_cast<FairnessMeasure>(value.as_word({kFairnessWords.begin(), kFairnessWords.end()}));
+}
+void read(const YamlValue& value, GoodputReference& out, Need) {
+  const std::string text = value.is_scalar() ? value.as_string() : "";
+  if (text == "baseline") {
+    out = GoodputReference::kBaseline;
+  } else if (text == "line_rate") {
+    out = GoodputReference::kLineRate;
+  } else if (text.find_first_of("0123456789") == 0) {
+    out = GoodputReference(value.as_rate());
+    if (out.rate.bps == 0) value.fail_expecting("a rate above 0");
+  } else {
+    value.fail_expecting("baseline, line_rate, or a rate such as 100Gb/s");
   }
-  const YamlValue share = body.require("at_least");
-  expect.at_least = share.as_probability();
-  if (expect.at_least.ppb == 0) share.fail_expecting("a share above 0%");
-  if (const auto of = body.get("of")) {
-    const std::string word = of->is_scalar() ? of->as_string() : "";
-    if (word != "baseline" && word != "line_rate") of->fail_expecting("baseline or line_rate");
-    expect.of = word == "baseline" ? GoodputReference::kBaseline : GoodputReference::kLineRate;
+}
+/// Names and reasons: what can stand between double quotes in a file.
+void read(const YamlValue& value, std::string& out, Need) {
+  out = value.as_string();
+  if (out.empty() || out.find_first_of("\"\\\n") != std::string::npos) {
+    value.fail_expecting("words such as \"Retry Counter Exceeded\" or h[1-7]");
   }
-  return expect;
 }
 
-Expectation parse_detect(const YamlValue& body) {
-  body.only_keys({"within"});
-  return ExpectDetect{read_within(body)};
+std::string written(FabricTime time) { return exact(time); }
+std::string written(Probability share) { return exact(share); }
+std::string written(uint64_t number) { return std::to_string(number); }
+std::string written(FairnessMeasure by) {
+  return std::string(kFairnessWords[static_cast<size_t>(by)]);
 }
+std::string written(const GoodputReference& of) {
+  if (of.kind == GoodputReference::kRate) return exact(of.rate);
+  return of.kind == GoodputReference::kBaseline ? "baseline" : "line_rate";
+}
+std::string written(const std::string& text) { return "\"" + text + "\""; }
 
-Expectation parse_recover(const YamlValue& body) {
-  body.only_keys({"within", "to"});
-  ExpectRecover expect;
-  expect.within = read_within(body);
-  if (const auto to = body.get("to")) {
-    expect.to = to->as_probability();
-    if (expect.to.ppb == 0) to->fail_expecting("a share above 0%");
+/// What no table says: bounds of which at least one is needed, and the order of instants.
+template <class E>
+void check_whole(const E& e, const YamlValue& body) {
+  if constexpr (requires { e.until; }) {
+    if (e.until <= e.from) body.require("until").fail_expecting("an instant after \"from\"");
   }
-  return expect;
-}
-
-Expectation parse_leave(const YamlValue& body) {
-  body.only_keys({"within"});
-  return ExpectLeave{read_within(body)};
-}
-
-Expectation parse_qp_error(const YamlValue& body) {
-  body.only_keys({"reason"});
-  const YamlValue reason = body.require("reason");
-  const std::string words = reason.as_string();
-  if (words.empty() || words.find_first_of("\"\\\n") != std::string::npos) {
-    reason.fail_expecting("a reason in words such as \"Retry Counter Exceeded\"");
+  const bool bounded = body.get("at_least") || body.get("at_most");
+  if constexpr (std::is_same_v<E, ExpectGoodput> || std::is_same_v<E, ExpectLatency> ||
+                std::is_same_v<E, ExpectAffectedQps>) {
+    if (!bounded) body.require("at_least");
   }
-  return ExpectQpError{words};
+  if constexpr (std::is_same_v<E, ExpectGap>) {
+    if (e.every > e.at_most) body.require("every").fail_expecting("at most \"at_most\"");
+  }
 }
 
-/// In the order of Expectation's alternatives. A plain word has no parser.
-struct Word {
-  std::string_view name;
-  Expectation (*parse)(const YamlValue& body);
-  std::string_view form;  // what is right where a map is needed
-};
-constexpr std::array kWords{
-    Word{"no_qp_error", nullptr, ""},
-    Word{"memory_intact", nullptr, ""},
-    Word{"healed", nullptr, ""},
-    Word{"goodput", parse_goodput, "\"goodput: {from: 600us, at_least: 95%, of: baseline}\""},
-    Word{"detect", parse_detect, "\"detect: {within: 6rtt}\""},
-    Word{"recover", parse_recover, "\"recover: {within: 100rtt, to: 95%}\""},
-    Word{"leave", parse_leave, "\"leave: {within: 5rtt}\""},
-    Word{"qp_error", parse_qp_error, "\"qp_error: {reason: Retry Counter Exceeded}\""}};
+template <class E>
+Expectation parse_as(const YamlValue& body) {
+  E e;
+  std::vector<std::string_view> known;
+  for_each_field(e, [&](std::string_view name, auto&, Need) { known.push_back(name); });
+  body.only_keys(std::span<const std::string_view>(known));
+  for_each_field(e, [&](std::string_view name, auto& member, Need need) {
+    if (is_required(need)) {
+      read(body.require(name), member, need);
+    } else if (const auto value = body.get(name)) {
+      read(*value, member, need);
+    }
+  });
+  check_whole(e, body);
+  return e;
+}
+
+template <class E>
+bool has_fields(const E& e) {
+  bool any = false;
+  for_each_field(e, [&](std::string_view, const auto&, Need) { any = true; });
+  return any;
+}
+
+/// Calls with a default value of the alternative of that index.
+template <size_t... I>
+void with_alternative(size_t index, std::index_sequence<I...>, auto&& call) {
+  ((index == I ? (call(std::variant_alternative_t<I, Expectation>{}), 0) : 0), ...);
+}
+void with_alternative(size_t index, auto&& call) {
+  with_alternative(index, std::make_index_sequence<std::variant_size_v<Expectation>>{}, call);
+}
+
+size_t word_index(std::string_view text) {
+  size_t index = 0;
+  while (index < kExpectationWords.size() && kExpectationWords[index].name != text) ++index;
+  return index;
+}
 
 std::vector<std::string> all_words() {
   std::vector<std::string> words;
-  for (const Word& word : kWords) words.emplace_back(word.name);
+  for (const ExpectationWord& word : kExpectationWords) words.emplace_back(word.name);
   return words;
-}
-
-const Word* find_word(std::string_view text) {
-  for (const Word& word : kWords) {
-    if (word.name == text) return &word;
-  }
-  return nullptr;
 }
 
 Expectation parse_plain(const YamlValue& entry) {
   const std::string text = entry.as_string();
-  const Word* word = find_word(text);
-  if (!word) entry.fail_expecting(one_of(text, all_words()));
-  if (word->parse) entry.fail_expecting(std::string(word->form));
-  if (text == "no_qp_error") return ExpectNoQpError{};
-  if (text == "memory_intact") return ExpectMemoryIntact{};
-  return ExpectHealed{};
+  const size_t index = word_index(text);
+  if (index == kExpectationWords.size()) entry.fail_expecting(one_of(text, all_words()));
+  const std::string_view form = kExpectationWords[index].form;
+  if (!form.empty()) entry.fail_expecting(std::string(form));
+  Expectation result;
+  with_alternative(index, [&](auto&& alone) { result = alone; });
+  return result;
 }
 
 Expectation parse_entry(const YamlValue& entry) {
@@ -109,45 +141,24 @@ Expectation parse_entry(const YamlValue& entry) {
     entry.fail(std::to_string(members.size()) + " expectations", "one per entry");
   }
   const auto& [key, body] = members.front();
-  const Word* word = find_word(key);
-  if (!word) {
+  const size_t index = word_index(key);
+  if (index == kExpectationWords.size()) {
     entry.fail_at_key(key, "the expectation " + in_quotes(key), one_of(key, all_words()));
   }
-  if (!word->parse) {
-    entry.fail_at_key(key, "a value for " + in_quotes(key), "the word alone");
-  }
-  return word->parse(body);
+  Expectation result;
+  with_alternative(index, [&, &key = key, &body = body](auto&& alone) {
+    if (!has_fields(alone)) {
+      entry.fail_at_key(key, "a value for " + in_quotes(key), "the word alone");
+    }
+    result = parse_as<std::remove_cvref_t<decltype(alone)>>(body);
+  });
+  return result;
 }
 
 }  // namespace
 
 std::string_view name_of(const Expectation& expectation) {
-  return kWords.at(expectation.index()).name;
-}
-
-std::string describe(const Expectation& expectation) {
-  if (const auto* goodput = std::get_if<ExpectGoodput>(&expectation)) {
-    return "goodput >= " + exact(goodput->at_least) + " of " +
-           (goodput->of == GoodputReference::kBaseline ? "baseline" : "line rate") + " from " +
-           exact(goodput->from) +
-           (goodput->until == FabricTime::never() ? "" : " until " + exact(goodput->until));
-  }
-  if (const auto* detect = std::get_if<ExpectDetect>(&expectation)) {
-    return "detected within " + to_string(detect->within);
-  }
-  if (const auto* recover = std::get_if<ExpectRecover>(&expectation)) {
-    return "recovered to " + exact(recover->to) + " of baseline within " +
-           to_string(recover->within);
-  }
-  if (const auto* leave = std::get_if<ExpectLeave>(&expectation)) {
-    return "affected paths left within " + to_string(leave->within);
-  }
-  if (const auto* error = std::get_if<ExpectQpError>(&expectation)) {
-    return "QP error \"" + error->reason + "\"";
-  }
-  if (std::holds_alternative<ExpectNoQpError>(expectation)) return "no QP in error";
-  if (std::holds_alternative<ExpectMemoryIntact>(expectation)) return "memory intact";
-  return "every fault healed";
+  return kExpectationWords.at(expectation.index()).name;
 }
 
 std::vector<Expectation> parse_expectations(const YamlValue& list) {
@@ -162,26 +173,41 @@ std::vector<Expectation> parse_expectations(const YamlValue& list) {
 }
 
 std::string to_yaml(const Expectation& expectation) {
+  std::string fields;
+  std::visit(
+      [&](const auto& e) {
+        const std::remove_cvref_t<decltype(e)> usual;
+        std::vector<std::string> defaults;
+        for_each_field(usual, [&](std::string_view, const auto& member, Need) {
+          defaults.push_back(written(member));
+        });
+        size_t place = 0;
+        for_each_field(e, [&](std::string_view name, const auto& member, Need need) {
+          const std::string text = written(member);
+          const bool as_usual = text == defaults[place++];
+          if (as_usual && !is_required(need)) return;
+          fields += (fields.empty() ? "" : ", ") + std::string(name) + ": " + text;
+        });
+      },
+      expectation);
   const std::string name(name_of(expectation));
-  if (const auto* goodput = std::get_if<ExpectGoodput>(&expectation)) {
-    return name + ": {from: " + exact(goodput->from) +
-           (goodput->until == FabricTime::never() ? "" : ", until: " + exact(goodput->until)) +
-           ", at_least: " + exact(goodput->at_least) +
-           ", of: " + (goodput->of == GoodputReference::kBaseline ? "baseline" : "line_rate") + "}";
+  return fields.empty() ? name : name + ": {" + fields + "}";
+}
+
+std::vector<Expectation> without_bundles(const std::vector<Expectation>& expectations) {
+  std::vector<Expectation> result;
+  for (const Expectation& expectation : expectations) {
+    if (std::holds_alternative<ExpectSafety>(expectation)) {
+      result.insert(result.end(), {ExpectPlacedOnce{}, ExpectNoSilentLoss{}, ExpectInOrder{},
+                                   ExpectNoQpErrorWhileAPathLives{}, ExpectAccounted{}});
+    } else if (const auto* liveness = std::get_if<ExpectLiveness>(&expectation)) {
+      result.insert(result.end(), {ExpectHealed{}, ExpectGoodputBack{liveness->within},
+                                   ExpectEvsGood{liveness->within}, ExpectQueuesEmpty{}});
+    } else {
+      result.push_back(expectation);
+    }
   }
-  if (const auto* detect = std::get_if<ExpectDetect>(&expectation)) {
-    return name + ": {within: " + exact(detect->within) + "}";
-  }
-  if (const auto* recover = std::get_if<ExpectRecover>(&expectation)) {
-    return name + ": {within: " + exact(recover->within) + ", to: " + exact(recover->to) + "}";
-  }
-  if (const auto* leave = std::get_if<ExpectLeave>(&expectation)) {
-    return name + ": {within: " + exact(leave->within) + "}";
-  }
-  if (const auto* error = std::get_if<ExpectQpError>(&expectation)) {
-    return name + ": {reason: \"" + error->reason + "\"}";
-  }
-  return name;
+  return result;
 }
 
 }  // namespace mrclab::analysis

@@ -1,11 +1,23 @@
 #pragma once
-// Expectations as values: what a scenario file's `expect:` list says must hold.
+// Expectations as values: what a scenario file's `expect:` list says must hold. What each of them
+// means exactly stands at its struct; the fields in files are those of expectation_fields.h.
 //
 //   expect:
+//     - safety                       # placed_once, no_silent_loss, in_order, accounted,
+//                                    # no_qp_error_while_a_path_lives
+//     - liveness: {within: 100rtt}   # healed, goodput_back, evs_good, queues_empty
+//     - steady
 //     - no_qp_error
 //     - memory_intact
-//     - healed
 //     - goodput: {from: 600us, at_least: 95%, of: baseline}
+//     - goodput: {from: 600us, host: h3, at_least: 83%, at_most: 90%, of: line_rate}
+//     - gap: {at_most: 20rtt, below: 10%}
+//     - samples: {from: 300us, every: 20us, min_over_mean: 92%}
+//     - latency: {source: h0, destination: h4, at_most: 7us}
+//     - fairness: {destination: h0, from: 100us, at_least: 95%}
+//     - losses_per_qp: {at_most: 5}
+//     - affected_qps: {at_least: 15%, at_most: 35%}
+//     - completion_time: {from: 300us, slower_by: 1%}
 //     - detect: {within: 6rtt}
 //     - recover: {within: 100rtt, to: 95%}
 //     - leave: {within: 5rtt}
@@ -38,18 +50,122 @@ struct ExpectHealed {
   bool operator==(const ExpectHealed&) const = default;
 };
 
-enum class GoodputReference : uint8_t {
-  kBaseline,  ///< the last 20 RTT before the first fault
-  kLineRate,  ///< the sum of the hosts' port rates
+/// What a goodput is a share of.
+struct GoodputReference {
+  enum Kind : uint8_t {
+    kBaseline,  ///< of the same flows in the last 20 RTT before the first fault
+    kLineRate,  ///< the sum of the port rates of the hosts concerned
+    kRate,      ///< a number
+  };
+  Kind kind = kBaseline;
+  BitRate rate = {};  ///< kRate
+  constexpr GoodputReference() = default;
+  constexpr GoodputReference(Kind of) : kind(of) {}  // NOLINT: a word is a reference
+  constexpr explicit GoodputReference(BitRate of) : kind(kRate), rate(of) {}
+  bool operator==(const GoodputReference&) const = default;
 };
 
-/// Mean goodput of the whole job in [from, until) against a reference.
+/// Which flows are meant: those from `source` to `destination`, and of them those that `host` sends
+/// or receives. Patterns of host names ("h[1-7]"); empty: any.
+struct FlowSelection {
+  std::string source;
+  std::string destination;
+  std::string host;
+  bool all() const { return source.empty() && destination.empty() && host.empty(); }
+  bool operator==(const FlowSelection&) const = default;
+};
+
+/// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line rate
+/// of a selection is that of its hosts' ports in the direction concerned (of `host`: in both).
 struct ExpectGoodput {
-  FabricTime from;
+  FabricTime from = {};
   FabricTime until = FabricTime::never();  ///< never: to the end of the run
-  Probability at_least;
-  GoodputReference of = GoodputReference::kBaseline;
+  Probability at_least = {};               ///< zero: no such bound; at least one of the two
+  GoodputReference of = {};
+  Probability at_most = {};
+  FlowSelection flows = {};
   bool operator==(const ExpectGoodput&) const = default;
+};
+
+/// The longest stretch in which goodput stayed below a share of its reference: a row of intervals
+/// of `every` (a quarter of the base RTT unless given), each below.
+struct ExpectGap {
+  FabricTime at_most;
+  Probability below{100'000'000};
+  GoodputReference of = {};
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FabricTime every = {};  ///< zero: base RTT / 4
+  FlowSelection flows = {};
+  bool operator==(const ExpectGap&) const = default;
+};
+
+/// Goodput in intervals of `every` over [from, until), the last one only if it is whole: the lowest
+/// over their mean.
+struct ExpectSamples {
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FabricTime every;
+  Probability min_over_mean;
+  FlowSelection flows = {};
+  bool operator==(const ExpectSamples&) const = default;
+};
+
+/// Mean latency of a ping-pong from `source` to `destination`: half of the time from the first
+/// packet of one ping to that of the next (perftest's write_lat: half of a round trip), over the
+/// pings that begin in [from, until). Only for a pair whose next ping waits for the last pong.
+struct ExpectLatency {
+  std::string source;
+  std::string destination;
+  FabricTime at_least = {};                  ///< zero: no such bound
+  FabricTime at_most = FabricTime::never();  ///< at least one of the two
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  bool operator==(const ExpectLatency&) const = default;
+};
+
+enum class FairnessMeasure : uint8_t {
+  kJain,        ///< (sum x)^2 / (n x sum x^2): 1 if all are alike, 1/n if one has everything
+  kMinOverMax,  ///< the lowest rate over the highest
+};
+/// How alike the goodputs of the selected pairs of hosts are in [from, until). A pair is what
+/// delivered anything in the run.
+struct ExpectFairness {
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  Probability at_least;
+  FairnessMeasure by = FairnessMeasure::kJain;
+  FlowSelection flows = {};
+  bool operator==(const ExpectFairness&) const = default;
+};
+
+/// Data packets lost (with a drop record) by one QP between `from` and `until`, of the QP that lost
+/// most. Each direction of a QP counts for itself.
+struct ExpectLossesPerQp {
+  uint64_t at_most = 0;
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FlowSelection flows = {};
+  bool operator==(const ExpectLossesPerQp&) const = default;
+};
+
+/// The share of the QPs (directions with data) that lost a data packet between `from` and `until`.
+struct ExpectAffectedQps {
+  Probability at_least = {};  ///< zero: no such bound
+  Probability at_most{Probability::kOne};
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FlowSelection flows = {};
+  bool operator==(const ExpectAffectedQps&) const = default;
+};
+
+/// Iterations of collectives that end in [from, until) take, on the average over hosts and
+/// iterations, at most so much longer than those that ended before the first fault.
+struct ExpectCompletionTime {
+  Probability slower_by;
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  bool operator==(const ExpectCompletionTime&) const = default;
 };
 
 /// From the start of each fault to the last first-transmission by an affected sender on an affected
@@ -81,8 +197,81 @@ struct ExpectQpError {
   bool operator==(const ExpectQpError&) const = default;
 };
 
-using Expectation = std::variant<ExpectNoQpError, ExpectMemoryIntact, ExpectHealed, ExpectGoodput,
-                                 ExpectDetect, ExpectRecover, ExpectLeave, ExpectQpError>;
+/// Safety, while faults are on. `safety` in a file stands for all of these.
+///
+/// No byte is placed twice with different content and none outside its region: every packet that
+/// arrives says the same as the first that was seen of its PSN; the packets of a message lie side
+/// by side in it, inside the region; and no host counts more bytes as new than reached it.
+struct ExpectPlacedOnce {
+  bool operator==(const ExpectPlacedOnce&) const = default;
+};
+/// No message is lost without an error: what a sender was told to be done arrived whole, what a
+/// receiver acknowledged had arrived, and what was posted is completed, failed or still under way.
+struct ExpectNoSilentLoss {
+  bool operator==(const ExpectNoSilentLoss&) const = default;
+};
+/// No completion out of order: neither at the sender (as the host says) nor, by the captures, an
+/// acknowledgement of everything up to a PSN while something before it was missing.
+struct ExpectInOrder {
+  bool operator==(const ExpectInOrder&) const = default;
+};
+/// A QP fails only if, in the last retry span, every path between its hosts was impaired or denied
+/// at some time (there or back), or one of the hosts was without power at any time before.
+struct ExpectNoQpErrorWhileAPathLives {
+  bool operator==(const ExpectNoQpErrorWhileAPathLives&) const = default;
+};
+/// Every packet accounted for (conservation.h), and every transmission of data delivered, trimmed,
+/// dropped with a cause, or on its way at the end for no longer than a way takes.
+struct ExpectAccounted {
+  bool operator==(const ExpectAccounted&) const = default;
+};
+
+/// The baseline before the first fault varies by at most 5 %; otherwise the run says nothing.
+struct ExpectSteady {
+  bool operator==(const ExpectSteady&) const = default;
+};
+
+/// 100 base RTTs: the default bound of liveness.
+inline constexpr int64_t kLivenessRtts = 100;
+
+/// From the last heal to the end of the first whole 20-RTT window behind it that reaches `to` of
+/// the baseline; zero if no window behind the heal ever misses it.
+struct ExpectGoodputBack {
+  FabricTime within = {};  ///< zero: kLivenessRtts
+  Probability to{950'000'000};
+  bool operator==(const ExpectGoodputBack&) const = default;
+};
+/// From the last heal to when every entropy value of every living QP is usable again, but for those
+/// that the operator still denies.
+struct ExpectEvsGood {
+  FabricTime within = {};  ///< zero: kLivenessRtts
+  bool operator==(const ExpectEvsGood&) const = default;
+};
+/// No standing queue at the end. Once all work has ended: no frame is left in any switch. While
+/// work goes on: at every host port that was busy for less than 80 % of the last 20 RTT, at least
+/// one packet of those met no more queue on its whole way than a switch leaves unmarked (the ECN
+/// minimum).
+struct ExpectQueuesEmpty {
+  bool operator==(const ExpectQueuesEmpty&) const = default;
+};
+
+/// All of safety.
+struct ExpectSafety {
+  bool operator==(const ExpectSafety&) const = default;
+};
+/// healed, goodput_back, evs_good and queues_empty, within the same bound.
+struct ExpectLiveness {
+  FabricTime within = {};  ///< zero: kLivenessRtts
+  bool operator==(const ExpectLiveness&) const = default;
+};
+
+using Expectation =
+    std::variant<ExpectNoQpError, ExpectMemoryIntact, ExpectHealed, ExpectGoodput, ExpectDetect,
+                 ExpectRecover, ExpectLeave, ExpectQpError, ExpectGap, ExpectSamples, ExpectLatency,
+                 ExpectFairness, ExpectLossesPerQp, ExpectAffectedQps, ExpectCompletionTime,
+                 ExpectSteady, ExpectSafety, ExpectPlacedOnce, ExpectNoSilentLoss, ExpectInOrder,
+                 ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
+                 ExpectEvsGood, ExpectQueuesEmpty>;
 
 /// "no_qp_error", "goodput", ...: the word in the file and in verdict.json.
 std::string_view name_of(const Expectation& expectation);
@@ -95,5 +284,8 @@ std::vector<Expectation> parse_expectations(const YamlValue& list);
 
 /// The entry as it would stand in a file, durations in exact units.
 std::string to_yaml(const Expectation& expectation);
+
+/// `safety` and `liveness` replaced by what they stand for; one check each.
+std::vector<Expectation> without_bundles(const std::vector<Expectation>& expectations);
 
 }  // namespace mrclab::analysis

@@ -3,68 +3,103 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/effect_fields.h"
+#include "fabric/effect_text.h"
+#include "fabric/impairment.h"
+
 namespace mrclab::analysis {
 namespace {
 
-/// What one fault does to one wire at the moment.
-struct WireTrouble {
-  bool down = false;
-  bool lossy = false;
-  bool no_carrier = false;
-  bool any() const { return down || lossy || no_carrier; }
-};
-
-/// Plays the effects of one fault and collects the outages of each wire.
+/// Plays a schedule. Effects are absolute states of targets, so a target has one state at a time. It
+/// belongs to the fault whose effect brought it; where faults overlap on a target, the effect that
+/// ends it may be another's.
 class Player {
  public:
-  Player(const Topology& topology, FaultSpan& span) : topology_(topology), span_(span) {}
+  Player(const Topology& topology, std::vector<FaultSpan>& spans, FabricTime end)
+      : topology_(topology), spans_(spans), end_(end), faults_(spans.size()) {}
 
   void play(const ScheduledEffect& scheduled) {
-    if (const auto* state = std::get_if<WireState>(&scheduled.effect)) {
-      change(state->wire, scheduled.at, [&](WireTrouble& t) { t.down = !state->up; });
-    } else if (const auto* loss = std::get_if<WireLoss>(&scheduled.effect)) {
-      change(loss->wire, scheduled.at, [&](WireTrouble& t) { t.lossy = loss->loss.ppb > 0; });
-    } else if (const auto* carrier = std::get_if<PortCarrier>(&scheduled.effect)) {
-      change(topology_.port(carrier->port).out, scheduled.at,
-             [&](WireTrouble& t) { t.no_carrier = !carrier->up; });
-    } else if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
-      denials_ += denial->denied ? 1 : -1;  // absolute states: on and off alternate
+    const uint32_t fault = scheduled.fault;
+    spans_[fault].start = std::min(spans_[fault].start, scheduled.at);
+    const std::string target = target_of(scheduled.effect);
+    if (scheduled.heals) {
+      spans_[fault].heals = true;
+      if (const auto owner = owner_.find(target); owner != owner_.end()) {
+        spans_[owner->second].heals = true;
+      }
     }
-    last_ = scheduled.at;
-    played_ = true;
+    owner_[target] = fault;
+    if (scheduled.at <= end_) execute(scheduled, target);
   }
 
   void finish() {
-    const bool clean = std::none_of(trouble_.begin(), trouble_.end(),
-                                    [](const auto& entry) { return entry.second.any(); });
-    span_.healed_at = played_ && clean && denials_ <= 0 ? last_ : FabricTime::never();
-    std::erase_if(span_.impairments, [](const Impairment& i) { return i.from == i.until; });
-    std::sort(span_.impairments.begin(), span_.impairments.end(),
-              [](const Impairment& a, const Impairment& b) {
-                return std::pair{a.from, a.wire} < std::pair{b.from, b.wire};
-              });
-  }
-
- private:
-  void change(WireId wire, FabricTime at, auto&& apply) {
-    WireTrouble& trouble = trouble_[wire];
-    const bool before = trouble.any();
-    apply(trouble);
-    if (!before && trouble.any()) {
-      open_[wire] = span_.impairments.size();
-      span_.impairments.push_back({wire, at, FabricTime::never()});
-    } else if (before && !trouble.any()) {
-      span_.impairments[open_[wire]].until = at;
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      FaultSpan& span = spans_[i];
+      span.healed_at =
+          faults_[i].played && faults_[i].open == 0 ? faults_[i].last : FabricTime::never();
+      std::erase_if(span.impairments, [](const Impairment& x) { return x.from == x.until; });
+      std::sort(span.impairments.begin(), span.impairments.end(),
+                [](const Impairment& x, const Impairment& y) {
+                  return std::pair{x.from, x.wire} < std::pair{y.from, y.wire};
+                });
     }
   }
 
+ private:
+  /// A target that is not as built.
+  struct Degraded {
+    uint32_t fault = 0;
+    std::vector<WireId> wires;  // that it impairs
+  };
+  struct Trouble {
+    uint32_t causes = 0;  // targets of one fault that impair the wire now
+    size_t open = 0;      // its impairment, if there are any
+  };
+  struct Progress {
+    uint32_t open = 0;  // targets
+    FabricTime last;
+    bool played = false;
+    std::map<WireId, Trouble> wires = {};
+  };
+
+  /// The same for all effects on the same target.
+  static std::string target_of(const Effect& effect) { return to_text({{}, as_built(effect)}); }
+
+  void execute(const ScheduledEffect& scheduled, const std::string& target) {
+    Progress& progress = faults_[scheduled.fault];
+    progress.played = true;
+    progress.last = scheduled.at;
+    if (happens_once(scheduled.effect)) return;
+    const auto before = degraded_.extract(target);
+    if (!is_as_built(scheduled.effect)) {
+      const Degraded now{scheduled.fault, wires_impaired_by(topology_, scheduled.effect)};
+      ++progress.open;
+      for (const WireId wire : now.wires) begin(now.fault, wire, scheduled.at);
+      degraded_.emplace(target, now);
+    }
+    if (before.empty()) return;
+    Progress& owner = faults_[before.mapped().fault];
+    --owner.open;
+    owner.last = scheduled.at;
+    for (const WireId wire : before.mapped().wires) end(before.mapped().fault, wire, scheduled.at);
+  }
+  void begin(uint32_t fault, WireId wire, FabricTime at) {
+    Trouble& trouble = faults_[fault].wires[wire];
+    if (trouble.causes++ > 0) return;
+    trouble.open = spans_[fault].impairments.size();
+    spans_[fault].impairments.push_back({wire, at, FabricTime::never()});
+  }
+  void end(uint32_t fault, WireId wire, FabricTime at) {
+    Trouble& trouble = faults_[fault].wires[wire];
+    if (--trouble.causes == 0) spans_[fault].impairments[trouble.open].until = at;
+  }
+
   const Topology& topology_;
-  FaultSpan& span_;
-  std::map<WireId, WireTrouble> trouble_;
-  std::map<WireId, size_t> open_;
-  int64_t denials_ = 0;  ///< paths denied now
-  FabricTime last_;
-  bool played_ = false;
+  std::vector<FaultSpan>& spans_;
+  FabricTime end_;
+  std::vector<Progress> faults_;
+  std::map<std::string, Degraded> degraded_;  // by target
+  std::map<std::string, uint32_t> owner_;     // by target, also of effects that are not executed
 };
 
 }  // namespace
@@ -77,23 +112,17 @@ std::vector<FaultSpan> fault_spans(const Topology& topology, std::span<const Fau
                      return std::pair{a.at, a.sequence} < std::pair{b.at, b.sequence};
                    });
   std::vector<FaultSpan> spans(names.size());
-  std::vector<Player> players;
-  players.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i) {
     spans[i].description = names[i].description;
     spans[i].kind = names[i].kind;
     spans[i].start = FabricTime::never();
     spans[i].heals = false;
-    players.emplace_back(topology, spans[i]);
   }
+  Player player(topology, spans, end);
   for (const ScheduledEffect& effect : ordered) {
-    if (effect.fault >= spans.size()) continue;
-    FaultSpan& span = spans[effect.fault];
-    span.start = std::min(span.start, effect.at);
-    span.heals = span.heals || effect.heals;
-    if (effect.at <= end) players[effect.fault].play(effect);
+    if (effect.fault < spans.size()) player.play(effect);
   }
-  for (Player& player : players) player.finish();
+  player.finish();
   return spans;
 }
 

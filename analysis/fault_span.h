@@ -38,9 +38,8 @@ struct FaultName {
   std::string kind;
 };
 
-/// Turns an executed schedule (in any order) into spans. A wire counts as impaired while it is
-/// down, lossy, or its sending port has no carrier. Effects after `end` are not executed, so they
-/// do not heal.
+/// Turns an executed schedule (in any order) into spans. What impairs which wires is
+/// fabric/impairment.h's to say. Effects after `end` are not executed, so they do not heal.
 std::vector<FaultSpan> fault_spans(const Topology& topology, std::span<const FaultName> names,
                                    std::span<const ScheduledEffect> schedule, FabricTime end);
 

@@ -13,43 +13,6 @@ constexpr int64_t kStepsPerRtt = 20;  // how finely the 20-RTT window slides
 constexpr int64_t kMaxSteps = 1 << 16;
 constexpr int64_t kMaxBins = 400;
 
-FabricTime first_start(std::span<const FaultSpan> faults) {
-  FabricTime first = FabricTime::never();
-  for (const FaultSpan& fault : faults) first = std::min(first, fault.start);
-  return first;
-}
-
-Baseline baseline_before(FabricTime first_fault, const Measurements& m) {
-  Baseline baseline;
-  if (first_fault >= m.end) {
-    baseline.why_not = "there is no fault, so nothing to take a baseline before";
-    return baseline;
-  }
-  const FabricTime from = first_fault - m.window();
-  if (from < FabricTime::zero()) {
-    baseline.why_not = "the first fault comes at " + to_string(first_fault) +
-                       ", less than 20 RTT (" + to_string(m.window()) + ") after the start";
-    return baseline;
-  }
-  const FabricTime middle = from + m.window() / 2;
-  const uint64_t early = m.goodput.bytes_between(from, middle).value;
-  const uint64_t late = m.goodput.bytes_between(middle, first_fault).value;
-  baseline.rate = m.goodput.rate_between(from, first_fault);
-  if (early + late == 0) {
-    baseline.why_not = "nothing was delivered in the 20 RTT before the first fault";
-    return baseline;
-  }
-  const uint64_t difference = early > late ? early - late : late - early;
-  baseline.variation = 2.0 * static_cast<double>(difference) / static_cast<double>(early + late);
-  baseline.usable = difference * 2 * 100 <= (early + late) * 5;
-  if (!baseline.usable) {
-    baseline.why_not = "goodput varies by " +
-                       std::to_string(static_cast<int>(baseline.variation * 100 + 0.5)) +
-                       " % in the 20 RTT before the first fault (at most 5 % allowed)";
-  }
-  return baseline;
-}
-
 PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
                       const Measurements& m) {
   PlaneSeries series;
@@ -93,6 +56,44 @@ BitRate GoodputMeter::rate_between(FabricTime from, FabricTime until) const {
   const Wide bits = Wide{bytes_between(from, until).value} * 8;
   return {static_cast<uint64_t>(bits * 1'000'000'000'000u /
                                 static_cast<uint64_t>((until - from).ps()))};
+}
+
+FabricTime first_start(std::span<const FaultSpan> faults) {
+  FabricTime first = FabricTime::never();
+  for (const FaultSpan& fault : faults) first = std::min(first, fault.start);
+  return first;
+}
+
+Baseline baseline_before(FabricTime first_fault, const GoodputMeter& goodput, FabricTime window,
+                         FabricTime end) {
+  Baseline baseline;
+  if (first_fault >= end) {
+    baseline.why_not = "there is no fault, so nothing to take a baseline before";
+    return baseline;
+  }
+  const FabricTime from = first_fault - window;
+  if (from < FabricTime::zero()) {
+    baseline.why_not = "the first fault comes at " + to_string(first_fault) +
+                       ", less than 20 RTT (" + to_string(window) + ") after the start";
+    return baseline;
+  }
+  const FabricTime middle = from + window / 2;
+  const uint64_t early = goodput.bytes_between(from, middle).value;
+  const uint64_t late = goodput.bytes_between(middle, first_fault).value;
+  baseline.rate = goodput.rate_between(from, first_fault);
+  if (early + late == 0) {
+    baseline.why_not = "nothing was delivered in the 20 RTT before the first fault";
+    return baseline;
+  }
+  const uint64_t difference = early > late ? early - late : late - early;
+  baseline.variation = 2.0 * static_cast<double>(difference) / static_cast<double>(early + late);
+  baseline.usable = difference * 2 * 100 <= (early + late) * 5;
+  if (!baseline.usable) {
+    baseline.why_not = "goodput varies by " +
+                       std::to_string(static_cast<int>(baseline.variation * 100 + 0.5)) +
+                       " % in the 20 RTT before the first fault (at most 5 % allowed)";
+  }
+  return baseline;
 }
 
 WireMatcher::WireMatcher(const Topology& topology, WireId id) {
@@ -165,7 +166,7 @@ Measurements measure(const Topology& topology, const PacketHistory& history,
   m.goodput = GoodputMeter(history.deliveries());
   m.line_rate = {topology.host_rate.bps * topology.planes * topology.host_count()};
   m.total = m.goodput.rate_between(FabricTime::zero(), end);
-  m.baseline = baseline_before(first_start(faults), m);
+  m.baseline = baseline_before(first_start(faults), m.goodput, m.window(), end);
   m.planes = series_of(topology, history, m);
   const PathUsage usage(topology, history, base_rtt, end);
   for (const FaultSpan& fault : faults) m.faults.push_back(usage.measure(fault));

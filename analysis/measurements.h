@@ -114,6 +114,14 @@ struct Measurements {
   FabricTime window() const { return base_rtt * kWindowRtts; }
 };
 
+/// The baseline of some goodput in a run whose first fault (never() if there is none) and whose end
+/// are given.
+Baseline baseline_before(FabricTime first_fault, const GoodputMeter& goodput, FabricTime window,
+                         FabricTime end);
+
+/// When the first of the faults begins; never() if there is none.
+FabricTime first_start(std::span<const FaultSpan> faults);
+
 /// `end`: where the run ends; later arrivals are not counted. Finish the history first.
 Measurements measure(const Topology& topology, const PacketHistory& history,
                      std::span<const FaultSpan> faults, FabricTime base_rtt, FabricTime end);

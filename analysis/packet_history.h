@@ -114,6 +114,7 @@ struct HistoryCounters {
   uint64_t rtx_bit_wrong = 0;       ///< the packet's rtx bit contradicts the captures
   uint64_t unmatched_arrivals = 0;  ///< arrived without having been seen to leave
   uint64_t unmatched_drops = 0;
+  uint64_t copies = 0;                ///< records of a frame that a wire carried a second time
   uint64_t duplicate_deliveries = 0;  ///< whole arrivals after the first
   uint64_t retransmissions = 0;
   uint64_t trimmed = 0;          ///< transmissions
@@ -122,7 +123,8 @@ struct HistoryCounters {
   uint64_t sacks = 0, nacks = 0, probes = 0;
   uint64_t fatal_nacks = 0;        ///< NACK "unexpected event": the QP goes to error
   uint64_t acks_without_flow = 0;  ///< SACK or NACK that no flow explains
-  uint64_t acks_of_unsent = 0;     ///< SACK or ACK of a PSN that was never sent
+  uint64_t acks_ahead = 0;      ///< transport ACKs of a PSN before which a packet had not arrived
+  uint64_t acks_of_unsent = 0;  ///< SACK or ACK of a PSN that was never sent
 };
 
 /// Not thread-safe; add everything, then finish() once, then read.
@@ -182,9 +184,10 @@ class PacketHistory {
     bool is_ack = false;  // a transport ACK: cumulative, and whole messages only
   };
   struct FlowState {
-    int64_t base = 0;             // unwrapped PSN of slots[0]
-    int64_t highest = 0;          // unwrapped
-    int64_t acknowledged = 0;     // unwrapped: all below are marked
+    int64_t base = 0;          // unwrapped PSN of slots[0]
+    int64_t highest = 0;       // unwrapped
+    int64_t acknowledged = 0;  // unwrapped: all up to it are marked
+    int64_t arrived = 0;       // unwrapped: all up to it had arrived when this was last looked at
     std::vector<uint32_t> slots;  // packet index by PSN - base
   };
   struct Port {
@@ -216,8 +219,11 @@ class PacketHistory {
   uint32_t existing_packet(uint32_t flow, Psn psn);
   uint32_t add_transmission(const Observation& o, uint32_t packet);
   uint32_t packet_of(const Observation& o);
+  bool is_copy(const Observation& o, uint32_t packet) const;
   uint32_t find_attempt(uint32_t packet, EntropyValue ev, bool open) const;
   void acknowledge(uint32_t flow, Psn psn, FabricTime t);
+  bool arrived_up_to(uint32_t flow, int64_t unwrapped);
+  void skip_refused_answers();
 
   const Topology& topology_;
   std::vector<Observation> observations_;

@@ -1,6 +1,8 @@
 // Joining observations of the same packet by (QP, PSN, EV, attempt).
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "analysis/packet_history.h"
 
@@ -44,6 +46,7 @@ void PacketHistory::finish() {
   transmissions_.reserve(static_cast<size_t>(attempts));
   packets_.reserve(static_cast<size_t>(attempts));
   deliveries_.reserve(static_cast<size_t>(attempts));
+  skip_refused_answers();
   for (const Place& place : by_time()) join(observations_[place.observation]);
   std::erase_if(deliveries_, [](const Delivery& d) { return d.packet == kNone; });
   for (const Attempt& t : transmissions_) {
@@ -52,6 +55,31 @@ void PacketHistory::finish() {
   }
   observations_ = {};
   sacks_ = {};
+}
+
+/// An answer that arrived and was then refused by the NIC (its ICRC was wrong) said nothing: its
+/// arrival is one ingress latency older than its drop.
+void PacketHistory::skip_refused_answers() {
+  using Refused = std::tuple<FabricTime, PortRef, uint32_t, uint32_t, Opcode>;
+  const auto refused_as = [](const Observation& o, FabricTime arrival) {
+    return Refused{arrival, o.where, o.qp, o.psn, o.opcode};
+  };
+  std::set<Refused> refused;
+  for (const Observation& o : observations_) {
+    const bool here = o.kind == Kind::kDropIn && o.where.node == topology_.host(o.destination);
+    if (here && !is_write(o.opcode)) refused.insert(refused_as(o, o.t - topology_.host_latency));
+  }
+  if (refused.empty()) return;
+  for (Observation& o : observations_) {
+    if (o.kind != Kind::kIngress || is_write(o.opcode)) continue;
+    // Each instant was rounded down to a nanosecond on its own.
+    const FabricTime tick = FabricTime::from_ns(1);
+    for (const FabricTime t : {o.t - tick, o.t, o.t + tick}) {
+      if (!refused.contains(refused_as(o, t))) continue;
+      o.detail = kNone;
+      o.probe = true;  // no traffic either
+    }
+  }
 }
 
 void PacketHistory::join(const Observation& o) {
@@ -97,7 +125,7 @@ uint32_t* PacketHistory::slot_of(uint32_t flow, Psn psn, bool create) {
     if (!create || slots_in_use_ >= kMaxSlots) return nullptr;
     // One modulus up, so that PSNs before the first seen stay positive.
     state.base = state.highest = psn.value() + kPsnModulus;
-    state.acknowledged = state.base - 1;
+    state.acknowledged = state.arrived = state.base - 1;
     state.slots.assign(1, kNone);
     ++slots_in_use_;
     return &state.slots[0];
@@ -115,6 +143,7 @@ uint32_t* PacketHistory::slot_of(uint32_t flow, Psn psn, bool create) {
     state.slots.insert(state.slots.begin(), static_cast<size_t>(missing), kNone);
     state.base -= missing;
     state.acknowledged = std::min(state.acknowledged, state.base - 1);
+    state.arrived = std::min(state.arrived, state.base - 1);
     index = 0;
   } else {
     state.slots.resize(static_cast<size_t>(index) + 1, kNone);
@@ -176,9 +205,22 @@ uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open
   return found;
 }
 
+/// A wire that carries frames twice sends the second right behind the first: the same path, and no
+/// retransmission.
+bool PacketHistory::is_copy(const Observation& o, uint32_t packet) const {
+  if (o.rtx || packets_[packet].last == kNone) return false;
+  const Attempt& before = transmissions_[packets_[packet].last];
+  const FabricTime length = o.t - o.start;
+  return before.ev == EntropyValue{o.ev} && o.start - before.start < length * 2;
+}
+
 void PacketHistory::on_egress(const Observation& o) {
   const uint32_t packet = packet_of(o);
   if (packet == kNone) return;
+  if (is_copy(o, packet)) {
+    ++counters_.copies;
+    return;
+  }
   const Attempt& t = transmissions_[add_transmission(o, packet)];
   if (t.attempt > 0) ++counters_.retransmissions;
   if ((t.attempt > 0) != o.rtx) ++counters_.rtx_bit_wrong;
@@ -196,13 +238,21 @@ void PacketHistory::compare_placement(const Observation& o, Packet& packet, Atte
   Placement then = placements_[packet.placement];
   const Placement& now = placements_[o.detail];
   if (then.sample == 0 || now.sample == 0) then.sample = now.sample;
-  t.differs = then != now;
+  t.differs = t.differs || then != now;
 }
 
 void PacketHistory::on_arrival(const Observation& o) {
   const uint32_t packet = packet_of(o);
   if (packet == kNone) return;
   uint32_t attempt = find_attempt(packet, {o.ev}, true);
+  const uint32_t arrived = attempt == kNone ? find_attempt(packet, {o.ev}, false) : kNone;
+  if (arrived != kNone) {
+    ++counters_.copies;
+    if (o.trimmed) return;
+    ++counters_.duplicate_deliveries;
+    compare_placement(o, packets_[packet], transmissions_[arrived]);
+    return;
+  }
   if (attempt == kNone) {
     ++counters_.unmatched_arrivals;
     attempt = add_transmission(o, packet);
@@ -258,6 +308,7 @@ void PacketHistory::undo_arrival(uint32_t transmission) {
   Packet& owner = packets_[t.packet];
   if (owner.delivered != t.ended) return;
   owner.delivered = FabricTime::never();
+  flow_states_[owner.flow].arrived = flow_states_[owner.flow].base - 1;  // look again
   for (auto d = deliveries_.rbegin(); d != deliveries_.rend() && d->t >= t.ended; ++d) {
     if (d->packet != t.packet) continue;
     d->bytes = 0;
@@ -321,6 +372,16 @@ void PacketHistory::acknowledge(uint32_t flow, Psn psn, FabricTime t) {
   packets_[packet].acknowledged = std::min(packets_[packet].acknowledged, t);
 }
 
+bool PacketHistory::arrived_up_to(uint32_t flow, int64_t unwrapped) {
+  FlowState& state = flow_states_[flow];
+  while (state.arrived < unwrapped) {
+    const uint32_t packet = state.slots[static_cast<size_t>(state.arrived + 1 - state.base)];
+    if (packet == kNone || packets_[packet].delivered == FabricTime::never()) return false;
+    ++state.arrived;
+  }
+  return true;
+}
+
 void PacketHistory::on_answer(uint32_t flow, const SackFields& answer, FabricTime t) {
   if (answer.is_nack) {
     const uint32_t packet = existing_packet(flow, answer.trigger);
@@ -330,6 +391,7 @@ void PacketHistory::on_answer(uint32_t flow, const SackFields& answer, FabricTim
   FlowState& state = flow_states_[flow];
   const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
   const int64_t cumulative = std::min(state.highest + (answer.cumulative - highest), state.highest);
+  if (answer.is_ack && !arrived_up_to(flow, cumulative)) ++counters_.acks_ahead;
   while (state.acknowledged < cumulative) {
     ++state.acknowledged;
     acknowledge(flow, Psn{static_cast<uint32_t>(state.acknowledged & Psn::kMask)}, t);

@@ -37,6 +37,17 @@ class EndpointProgram : public netio::DaemonProgram {
     for (const endpoint::WorkReport& work : dynamic_cast<const endpoint::HostNode&>(node).work()) {
       counters["work"].push_back(to_json(work));
     }
+    counters["queues"] = nlohmann::json::array();
+    for (const auto& q : dynamic_cast<const endpoint::HostNode&>(node).queues()) {
+      counters["queues"].push_back({{"qp", q.local.value},
+                                    {"remote", q.remote.value},
+                                    {"peer", q.peer},
+                                    {"posted", q.posted},
+                                    {"completed", q.completed},
+                                    {"failed", q.failed},
+                                    {"out_of_order", q.out_of_order},
+                                    {"in_error", q.in_error}});
+    }
     return counters;
   }
 

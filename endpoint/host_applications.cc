@@ -9,7 +9,7 @@ bool HostNode::Impl::AppVerbs::post_write(QpHandle handle, const WriteRequest& r
   QueuePair& qp = host_.qps_[handle.value];
   if (qp.application != index_) return false;
   host_.touch(qp);
-  return qp.requester.post(request, host_.now_);
+  return qp.post(request, host_.now_);
 }
 
 bool HostNode::Impl::AppVerbs::post_receive(QpHandle handle, uint64_t id) {

@@ -37,6 +37,7 @@ class HostNode::Impl : public QueuePairEvents {
   FabricTime next_event() const { return events_.next_time(); }
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
+  std::vector<QueueCounts> queues() const;
   std::optional<EvEvent> poll_ev_event() { return ev_events_.poll(); }
   bool finished() const;
   Device& device();

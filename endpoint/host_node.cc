@@ -17,6 +17,7 @@ void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
 FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
+std::vector<QueueCounts> HostNode::queues() const { return impl_->queues(); }
 std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event(); }
 bool HostNode::finished() const { return impl_->finished(); }
 Device& HostNode::device() { return impl_->device(); }
@@ -125,6 +126,16 @@ HostStats HostNode::Impl::stats() const {
     stats.in_flight_bytes += peer.window->in_flight().value;
   }
   return stats;
+}
+
+std::vector<QueueCounts> HostNode::Impl::queues() const {
+  std::vector<QueueCounts> all;
+  for (const QueuePair& qp : qps_) {
+    const WorkLedger& work = qp.ledger();
+    all.push_back({qp.id.local, qp.id.remote, qp.peer.host, work.posted(), work.completed(),
+                   work.failed(), work.out_of_order(), qp.requester.failed()});
+  }
+  return all;
 }
 
 bool HostNode::Impl::finished() const {

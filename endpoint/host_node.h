@@ -67,6 +67,8 @@ class HostNode : public Node {
 
   /// Counters as of the committed time.
   HostStats stats() const;
+  /// Of every queue pair, in the order in which they were made.
+  std::vector<QueueCounts> queues() const;
   /// The oldest event about an entropy value that the controller has not been told yet.
   std::optional<EvEvent> poll_ev_event();
   /// Every application of this host has done all that it was asked for. True if it has none.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/ids.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -94,6 +95,18 @@ struct HostStats {
   /// Names and values, planes as "p0.tx_payload_bytes", for the control socket. Zero refusals are
   /// left out. Failures of queue pairs as "qp_error.Retry Counter Exceeded".
   std::vector<std::pair<std::string, uint64_t>> named() const;
+};
+
+/// What one queue pair was asked to write and what it answered (work_ledger.h).
+struct QueueCounts {
+  Qpn local;
+  Qpn remote;
+  uint32_t peer = 0;  ///< host number
+  uint64_t posted = 0;
+  uint64_t completed = 0;
+  uint64_t failed = 0;
+  uint64_t out_of_order = 0;
+  bool in_error = false;
 };
 
 }  // namespace mrclab::endpoint

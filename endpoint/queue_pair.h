@@ -6,6 +6,7 @@
 #include "endpoint/peer.h"
 #include "endpoint/requester.h"
 #include "endpoint/responder.h"
+#include "endpoint/work_ledger.h"
 
 namespace mrclab::endpoint {
 
@@ -46,6 +47,14 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
+  /// As Requester::post.
+  bool post(const WriteRequest& request, FabricTime now) {
+    if (!requester.post(request, now)) return false;
+    ledger_.posted(request.id);
+    return true;
+  }
+  const WorkLedger& ledger() const { return ledger_; }
+
   const Identity id;
   Peer& peer;
   Requester requester;
@@ -55,8 +64,12 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   bool silent = false;  ///< it is being destroyed: nobody is told that it failed
 
  private:
-  void write_completed(uint64_t write) override { events_.write_completed(*this, write); }
+  void write_completed(uint64_t write) override {
+    ledger_.completed(write);
+    events_.write_completed(*this, write);
+  }
   void write_failed(uint64_t write, std::string_view status) override {
+    ledger_.failed(write);
     if (!silent) events_.write_failed(*this, write, status);
   }
   void immediate_received(const ReceiveCompletion& completion) override {
@@ -78,6 +91,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   }
 
   QueuePairEvents& events_;
+  WorkLedger ledger_;
 };
 
 }  // namespace mrclab::endpoint

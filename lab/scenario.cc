@@ -76,34 +76,64 @@ class ExpectationCheck {
   ExpectationCheck(const Scenario& scenario, const YamlValue& entry)
       : scenario_(scenario), entry_(entry) {}
 
-  void operator()(const analysis::ExpectNoQpError&) const {}
+  void operator()(const auto& expect) const {
+    using E = std::remove_cvref_t<decltype(expect)>;
+    if constexpr (requires { expect.until; }) check_interval(expect);
+    if constexpr (requires { expect.flows; }) check_hosts(expect.flows);
+    if constexpr (requires { expect.of; }) {
+      if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectLatency>) {
+      check_hosts({expect.source, expect.destination, {}});
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectDetect> ||
+                  std::is_same_v<E, analysis::ExpectLeave> ||
+                  std::is_same_v<E, analysis::ExpectCompletionTime>) {
+      require_fault();
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectRecover> ||
+                  std::is_same_v<E, analysis::ExpectSteady>) {
+      require_baseline();
+    }
+  }
   void operator()(const analysis::ExpectMemoryIntact&) const {
     if (scenario_.payload_elided)
       entry_.fail("memory_intact, beside an elided payload", "\"payload: real\"");
   }
-  void operator()(const analysis::ExpectHealed&) const {
+  void operator()(const analysis::ExpectHealed&) const { require_heals("healed"); }
+  void operator()(const analysis::ExpectLiveness&) const { require_heals("liveness"); }
+  void operator()(const analysis::ExpectGoodputBack&) const { require_heals("goodput_back"); }
+  void operator()(const analysis::ExpectEvsGood&) const { require_heals("evs_good"); }
+
+ private:
+  YamlValue body() const { return entry_.members().front().second; }
+  void check_interval(const auto& expect) const {
+    if (expect.from >= scenario_.end) {
+      body().require("from").fail_expecting("an instant before the end at " + exact(scenario_.end));
+    }
+    if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
+      body().require("until").fail_expecting("at most the end at " + exact(scenario_.end));
+    }
+  }
+  void check_hosts(const analysis::FlowSelection& flows) const {
+    check_pattern("source", flows.source);
+    check_pattern("destination", flows.destination);
+    check_pattern("host", flows.host);
+  }
+  void check_pattern(const char* key, const std::string& pattern) const {
+    if (pattern.empty()) return;
+    const YamlValue value = body().require(key);
+    // The judge reads the pattern again, and would draw again.
+    if (pattern.find("random(") != std::string::npos) value.fail_expecting("names or patterns");
+    NameResolver(scenario_.topology, scenario_.seed).hosts(value);
+  }
+  void require_heals(const char* word) const {
     for (const faults::Fault& fault : scenario_.faults) {
       if (faults::interval_of(fault, scenario_.topology).last_heal <= scenario_.end) continue;
-      entry_.fail("healed, beside " + describe(fault, scenario_.topology),
+      entry_.fail(std::string(word) + ", beside " + describe(fault, scenario_.topology),
                   "faults that are healed before the end at " + exact(scenario_.end));
     }
   }
-  void operator()(const analysis::ExpectGoodput& expect) const {
-    const YamlValue body = entry_.require("goodput");
-    if (expect.from >= scenario_.end) {
-      body.require("from").fail_expecting("an instant before the end at " + exact(scenario_.end));
-    }
-    if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
-      body.require("until").fail_expecting("at most the end at " + exact(scenario_.end));
-    }
-    if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
-  }
-  void operator()(const analysis::ExpectDetect&) const { require_fault(); }
-  void operator()(const analysis::ExpectRecover&) const { require_baseline(); }
-  void operator()(const analysis::ExpectLeave&) const { require_fault(); }
-  void operator()(const analysis::ExpectQpError&) const {}
-
- private:
   void require_fault() const {
     if (scenario_.faults.empty()) {
       entry_.fail("no fault to measure from", "at least one in \"faults\"");

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "analysis/analyze.h"
-#include "analysis/fault_span.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
+#include "lab/run_inputs.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 
@@ -207,40 +207,6 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
                        });
 }
 
-analysis::RunInputs inputs_for(const Scenario& scenario, const RunOptions& options,
-                               const RunFolder& folder, WorldOutcome&& outcome) {
-  std::vector<analysis::FaultName> names;
-  for (const faults::Fault& fault : scenario.faults) {
-    names.push_back(
-        {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
-  }
-  std::vector<analysis::FaultSpan> faults =
-      analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
-  std::optional<analysis::EarlyEnd> early_end;
-  if (scenario.until) {
-    early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};
-  }
-  outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
-                                                                : analysis::TimingMode::kWall;
-  outcome.timing.faithful =
-      outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
-  return {.topology = scenario.topology,
-          .captures = analysis::captures_in(folder.captures()),
-          .faults = std::move(faults),
-          .expectations = scenario.expect,
-          .hosts = std::move(outcome.hosts),
-          .timing = std::move(outcome.timing),
-          .scenario = scenario.name,
-          .world = std::string(name_of(options.world)),
-          .version = MRCLAB_VERSION,
-          .seed = scenario.seed,
-          .payload_elided = scenario.payload_elided,
-          .end = scenario.stop(),
-          .base_rtt = scenario.topology.base_rtt,
-          .history_sha256 = history_sha256(std::move(outcome.history)),
-          .early_end = std::move(early_end)};
-}
-
 /// What no world can do is said before a folder is made.
 void check_options(const Scenario& scenario, const RunOptions& options) {
   if (options.world == World::kLive && scenario.payload_elided) {
@@ -273,8 +239,11 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
-  const analysis::RunInputs inputs =
-      inputs_for(scenario, options, result.folder, std::move(outcome));
+  analysis::RunInputs inputs =
+      run_inputs(scenario, std::string(name_of(options.world)), std::move(outcome));
+  inputs.captures = analysis::captures_in(result.folder.captures());
+  inputs.records = analysis::records_in(result.folder.history());
+  inputs.events = result.folder.path / "events.jsonl";
   const analysis::Analysis analysis = analysis::analyze(inputs);
   analysis::write_results(result.folder.path, inputs, analysis);
   result.verdict = analysis.verdict;

@@ -58,10 +58,31 @@ analysis::HostReport host_report(const std::string& host, const nlohmann::json& 
   report.bytes_verified = counter(counters, "bytes_verified");
   report.bytes_wrong = counter(counters, "bytes_mismatched");
   report.access_violations = counter(counters, "memory_faults");
+  report.bytes_placed = counter(counters, "goodput_bytes");
+  if (const auto queues = counters.find("queues"); queues != counters.end()) {
+    for (const nlohmann::json& queue : *queues) {
+      report.queues.push_back({Qpn{queue.at("qp").get<uint32_t>()},
+                               Qpn{queue.at("remote").get<uint32_t>()},
+                               queue.at("peer").get<uint32_t>(), counter(queue, "posted"),
+                               counter(queue, "completed"), counter(queue, "failed"),
+                               counter(queue, "out_of_order"), queue.at("in_error").get<bool>()});
+    }
+  }
   for (const auto& [name, value] : counters.items()) {
     if (!name.starts_with("qp_error.")) continue;
     const std::string reason = name.substr(std::string_view("qp_error.").size());
     report.error += (report.error.empty() ? "" : ", ") + reason;
+  }
+  return report;
+}
+
+analysis::HostReport host_report(const std::string& host, const endpoint::HostNode& node) {
+  nlohmann::json counters;
+  for (const auto& [name, value] : node.stats().named()) counters[name] = value;
+  analysis::HostReport report = host_report(host, counters);
+  for (const endpoint::QueueCounts& q : node.queues()) {
+    report.queues.push_back(
+        {q.local, q.remote, q.peer, q.posted, q.completed, q.failed, q.out_of_order, q.in_error});
   }
   return report;
 }
@@ -156,10 +177,8 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     const auto streams = recorders[site.id.value]->history().streams();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
     if (site.role != NodeRole::kHost) continue;
-    nlohmann::json counters;
     const auto& host = dynamic_cast<const endpoint::HostNode&>(world.node(site.id));
-    for (const auto& [name, value] : host.stats().named()) counters[name] = value;
-    outcome.hosts.hosts.push_back(host_report(site.name, counters));
+    outcome.hosts.hosts.push_back(host_report(site.name, host));
   }
   capture.close();
   for (netio::EventLog& log : events) log.flush();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/reports.h"
+#include "endpoint/host_node.h"
 #include "fabric/history.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
@@ -20,6 +21,8 @@ struct WorldOutcome {
 
 /// A host's report out of its counters (names of endpoint::HostStats::named).
 analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters);
+/// The same of a host in this process.
+analysis::HostReport host_report(const std::string& host, const endpoint::HostNode& node);
 
 /// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
 void add_process_report(WorldOutcome& outcome, const Scenario& scenario,

@@ -53,10 +53,29 @@ TEST_CASE("names and descriptions are those of the file and of a report") {
 
 TEST_CASE("an expectation written as text reads back as the same expectation") {
   for (const char* text :
-       {"no_qp_error", "memory_intact", "healed", "detect: {within: 6rtt}",
+       {"no_qp_error",
+        "memory_intact",
+        "healed",
+        "detect: {within: 6rtt}",
         "goodput: {from: 1.5us, until: 2rtt, at_least: 12.5%, of: line_rate}",
-        "goodput: {from: 600us, at_least: 95%}", "recover: {within: 100rtt, to: 80%}",
-        "leave: {within: 5rtt}", "qp_error: {reason: \"Retry Counter Exceeded\"}"}) {
+        "goodput: {from: 600us, at_least: 95%}",
+        "recover: {within: 100rtt, to: 80%}",
+        "leave: {within: 5rtt}",
+        "qp_error: {reason: \"Retry Counter Exceeded\"}",
+        "safety",
+        "liveness",
+        "liveness: {within: 80rtt}",
+        "goodput_back: {to: 90%}",
+        "evs_good",
+        "steady",
+        "goodput: {from: 1us, at_most: 90%, of: 800Gb/s, host: \"h[0-3]\"}",
+        "gap: {at_most: 20rtt, below: 5%, of: line_rate, source: h0, destination: h4}",
+        "samples: {from: 300us, every: 20us, min_over_mean: 92%}",
+        "latency: {source: h0, destination: h4, at_least: 5us, at_most: 7us}",
+        "fairness: {destination: h0, at_least: 95%, by: min_over_max}",
+        "losses_per_qp: {at_most: 0}",
+        "affected_qps: {at_least: 15%, at_most: 35%}",
+        "completion_time: {from: 300us, slower_by: 0%}"}) {
     CHECK(parse(to_yaml(parse(text))) == parse(text));
   }
 }
@@ -66,41 +85,51 @@ TEST_CASE("bad expectations get an exact error") {
     const char* text;
     const char* expected;
   };
-  for (const Row& row : {
-           Row{"no_qp_errors", "f.yaml:1:3: found \"no_qp_errors\": expected \"no_qp_error\""},
-           Row{"happiness",
-               "f.yaml:1:3: found \"happiness\": expected one of no_qp_error, memory_intact, "
-               "healed, goodput, detect, recover, leave, qp_error"},
-           Row{"qp_error: {reason: \"\"}",
-               "f.yaml:1:22: found \"\": expected a reason in words such as \"Retry Counter "
-               "Exceeded\""},
-           Row{"goodput",
-               "f.yaml:1:3: found \"goodput\": expected \"goodput: {from: 600us, at_least: 95%, "
-               "of: baseline}\""},
-           Row{"healed: {within: 1us}",
-               "f.yaml:1:3: found a value for \"healed\": expected the word alone"},
-           Row{"detects: {within: 6rtt}",
-               "f.yaml:1:3: found the expectation \"detects\": expected \"detect\""},
-           Row{"{detect: {within: 1us}, recover: {within: 1us}}",
-               "f.yaml:1:3: found 2 expectations: expected one per entry"},
-           Row{"detect: {within: 6}",
-               "f.yaml:1:20: found \"6\": expected a duration such as 300us (ps, ns, us, ms, s, "
-               "rtt)"},
-           Row{"detect: {within: 0rtt}",
-               "f.yaml:1:20: found \"0rtt\": expected a duration above 0"},
-           Row{"detect: 6rtt", "f.yaml:1:11: found \"6rtt\": expected a map (key: value)"},
-           Row{"goodput: {at_least: 95%}",
-               "f.yaml:1:12: found no \"from\": expected \"from: ...\""},
-           Row{"goodput: {from: 1us, at_least: 95}",
-               "f.yaml:1:34: found \"95\": expected a share such as 20% or 0.2, from 0% to 100%"},
-           Row{"goodput: {from: 1us, at_least: 95%, of: yesterday}",
-               "f.yaml:1:43: found \"yesterday\": expected baseline or line_rate"},
-           Row{"goodput: {from: 5us, until: 5us, at_least: 95%}",
-               "f.yaml:1:31: found \"5us\": expected an instant after \"from\""},
-           Row{"recover: {within: 1us, to: 0%}",
-               "f.yaml:1:30: found \"0%\": expected a share above 0%"},
-           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
-       }) {
+  for (
+      const Row& row : {
+          Row{"no_qp_errors", "f.yaml:1:3: found \"no_qp_errors\": expected \"no_qp_error\""},
+          Row{"xyzzy",
+              "f.yaml:1:3: found \"xyzzy\": expected one of no_qp_error, memory_intact, "
+              "healed, goodput, detect, recover, leave, qp_error, gap, samples, latency, fairness, "
+              "losses_per_qp, affected_qps, completion_time, steady, safety, placed_once, "
+              "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
+              "goodput_back, evs_good, queues_empty"},
+          Row{"qp_error: {reason: \"\"}",
+              "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
+              "h[1-7]"},
+          Row{"goodput",
+              "f.yaml:1:3: found \"goodput\": expected \"goodput: {from: 600us, at_least: 95%, "
+              "of: baseline}\""},
+          Row{"healed: {within: 1us}",
+              "f.yaml:1:3: found a value for \"healed\": expected the word alone"},
+          Row{"detects: {within: 6rtt}",
+              "f.yaml:1:3: found the expectation \"detects\": expected \"detect\""},
+          Row{"{detect: {within: 1us}, recover: {within: 1us}}",
+              "f.yaml:1:3: found 2 expectations: expected one per entry"},
+          Row{"detect: {within: 6}",
+              "f.yaml:1:20: found \"6\": expected a duration such as 300us (ps, ns, us, ms, s, "
+              "rtt)"},
+          Row{"detect: {within: 0rtt}", "f.yaml:1:20: found \"0rtt\": expected a duration above 0"},
+          Row{"detect: 6rtt", "f.yaml:1:11: found \"6rtt\": expected a map (key: value)"},
+          Row{"goodput: {at_least: 95%}", "f.yaml:1:12: found no \"from\": expected \"from: ...\""},
+          Row{"goodput: {from: 1us, at_least: 95}",
+              "f.yaml:1:34: found \"95\": expected a share such as 20% or 0.2, from 0% to 100%"},
+          Row{"goodput: {from: 1us, at_least: 95%, of: yesterday}",
+              "f.yaml:1:43: found \"yesterday\": expected baseline, line_rate, or a rate "
+              "such as 100Gb/s"},
+          Row{"goodput: {from: 1us}",
+              "f.yaml:1:12: found no \"at_least\": expected \"at_least: ...\""},
+          Row{"gap: {below: 5%}", "f.yaml:1:8: found no \"at_most\": expected \"at_most: ...\""},
+          Row{"fairness: {at_least: 95%, by: eye}",
+              "f.yaml:1:33: found \"eye\": expected one of jain, min_over_max"},
+          Row{"steady: {within: 1us}",
+              "f.yaml:1:3: found a value for \"steady\": expected the word alone"},
+          Row{"goodput: {from: 5us, until: 5us, at_least: 95%}",
+              "f.yaml:1:31: found \"5us\": expected an instant after \"from\""},
+          Row{"recover: {within: 1us, to: 0%}",
+              "f.yaml:1:30: found \"0%\": expected a share above 0%"},
+          Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
+      }) {
     CHECK(error_of(row.text) == row.expected);
   }
 }

@@ -248,5 +248,25 @@ TEST_CASE("an arrival that nobody saw leave is counted and still delivered") {
   CHECK_FALSE(h.transmissions()[0].start_seen);
 }
 
+TEST_CASE("a frame that a wire carries twice is one attempt, and no retransmission") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  run.delivered(p);
+  // A copy from the host's own wire, and of the first one another from further on.
+  auto copy = p;
+  copy.start = p.start + FabricTime::from_ns(345);
+  run.delivered(copy);
+  run.record("h2:p0", test::kInbound, kStart + FabricTime::from_us(9), run.data_frame(p), 4242);
+  const PacketHistory h = history_of(topology, run);
+  CHECK(h.transmissions().size() == 1);
+  CHECK(h.deliveries().size() == 1);
+  CHECK(h.counters().copies == 3);
+  CHECK(h.counters().duplicate_deliveries == 2);
+  CHECK(h.counters().retransmissions == 0);
+  CHECK(h.counters().rtx_bit_wrong == 0);
+  CHECK(h.counters().unmatched_arrivals == 0);
+}
+
 }  // namespace
 }  // namespace mrclab::analysis

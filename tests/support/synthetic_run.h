@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "fabric/headers.h"
@@ -34,6 +35,11 @@ class SyntheticRun {
     bool retransmission = false;
     uint32_t qp = 0x100;
     size_t payload = kPayload;
+    Opcode opcode = Opcode::kWriteOnly;
+    std::optional<uint64_t> va = std::nullopt;  ///< default: each PSN has a slot of its own
+    uint32_t rkey = 0x77;
+    uint32_t message = 0;  ///< bytes of the message; 0: this packet is all of it
+    uint8_t fill = 0;      ///< of the payload
   };
 
   /// The frame leaves the sending host: an egress record when its last bit is out.
@@ -85,6 +91,11 @@ class SyntheticRun {
     seth.bitmap = bitmap;
     control(data.destination, data.source, sender_qp, Opcode::kSack, seth, t, path);
   }
+  /// A transport ACK, which says that everything up to `cumulative` is there.
+  void ack(const Sent& data, uint32_t sender_qp, Psn cumulative, FabricTime t, Path path) {
+    control(data.destination, data.source, sender_qp, Opcode::kAcknowledge, Aeth{}, t, path,
+            cumulative);
+  }
   void nack(const Sent& data, uint32_t sender_qp, NackReason reason, FabricTime t, Path path) {
     Neth neth;
     neth.reason = static_cast<uint8_t>(reason);
@@ -102,13 +113,15 @@ class SyntheticRun {
 
   std::vector<uint8_t> data_frame(const Sent& s) const {
     MrcFrameSpec spec = addressed(s.source, s.destination, s.path);
-    spec.bth.opcode = Opcode::kWriteOnly;
+    spec.bth.opcode = s.opcode;
     spec.bth.destination_qp = Qpn{s.qp};
     spec.bth.psn = Psn{s.psn};
     spec.bth.retransmission = s.retransmission;
-    spec.extension = WriteHeaders{{}, Tseth{}, Reth{}, std::nullopt};
+    const auto length = static_cast<uint32_t>(s.message > 0 ? s.message : s.payload);
+    const Reth reth{s.va.value_or(uint64_t{s.psn} * kPayload), s.rkey, length};
+    spec.extension = WriteHeaders{{}, Tseth{}, reth, std::nullopt};
     spec.payload_length = s.payload;
-    return written(spec);
+    return written(spec, s.fill);
   }
   /// As a switch trims: cut behind 128 bytes, outer length follows.
   std::vector<uint8_t> trimmed_frame(const Sent& s) const {
@@ -136,15 +149,16 @@ class SyntheticRun {
     spec.ev = ev_of(path);
     return spec;
   }
-  static std::vector<uint8_t> written(const MrcFrameSpec& spec) {
-    std::vector<uint8_t> frame(mrc_frame_size(spec));
+  static std::vector<uint8_t> written(const MrcFrameSpec& spec, uint8_t fill = 0) {
+    std::vector<uint8_t> frame(mrc_frame_size(spec), fill);
     write_mrc_headers(spec, frame);
     finish_mrc_frame(frame);
     return frame;
   }
   void control(uint32_t from, uint32_t to, uint32_t qp, Opcode opcode, Extension extension,
-               FabricTime t, Path path) {
+               FabricTime t, Path path, Psn psn = Psn{}) {
     MrcFrameSpec spec = addressed(from, to, path);
+    spec.bth.psn = psn;
     spec.bth.opcode = opcode;
     spec.bth.destination_qp = Qpn{qp};
     spec.extension = std::move(extension);

@@ -58,7 +58,7 @@ class AnalyzedRun {
  public:
   explicit AnalyzedRun(const Topology& topology, const std::string& name)
       : run(topology),
-        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}},
+        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}, {}},
         file_(name + ".pcapng") {
     inputs.end = FabricTime::from_us(1000);
     inputs.timing.min_slack_ns = 640;

@@ -1,0 +1,386 @@
+// What must hold while faults are on.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/judge.h"
+#include "analysis/path_wires.h"
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr uint32_t kNone = Attempt::kNone;
+
+bool wholly_inside(uint64_t va, uint64_t size, uint64_t of_va, uint64_t of_size) {
+  return va >= of_va && size <= of_size && va - of_va <= of_size - size;
+}
+
+/// Do the packets of each message of a flow lie side by side, and end where the message ends? Tells
+/// of each packet that does not; a PSN that nobody saw ends what is known about its message.
+template <class Tell>
+void check_messages(const PacketHistory& history, uint32_t flow, Tell&& tell) {
+  const Placement* before = nullptr;
+  uint64_t begin = 0;
+  bool begin_known = false;
+  for (const uint32_t number : history.in_order(flow)) {
+    if (number == kNone || history.packets()[number].placement == kNone) {
+      before = nullptr;
+      begin_known = false;
+      continue;
+    }
+    const Packet& packet = history.packets()[number];
+    const Placement& p = history.placement(packet);
+    bool fits = p.payload_bytes <= p.message_bytes;
+    if (p.first) {
+      begin = p.va;
+      begin_known = true;
+    } else if (before != nullptr) {
+      fits = fits && !before->last && p.va == before->va + before->payload_bytes &&
+             p.rkey == before->rkey && p.msn == before->msn &&
+             p.message_bytes == before->message_bytes;
+    }
+    if (begin_known) {
+      fits = fits && wholly_inside(p.va, p.payload_bytes, begin, p.message_bytes);
+      if (p.last) fits = fits && p.va + p.payload_bytes == begin + p.message_bytes;
+    }
+    if (!fits && packet.delivered != FabricTime::never()) tell(packet);
+    before = &p;
+  }
+}
+
+/// Messages of a flow, from its first packet on, all of whose packets arrived.
+uint64_t whole_messages(const PacketHistory& history, uint32_t flow) {
+  uint64_t whole = 0;
+  for (const uint32_t number : history.in_order(flow)) {
+    if (number == kNone) break;
+    const Packet& packet = history.packets()[number];
+    if (packet.delivered == FabricTime::never() || packet.placement == kNone) break;
+    whole += history.placement(packet).last ? 1 : 0;
+  }
+  return whole;
+}
+
+/// When wires, hosts and paths were not what they should be.
+class Outages {
+ public:
+  Outages(const Topology& topology, std::span<const FaultSpan> faults,
+          std::span<const ScheduledEffect> schedule)
+      : topology_(topology) {
+    for (const FaultSpan& fault : faults) {
+      for (const Impairment& i : fault.impairments) wires_[i.wire].push_back({i.from, i.until});
+    }
+    for (const ScheduledEffect& scheduled : schedule) {
+      if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
+        deny(*denial, scheduled.at);
+      }
+    }
+  }
+
+  /// Did one path at least work all the time in [from, until]?
+  bool path_lives(uint32_t source, uint32_t destination, FabricTime from, FabricTime until) const {
+    for (const Path path : paths_between(topology_, source, destination)) {
+      const std::vector<WireId> wires = wires_of(topology_, source, destination, path);
+      const bool works = std::all_of(wires.begin(), wires.end(), [&](WireId wire) {
+        const auto found = wires_.find(wire);
+        return found == wires_.end() || !overlaps(found->second, from, until);
+      });
+      if (works && !denied(source, destination, path, from, until)) return true;
+    }
+    return false;
+  }
+
+ private:
+  struct Interval {
+    FabricTime from, until = FabricTime::never();
+  };
+  using Intervals = std::vector<Interval>;
+  using Denial = std::tuple<NodeId, EntropyValue, NodeId>;
+
+  static bool overlaps(const Intervals& intervals, FabricTime from, FabricTime until) {
+    return std::any_of(intervals.begin(), intervals.end(),
+                       [&](const Interval& i) { return i.from <= until && i.until > from; });
+  }
+  void deny(const EvDenial& denial, FabricTime at) {
+    Intervals& intervals = denials_[{denial.host, denial.ev, denial.toward}];
+    if (denial.denied) {
+      intervals.push_back({at});
+    } else if (!intervals.empty()) {
+      intervals.back().until = at;
+    }
+  }
+  bool denied(uint32_t source, uint32_t destination, Path path, FabricTime from,
+              FabricTime until) const {
+    for (const NodeId toward : {NodeId{}, topology_.host(destination)}) {
+      const auto found = denials_.find({topology_.host(source), ev_of(path), toward});
+      if (found != denials_.end() && overlaps(found->second, from, until)) return true;
+    }
+    return false;
+  }
+
+  const Topology& topology_;
+  std::map<WireId, Intervals> wires_;
+  std::map<Denial, Intervals> denials_;
+};
+
+}  // namespace
+
+bool Judge::lost_power(uint32_t host, FabricTime until) const {
+  return std::any_of(in_.schedule.begin(), in_.schedule.end(), [&](const ScheduledEffect& s) {
+    const auto* state = std::get_if<HostState>(&s.effect);
+    return state != nullptr && state->work == HostWork::kDown && s.at <= until &&
+           state->host == in_.topology.host(host);
+  });
+}
+
+CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
+  CheckResult check;
+  check.unit = "packets";
+  check.bound = 0;
+  const PacketHistory& history = in_.history;
+  if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
+  uint64_t wrong = 0;
+  std::string first;
+  const auto tell = [&](const Packet& packet, const char* what) {
+    ++wrong;
+    if (first.empty()) {
+      first = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + ": " + what;
+    }
+  };
+  for (const Attempt& attempt : history.transmissions()) {
+    if (attempt.differs && attempt.fate == Fate::kDelivered) {
+      tell(history.packets()[attempt.packet],
+           "arrived with another content or address than before");
+    }
+  }
+  for (uint32_t flow = 0; flow < history.flows().size(); ++flow) {
+    check_messages(history, flow, [&](const Packet& packet) {
+      tell(packet, "does not lie where its message goes on");
+    });
+  }
+  std::map<std::pair<uint32_t, uint32_t>, MemoryRegion> regions;  // by host and rkey
+  for (const MemoryRegion& region : in_.regions) regions[{region.host, region.rkey}] = region;
+  for (const Packet& packet : history.packets()) {
+    if (regions.empty() || packet.delivered == FabricTime::never() || packet.placement == kNone) {
+      continue;
+    }
+    const Placement& p = history.placement(packet);
+    const auto region = regions.find({history.flows()[packet.flow].destination, p.rkey});
+    const bool inside =
+        region != regions.end() &&
+        wholly_inside(p.va, p.payload_bytes, region->second.va, region->second.size.value);
+    if (!inside) tell(packet, "outside of its region");
+  }
+  check.measured = static_cast<double>(wrong);
+  if (wrong > 0) return failed(check, first);
+  for (const HostReport& host : in_.hosts.hosts) {
+    const uint64_t delivered = host.bytes_placed == 0 ? 0 : delivered_to(host.host);
+    if (host.bytes_placed <= delivered) continue;
+    return failed(check, host.host + " placed " + std::to_string(host.bytes_placed) +
+                             " bytes, but only " + std::to_string(delivered) + " reached it");
+  }
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectNoSilentLoss&) const {
+  CheckResult check;
+  check.unit = "messages";
+  check.bound = 0;
+  const PacketHistory& history = in_.history;
+  if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
+  uint64_t lost = 0;
+  std::string first;
+  const auto tell = [&](uint64_t count, const std::string& what) {
+    lost += count;
+    if (first.empty()) first = what;
+  };
+  for (const Packet& packet : history.packets()) {
+    if (packet.acknowledged < packet.delivered) {
+      tell(1, flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) +
+                  ": acknowledged, but it had not arrived");
+    }
+  }
+  if (const uint64_t unsent = history.counters().acks_of_unsent; unsent > 0) {
+    tell(unsent, "acknowledgements of packets that were never sent");
+  }
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> flows;
+  for (uint32_t i = 0; i < history.flows().size(); ++i) {
+    const Flow& flow = history.flows()[i];
+    flows[{flow.source, flow.destination, flow.destination_qp.value}] = i;
+  }
+  uint64_t posted = 0, queues = 0;
+  for (const HostReport& host : in_.hosts.hosts) {
+    const auto node = in_.topology.find_node(host.host);
+    if (!node) continue;
+    for (const QueueReport& queue : host.queues) {
+      ++queues;
+      posted += queue.posted;
+      const std::string name = host.host + " QP " + std::to_string(queue.qp.value);
+      const auto flow =
+          flows.find({in_.topology.node(*node).index, queue.peer, queue.remote.value});
+      const uint64_t whole = flow == flows.end() ? 0 : whole_messages(history, flow->second);
+      if (queue.completed > whole) {
+        tell(queue.completed - whole, name + " was told that " + std::to_string(queue.completed) +
+                                          " messages are done, but only " + std::to_string(whole) +
+                                          " arrived whole");
+      }
+      const uint64_t answered = queue.completed + queue.failed;
+      if (answered > queue.posted)
+        tell(answered - queue.posted, name + ": more answers than posts");
+      if (queue.in_error && answered < queue.posted &&
+          !lost_power(in_.topology.node(*node).index, in_.measurements.end)) {
+        tell(queue.posted - answered,
+             name + " is in error and has not said so of all its messages");
+      }
+    }
+  }
+  check.measured = static_cast<double>(lost);
+  if (lost > 0) return failed(check, first);
+  if (queues == 0) return unjudged(check, "no host has reported its messages");
+  check.note = std::to_string(posted) + " messages posted";
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectInOrder&) const {
+  CheckResult check;
+  check.unit = "completions";
+  check.bound = 0;
+  uint64_t wrong = 0, queues = 0;
+  std::string first;
+  for (const HostReport& host : in_.hosts.hosts) {
+    for (const QueueReport& queue : host.queues) {
+      ++queues;
+      wrong += queue.out_of_order;
+      if (queue.out_of_order > 0 && first.empty()) {
+        first = host.host + " QP " + std::to_string(queue.qp.value);
+      }
+    }
+  }
+  if (const uint64_t ahead = in_.history.counters().acks_ahead; ahead > 0) {
+    wrong += ahead;
+    if (first.empty())
+      first = "messages were acknowledged before all packets up to their end were there";
+  }
+  check.measured = static_cast<double>(wrong);
+  if (wrong > 0) return failed(check, first);
+  if (queues == 0) return unjudged(check, "no host has reported its completions");
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectNoQpErrorWhileAPathLives&) const {
+  CheckResult check;
+  check.unit = "QPs";
+  check.bound = 0;
+  uint64_t reported = 0;
+  for (const HostReport& host : in_.hosts.hosts) reported += host.qps_in_error;
+  const std::vector<QpFailure>& failures = in_.evidence.events().failures();
+  if (in_.hosts.hosts.empty()) return unjudged(check, "no host has reported its QPs");
+  if (reported == 0 && failures.empty()) {
+    check.measured = 0;
+    return passed(check);
+  }
+  if (failures.size() < reported) {
+    return unjudged(check, std::to_string(reported) + " QPs failed, but the events tell when of " +
+                               std::to_string(failures.size()) + " only");
+  }
+  if (in_.retry_span == FabricTime::zero()) {
+    return unjudged(check, "QPs failed, and nobody says how long they try");
+  }
+  const Outages outages(in_.topology, in_.faults, in_.schedule);
+  std::set<std::pair<uint32_t, uint32_t>> rightly;  // host and peer
+  uint64_t wrong = 0;
+  std::string first;
+  for (const QpFailure& failure : failures) {
+    const FabricTime since = failure.t - in_.retry_span;
+    // A peer whose QP failed before answers with a fatal NACK: then ours has to fail as well.
+    const bool right =
+        failure.peer &&
+        (lost_power(failure.host, failure.t) || lost_power(*failure.peer, failure.t) ||
+         rightly.contains({*failure.peer, failure.host}) ||
+         !outages.path_lives(failure.host, *failure.peer, since, failure.t) ||
+         !outages.path_lives(*failure.peer, failure.host, since, failure.t));
+    if (right) {
+      rightly.insert({failure.host, *failure.peer});
+      continue;
+    }
+    ++wrong;
+    if (first.empty()) {
+      first = host_name(failure.host) + " at " + to_string(failure.t) + ": " + failure.reason +
+              ", while a path" + (failure.peer ? " to " + host_name(*failure.peer) : "") +
+              " worked";
+    }
+  }
+  check.measured = static_cast<double>(wrong);
+  if (wrong > 0) return failed(check, first);
+  check.note = std::to_string(failures.size()) + " QPs failed, rightly";
+  return passed(check);
+}
+
+CheckResult Judge::operator()(const ExpectAccounted&) const {
+  CheckResult check;
+  check.unit = "packets";
+  check.bound = 0;
+  const PacketHistory& history = in_.history;
+  if (in_.timing == TimingMode::kWall) return unjudged(check, "others forward here as well");
+  if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
+  const Conservation& books = in_.evidence.conservation();
+  uint64_t wrong = 0;
+  std::string first;
+  const auto judge = [&](const Balance& balance, const std::string& where) {
+    if (balance.holds()) return;
+    wrong += balance.missing + balance.invented;
+    if (first.empty()) {
+      first = where + ": " + std::to_string(balance.taken) + " in, " +
+              std::to_string(balance.passed) + " passed, " + std::to_string(balance.dropped) +
+              " dropped; " + std::to_string(balance.missing) + " missing, " +
+              std::to_string(balance.invented) + " out of nowhere";
+    }
+  };
+  if (books.is_complete()) {
+    for (const Wire& wire : in_.topology.wires_list) {
+      judge(books.wire(wire.id), in_.topology.wire_name(wire.id));
+    }
+    for (const NodeSite& site : in_.topology.nodes) {
+      if (site.role != NodeRole::kHost) judge(books.inside(site.id), site.name);
+    }
+  }
+  // A frame that was damaged inside a switch may end under a name that nobody sent.
+  const bool damaged = std::any_of(
+      in_.schedule.begin(), in_.schedule.end(),
+      [](const ScheduledEffect& s) { return std::holds_alternative<SwitchErrors>(s.effect); });
+  const HistoryCounters& c = history.counters();
+  const uint64_t strangers =
+      damaged ? c.unmatched_arrivals + c.unmatched_drops + c.not_mrc + c.foreign_host : 0;
+  uint64_t vanished = 0;
+  std::string who;
+  for (const Attempt& attempt : history.transmissions()) {
+    if (attempt.fate != Fate::kInFlight || !attempt.start_seen ||
+        attempt.start + books.longest_crossing() > in_.measurements.end) {
+      continue;
+    }
+    ++vanished;
+    if (who.empty()) {
+      const Packet& packet = history.packets()[attempt.packet];
+      who = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + " sent at " +
+            to_string(attempt.start) + " was never seen again";
+    }
+  }
+  if (vanished > strangers) {
+    wrong += vanished - strangers;
+    if (first.empty()) first = who;
+  }
+  check.measured = static_cast<double>(wrong);
+  if (wrong > 0) return failed(check, first);
+  if (!books.is_complete()) {
+    return unjudged(check,
+                    "no complete records of the switches; all data packets are accounted for");
+  }
+  check.note = std::to_string(books.records()) + " records";
+  return passed(check);
+}
+
+// Bundles are opened before anything is judged.
+CheckResult Judge::operator()(const ExpectSafety&) const { return unjudged({}, "a bundle"); }
+CheckResult Judge::operator()(const ExpectLiveness&) const { return unjudged({}, "a bundle"); }
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,82 @@
+#pragma once
+// The inside of checks: one operator per expectation. Only checks*.cc include it.
+//
+//   checks.cc            of hosts and faults as a whole: QP errors, memory, healed, detect, recover
+//   checks_traffic.cc    goodput and what is made of it, latency, losses, completion times
+//   checks_safety.cc     while faults are on
+//   checks_liveness.cc   steady before, alive again after
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "analysis/checks.h"
+
+namespace mrclab::analysis {
+
+CheckResult failed(CheckResult check, std::string why);
+CheckResult unjudged(CheckResult check, std::string why);
+CheckResult passed(CheckResult check);
+/// "12.3"
+std::string one_digit(double value);
+double percent_of(Probability share);
+
+class Judge {
+ public:
+  explicit Judge(const CheckInputs& in) : in_(in) {}
+
+  CheckResult operator()(const ExpectNoQpError&) const;
+  CheckResult operator()(const ExpectMemoryIntact&) const;
+  CheckResult operator()(const ExpectHealed&) const;
+  CheckResult operator()(const ExpectGoodput& expected) const;
+  CheckResult operator()(const ExpectDetect& expected) const;
+  CheckResult operator()(const ExpectRecover& expected) const;
+  CheckResult operator()(const ExpectLeave& expected) const;
+  CheckResult operator()(const ExpectQpError& expected) const;
+  CheckResult operator()(const ExpectGap& expected) const;
+  CheckResult operator()(const ExpectSamples& expected) const;
+  CheckResult operator()(const ExpectLatency& expected) const;
+  CheckResult operator()(const ExpectFairness& expected) const;
+  CheckResult operator()(const ExpectLossesPerQp& expected) const;
+  CheckResult operator()(const ExpectAffectedQps& expected) const;
+  CheckResult operator()(const ExpectCompletionTime& expected) const;
+  CheckResult operator()(const ExpectSteady&) const;
+  CheckResult operator()(const ExpectSafety&) const;
+  CheckResult operator()(const ExpectPlacedOnce&) const;
+  CheckResult operator()(const ExpectNoSilentLoss&) const;
+  CheckResult operator()(const ExpectInOrder&) const;
+  CheckResult operator()(const ExpectNoQpErrorWhileAPathLives&) const;
+  CheckResult operator()(const ExpectAccounted&) const;
+  CheckResult operator()(const ExpectLiveness&) const;
+  CheckResult operator()(const ExpectGoodputBack& expected) const;
+  CheckResult operator()(const ExpectEvsGood& expected) const;
+  CheckResult operator()(const ExpectQueuesEmpty&) const;
+
+ private:
+  uint64_t delivered_to(const std::string& host) const;
+  std::string fault_name(size_t index) const { return in_.faults[index].description; }
+  std::string host_name(uint32_t host) const {
+    return in_.topology.node(in_.topology.host(host)).name;
+  }
+  std::string flow_name(uint32_t flow) const;
+  FabricTime first_fault() const;
+  /// Was the host ever without power up to then? Its work and its word about it are gone.
+  bool lost_power(uint32_t host, FabricTime until) const;
+  /// When the last fault was undone; empty if one was not, or there is none.
+  std::optional<FabricTime> last_heal() const;
+  FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }
+
+  /// Which of the flows are selected, by flow number.
+  std::vector<bool> selected(const FlowSelection& selection) const;
+  GoodputMeter meter_of(const FlowSelection& selection) const;
+  BitRate line_rate_of(const FlowSelection& selection) const;
+  /// What a goodput is held against; empty and `why` if there is no such thing.
+  std::optional<BitRate> reference(const GoodputReference& of, const FlowSelection& selection,
+                                   const GoodputMeter& meter, std::string& why) const;
+  /// Lost data packets by flow, between two instants.
+  std::vector<uint64_t> losses(FabricTime from, FabricTime until) const;
+
+  CheckInputs in_;
+};
+
+}  // namespace mrclab::analysis

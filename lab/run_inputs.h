@@ -1,0 +1,15 @@
+#pragma once
+// What the judge is told of a run, whichever way it was watched.
+
+#include <string>
+
+#include "analysis/analyze.h"
+#include "lab/scenario.h"
+#include "lab/world_outcome.h"
+
+namespace mrclab::lab {
+
+/// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,164 @@
+// Steady before the first fault, alive after the last heal.
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "analysis/checks.h"
+#include "tests/support/synthetic_traffic.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::AnalyzedRun;
+using test::SyntheticRun;
+using test::Traffic;
+
+const FabricTime kFault = FabricTime::from_us(400);
+const FabricTime kHeal = FabricTime::from_us(500);
+FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+
+/// The link h2:p0 is down between kFault and kHeal; its packets are lost.
+struct Story {
+  explicit Story(const char* name)
+      : topology(test::quad()), run(topology, name), events_(std::string(name) + ".jsonl") {
+    run.add_link_fault("h2:p0", kFault, kHeal);
+    traffic.lost = [](const SyntheticRun::Sent& s) {
+      return s.path.plane == 0 && s.destination == 2 && s.start >= kFault && s.start < kHeal;
+    };
+    std::ofstream(events_.path()).close();
+    run.inputs.events = events_.path();
+  }
+  void ev(int64_t at, const char* state, Path path = {0, 1}) {
+    std::ofstream out(events_.path(), std::ios::app);
+    out << nlohmann::json{{"t_ps", us(at).ps()}, {"node", "h0"},
+                          {"kind", "ev_state"},  {"qp", 1},
+                          {"port", "p0"},        {"ev", ev_of(path).value},
+                          {"cause", state}}
+        << "\n";
+  }
+  CheckResult check(Expectation expectation) {
+    if (!written_) traffic.write(run.run);
+    written_ = true;
+    return run.check(std::move(expectation));
+  }
+  Result result(Expectation expectation) { return check(std::move(expectation)).result; }
+
+  Topology topology;
+  AnalyzedRun run;
+  Traffic traffic;
+
+ private:
+  test::ScratchFile events_;
+  bool written_ = false;
+};
+
+TEST_CASE("steady says nothing about a run whose baseline varies or does not exist") {
+  Story story("steady");
+  CHECK(story.result(ExpectSteady{}) == Result::kPass);
+  Story wild("wild");
+  wild.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source < 2 && s.start >= us(300) && s.start < us(390);
+  };
+  const CheckResult check = wild.check(ExpectSteady{});
+  CHECK(check.result == Result::kInconclusive);
+  REQUIRE(check.measured);
+  CHECK(*check.measured > 5);
+  Story early("early");
+  early.run.inputs.faults[0].start = us(20);
+  CHECK(early.result(ExpectSteady{}) == Result::kInconclusive);
+}
+
+TEST_CASE("goodput_back counts from the last heal and fails if goodput stays low") {
+  Story story("back");
+  CHECK(story.result(ExpectGoodputBack{us(300)}) == Result::kPass);
+  Story low("low");
+  low.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source == 0 && s.start >= kFault;
+  };
+  CHECK(low.result(ExpectGoodputBack{us(300)}) == Result::kFail);
+  CHECK(low.result(ExpectGoodputBack{us(600)}) == Result::kInconclusive);  // the run is too short
+  Story late("late");
+  late.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source == 0 && s.start >= kFault && s.start < us(650);
+  };
+  CHECK(late.result(ExpectGoodputBack{us(400)}) == Result::kPass);
+  CHECK(late.result(ExpectGoodputBack{us(200)}) == Result::kFail);
+  Story open("still-open");
+  open.run.inputs.faults[0].healed_at = FabricTime::never();
+  CHECK(open.result(ExpectGoodputBack{us(300)}) == Result::kInconclusive);
+}
+
+TEST_CASE("evs_good fails for a value that stays bad, and for one that comes back late") {
+  Story story("evs");
+  story.ev(410, "assumed_bad");
+  const CheckResult bad = story.check(ExpectEvsGood{us(300)});
+  CHECK(bad.result == Result::kFail);
+  CHECK(bad.note.find("p0/u1") != std::string::npos);
+  CHECK(story.result(ExpectEvsGood{us(600)}) == Result::kInconclusive);  // there is time left
+  story.ev(700, "good");
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);
+  CHECK(story.check(ExpectEvsGood{us(300)}).measured == 200);
+  CHECK(story.result(ExpectEvsGood{us(150)}) == Result::kFail);
+}
+
+TEST_CASE("a value that the operator denies need not be good, one that he allowed again must") {
+  Story story("denied-ev");
+  const NodeId host = story.topology.host(0);
+  story.ev(410, "denied");
+  story.run.inputs.schedule = {{us(410), EvDenial{host, ev_of({0, 1}), {}, true}}};
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);
+  story.run.inputs.schedule.push_back({us(450), EvDenial{host, ev_of({0, 1}), {}, false}});
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kFail);
+}
+
+TEST_CASE("evs_good asks nothing of a queue pair that failed") {
+  Story story("dead-qp");
+  story.ev(410, "assumed_bad");
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kFail);
+  std::ofstream out(story.run.inputs.events, std::ios::app);
+  out << nlohmann::json{{"t_ps", us(450).ps()}, {"node", "h0"}, {"kind", "qp_error"}, {"qp", 1}}
+      << "\n";
+  out.close();
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);
+}
+
+TEST_CASE("queues_empty fails when every packet to a port that is not busy waits") {
+  Story story("queues");
+  CHECK(story.result(ExpectQueuesEmpty{}) == Result::kPass);
+  Story standing("standing");
+  standing.traffic.flows = {};
+  for (uint32_t n = 0; n < 200; ++n) {
+    SyntheticRun::Sent s;
+    s.destination = 2;
+    s.psn = n;
+    s.path = {0, 0};
+    s.start = us(700) + us(1) * n;
+    const std::vector<uint8_t> frame = standing.run.run.data_frame(s);
+    const FabricTime arrived = standing.run.run.leaves(s) + us(20);
+    standing.run.run.record("h2:p0", test::kInbound, arrived, frame, frame.size());
+  }
+  const CheckResult check = standing.check(ExpectQueuesEmpty{});
+  CHECK(check.result == Result::kFail);
+  CHECK(check.note.find("h2:p0") != std::string::npos);
+  // A port that is never idle may have a queue; nobody is judged then.
+  Story busy("busy");
+  busy.traffic.interval = FabricTime::from_ns(150);
+  CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kInconclusive);
+}
+
+TEST_CASE("safety and liveness stand for their parts, each a check of its own") {
+  Story story("bundles");
+  story.traffic.write(story.run.run);
+  story.run.inputs.expectations = {ExpectSafety{}, ExpectLiveness{us(300)}};
+  const Verdict verdict = story.run.analyze().verdict;
+  std::vector<std::string> names;
+  for (const CheckResult& check : verdict.checks) names.push_back(check.name);
+  CHECK(names == std::vector<std::string>{"placed_once", "no_silent_loss", "in_order",
+                                          "no_qp_error_while_a_path_lives", "accounted", "healed",
+                                          "goodput_back", "evs_good", "queues_empty"});
+}
+
+}  // namespace
+}  // namespace mrclab::analysis

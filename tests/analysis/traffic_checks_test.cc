@@ -1,0 +1,208 @@
+// Goodput and what is made of it, latency, losses, completion times.
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "analysis/checks.h"
+#include "tests/support/synthetic_traffic.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::AnalyzedRun;
+using test::SyntheticRun;
+using test::Traffic;
+
+const FabricTime kFault = FabricTime::from_us(400);
+const FabricTime kHeal = FabricTime::from_us(600);
+
+FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+constexpr Probability percent(uint32_t n) { return {n * 10'000'000}; }
+
+/// Four flows of a packet of 4,096 bytes per microsecond: 32.77 Gb/s each.
+struct Story {
+  explicit Story(const char* name) : topology(test::quad()), run(topology, name) {
+    run.add_link_fault("h2:p0", kFault, kHeal);
+    run.inputs.faults[0].impairments.clear();  // what happens is up to the test
+  }
+  CheckResult check(Expectation expectation) {
+    if (!written_) traffic.write(run.run);
+    written_ = true;
+    return run.check(std::move(expectation));
+  }
+  Result result(Expectation expectation) { return check(std::move(expectation)).result; }
+
+  Topology topology;
+  AnalyzedRun run;
+  Traffic traffic;
+
+ private:
+  bool written_ = false;
+};
+
+bool from_h0(const SyntheticRun::Sent& s) { return s.source == 0; }
+
+TEST_CASE("goodput has an upper bound as well") {
+  Story story("goodput-at-most");
+  ExpectGoodput expect{us(100), us(300), {}, GoodputReference::kLineRate, percent(17)};
+  CHECK(story.result(expect) == Result::kPass);  // 131 of 800 Gb/s
+  expect.at_most = percent(16);
+  const CheckResult check = story.check(expect);
+  CHECK(check.result == Result::kFail);
+  CHECK(check.bound == 16);
+}
+
+TEST_CASE("goodput can be held against a number") {
+  Story story("goodput-of-rate");
+  ExpectGoodput expect{us(100), us(300), percent(95), GoodputReference(BitRate::from_gbps(131))};
+  CHECK(story.result(expect) == Result::kPass);
+  expect.of = GoodputReference(BitRate::from_gbps(140));
+  const CheckResult check = story.check(expect);
+  CHECK(check.result == Result::kFail);
+  CHECK(check.unit == "% of 140Gb/s");
+}
+
+TEST_CASE("goodput of a host, or from one to another, is that of its flows") {
+  Story story("goodput-of-host");
+  story.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return from_h0(s) && s.start >= kFault;
+  };
+  ExpectGoodput expect{us(700), us(900), percent(95)};
+  expect.flows.source = "h1";
+  CHECK(story.result(expect) == Result::kPass);
+  expect.flows = {"h0", "h2", ""};
+  CHECK(story.check(expect).measured == 0);
+  expect.flows = {"", "", "h[02]"};
+  const CheckResult half = story.check(expect);  // h0 to h2 is gone, h2 to h0 is not
+  REQUIRE(half.measured);
+  CHECK(*half.measured == doctest::Approx(50).epsilon(0.01));
+  // Of the line rate: h1 has two ports of 100 Gb/s, and host: counts both directions.
+  expect = {us(700), us(900), percent(16), GoodputReference::kLineRate};
+  expect.flows.source = "h1";
+  CHECK(story.result(expect) == Result::kPass);
+  expect.flows = {"", "", "h1"};
+  CHECK(*story.check(expect).measured == doctest::Approx(16.4).epsilon(0.01));
+}
+
+TEST_CASE("a gap is the longest stretch of intervals with little goodput") {
+  Story story("gap");
+  story.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.start >= us(500) && s.start < us(560);
+  };
+  const ExpectGap expect{us(70)};
+  const CheckResult check = story.check(expect);
+  CHECK(check.result == Result::kPass);
+  REQUIRE(check.measured);
+  CHECK(*check.measured > 50);
+  CHECK(*check.measured < 70);
+  CHECK(story.result(ExpectGap{us(40)}) == Result::kFail);
+  ExpectGap before{us(5)};
+  before.until = us(450);
+  CHECK(story.result(before) == Result::kPass);
+  // Half of the traffic is no gap below 10 %, but one below 60 %.
+  Story half("gap-half");
+  half.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source < 2 && s.start >= us(500) && s.start < us(560);
+  };
+  ExpectGap low{us(20)};
+  low.until = us(950);
+  CHECK(half.result(low) == Result::kPass);
+  low.below = percent(60);
+  CHECK(half.result(low) == Result::kFail);
+}
+
+TEST_CASE("the lowest sample is held against the mean of all") {
+  Story story("samples");
+  story.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return from_h0(s) && s.start >= us(500) && s.start < us(520);
+  };
+  ExpectSamples expect{us(300), us(900), us(20), percent(70)};
+  const CheckResult check = story.check(expect);
+  CHECK(check.result == Result::kPass);
+  REQUIRE(check.measured);
+  CHECK(*check.measured < 90);
+  expect.min_over_mean = percent(92);
+  CHECK(story.result(expect) == Result::kFail);
+  expect.every = us(400);
+  CHECK(story.result(expect) == Result::kInconclusive);  // one sample
+}
+
+TEST_CASE("latency is half of the time from one ping to the next") {
+  Story story("latency");
+  story.traffic.flows = {};
+  for (uint32_t n = 0; n < 10; ++n) {
+    SyntheticRun::Sent ping;
+    ping.source = 0;
+    ping.destination = 2;
+    ping.psn = n;
+    ping.payload = 2;
+    ping.start = us(100) + us(13) * n;
+    story.run.run.delivered(ping);
+  }
+  ExpectLatency expect{"h0", "h2"};
+  expect.at_most = FabricTime::from_ns(6600);
+  const CheckResult check = story.check(expect);
+  CHECK(check.result == Result::kPass);
+  REQUIRE(check.measured);
+  CHECK(*check.measured == doctest::Approx(6.5).epsilon(0.001));
+  expect.at_most = FabricTime::from_ns(6400);
+  CHECK(story.result(expect) == Result::kFail);
+  expect.at_most = FabricTime::never();
+  expect.at_least = us(7);
+  CHECK(story.result(expect) == Result::kFail);
+  CHECK(story.result(ExpectLatency{"h1", "h2", us(1)}) == Result::kInconclusive);
+}
+
+TEST_CASE("fairness tells equal shares from unequal ones, by Jain or by the extremes") {
+  Story story("fairness");
+  story.traffic.flows = {{0, 2}, {1, 2}, {3, 2}};
+  story.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return from_h0(s) && s.start.ps() / 1'000'000 % 2 == 1;  // half as much
+  };
+  ExpectFairness expect{us(100), us(900), percent(91)};
+  expect.flows.destination = "h2";
+  const CheckResult jain = story.check(expect);  // (0.5 + 1 + 1)^2 / (3 x 2.25) = 92.6 %
+  CHECK(jain.result == Result::kPass);
+  CHECK(*jain.measured == doctest::Approx(92.6).epsilon(0.01));
+  expect.by = FairnessMeasure::kMinOverMax;
+  const CheckResult extremes = story.check(expect);
+  CHECK(extremes.result == Result::kFail);
+  CHECK(*extremes.measured == doctest::Approx(50).epsilon(0.02));
+  CHECK(extremes.note.find("h0 to h2") != std::string::npos);
+}
+
+TEST_CASE("losses and affected QPs count packets with a drop record in their interval") {
+  Story story("losses");
+  story.traffic.lost = [](const SyntheticRun::Sent& s) {
+    return from_h0(s) && s.start >= us(500) && s.start < us(507);
+  };
+  CHECK(story.result(ExpectLossesPerQp{7}) == Result::kPass);
+  const CheckResult most = story.check(ExpectLossesPerQp{6});
+  CHECK(most.result == Result::kFail);
+  CHECK(most.measured == 7);
+  CHECK(story.result(ExpectLossesPerQp{0, {}, us(450)}) == Result::kPass);
+  CHECK(story.check(ExpectAffectedQps{percent(25), percent(25)}).result == Result::kPass);
+  CHECK(story.result(ExpectAffectedQps{percent(26)}) == Result::kFail);
+  CHECK(story.result(ExpectAffectedQps{{}, percent(24)}) == Result::kFail);
+}
+
+TEST_CASE("collectives may take so much longer than before the first fault") {
+  Story story("completion");
+  const test::ScratchFile events("completion.jsonl");
+  std::ofstream out(events.path());
+  for (const int64_t t : {100, 200, 300, 402, 512, 622}) {  // 100 before, then 102, 110, 110
+    out << "{\"t_ps\":" << t * 1'000'000
+        << ",\"node\":\"h0\",\"kind\":\"collective_done\",\"detail\":\"iteration\"}\n";
+  }
+  out.close();
+  story.run.inputs.events = events.path();
+  CHECK(story.result(ExpectCompletionTime{percent(8)}) == Result::kPass);  // 107.3 on the average
+  const CheckResult check = story.check(ExpectCompletionTime{percent(8), us(500)});
+  CHECK(check.result == Result::kFail);
+  CHECK(*check.measured == doctest::Approx(10));
+  CHECK(story.result(ExpectCompletionTime{percent(8), us(700)}) == Result::kInconclusive);
+}
+
+}  // namespace
+}  // namespace mrclab::analysis
