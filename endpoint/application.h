@@ -79,6 +79,9 @@ class Application {
   /// The queue pair failed, and this receive was not used.
   virtual void on_receive_flushed(Verbs&, QpHandle, uint64_t /*id*/) {}
   virtual void on_wake(Verbs& verbs) = 0;
+  /// Does it stand still while its host is paused? Not if it is the lab's eye rather than a program:
+  /// one-sided writes arrive without any program of the receiver.
+  virtual bool stands_still() const { return true; }
   /// The queue pair is dead. Told after its outstanding writes and receives.
   virtual void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) = 0;
   /// It has done all that it was asked for (never for workloads that run until the end).

@@ -41,33 +41,51 @@ void HostNode::Impl::AppVerbs::report_collective_done(uint32_t iteration, Fabric
 }
 
 void HostNode::Impl::tell_applications() {
-  while (!notices_.empty()) {
-    const Notice notice = notices_.pop();
-    RunningApp& app = apps_[notice.application];
-    switch (notice.kind) {
-      case Notice::Kind::kWriteComplete:
-        app.application->on_write_complete(*app.verbs, notice.qp, notice.work.id);
-        break;
-      case Notice::Kind::kWriteFailed:
-        app.application->on_write_failed(*app.verbs, notice.qp, notice.work.id, notice.reason);
-        break;
-      case Notice::Kind::kReceive:
-        app.application->on_receive(*app.verbs, notice.qp, notice.work);
-        break;
-      case Notice::Kind::kReceiveFlushed:
-        app.application->on_receive_flushed(*app.verbs, notice.qp, notice.work.id);
-        break;
-      case Notice::Kind::kError:
-        app.application->on_qp_error(*app.verbs, notice.qp, notice.reason);
-        break;
-    }
+  while (!notices_.empty()) tell(notices_.pop());
+}
+
+/// What a paused host's applications were to be told comes first when it goes on, in order.
+void HostNode::Impl::tell_what_was_held() {
+  while (!held_notices_.empty()) notices_.push(held_notices_.pop());
+}
+
+Fifo<HostNode::Impl::Notice>& HostNode::Impl::notices_of(uint32_t application) {
+  const bool held = work_ == HostWork::kPaused && apps_[application].application->stands_still();
+  return held ? held_notices_ : notices_;
+}
+
+void HostNode::Impl::wake_application(Notice::Kind kind, uint32_t application) {
+  if (!notices_of(application).push({kind, application, {}, {}, {}})) ++stats_.no_buffer;
+}
+
+void HostNode::Impl::tell(const Notice& notice) {
+  RunningApp& app = apps_[notice.application];
+  switch (notice.kind) {
+    case Notice::Kind::kStart: app.application->start(*app.verbs); break;
+    case Notice::Kind::kWake: app.application->on_wake(*app.verbs); break;
+    case Notice::Kind::kWriteComplete:
+      app.application->on_write_complete(*app.verbs, notice.qp, notice.work.id);
+      break;
+    case Notice::Kind::kWriteFailed:
+      app.application->on_write_failed(*app.verbs, notice.qp, notice.work.id, notice.reason);
+      break;
+    case Notice::Kind::kReceive:
+      app.application->on_receive(*app.verbs, notice.qp, notice.work);
+      break;
+    case Notice::Kind::kReceiveFlushed:
+      app.application->on_receive_flushed(*app.verbs, notice.qp, notice.work.id);
+      break;
+    case Notice::Kind::kError:
+      app.application->on_qp_error(*app.verbs, notice.qp, notice.reason);
+      break;
   }
 }
 
 void HostNode::Impl::notify(const QueuePair& qp, Notice::Kind kind, const ReceiveCompletion& work,
                             std::string_view reason) {
   if (qp.application >= apps_.size()) return;
-  if (!notices_.push({kind, qp.application, qp.id.handle, work, reason})) ++stats_.no_buffer;
+  Fifo<Notice>& notices = notices_of(qp.application);
+  if (!notices.push({kind, qp.application, qp.id.handle, work, reason})) ++stats_.no_buffer;
 }
 
 void HostNode::Impl::write_completed(QueuePair& qp, uint64_t id) {

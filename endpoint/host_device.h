@@ -37,6 +37,8 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   // From the host.
   void ev_changed(const QueuePair& qp, EntropyValue ev, EvState to);
   void port_changed(PortId port, bool up);
+  /// Its queue pairs are gone, and nobody is told: they are left to be destroyed.
+  void power_off();
 
   // Application.
   void start(Verbs&) override {}

@@ -199,6 +199,16 @@ void HostNode::Impl::HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev
   report(event);
 }
 
+void HostNode::Impl::HostDevice::power_off() {
+  for (const auto& record : records_) {
+    if (!record) continue;
+    record->attributes.state = QpState::kError;
+    record->handle.reset();
+    record->early_receives.clear();
+    record->sends = record->receives = 0;
+  }
+}
+
 void HostNode::Impl::HostDevice::port_changed(PortId port, bool up) {
   AsyncEvent event;
   event.kind = up ? AsyncEvent::Kind::kPortActive : AsyncEvent::Kind::kPortError;

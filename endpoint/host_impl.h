@@ -5,6 +5,7 @@
 //     |-- peers (window, reverse path, port status)       host_ports.cc, host_paths.cc
 //     |-- queue pairs -- requester, responder             host_queue_pairs.cc, host_receive.cc
 //     |-- applications                                    host_workloads.cc, host_applications.cc
+//     |-- what faults do to it                            host_effects.cc
 //     '-- the device, verbs for programs outside          host_device.cc, host_device_work.cc
 //
 // One event is processed like this: the event itself, then what it means to applications
@@ -15,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "endpoint/burst.h"
 #include "endpoint/denylist.h"
 #include "endpoint/ev_events.h"
 #include "endpoint/host_node.h"
@@ -61,6 +63,7 @@ class HostNode::Impl : public QueuePairEvents {
     EventKind kind = EventKind::kArrival;
     uint32_t index = 0;   ///< slot, port, queue pair, peer or application
     uint32_t detail = 0;  ///< port of an arrival, generation of a port notice
+    uint32_t life = 0;    ///< in which it was made; what software waits for dies with it
   };
   struct PortState {
     PortState(const NodeEnvironment& environment, PortId id) : nic(environment, id) {}
@@ -70,6 +73,8 @@ class HostNode::Impl : public QueuePairEvents {
   /// What an application is to be told.
   struct Notice {
     enum class Kind : uint8_t {
+      kStart,
+      kWake,
       kWriteComplete,
       kWriteFailed,
       kReceive,
@@ -100,6 +105,7 @@ class HostNode::Impl : public QueuePairEvents {
     std::unique_ptr<Application> application;
     std::unique_ptr<AppVerbs> verbs;
     FabricTime start;
+    bool gone = false;  ///< with the power of its host; what it measured remains
   };
 
   // Queue pairs and peers (host_queue_pairs.cc).
@@ -138,8 +144,13 @@ class HostNode::Impl : public QueuePairEvents {
   void set_timers();
   void on_qp_timer(QueuePair& qp);
 
-  // Ports and peers (host_ports.cc).
+  // What is done to the host from outside (host_effects.cc).
   void on_effect(const Effect& effect);
+  void on_host_state(HostWork work);
+  void power_off();
+  void on_burst(const HostBurst& burst);
+
+  // Ports and peers (host_ports.cc).
   void on_carrier(PortId port, bool up);
   void on_port_notice(PortId port);
   void set_usable_ports(Peer& peer, std::string_view why);
@@ -160,6 +171,8 @@ class HostNode::Impl : public QueuePairEvents {
   // Receiving (host_receive.cc).
   void on_arrival(uint32_t port, Arrival arrival);
   Refusal deliver(uint32_t port, const Frame& frame);
+  Refusal deliver_damaged(uint32_t port, const Frame& frame);
+  Refusal check_packet(uint32_t port, std::span<const uint8_t> frame, MrcPacket& packet) const;
   Refusal deliver_to_qp(uint32_t port, const MrcPacket& packet);
   Refusal deliver_sack(const Seth& seth, QueuePair& qp);
   Refusal deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp);
@@ -172,6 +185,8 @@ class HostNode::Impl : public QueuePairEvents {
   void pump_data(FrameSink& out);
   uint32_t startable_ports() const;
   bool send_one_data_packet(uint32_t ports, FrameSink& out);
+  bool send_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
+  bool send_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
   void started(uint32_t port, FabricTime end);
   void queue_control(uint32_t port, Frame frame);
   void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
@@ -180,6 +195,10 @@ class HostNode::Impl : public QueuePairEvents {
 
   // Applications (host_applications.cc).
   void tell_applications();
+  void tell(const Notice& notice);
+  void tell_what_was_held();
+  Fifo<Notice>& notices_of(uint32_t application);
+  void wake_application(Notice::Kind kind, uint32_t application);
   void write_completed(QueuePair& qp, uint64_t id) override;
   void write_failed(QueuePair& qp, uint64_t id, std::string_view status) override;
   void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) override;
@@ -207,6 +226,9 @@ class HostNode::Impl : public QueuePairEvents {
   uint32_t live_ports_;  ///< as the NIC has noticed
 
   FabricTime now_;
+  HostWork work_ = HostWork::kRunning;
+  uint32_t life_ = 0;      // counts losses of power
+  FabricTime power_lost_;  // what had arrived before and was not looked at yet is gone
   uint64_t next_sequence_ = 0;
   EventQueue<Event> events_;
   Slots<Arrival> arrivals_;
@@ -224,11 +246,13 @@ class HostNode::Impl : public QueuePairEvents {
   QueuePairTable qps_;                                // by handle; stable addresses
   std::unordered_map<uint32_t, uint32_t> qp_of_qpn_;  // lookup only, never iterated
   std::vector<QueuePair*> touched_;
-  uint32_t next_qp_ = 0;  // round robin
+  std::vector<Burst> bursts_;
+  uint32_t next_qp_ = 0;  // round robin, over queue pairs and then bursts
   std::vector<RunningApp> apps_;
   Fifo<Notice> notices_{kNoticeLimit};
-  HostDevice* device_ = nullptr;  ///< one of apps_
-  bool doorbell_ = false;         ///< an event for new posts stands in the queue
+  Fifo<Notice> held_notices_{kNoticeLimit};  // until the host is not paused any more
+  HostDevice* device_ = nullptr;             ///< one of apps_
+  bool doorbell_ = false;                    ///< an event for new posts stands in the queue
   static constexpr uint32_t kNobody = 0xFFFF'FFFF;
 };
 

@@ -33,10 +33,14 @@ void HostNode::Impl::receive(PortId port, Arrival arrival) {
 
 void HostNode::Impl::apply(const ScheduledEffect& effect) {
   const uint32_t slot = effects_.put(effect.effect);
-  events_.push({effect.at, EventClass::kFault, 0, effect.sequence}, {EventKind::kEffect, slot, 0});
+  // Of effects at one instant: what a host loses with its power is not lost by its ports.
+  const uint32_t order = std::holds_alternative<HostState>(effect.effect) ? 0 : 1;
+  events_.push({effect.at, EventClass::kFault, order, effect.sequence},
+               {EventKind::kEffect, slot, 0});
 }
 
 void HostNode::Impl::push(FabricTime at, EventClass event_class, uint32_t port, Event event) {
+  event.life = life_;
   events_.push({at, event_class, port, next_sequence_++}, event);
 }
 
@@ -52,6 +56,7 @@ void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
 }
 
 void HostNode::Impl::process(const Event& event) {
+  const auto of_this_life = [&] { return event.life == life_; };
   switch (event.kind) {
     case EventKind::kArrival: on_arrival(event.detail, arrivals_.take(event.index)); break;
     case EventKind::kEffect: on_effect(effects_.take(event.index)); break;
@@ -61,13 +66,19 @@ void HostNode::Impl::process(const Event& event) {
       }
       break;
     case EventKind::kQpTimer:
-      if (qps_.contains(event.index)) on_qp_timer(qps_[event.index]);
+      if (of_this_life() && qps_.contains(event.index)) on_qp_timer(qps_[event.index]);
       break;
-    case EventKind::kPeerTimer: on_peer_timer(event.index); break;
-    case EventKind::kReverseTimer: on_reverse_timer(event.index); break;
-    case EventKind::kStart: apps_[event.index].application->start(*apps_[event.index].verbs); break;
+    case EventKind::kPeerTimer:
+      if (of_this_life()) on_peer_timer(event.index);
+      break;
+    case EventKind::kReverseTimer:
+      if (of_this_life()) on_reverse_timer(event.index);
+      break;
+    case EventKind::kStart:
+      if (of_this_life()) wake_application(Notice::Kind::kStart, event.index);
+      break;
     case EventKind::kWake:
-      apps_[event.index].application->on_wake(*apps_[event.index].verbs);
+      if (of_this_life()) wake_application(Notice::Kind::kWake, event.index);
       break;
     case EventKind::kPortFree: ports_[event.index].nic.finished(); break;
     case EventKind::kDoorbell: doorbell_ = false; break;  // what follows every event does the rest
@@ -140,7 +151,7 @@ std::vector<QueueCounts> HostNode::Impl::queues() const {
 
 bool HostNode::Impl::finished() const {
   return std::all_of(apps_.begin(), apps_.end(),
-                     [](const RunningApp& app) { return app.application->finished(); });
+                     [](const RunningApp& app) { return app.gone || app.application->finished(); });
 }
 
 }  // namespace mrclab::endpoint

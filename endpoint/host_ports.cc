@@ -8,26 +8,6 @@
 
 namespace mrclab::endpoint {
 
-void HostNode::Impl::on_effect(const Effect& effect) {
-  if (const auto* state = std::get_if<WireState>(&effect)) {
-    if (state->wire.value >= topology_.wires_list.size()) return;
-    const Wire& wire = topology_.wire(state->wire);
-    if (wire.to.node != environment_.self) return;
-    IngressWire& in = ports_[wire.to.port.value].nic.in;
-    state->up ? in.come_up(now_) : in.go_down(now_);
-  } else if (const auto* loss = std::get_if<WireLoss>(&effect)) {
-    if (loss->wire.value >= topology_.wires_list.size()) return;
-    const Wire& wire = topology_.wire(loss->wire);
-    if (wire.from.node != environment_.self) return;
-    ports_[wire.from.port.value].nic.out_wire.set_loss(loss->loss);
-  } else if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
-    if (carrier->port.node != environment_.self) return;
-    if (carrier->port.port.value < ports_.size()) on_carrier(carrier->port.port, carrier->up);
-  } else if (const auto* denial = std::get_if<EvDenial>(&effect)) {
-    on_denial(*denial);
-  }
-}
-
 void HostNode::Impl::on_carrier(PortId port, bool up) {
   PortState& state = ports_[port.value];
   if (state.nic.carrier() == up) return;
@@ -48,6 +28,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   if (nic.avoided() == avoid) return;  // it came back before it was noticed
   nic.set_avoided(avoid, now_);
   live_ports_ = avoid ? live_ports_ & ~(1u << port.value) : live_ports_ | 1u << port.value;
+  if (work_ == HostWork::kDown) return;  // nobody is there to notice
   environment_.observer.event(
       {now_, avoid ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
   device_->port_changed(port, !avoid);

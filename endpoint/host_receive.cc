@@ -2,6 +2,7 @@
 // its own reason and changes nothing.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "endpoint/host_impl.h"
@@ -16,6 +17,7 @@ DropCause drop_cause(Refusal refusal) {
     case Refusal::kMalformed:
     case Refusal::kBadTrim: return DropCause::kMalformed;
     case Refusal::kBadIcrc: return DropCause::kBadIcrc;
+    case Refusal::kNotMrc:
     case Refusal::kWrongCarrier:
     case Refusal::kWrongAddress:
     case Refusal::kUnknownQp:
@@ -53,7 +55,9 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   // A late arrival is taken as if it had come in just in time.
   const FabricTime arrived = std::max(arrival.arrival, now_ - latency_);
   DropCause lost = arrival.lost;
-  if (lost == DropCause::kNone && ports_[port].nic.in.cut(arrival.start, arrival.arrival)) {
+  // A frame check needs a frame: of a dark wire there is none.
+  if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
+      ports_[port].nic.in.cut(arrival.start, arrival.arrival)) {
     lost = DropCause::kWireDown;
   }
   if (lost != DropCause::kNone) {
@@ -61,6 +65,10 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
     return;
   }
   record(arrived, PacketEvent::kPassed, DropCause::kNone);
+  if (work_ == HostWork::kDown || arrived < power_lost_) {
+    record(now_, PacketEvent::kDropped, DropCause::kHostDown);
+    return;
+  }
   if (!arrival.frame) return refuse(Refusal::kMalformed);
   ++stats_.planes[port].rx_packets;
   const Refusal refusal = deliver(port, arrival.frame);
@@ -70,17 +78,39 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   if (cause != DropCause::kNone) record(now_, PacketEvent::kDropped, cause);
 }
 
-Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
-  MrcPacket packet;
-  const ParseError error = parse_mrc_frame(frame.bytes(), packet, {.allow_cut = payload_elided_});
+/// Everything that the NIC looks at before the ICRC. kCount: nothing wrong.
+Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> frame,
+                                     MrcPacket& packet) const {
+  const ParseError error = parse_mrc_frame(frame, packet, {.allow_cut = payload_elided_});
+  if (error == ParseError::kNotMrcPort && paths_.accepts(port, packet.outer.destination)) {
+    return Refusal::kNotMrc;
+  }
   if (error != ParseError::kNone) return refusal_of(error);
-  if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
   if (!paths_.accepts(port, packet.outer.destination)) return Refusal::kWrongCarrier;
   if (packet.inner.destination != address_) return Refusal::kWrongAddress;
   // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
   const uint8_t dscp = packet.outer.dscp();
   const bool says_trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
-  if (packet.trimmed != says_trimmed) return Refusal::kBadTrim;
+  return packet.trimmed == says_trimmed ? Refusal::kCount : Refusal::kBadTrim;
+}
+
+/// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
+/// before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
+Refusal HostNode::Impl::deliver_damaged(uint32_t port, const Frame& frame) {
+  std::array<uint8_t, kFrameCapacity> whole{};
+  std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
+  const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
+  MrcPacket packet;
+  const Refusal refusal = check_packet(port, std::span(whole).first(size), packet);
+  return refusal == Refusal::kCount ? Refusal::kBadIcrc : refusal;
+}
+
+Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
+  if (frame.damage() != 0) return deliver_damaged(port, frame);
+  MrcPacket packet;
+  const Refusal wrong = check_packet(port, frame.bytes(), packet);
+  if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
+  if (wrong != Refusal::kCount) return wrong;
   if (!packet.trimmed && !packet.cut && profile_.icrc && !icrc_ok(frame.bytes()))
     return Refusal::kBadIcrc;
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);

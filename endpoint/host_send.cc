@@ -16,6 +16,7 @@ void HostNode::Impl::pump(FrameSink& out) {
 void HostNode::Impl::pump_control(FrameSink& out) {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     NicPort& nic = ports_[p].nic;
+    if (nic.has_copy() && nic.can_start()) started(p, nic.start_copy(now_, out));
     if (nic.has_control() && nic.can_start()) started(p, nic.start_control(now_, out));
   }
 }
@@ -31,35 +32,62 @@ uint32_t HostNode::Impl::startable_ports() const {
 void HostNode::Impl::pump_data(FrameSink& out) {
   // Every packet takes a port, so this ends after at most as many rounds as there are ports.
   for (uint32_t ports = startable_ports(); ports != 0; ports = startable_ports()) {
-    if (!send_one_data_packet(ports, out)) return;
+    if (!send_one_data_packet(ports, out)) break;
   }
+  std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+  next_qp_ = std::min(next_qp_, qps_.places() + static_cast<uint32_t>(bursts_.size()));
 }
 
-/// Round robin over the queue pairs.
+/// Round robin over the queue pairs, and over bursts, each of which counts as one more. False if
+/// nothing could be sent.
 bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
-  const uint32_t count = qps_.places();
+  const uint32_t places = qps_.places();
+  const auto count = places + static_cast<uint32_t>(bursts_.size());
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = next_qp_ + i < count ? next_qp_ + i : next_qp_ + i - count;
-    if (!qps_.contains(index)) continue;
-    QueuePair& qp = qps_[index];
-    if (now_ < qp.peer.held_until) continue;
-    const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
-    if (!packet) continue;
+    if (index < places && !qps_.contains(index)) continue;
+    bool sent = false;
+    const bool had_one = index < places ? send_of_queue_pair(qps_[index], ports, out, sent)
+                                        : send_datagram(bursts_[index - places], ports, out, sent);
+    if (!had_one) continue;
     next_qp_ = index + 1 == count ? 0 : index + 1;
-    touch(qp);
-    qp.peer.reverse.data_sent(now_);
-    Frame frame = maker_.data(*packet, {qp.peer.host, qp.id.remote}, now_);
-    if (!frame) {
-      // It counts as sent and will be found lost; the port stays free for the next event.
-      ++stats_.no_buffer;
-      return false;
-    }
-    stats_.planes[packet->port].tx_payload_bytes += packet->payload.size();
-    NicPort& nic = ports_[packet->port].nic;
-    started(packet->port, nic.start(std::move(frame), QueueClass::kData, now_, out));
-    return true;
+    return sent;
   }
   return false;
+}
+
+/// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
+bool HostNode::Impl::send_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
+  if (now_ < qp.peer.held_until) return false;
+  const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
+  if (!packet) return false;
+  touch(qp);
+  qp.peer.reverse.data_sent(now_);
+  Frame frame = maker_.data(*packet, {qp.peer.host, qp.id.remote}, now_);
+  if (!frame) {
+    // It counts as sent and will be found lost; the port stays free for the next event.
+    ++stats_.no_buffer;
+    return true;
+  }
+  stats_.planes[packet->port].tx_payload_bytes += packet->payload.size();
+  NicPort& nic = ports_[packet->port].nic;
+  started(packet->port, nic.start(std::move(frame), QueueClass::kData, now_, out));
+  return sent = true;
+}
+
+/// The same for a burst, which is over with its last datagram.
+bool HostNode::Impl::send_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent) {
+  const std::optional<Burst::Datagram> next = burst.next(ports & live_ports_);
+  if (!next) return false;
+  Frame frame = maker_.datagram(next->ev, burst.host(), next->payload, payload_elided_);
+  if (!frame) {
+    ++stats_.no_buffer;
+    return true;
+  }
+  ++stats_.datagrams_sent;
+  NicPort& nic = ports_[next->port].nic;
+  started(next->port, nic.start(std::move(frame), QueueClass::kData, now_, out));
+  return sent = true;
 }
 
 void HostNode::Impl::started(uint32_t port, FabricTime end) {

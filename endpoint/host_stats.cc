@@ -6,6 +6,7 @@ std::string_view name_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::kMalformed: return "malformed";
     case Refusal::kOtherTraffic: return "other_traffic";
+    case Refusal::kNotMrc: return "not_mrc";
     case Refusal::kWrongCarrier: return "wrong_carrier";
     case Refusal::kWrongAddress: return "wrong_address";
     case Refusal::kBadIcrc: return "bad_icrc";
@@ -84,6 +85,7 @@ std::vector<std::pair<std::string, uint64_t>> HostStats::named() const {
       {"no_buffer", no_buffer},
       {"memory_faults", memory_faults},
   };
+  if (datagrams_sent > 0) all.emplace_back("datagrams_sent", datagrams_sent);
   for (const auto& [reason, count] : qp_errors) {
     all.emplace_back("qp_error." + std::string(reason), count);
   }

@@ -17,6 +17,7 @@ namespace mrclab::endpoint {
 enum class Refusal : uint8_t {
   kMalformed,     ///< not a packet of MRC; the parser says why
   kOtherTraffic,  ///< ordinary traffic of the host's kernel, none of the NIC's business
+  kNotMrc,        ///< for this port's uSID, but no MRC: somebody's datagrams
   kWrongCarrier,  ///< the outer destination is not this port's uSID
   kWrongAddress,  ///< the inner destination is not this host
   kBadIcrc,
@@ -59,7 +60,8 @@ struct HostStats {
   uint64_t timeouts = 0;         ///< ACK timeouts
   uint64_t trims_seen = 0;       ///< trimmed packets received here
   uint64_t trim_nacks_received = 0;
-  uint64_t ce_marks_seen = 0;  ///< data packets with an outer CE mark
+  uint64_t ce_marks_seen = 0;   ///< data packets with an outer CE mark
+  uint64_t datagrams_sent = 0;  ///< that are no MRC (fabric/effect.h: HostBurst)
   uint64_t sacks_sent = 0;
   uint64_t sacks_received = 0;
   uint64_t probes_sent = 0;

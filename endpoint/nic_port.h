@@ -4,6 +4,8 @@
 //
 // A port that lost its carrier puts nothing on the wire. Until the NIC notices (NicProfile delays)
 // it is still used, and what it is given is lost; after that it is avoided.
+//
+// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else.
 
 #include <cstdint>
 
@@ -24,6 +26,10 @@ class NicPort {
   bool avoided() const { return avoided_; }
   bool carrier() const { return carrier_; }
 
+  /// The wire carries the frame that has just been sent a second time.
+  bool has_copy() const { return static_cast<bool>(copy_); }
+  FabricTime start_copy(FabricTime now, FrameSink& out);
+
   bool has_control() const { return !control_.empty(); }
   /// False if the queue is full; the frame is gone then.
   bool queue_control(Frame frame);
@@ -33,22 +39,29 @@ class NicPort {
   FabricTime start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out);
   void finished() { busy_ = false; }
 
-  void set_carrier(bool up) { carrier_ = up; }
+  void set_carrier(bool up) {
+    carrier_ = up;
+    copy_ = {};
+  }
   /// The NIC notices that the carrier is gone or back. Going down, the waiting control frames are
   /// dropped.
   void set_avoided(bool avoided, FabricTime now);
+  /// The host loses its power: everything that waits is gone. What is being sent is cut by the wire.
+  void power_off(FabricTime now);
 
   IngressWire in;
   EgressWire out_wire;
 
  private:
-  void drop(const Frame& frame, QueueClass queue, FabricTime now);
+  FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);
+  void drop_control(DropCause cause, FabricTime now);
+  void drop(const Frame& frame, QueueClass queue, DropCause cause, FabricTime now);
 
   NodeEnvironment environment_;
   PortId id_;
-  BitRate rate_;
-  FabricTime propagation_;
   Fifo<Frame> control_{kControlQueueLimit};
+  Frame copy_;
+  QueueClass copy_queue_ = QueueClass::kNone;
   bool busy_ = false;
   bool carrier_ = true;
   bool avoided_ = false;

@@ -57,6 +57,20 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   return write(spec, {});
 }
 
+Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
+  MrcFrameSpec spec = address(ev, {host, {}});
+  spec.dscp = kDscpNoTrim;
+  spec.ecn = kEcnNotEct;
+  spec.udp_port = kDiscardPort;
+  const size_t size = kBthOffset + payload;
+  // As many bytes as the history of packets looks at.
+  Frame frame = frames_.make(elided ? std::min(size, kAfterBthOffset) : size);
+  if (!frame) return frame;
+  write_datagram(spec, size, frame.bytes());
+  frame.set_modelled_size({size});
+  return frame;
+}
+
 Frame PacketMaker::write(const MrcFrameSpec& spec, ConstMemory payload) const {
   const size_t size = mrc_frame_size(spec);
   const bool headers_only = payload.elided() && !payload.empty();

@@ -24,6 +24,9 @@ class PacketMaker {
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
+  /// A UDP datagram with `payload` bytes that no queue pair knows of. It travels in the data class
+  /// like MRC's, but may not be trimmed, as nobody would answer a trimmed one, nor marked.
+  Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
 
  private:
   MrcFrameSpec address(EntropyValue ev, Address to) const;

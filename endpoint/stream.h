@@ -85,6 +85,8 @@ class StreamReceiver : public Application {
   void on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) override;
   void on_wake(Verbs&) override {}
   void on_qp_error(Verbs&, QpHandle, std::string_view) override { dead_ = true; }
+  /// It looks before the sender, which does not wait for it, writes there again.
+  bool stands_still() const override { return false; }
   bool finished() const override {
     return dead_ || (config_.count != 0 && verified_ == config_.count);
   }

@@ -10,6 +10,14 @@ void Frame::resize(size_t size) {
   buffer_->modelled_size = buffer_->size;
 }
 
+Frame Frame::twin() const {
+  Frame twin = buffer_->pool->copy(bytes());
+  if (!twin) return twin;
+  twin.set_modelled_size(modelled_size());
+  twin.buffer_->damage = buffer_->damage;
+  return twin;
+}
+
 FramePool::FramePool(size_t limit, FrameRoom room)
     : limit_(limit),
       room_(room),
@@ -27,6 +35,7 @@ Frame FramePool::make(size_t size) {
   free_.pop_back();
   ++in_use_;
   buffer->size = buffer->modelled_size = static_cast<uint32_t>(size);
+  buffer->damage = 0;
   return Frame(buffer);
 }
 

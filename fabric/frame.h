@@ -37,6 +37,7 @@ struct FrameBuffer {
   uint32_t size = 0;           ///< bytes present
   uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
   uint32_t room = 0;           ///< bytes that follow
+  uint32_t damage = 0;         ///< see Frame::damage
 
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
 };
@@ -70,6 +71,14 @@ class Frame {
   /// Cuts or grows the frame; the modelled size follows. `size` <= the pool's room for frames.
   void resize(size_t size);
   void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
+  /// Of a frame whose payload is elided: which of its bits are wrong, so that its receiver can say
+  /// what an ICRC over all of it would say; zero: none. Two flips of one bit are none.
+  uint32_t damage() const { return buffer_->damage; }
+  void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
+  void repair() { buffer_->damage = 0; }
+  /// Another frame of the same bytes, lengths and damage, from the same pool: empty if that has
+  /// none.
+  Frame twin() const;
   /// Starts to bring the first headers near, for a reader that comes soon.
   void prefetch() const {
     if (buffer_ == nullptr) return;

@@ -27,6 +27,7 @@ inline constexpr uint8_t kNextHeaderIpv6 = 41;
 inline constexpr uint8_t kNextHeaderUdp = 17;
 inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
 inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
+inline constexpr uint16_t kDiscardPort = 9;             ///< RFC 863: where what is no MRC goes
 inline constexpr Qpn kEndpointQpn{0x2};                 ///< connectionless endpoint operations
 
 // DSCP classes: operator configuration in products; these are the values of the public MRC
@@ -266,10 +267,14 @@ size_t mrc_frame_size(const MrcFrameSpec& spec);
 /// Bytes of its headers, which is where the payload begins.
 size_t mrc_header_size(const MrcFrameSpec& spec);
 /// Writes all headers into `out` and returns where the payload goes: `out` has mrc_frame_size bytes,
-/// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the payload there, then calls finish_mrc_frame to zero the pad and write
-/// ICRC.
+/// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the
+/// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
 void finish_mrc_frame(std::span<uint8_t> frame);
+/// A frame of `size` bytes that goes the same way and is no MRC: a UDP datagram of zeros. Of `spec`
+/// counts what stands before `bth`. `out` may end before the frame does (an elided payload), but not
+/// within the headers.
+void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out);
 
 // Each extension header alone, for tests and tools; sizes in bytes are in the comment above.
 std::array<uint8_t, kBthBytes> encode(const Bth& bth);

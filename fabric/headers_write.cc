@@ -147,6 +147,21 @@ bool matches(Opcode opcode, const Extension& extension) {
   }
 }
 
+/// Ethernet, both IPv6 and UDP of a frame of `size` bytes.
+void put_stack(const MrcFrameSpec& spec, size_t size, uint8_t* p) {
+  std::copy(spec.destination_mac.begin(), spec.destination_mac.end(), p);
+  std::copy(spec.source_mac.begin(), spec.source_mac.end(), p + 6);
+  store_be<uint16_t>(p + 12, kEthertypeIpv6);
+  put_ipv6(p + kOuterOffset, spec, kNextHeaderIpv6, size - kInnerOffset, spec.outer_source,
+           spec.carrier);
+  put_ipv6(p + kInnerOffset, spec, kNextHeaderUdp, size - kUdpOffset, spec.inner_source,
+           spec.inner_destination);
+  store_be<uint16_t>(p + kUdpOffset, source_port_of(spec.ev));
+  store_be<uint16_t>(p + kUdpOffset + 2, spec.udp_port);
+  store_be<uint16_t>(p + kUdpOffset + 4, static_cast<uint16_t>(size - kUdpOffset));
+  store_be<uint16_t>(p + kUdpOffset + 6, 0);
+}
+
 uint8_t pad_of(size_t payload_length) { return static_cast<uint8_t>(-payload_length & 3); }
 
 }  // namespace
@@ -177,17 +192,7 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   assert(spec.payload_length == 0 || is_write(spec.bth.opcode));
   assert(out.size() >= mrc_header_size(spec) && size - kInnerOffset <= 0xFFFF);
   uint8_t* p = out.data();
-  std::copy(spec.destination_mac.begin(), spec.destination_mac.end(), p);
-  std::copy(spec.source_mac.begin(), spec.source_mac.end(), p + 6);
-  store_be<uint16_t>(p + 12, kEthertypeIpv6);
-  put_ipv6(p + kOuterOffset, spec, kNextHeaderIpv6, size - kInnerOffset, spec.outer_source,
-           spec.carrier);
-  put_ipv6(p + kInnerOffset, spec, kNextHeaderUdp, size - kUdpOffset, spec.inner_source,
-           spec.inner_destination);
-  store_be<uint16_t>(p + kUdpOffset, source_port_of(spec.ev));
-  store_be<uint16_t>(p + kUdpOffset + 2, spec.udp_port);
-  store_be<uint16_t>(p + kUdpOffset + 4, static_cast<uint16_t>(size - kUdpOffset));
-  store_be<uint16_t>(p + kUdpOffset + 6, 0);
+  put_stack(spec, size, p);
 
   Bth bth = spec.bth;
   const auto* write = std::get_if<WriteHeaders>(&spec.extension);
@@ -199,6 +204,12 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
       [p](const auto& header) { return put(p + kAfterBthOffset, header); }, spec.extension);
   const std::span<uint8_t> rest = out.subspan(kAfterBthOffset + extension);
   return rest.first(std::min(rest.size(), spec.payload_length));
+}
+
+void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out) {
+  assert(size >= kBthOffset && size - kInnerOffset <= 0xFFFF && out.size() >= kBthOffset);
+  put_stack(spec, size, out.data());
+  std::fill(out.begin() + kBthOffset, out.end(), uint8_t{0});
 }
 
 }  // namespace mrclab

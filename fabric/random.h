@@ -21,6 +21,15 @@ enum class DrawPurpose : uint32_t {
   kFault = 9,
   kReverseProbe = 10,
   kNicRemap = 11,
+  kWireBurst = 12,    ///< from the good state to the bad one and back
+  kWireEvLoss = 13,   ///< as kWireLoss, of the loss of one entropy value
+  kWireEvBurst = 14,  ///< as kWireBurst, likewise
+  kWireErrors = 15,
+  kWireDelay = 16,   ///< does it happen to this frame
+  kWireJitter = 17,  ///< how much
+  kWireDuplicate = 18,
+  kSwitchErrors = 19,    ///< does one happen to this frame
+  kSwitchErrorBit = 20,  ///< which bit flips
 };
 
 /// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection with full avalanche.

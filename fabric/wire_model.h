@@ -1,13 +1,18 @@
 #pragma once
 // What both ends of a wire know about it: its state is a pure function of
-// (fault schedule, fabric time). The sender decides whether a frame starts and whether random
-// loss takes it; the receiver discards at arrival what was cut on the way.
+// (fault schedule, fabric time). The sender decides at a frame's start what the wire does to it; the
+// receiver discards at arrival what was cut on the way.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "fabric/effect.h"
+#include "fabric/frame.h"
 #include "fabric/ids.h"
+#include "fabric/node.h"
 #include "fabric/random.h"
+#include "fabric/topology.h"
 #include "fabric/units.h"
 
 namespace mrclab {
@@ -15,39 +20,125 @@ namespace mrclab {
 /// The receiver's view of an incoming wire: when it was down.
 class IngressWire {
  public:
+  IngressWire() = default;
+  /// `ingress_latency` of the receiver: a frame is judged so long after it arrived.
+  IngressWire(const Wire& wire, FabricTime ingress_latency);
+
+  void set(const WireState& state, FabricTime now) { state.up ? come_up(now) : go_down(now); }
+  void set(const WireRate& rate);
   void go_down(FabricTime at);
   void come_up(FabricTime at);
   bool up() const { return outages_.empty() || outages_.back().until != FabricTime::never(); }
   /// Was the wire down at any instant of [start, arrival]? An outage is [from, until): a frame
   /// that starts at the instant of coming up passes.
   bool cut(FabricTime start, FabricTime arrival) const;
-  /// Forgets outages that ended before `horizon`: no frame that started earlier is still under way.
-  void forget_before(FabricTime horizon);
 
  private:
+  void forget_before(FabricTime horizon);
+
   struct Outage {
     FabricTime from;
     FabricTime until = FabricTime::never();
   };
   std::vector<Outage> outages_;  // few: a deque takes 600 bytes when empty, and ports are many
+  /// From the start of the slowest frame to its judgement, at the lowest rate that the wire had and
+  /// with the longest delay that a fault may add: outages that ended longer ago are forgotten.
+  FabricTime memory_ = FabricTime::never();
 };
 
-/// The sender's view of an outgoing wire: its random loss.
+/// What a wire does to a frame, known when the frame starts.
+struct WireFate {
+  DropCause lost = DropCause::kNone;
+  FabricTime flight;   ///< propagation plus any delay
+  bool again = false;  ///< the transmitter sends it once more, right behind
+};
+
+/// The sender's view of an outgoing wire. As built it draws nothing and costs a comparison.
+///
+/// Every frame that starts while anything is wrong with the wire has a number, which all its draws
+/// use, each with a purpose of its own. In this order: is it lost; does an error hit it; how much
+/// longer does it take. What is lost or hit neither waits nor makes others wait.
 class EgressWire {
  public:
-  EgressWire() = default;
-  EgressWire(uint64_t seed, NodeId node, PortId port) : seed_(seed), node_(node), port_(port) {}
-  void set_loss(Probability loss) { loss_ = loss; }
-  Probability loss() const { return loss_; }
-  /// One draw per frame that starts while the wire is lossy.
-  bool takes_next_frame();
+  struct Site {
+    uint64_t seed = 0;
+    PortRef from;
+    uint32_t plane = 0;  ///< of the port: a part of the entropy values of what leaves here
+    BitRate rate;
+    FabricTime propagation;
+  };
+  explicit EgressWire(const Site& site);
+
+  /// From the next start on. A loss that changes starts afresh: in the good state, counting from 1.
+  void set(const WireLoss& loss);
+  void set(const WireErrors& errors) { trouble().errors = errors; }
+  void set(const WireDelay& delay) { trouble().delay = delay; }
+  void set(const WireDuplicates& duplicates) { trouble().duplicates = duplicates; }
+  /// Never over the link's own rate: neighbours rely on how long the shortest frame takes.
+  void set(const WireRate& rate);
+
+  BitRate rate() const { return rate_; }
+  FabricTime end_of(Bytes wire_length, FabricTime start) const {
+    return start + serialization_time(wire_length, rate_);
+  }
+  /// For each frame that starts, once; `end` is when its last bit leaves. A copy is not sent again.
+  WireFate start(const Frame& frame, FabricTime end, bool is_copy = false) {
+    if (trouble_ == nullptr) return {DropCause::kNone, site_.propagation, false};
+    return decide(frame, end, is_copy);
+  }
 
  private:
-  uint64_t seed_ = 0;
-  NodeId node_;
-  PortId port_;
-  Probability loss_;
-  uint64_t counter_ = 0;
+  /// Only wires that a fault has touched have this.
+  struct Trouble {
+    /// As said in `what`, and what it remembers from frame to frame.
+    struct Loss {
+      WireLoss what;
+      uint64_t concerned = 0;  ///< LossKind::kEveryNth: so many frames
+      bool bad_state = false;  ///< LossKind::kBursty
+    };
+    std::vector<Loss> losses;  ///< that of all frames first, then by entropy value
+    WireErrors errors;
+    WireDelay delay;
+    WireDuplicates duplicates;
+    uint64_t frames = 0;      ///< the number of the next one
+    FabricTime last_arrival;  ///< of what must not be overtaken
+  };
+  Trouble& trouble();
+  WireFate decide(const Frame& frame, FabricTime end, bool is_copy);
+  bool loses(const Frame& frame, uint64_t number);
+  bool takes(Trouble::Loss& loss, uint64_t number) const;
+  FabricTime extra_flight(uint64_t number) const;
+  bool happens(DrawPurpose purpose, uint64_t number, Probability p) const;
+  uint64_t random(DrawPurpose purpose, uint64_t number) const;
+
+  Site site_;
+  BitRate rate_;
+  std::unique_ptr<Trouble> trouble_;
 };
+
+/// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: of the
+/// data class and with an inner UDP header, whose source port has the low half of the EV
+/// (fabric/path.h). Empty for control frames, trimmed ones and anything else.
+std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane);
+
+/// Is a frame of so many bits hit by an error, for a uniform draw? In integers.
+bool hit_by_error(uint64_t draw, BitErrorRate rate, uint64_t bits);
+
+/// Gives an effect on a wire to the ends of it that belong to `self`: `in(port)` is its IngressWire
+/// there, `out(port)` its EgressWire.
+template <class WireEffect>
+void tell_wire_ends(const Topology& topology, NodeId self, const WireEffect& effect, FabricTime now,
+                    auto&& in, auto&& out) {
+  if (effect.wire.value >= topology.wires_list.size()) return;
+  const Wire& wire = topology.wire(effect.wire);
+  if constexpr (!std::is_same_v<WireEffect, WireState>) {
+    if (wire.from.node == self) out(wire.from.port).set(effect);
+  } else {
+    if (wire.to.node == self) in(wire.to.port).set(effect, now);
+  }
+  if constexpr (std::is_same_v<WireEffect, WireRate>) {
+    if (wire.to.node == self) in(wire.to.port).set(effect);
+  }
+}
 
 }  // namespace mrclab

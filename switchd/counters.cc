@@ -15,6 +15,7 @@ void add_named(const std::string& prefix, const PortCounters& port, NamedCounter
   add("tx", port.tx);
   add("tx_bytes", port.tx_bytes);
   add("tx_lost", port.tx_lost);
+  if (port.tx_copies > 0) add("tx_copies", port.tx_copies);
   add("trimmed", port.trimmed);
   add("ecn_marked", port.ecn_marked);
   add("queued", port.queued);
@@ -40,6 +41,7 @@ PortCounters SwitchCounters::total() const {
     sum.tx += port.tx;
     sum.tx_bytes += port.tx_bytes;
     sum.tx_lost += port.tx_lost;
+    sum.tx_copies += port.tx_copies;
     sum.trimmed += port.trimmed;
     sum.ecn_marked += port.ecn_marked;
     for (size_t cause = 0; cause < kDropCauses; ++cause) sum.drops[cause] += port.drops[cause];

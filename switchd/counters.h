@@ -13,14 +13,15 @@
 namespace mrclab::switchd {
 
 /// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
-///   sum(rx) = sum(tx) + sum(drops other than arrivals_lost) + frames queued.
+///   sum(rx) + sum(tx_copies) = sum(tx) + sum(drops other than arrivals_lost) + frames queued.
 struct PortCounters {
   uint64_t rx = 0;  ///< arrived whole
   uint64_t rx_bytes = 0;
   uint64_t arrivals_lost = 0;  ///< lost or cut on the wire into this port; also under drops
   uint64_t tx = 0;             ///< started, including those the wire then loses
   uint64_t tx_bytes = 0;
-  uint64_t tx_lost = 0;  ///< taken by the wire's random loss
+  uint64_t tx_lost = 0;    ///< of these, spoilt by the wire at their start: losses, bit errors
+  uint64_t tx_copies = 0;  ///< of these, sent because the wire carries frames twice
   uint64_t trimmed = 0;
   uint64_t ecn_marked = 0;
   std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,

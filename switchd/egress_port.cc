@@ -15,16 +15,33 @@ size_t most_frames(Bytes limit) {
 
 }  // namespace
 
+QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults) {
+  QueueProfile left = as_built;
+  left.trim = as_built.trim && !faults.trim_off;
+  left.ecn = as_built.ecn && faults.ecn != EcnKind::kOff;
+  const uint64_t share = Probability::kOne - faults.buffer_lost.ppb;
+  for (Bytes* threshold : {&left.ecn_min, &left.ecn_max, &left.trim_threshold,
+                           &left.trim_threshold_last_hop, &left.control_limit, &left.tail_drop}) {
+    threshold->value = static_cast<uint64_t>(static_cast<unsigned __int128>(threshold->value) *
+                                             share / Probability::kOne);
+  }
+  return left;
+}
+
 EgressPort::EgressPort(const EgressSettings& settings)
     : settings_(settings),
-      wire_(settings.seed, settings.self.node, settings.self.port),
+      limits_(settings.queues),
+      wire_(settings.wire),
       data_(most_frames(settings.queues.tail_drop)),
-      control_(most_frames(settings.queues.control_limit)) {
-  assert(settings.rate.bps > 0);
+      control_(most_frames(settings.queues.control_limit)) {}
+
+void EgressPort::set_faults(const QueueFaults& faults) {
+  limits_ = spoilt(settings_.queues, faults);
+  always_marks_ = faults.ecn == EcnKind::kAlways;
 }
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
-  const QueueProfile& limits = settings_.queues;
+  const QueueProfile& limits = limits_;
   const Bytes length = frame.wire_length();
   Admission admission;
   if (is_control_class(dscp)) {
@@ -94,31 +111,54 @@ bool EgressPort::take_control_next() {
 
 /// Linear between the thresholds: 0 up to ecn_min, 1 from ecn_max on (UEC 1.0.3 p. 418).
 bool EgressPort::draws_ecn_mark() {
-  const QueueProfile& limits = settings_.queues;
+  const QueueProfile& limits = limits_;
   if (data_depth_ <= limits.ecn_min) return false;
   if (data_depth_ >= limits.ecn_max) return true;
-  const uint64_t random = draw(settings_.seed, settings_.self.node, settings_.self.port,
-                               DrawPurpose::kEcnMark, ecn_counter_++);
+  const uint64_t random = draw(settings_.wire.seed, settings_.wire.from.node,
+                               settings_.wire.from.port, DrawPurpose::kEcnMark, ecn_counter_++);
   return below(random, (limits.ecn_max - limits.ecn_min).value) <
          (data_depth_ - limits.ecn_min).value;
 }
 
+bool EgressPort::marks_next(const Frame& frame) {
+  return limits_.ecn && !settings_.host_facing && is_ect(frame.bytes()) &&
+         (always_marks_ || draws_ecn_mark());
+}
+
+Departure EgressPort::depart_again(FabricTime now) {
+  Departure departure;
+  departure.frame = std::move(copy_->frame);
+  departure.queue = copy_->queue;
+  departure.trimmed = copy_->trimmed;
+  departure.is_copy = true;
+  copy_.reset();
+  departure.end = wire_.end_of(departure.frame.wire_length(), now);
+  departure.fate = wire_.start(departure.frame, departure.end, true);
+  sending_ = true;
+  return departure;
+}
+
 Departure EgressPort::depart(FabricTime now) {
   assert(ready());
+  if (copy_) return depart_again(now);
   Departure departure;
   departure.queue = take_control_next() ? QueueClass::kControl : QueueClass::kData;
   const bool is_control = departure.queue == QueueClass::kControl;
   Waiting next = is_control ? control_.pop() : data_.pop();
   (is_control ? control_depth_ : data_depth_) -= next.length;
-  if (!is_control && settings_.queues.ecn && !settings_.host_facing && is_ect(next.frame.bytes()) &&
-      draws_ecn_mark()) {
+  if (!is_control && marks_next(next.frame)) {
     mark_ce(next.frame.bytes());
     departure.ecn_marked = true;
   }
   departure.frame = std::move(next.frame);
   departure.trimmed = next.trimmed;
-  departure.end = now + serialization_time(next.length, settings_.rate);
-  if (wire_.takes_next_frame()) departure.lost = DropCause::kWireLoss;
+  departure.end = wire_.end_of(next.length, now);
+  departure.fate = wire_.start(departure.frame, departure.end);
+  if (departure.fate.again) {
+    if (Frame twin = departure.frame.twin()) {
+      copy_ = Copy{std::move(twin), departure.queue, departure.trimmed};
+    }
+  }
   sending_ = true;
   return departure;
 }

@@ -14,6 +14,9 @@
 //   ECN      decided when a frame leaves the data queue, from the depth it leaves behind: the
 //            freshest news, and what htsim's composite queue does. Never on host-facing ports: the
 //            last hop's congestion is the receiver's own (MRC paper §2.1).
+//
+// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else;
+// nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
 
 #include <cstdint>
 #include <optional>
@@ -27,13 +30,19 @@
 namespace mrclab::switchd {
 
 struct EgressSettings {
-  PortRef self;
-  uint64_t seed = 0;
-  BitRate rate;
-  FabricTime propagation;
+  EgressWire::Site wire;
   bool host_facing = false;
-  QueueProfile queues;
+  QueueProfile queues;  ///< as built
 };
+
+/// What faults do to the queues of all ports of a switch. The default is as built.
+struct QueueFaults {
+  bool trim_off = false;
+  EcnKind ecn = EcnKind::kAsBuilt;
+  Probability buffer_lost;
+};
+/// The thresholds that are left: each is smaller by the share of the buffer that is lost.
+QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults);
 
 /// What became of a frame offered to a port.
 struct Admission {
@@ -46,10 +55,11 @@ struct Admission {
 struct Departure {
   Frame frame;
   QueueClass queue = QueueClass::kData;
-  bool trimmed = false;               ///< by this port
-  bool ecn_marked = false;            ///< by this port
-  FabricTime end;                     ///< its last bit leaves
-  DropCause lost = DropCause::kNone;  ///< the wire's random loss takes it
+  bool trimmed = false;     ///< by this port
+  bool ecn_marked = false;  ///< by this port
+  bool is_copy = false;     ///< of the frame before: the wire carries it twice
+  FabricTime end;           ///< its last bit leaves
+  WireFate fate;
 };
 
 class EgressPort {
@@ -60,7 +70,9 @@ class EgressPort {
   Admission admit(Frame& frame, uint8_t dscp);
 
   /// Carrier, idle transmitter and something to send.
-  bool ready() const { return carrier_ && !sending_ && !(data_.empty() && control_.empty()); }
+  bool ready() const {
+    return carrier_ && !sending_ && !(data_.empty() && control_.empty() && !copy_);
+  }
   /// Starts the next frame. Requires ready().
   Departure depart(FabricTime now);
   /// The frame that was being sent has left.
@@ -76,9 +88,12 @@ class EgressPort {
   };
   /// Takes one waiting frame out, control before data; empty when nothing waits.
   std::optional<Flushed> flush_one();
+  /// The wire's second copy of the frame that is being sent, if one is to come, is not sent.
+  void forget_copy() { copy_.reset(); }
 
   EgressWire& wire() { return wire_; }
-  FabricTime flight() const { return settings_.propagation; }
+  /// From now on; what is queued stays queued.
+  void set_faults(const QueueFaults& faults);
   Bytes data_depth() const { return data_depth_; }
   Bytes control_depth() const { return control_depth_; }
   Bytes data_depth_max() const { return data_depth_max_; }
@@ -93,10 +108,20 @@ class EgressPort {
   };
   bool take_control_next();
   void push_control(Frame& frame, Bytes length, bool trimmed);
+  bool marks_next(const Frame& frame);
   bool draws_ecn_mark();
+  Departure depart_again(FabricTime now);
 
   EgressSettings settings_;
+  QueueProfile limits_;  // as faults have left them
+  bool always_marks_ = false;
   EgressWire wire_;
+  struct Copy {
+    Frame frame;
+    QueueClass queue;
+    bool trimmed;
+  };
+  std::optional<Copy> copy_;
   Fifo<Waiting> data_;
   Fifo<Waiting> control_;
   Bytes data_depth_, control_depth_, data_depth_max_, control_depth_max_;

@@ -42,14 +42,18 @@ DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size) {
 
 }  // namespace
 
-ForwardingTable::ForwardingTable(const Topology& topology, NodeId self) : pages_(1) {
+ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
+    : topology_(topology), self_(self), pages_(1) {
   const NodeSite& site = topology.node(self);
   assert(site.role != NodeRole::kHost);
   assert(site.ports.size() < 0xFFFF);
   own_ = topology.usids.make(usid_role(site.role), site.plane, site.index);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
-    for (const Usid usid : usids_behind(topology, {self, PortId{i}})) add_route(usid, PortId{i});
+    for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
+      entry_of(usid) = static_cast<uint16_t>(i + 1);
+      ++routes_;
+    }
     std::array<uint8_t, 12> macs;
     const MacAddress& peer_mac = topology.port(port.peer).mac;
     std::copy(peer_mac.begin(), peer_mac.end(), macs.begin());
@@ -58,15 +62,24 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self) : pages_
   }
 }
 
-void ForwardingTable::add_route(Usid usid, PortId port) {
+uint16_t& ForwardingTable::entry_of(Usid usid) {
   uint16_t& page = page_of_[usid.value >> 8];
   if (page == 0) {
     page = static_cast<uint16_t>(pages_.size());
     pages_.emplace_back();
   }
-  uint16_t& entry = pages_[page][usid.value & 0xFF];
-  if (entry == 0) ++routes_;
-  entry = static_cast<uint16_t>(port.value + 1);
+  return pages_[page][usid.value & 0xFF];
+}
+
+void ForwardingTable::set_route(Usid usid, RouteKind kind, PortId port) {
+  if (kind == RouteKind::kWrong && port.value >= macs_.size()) return;
+  const std::optional<PortId> to = kind == RouteKind::kAsBuilt ? port_toward(topology_, self_, usid)
+                                   : kind == RouteKind::kWrong ? std::optional(port)
+                                                               : std::nullopt;
+  uint16_t& entry = entry_of(usid);
+  if (entry != 0) --routes_;
+  if (to) ++routes_;
+  entry = to ? static_cast<uint16_t>(to->value + 1) : uint16_t{0};
 }
 
 std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
@@ -82,6 +95,7 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
   std::array<uint8_t, 16> carrier;  // a copy: a frame that is dropped stays as it arrived
   std::memcpy(carrier.data(), frame.data() + kDestinationOffset, carrier.size());
   if (!in_block(carrier.data())) return dropped(DropCause::kForeignCarrier);
+  if (!loaded_) return dropped(DropCause::kUnknownUsid);
 
   uint8_t hop_limit = frame[kHopLimitOffset];
   size_t shifts = 0;

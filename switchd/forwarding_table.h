@@ -1,6 +1,6 @@
 #pragma once
-// Where a frame goes: the own uN and static next hops, set at start from the topology and never
-// changed (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216).
+// Where a frame goes: the own uN and static next hops, set at start from the topology and changed by
+// faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216).
 
 #include <array>
 #include <cstdint>
@@ -25,12 +25,19 @@ struct ForwardingDecision {
 class ForwardingTable {
  public:
   /// T0: one T1 uSID per uplink, and for each own host a NIC-port and a kernel uSID.
-  /// T1: one uSID per T0 of its plane. `self` must be a switch with fewer than 65,535 ports.
+  /// T1: one uSID per T0 of its plane. `self` must be a switch with fewer than 65,535 ports. The
+  /// topology outlives the table.
   ForwardingTable(const Topology& topology, NodeId self);
 
   Usid own() const { return own_; }
   std::optional<PortId> next_hop(Usid usid) const;
   size_t size() const { return routes_; }
+
+  /// A fault, or its undo: the route for one uSID is missing, leads to `port`, or is as built. A
+  /// wrong port that the switch does not have is ignored.
+  void set_route(Usid usid, RouteKind kind, PortId port);
+  /// A table that is not loaded has no route at all, not even the own uN. Routes keep their faults.
+  void set_loaded(bool loaded) { loaded_ = loaded; }
 
   /// Looks at any bytes at all. On success the frame is ready to leave: carrier shifted if its
   /// active uSID is our own, hop limit decremented, MAC addresses of the egress link. A frame that
@@ -39,10 +46,13 @@ class ForwardingTable {
 
  private:
   using Page = std::array<uint16_t, 256>;  // port + 1 by the low byte of the uSID; 0: no route
-  void add_route(Usid usid, PortId port);
+  uint16_t& entry_of(Usid usid);
   uint16_t lookup(uint16_t usid) const { return pages_[page_of_[usid >> 8]][usid & 0xFF]; }
 
+  const Topology& topology_;
+  NodeId self_;
   Usid own_;
+  bool loaded_ = true;
   size_t routes_ = 0;
   std::array<uint16_t, 256> page_of_{};  // by the high byte of the uSID; page 0 is empty
   std::vector<Page> pages_;

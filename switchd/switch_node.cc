@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
+
+#include "fabric/effect_fields.h"
 
 namespace mrclab::switchd {
 namespace {
 
-/// Room for faults that delay frames, in how long outages are remembered.
-constexpr FabricTime kDelayRoom = FabricTime::from_ms(1);
+/// Of effects at one instant: what a switch loses with its power is not lost by its ports.
+constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
 
-/// How far back a frame that is yet to be processed may have started: an outage that ended before
-/// that cannot have cut anything any more.
-FabricTime longest_crossing(const Wire& wire, FabricTime ingress_latency) {
-  return serialization_time(wire_length({kFrameCapacity}), wire.rate) + wire.propagation +
-         ingress_latency + kDelayRoom;
+std::string_view word_of(SwitchWork work) {
+  return effect_table::kSwitchWords[static_cast<size_t>(work)];
 }
 
 }  // namespace
@@ -22,6 +22,7 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     : environment_(environment),
       latency_(environment.topology.ingress_latency(environment.self)),
       table_(environment.topology, environment.self),
+      flips_(environment.seed, environment.self),
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
   const NodeSite& site = topology.node(environment.self);
@@ -29,14 +30,11 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Wire& out = topology.wire(site.ports[i].out);
     EgressSettings settings;
-    settings.self = {environment.self, PortId{i}};
-    settings.seed = environment.seed;
-    settings.rate = out.rate;
-    settings.propagation = out.propagation;
+    settings.wire = {environment.seed, out.from, site.plane, out.rate, out.propagation};
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
     settings.queues = topology.queues;
-    const FabricTime memory = longest_crossing(topology.wire(site.ports[i].in), latency_);
-    ports_.push_back({IngressWire{}, memory, EgressPort{settings}, PortCounters{}});
+    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, EgressPort{settings},
+                      PortCounters{}});
   }
 }
 
@@ -49,7 +47,9 @@ void SwitchNode::receive(PortId port, Arrival arrival) {
 }
 
 void SwitchNode::apply(const ScheduledEffect& effect) {
-  const EventKey key{std::max(effect.at, committed_), EventClass::kFault, 0, effect.sequence};
+  const bool power = std::holds_alternative<SwitchState>(effect.effect);
+  const EventKey key{std::max(effect.at, committed_), EventClass::kFault,
+                     power ? kPowerFirst : kThenTheRest, effect.sequence};
   events_.push(key, effects_.put(effect.effect));
 }
 
@@ -79,7 +79,9 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   PortState& state = at(port);
   const FabricTime arrived = now - latency_;
   DropCause lost = arrival.lost;
-  if (lost == DropCause::kNone && state.in.cut(arrival.start, arrival.arrival)) {
+  // A frame check needs a frame: of a dark wire there is none.
+  if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
+      state.in.cut(arrival.start, arrival.arrival)) {
     lost = DropCause::kWireDown;
   }
   if (lost == DropCause::kNone && !arrival.frame) lost = DropCause::kNoBuffer;
@@ -93,7 +95,18 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   state.counters.rx_bytes += arrival.frame.wire_length().value;
   record(arrived, port, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
          QueueClass::kNone, arrival.frame);
+  if (const DropCause gone = judge(arrived, arrival.frame); gone != DropCause::kNone) {
+    record_drop(now, port, Direction::kIngress, gone, QueueClass::kNone, arrival.frame);
+    return;
+  }
   forward(now, port, std::move(arrival.frame), out);
+}
+
+/// What becomes of a frame in a switch that does not work well. kNone: it is forwarded.
+DropCause SwitchNode::judge(FabricTime arrived, Frame& frame) {
+  if (work_ == SwitchWork::kDown || arrived < power_lost_) return DropCause::kSwitchDown;
+  if (work_ == SwitchWork::kHung) return DropCause::kSwitchHung;
+  return flips_.pass(frame);
 }
 
 void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& out) {
@@ -128,37 +141,73 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   Departure departure = state.egress.depart(now);
   ++state.counters.tx;
   state.counters.tx_bytes += departure.frame.wire_length().value;
+  if (departure.is_copy) ++state.counters.tx_copies;
   if (departure.ecn_marked) ++state.counters.ecn_marked;
-  if (departure.lost != DropCause::kNone) ++state.counters.tx_lost;
+  if (departure.fate.lost != DropCause::kNone) ++state.counters.tx_lost;
   record(departure.end, port, Direction::kEgress,
          departure.trimmed ? PacketEvent::kTrimmed : PacketEvent::kPassed, DropCause::kNone,
          departure.queue, departure.frame);
   events_.push({departure.end, EventClass::kTransmitComplete, port.value, local_sequence_++}, 0);
-  out.transmit({port, std::move(departure.frame), now, departure.end, state.egress.flight(),
-                departure.lost});
+  out.transmit({port, std::move(departure.frame), now, departure.end, departure.fate.flight,
+                departure.fate.lost});
 }
 
 void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
-  if (const auto* state = std::get_if<WireState>(&effect)) return on_wire_state(now, *state);
-  if (const auto* carrier = std::get_if<PortCarrier>(&effect)) {
-    return on_port_carrier(now, *carrier);
-  }
-  const auto* loss = std::get_if<WireLoss>(&effect);
-  if (loss == nullptr || loss->wire.value >= environment_.topology.wires_list.size()) return;
-  const PortRef from = environment_.topology.wire(loss->wire).from;
-  if (from.node == environment_.self) at(from.port).egress.wire().set_loss(loss->loss);
+  const auto queues_changed = [&] {
+    for (PortState& port : ports_) port.egress.set_faults(queue_faults_);
+  };
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (requires { e.wire; }) {
+          tell_wire_ends(
+              environment_.topology, environment_.self, e, now,
+              [&](PortId port) -> IngressWire& { return at(port).in; },
+              [&](PortId port) -> EgressWire& { return at(port).egress.wire(); });
+        } else if constexpr (std::is_same_v<E, PortCarrier>) {
+          on_port_carrier(now, e);
+        } else if constexpr (requires { e.node; }) {
+          if (e.node != environment_.self) return;
+          if constexpr (std::is_same_v<E, SwitchState>) {
+            on_switch_state(now, e.work);
+          } else if constexpr (std::is_same_v<E, SwitchErrors>) {
+            flips_.set_rate(e.rate);
+          } else if constexpr (std::is_same_v<E, SwitchRoute>) {
+            table_.set_route(e.usid, e.kind, e.port);
+          } else if constexpr (std::is_same_v<E, SwitchTrim>) {
+            queue_faults_.trim_off = e.off;
+            queues_changed();
+          } else if constexpr (std::is_same_v<E, SwitchEcn>) {
+            queue_faults_.ecn = e.kind;
+            queues_changed();
+          } else {
+            static_assert(std::is_same_v<E, SwitchBuffer>);
+            queue_faults_.buffer_lost = e.lost;
+            queues_changed();
+          }
+        }
+      },
+      effect);
 }
 
-void SwitchNode::on_wire_state(FabricTime now, const WireState& state) {
-  if (state.wire.value >= environment_.topology.wires_list.size()) return;
-  const PortRef to = environment_.topology.wire(state.wire).to;
-  if (to.node != environment_.self) return;
-  PortState& port = at(to.port);
-  if (state.up) {
-    port.in.come_up(now);
-  } else {
-    port.in.forget_before(now - port.outage_memory);
-    port.in.go_down(now);
+void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
+  if (work_ == work) return;
+  work_ = work;
+  table_.set_loaded(work != SwitchWork::kNoTable);
+  environment_.observer.event({now, "switch_state", {}, {}, {}, {}, word_of(work), {}});
+  if (work != SwitchWork::kHung && work != SwitchWork::kDown) return;
+  const bool down = work == SwitchWork::kDown;
+  if (down) power_lost_ = now;
+  for (uint32_t i = 0; i < ports_.size(); ++i) {
+    flush(now, PortId{i}, down ? DropCause::kSwitchDown : DropCause::kSwitchHung);
+  }
+}
+
+void SwitchNode::flush(FabricTime now, PortId port, DropCause cause) {
+  EgressPort& egress = at(port).egress;
+  egress.forget_copy();
+  while (auto flushed = egress.flush_one()) {
+    record_drop(now, port, Direction::kEgress, cause, flushed->queue, flushed->frame);
   }
 }
 
@@ -171,10 +220,7 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
   environment_.observer.event(
       {now, carrier.up ? "port_up" : "port_down", port, {}, {}, {}, {}, {}});
   if (carrier.up) return;  // what waited was dropped; there is nothing to start
-  while (auto flushed = egress.flush_one()) {
-    record_drop(now, port, Direction::kEgress, DropCause::kPortDown, flushed->queue,
-                flushed->frame);
-  }
+  flush(now, port, DropCause::kPortDown);
 }
 
 void SwitchNode::record(FabricTime t, PortId port, Direction direction, PacketEvent event,

@@ -15,9 +15,17 @@
 //   kPassed, kTrimmed/kEgress  recorded when transmission starts, with the time of its last bit
 // A late arrival (the world has counted it) is taken as if it had come in just in time.
 //
+// What is wrong with the switch itself (fabric/effect.h):
+//   hung       its queues are dropped (kSwitchHung, egress), and so is every frame that would have
+//              been forwarded meanwhile (ingress, after its kPassed); a transmission goes on
+//   no power   likewise with kSwitchDown, also what was between its last bit and the pipeline's end
+//              when the power went; nothing more arrives, as the links are dark
+//   no table   every IPv6 packet of the fabric's block is kUnknownUsid
+//   bit errors bit_flips.h
+//
 // Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
-// yet: sender-down faults, delay faults, ICMP errors.
+// yet: ICMP errors.
 
 #include <cstdint>
 #include <string>
@@ -27,6 +35,7 @@
 #include "fabric/node.h"
 #include "fabric/slots.h"
 #include "fabric/wire_model.h"
+#include "switchd/bit_flips.h"
 #include "switchd/counters.h"
 #include "switchd/egress_port.h"
 #include "switchd/forwarding_table.h"
@@ -54,18 +63,19 @@ class SwitchNode : public Node {
  private:
   struct PortState {
     IngressWire in;
-    FabricTime outage_memory;  // outages that ended longer ago are forgotten
     EgressPort egress;
     PortCounters counters;
   };
 
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
+  DropCause judge(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
   void enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame, FrameSink& out);
   void start_next(FabricTime now, PortId port, FrameSink& out);
   void on_effect(FabricTime now, const Effect& effect);
-  void on_wire_state(FabricTime now, const WireState& state);
   void on_port_carrier(FabricTime now, const PortCarrier& carrier);
+  void on_switch_state(FabricTime now, SwitchWork work);
+  void flush(FabricTime now, PortId port, DropCause cause);
   void record(FabricTime t, PortId port, Direction direction, PacketEvent event, DropCause cause,
               QueueClass queue, const Frame& frame);
   void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
@@ -75,6 +85,10 @@ class SwitchNode : public Node {
   NodeEnvironment environment_;
   FabricTime latency_;
   ForwardingTable table_;
+  SwitchWork work_ = SwitchWork::kForwarding;
+  FabricTime power_lost_;  // what had arrived before and was not forwarded yet is gone
+  QueueFaults queue_faults_;
+  BitFlips flips_;
   std::vector<PortState> ports_;
   EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
   Slots<Arrival> arrivals_;

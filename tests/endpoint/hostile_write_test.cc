@@ -64,7 +64,7 @@ TEST_CASE("a packet that is not for this queue pair or not whole is counted and 
            newest_with([](F& f) { f.back() ^= 0x80; })},
           {"ARP", 1, Refusal::kOtherTraffic, kNobody,
            newest_with([](F& f) { f[12] = 8, f[13] = 6; })},
-          {"another UDP port", 1, Refusal::kOtherTraffic, kNobody,
+          {"another UDP port", 1, Refusal::kNotMrc, kNobody,
            newest_with([](F& f) { f[kUdpOffset + 2] ^= 1; })},
           {"an opcode that MRC does not have (Send)", 1, Refusal::kMalformed, kNobody,
            newest_with([](F& f) { f[kBthOffset] = 0xC4; })},

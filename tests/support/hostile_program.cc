@@ -397,7 +397,7 @@ class HostileRun : private PairFabric::Tap {
             "memory faults and refusals disagree");
     if (outcome_.forged || corrupted_) return;
     for (const Refusal never :
-         {Refusal::kMalformed, Refusal::kOtherTraffic, Refusal::kWrongCarrier,
+         {Refusal::kMalformed, Refusal::kOtherTraffic, Refusal::kNotMrc, Refusal::kWrongCarrier,
           Refusal::kWrongAddress, Refusal::kBadIcrc, Refusal::kUnknownQp, Refusal::kWrongPeer,
           Refusal::kBadTrim, Refusal::kBadLength, Refusal::kBadRkey, Refusal::kOutOfBounds,
           Refusal::kPsnOutOfWindow, Refusal::kSackOfFuture, Refusal::kNackOfUnsent,

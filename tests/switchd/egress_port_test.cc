@@ -17,10 +17,10 @@ struct PortBench {
 
   static EgressSettings settings(bool host_facing) {
     EgressSettings s;
-    s.self = {NodeId{7}, PortId{2}};
-    s.seed = 42;
-    s.rate = BitRate::from_gbps(100);
-    s.propagation = kPropagation;
+    s.wire.from = {NodeId{7}, PortId{2}};
+    s.wire.seed = 42;
+    s.wire.rate = BitRate::from_gbps(100);
+    s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
     s.queues = {true, true, {10'000}, {40'000}, {50'000}, {75'000}, {2'000}, {100'000}};
     return s;
@@ -275,8 +275,8 @@ TEST_CASE("marking changes the outer ECN bits and no other bit") {
 TEST_CASE("the marks of two ports and two seeds differ, those of equal ones do not") {
   const auto pattern = [](uint64_t seed, uint32_t port) {
     EgressSettings settings = PortBench::settings(false);
-    settings.seed = seed;
-    settings.self.port = PortId{port};
+    settings.wire.seed = seed;
+    settings.wire.from.port = PortId{port};
     PortBench bench(settings);
     bench.fill_data(26'000);
     std::string out;

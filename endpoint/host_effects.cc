@@ -1,0 +1,76 @@
+// What faults and operators do to a host (fabric/effect.h).
+
+#include <type_traits>
+
+#include "endpoint/host_device.h"
+#include "fabric/effect_fields.h"
+
+namespace mrclab::endpoint {
+
+void HostNode::Impl::on_effect(const Effect& effect) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (requires { e.wire; }) {
+          tell_wire_ends(
+              topology_, environment_.self, e, now_,
+              [&](PortId port) -> IngressWire& { return ports_[port.value].nic.in; },
+              [&](PortId port) -> EgressWire& { return ports_[port.value].nic.out_wire; });
+        } else if constexpr (std::is_same_v<E, PortCarrier>) {
+          if (e.port.node != environment_.self || e.port.port.value >= ports_.size()) return;
+          on_carrier(e.port.port, e.up);
+        } else if constexpr (requires { e.host; }) {
+          if (e.host != environment_.self) return;
+          if constexpr (std::is_same_v<E, EvDenial>) {
+            on_denial(e);
+          } else if constexpr (std::is_same_v<E, HostState>) {
+            on_host_state(e.work);
+          } else {
+            static_assert(std::is_same_v<E, HostBurst>);
+            on_burst(e);
+          }
+        }
+      },
+      effect);
+}
+
+void HostNode::Impl::on_host_state(HostWork work) {
+  if (work_ == work) return;
+  work_ = work;
+  const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
+  environment_.observer.event({now_, "host_state", {}, {}, {}, {}, word, {}});
+  if (work == HostWork::kDown) power_off();
+  if (work == HostWork::kRunning) tell_what_was_held();
+}
+
+/// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
+/// its ports as their carriers are, without queue pairs, and what a controller denied stays denied.
+void HostNode::Impl::power_off() {
+  ++life_;
+  power_lost_ = now_;
+  for (Fifo<Notice>* notices : {&notices_, &held_notices_}) {
+    while (!notices->empty()) notices->pop();
+  }
+  for (PortState& port : ports_) port.nic.power_off(now_);
+  for (uint32_t place = 0; place < qps_.places(); ++place) {
+    if (qps_.contains(place)) remove_queue_pair(qps_[place]);
+  }
+  peers_.clear();
+  peer_of_host_.assign(peer_of_host_.size(), kNobody);
+  bursts_.clear();
+  device_->power_off();
+  for (RunningApp& app : apps_) app.gone = true;
+  memory_ = {};
+  send_buffers_.clear();
+}
+
+void HostNode::Impl::on_burst(const HostBurst& burst) {
+  if (work_ == HostWork::kDown || burst.toward.value >= topology_.nodes.size()) return;
+  const NodeSite& to = topology_.node(burst.toward);
+  if (to.role != NodeRole::kHost || to.id == environment_.self) return;
+  const bool one_t0 = topology_.host_row(self_) == topology_.host_row(to.index);
+  bursts_.emplace_back(to.index, burst.size, topology_.pmtu, topology_.planes,
+                       one_t0 ? 0 : topology_.t1_per_plane);
+}
+
+}  // namespace mrclab::endpoint

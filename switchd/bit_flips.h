@@ -1,0 +1,60 @@
+#pragma once
+// Bits that flip in a switch's packet memory: behind its ingress frame check, and the egress port
+// makes a new one, so only the ICRC at the receiving host can find them.
+//
+// One draw says whether a frame is hit, as on a wire of that bit error rate, one more which of its
+// bits flips: a single one, any one from the Ethernet header on (our choice: at rates where two in
+// a frame matter every frame is hit). It flips before the lookup. What comes of it:
+//
+//   under the ICRC            bad_icrc at the host; or malformed there, or no_receiver, if the host
+//                             finds addresses or lengths wrong before it comes to the ICRC
+//   MAC addresses             nothing: the egress port writes its own
+//   Ethertype, IP version,    dropped by this switch as not_ipv6 or malformed: it compares the
+//   outer length              packet's length with the frame's, as switches do
+//   hop limit                 dropped as hop_limit if it is used up, at this switch or a later one
+//   carrier                   another uSID: unknown_usid, foreign_carrier or end_of_carrier at a
+//                             switch; or another way, to the right host, which is as good as the
+//                             right way, or to a wrong one, whose NIC says no_receiver
+//   DSCP, ECN                 another queue, a mark that nobody made. Where the DSCP says trimmed
+//                             and the lengths do not, or the other way round: malformed at the host
+//   inner traffic class, flow label and hop limit, UDP checksum, reserved BTH byte
+//                             not under the ICRC. The flow label has the plane: a data packet that
+//                             is not of the plane that it came on is refused by the host
+//
+// A trimmed packet has no ICRC any more: a NACK about a wrong packet is the worst of it.
+//
+// An elided payload has no bits. What flips there, or in a header that the ICRC protects, is noted in
+// the frame (Frame::damage), and the host takes the note for what the ICRC would have told it. A
+// transport that checks no ICRC (icrc: off) accepts damaged data; a run without payload cannot show
+// that, there the host refuses it all the same.
+
+#include "fabric/effect.h"
+#include "fabric/frame.h"
+#include "fabric/node.h"
+
+namespace mrclab::switchd {
+
+class BitFlips {
+ public:
+  BitFlips(uint64_t seed, NodeId self) : seed_(seed), self_(self) {}
+
+  void set_rate(BitErrorRate rate) { rate_ = rate; }
+  /// A frame goes through. Not kNone: the switch itself finds what happened to it.
+  DropCause pass(Frame& frame) {
+    return rate_.per_quadrillion == 0 ? DropCause::kNone : expose(frame);
+  }
+
+ private:
+  DropCause expose(Frame& frame);
+
+  uint64_t seed_;
+  NodeId self_;
+  BitErrorRate rate_;
+  uint64_t frames_ = 0;  ///< that went through while there were errors: the number of a draw
+};
+
+/// Flips bit `bit` of a frame (0: the highest of its first byte), in its bytes or, where it has
+/// none, in its note of damage. False if the switch finds that the frame's length is wrong.
+bool flip(Frame& frame, uint32_t bit);
+
+}  // namespace mrclab::switchd
