@@ -23,9 +23,10 @@ struct AttackRow {
 
 /// The port that the frame's carrier leads to, else port 0.
 inline uint32_t port_of(const PacketAttack::Frames& frame) {
-  MrcPacket packet;
-  if (parse_mrc_frame(frame, packet) != ParseError::kNone) return 0;
-  const auto usid = UsidLayout::of(AddressPlan::kLab).parse(active_usid(packet.outer.destination));
+  if (frame.size() < kInnerOffset) return 0;
+  const std::optional<Ipv6Header> outer = parse_ipv6(std::span(frame).subspan(kOuterOffset));
+  if (!outer) return 0;
+  const auto usid = UsidLayout::of(AddressPlan::kLab).parse(active_usid(outer->destination));
   return usid && usid->plane < 2 ? usid->plane : 0;
 }
 
