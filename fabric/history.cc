@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cstring>
 #include <stdexcept>
 #include <tuple>
 
@@ -41,7 +42,7 @@ Sha256 finish(SHA256_CTX context) {
   return hash;
 }
 
-std::string to_hex(const Sha256& hash) {
+std::string to_hex(std::span<const uint8_t> hash) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   text.reserve(2 * hash.size());
@@ -141,6 +142,38 @@ std::vector<HistoryStream> HistoryDigest::streams() const {
     result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), streams_[i].count, streams_[i].hash()});
   }
   return result;
+}
+
+std::string HistoryDigest::saved() const {
+  std::string text;
+  for (const Stream& stream : streams_) {
+    text += std::to_string(stream.count) + " ";
+    std::array<uint8_t, sizeof stream.context> bytes;
+    std::memcpy(bytes.data(), &stream.context, bytes.size());
+    text += to_hex(bytes) + "\n";
+  }
+  return text;
+}
+
+bool HistoryDigest::restore(std::string_view saved) {
+  std::vector<Stream> streams(streams_.size());
+  for (Stream& stream : streams) {
+    const char* const end = saved.data() + saved.size();
+    const auto [digits, error] = std::from_chars(saved.data(), end, stream.count);
+    std::array<uint8_t, sizeof stream.context> bytes;
+    if (error != std::errc{} || end - digits < static_cast<ptrdiff_t>(2 * bytes.size() + 2)) {
+      return false;
+    }
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const char* const at = digits + 1 + 2 * i;
+      const auto [read, bad] = std::from_chars(at, at + 2, bytes[i], 16);
+      if (bad != std::errc{} || read != at + 2) return false;
+    }
+    std::memcpy(&stream.context, bytes.data(), bytes.size());
+    saved.remove_prefix(static_cast<size_t>(digits - saved.data()) + 2 * bytes.size() + 2);
+  }
+  streams_ = std::move(streams);
+  return saved.empty();
 }
 
 std::string history_sha256(std::vector<HistoryStream> streams) {

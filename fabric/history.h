@@ -55,6 +55,11 @@ class HistoryDigest {
   /// All streams of the node, also the empty ones, in port order. May be called in between.
   std::vector<HistoryStream> streams() const;
 
+  /// Where the digests are, for another process of this build that goes on with them.
+  std::string saved() const;
+  /// The inverse of saved(); false for any other text.
+  bool restore(std::string_view saved);
+
  private:
   struct Stream;
   const Topology& topology_;

@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "fabric/fabric_file.h"
+#include "netio/file_descriptor.h"
+#include "netio/rpc.h"
 #include "netio/schedule_file.h"
 #include "netio/system_error.h"
 
@@ -16,16 +18,14 @@ using netio::ProcessState;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyDeadline{20'000};
+/// A daemon looks at its socket every 5 ms.
+constexpr milliseconds kPowerPatience{2'000};
 constexpr int kChildPageFd = 3;
 constexpr size_t kMaxOutsideFaults = 1000;  // a resident lab may see many link changes
 
 std::filesystem::path program_directory(const LiveLabOptions& options) {
   if (!options.programs.empty()) return options.programs;
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
-
-void write_text(const std::filesystem::path& file, const std::string& text) {
-  netio::write_file(file, text);
 }
 
 netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t processes) {
@@ -93,7 +93,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       head_start_(shortest_lookahead(topology)),
       pace_(gate_.clock, options_.dilation, head_start_),
       mirror_(topology, options_.schedule,
-              [this](LinkId link, bool up) { fabric_->set_link(link, up); }) {
+              [this](LinkId link, bool up) { fabric_->set_link(link, up); }),
+      power_(topology, plan_.process_of_node, options_.schedule) {
   if (plan_.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
                                  plan_.processes.size(), netio::kMaxProcesses));
@@ -118,67 +119,108 @@ std::filesystem::path LiveLab::control_socket(uint32_t process) const {
   return fabric_->run_directory() / (plan_.processes[process].name + ".sock");
 }
 
+std::filesystem::path LiveLab::fabric_file() const {
+  return fabric_->run_directory() / "fabric.yaml";
+}
+
 std::filesystem::path LiveLab::schedule_file() const {
   return fabric_->run_directory() / "schedule";
 }
 
 void LiveLab::start_daemons() {
-  const std::filesystem::path dir = fabric_->run_directory();
-  const std::filesystem::path fabric_file = dir / "fabric.yaml";
-  write_text(fabric_file, to_yaml(options_.shape));
+  netio::write_file(fabric_file(), to_yaml(options_.shape));
   netio::write_schedule_file(options_.schedule, schedule_file());
-  for (uint32_t i = 0; i < plan_.processes.size(); ++i) {
-    const ProcessPlan::Process& process = plan_.processes[i];
-    netio::DaemonConfig config;
-    config.lab = options_.name;
-    config.lab_id = fabric_->lab_id();
-    config.process_name = process.name;
-    config.process = i;
-    config.process_of_node = plan_.process_of_node;
-    config.fabric_file = fabric_file;
-    config.seed = options_.seed;
-    config.end = options_.end;
-    config.work_end = options_.work_end;
-    config.schedule_file = schedule_file();
-    config.capture = options_.capture;
-    config.history_bytes = options_.history_bytes;
-    config.run_dir = options_.run_dir;
-    config.control_socket = control_socket(i);
-    config.page_fd = kChildPageFd;
-    config.realtime = options_.realtime;
-    config.tick_ns = options_.tick_ns;
-    if (process.endpoints) {
-      config.workload = options_.workload;
-      config.transport = options_.transport;
-    }
-    const std::filesystem::path file = dir / (process.name + ".json");
-    netio::write_daemon_config(config, file);
-    netio::ChildOptions child;
-    child.argv = {
-        program_directory(options_) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
-        file.string()};
-    child.descriptors = {{page_.fd(), kChildPageFd}};
-    child.stdout_file = dir / (process.name + ".out");
-    const std::string variable = instance_variable(fabric_->instance());
-    const size_t equals = variable.find('=');
-    child.environment = {{variable.substr(0, equals), variable.substr(equals + 1)}};
-    children_.push_back(netio::ChildProcess::spawn(child));
-    fabric_->record_process(mark_of(children_.back().pid(), child.argv[0]));
+  incarnation_.assign(plan_.processes.size(), 1);
+  for (uint32_t i = 0; i < plan_.processes.size(); ++i) children_.push_back(start_daemon(i, 1, {}));
+}
+
+std::unique_ptr<netio::ChildProcess> LiveLab::start_daemon(
+    uint32_t index, uint32_t incarnation, const std::filesystem::path& resume_file) {
+  const std::filesystem::path dir = fabric_->run_directory();
+  const ProcessPlan::Process& process = plan_.processes[index];
+  netio::DaemonConfig config;
+  config.lab = options_.name;
+  config.lab_id = fabric_->lab_id();
+  config.process_name = process.name;
+  config.process = index;
+  config.incarnation = incarnation;
+  config.process_of_node = plan_.process_of_node;
+  config.fabric_file = fabric_file();
+  config.seed = options_.seed;
+  config.end = options_.end;
+  config.work_end = options_.work_end;
+  config.resume_file = resume_file;
+  config.schedule_file = schedule_file();
+  config.capture = options_.capture;
+  config.history_bytes = options_.history_bytes;
+  config.run_dir = options_.run_dir;
+  config.control_socket = control_socket(index);
+  config.page_fd = kChildPageFd;
+  config.realtime = options_.realtime;
+  config.tick_ns = options_.tick_ns;
+  if (process.endpoints) {
+    config.workload = options_.workload;
+    config.transport = options_.transport;
   }
+  const std::filesystem::path file = dir / (process.name + ".json");
+  netio::write_daemon_config(config, file);
+  netio::ChildOptions child;
+  child.argv = {program_directory(options_) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
+                file.string()};
+  child.descriptors = {{page_.fd(), kChildPageFd}};
+  child.stdout_file = dir / (process.name + ".out");
+  const std::string variable = instance_variable(fabric_->instance());
+  const size_t equals = variable.find('=');
+  child.environment = {{variable.substr(0, equals), variable.substr(equals + 1)}};
+  auto started = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(child));
+  fabric_->record_process(mark_of(started->pid(), child.argv[0]));
+  return started;
 }
 
 void LiveLab::wait_until_ready() {
   const auto deadline = std::chrono::steady_clock::now() + kReadyDeadline;
-  for (uint32_t i = 0; i < children_.size(); ++i) {
-    while (gate_.state(i) != ProcessState::kReady) {
-      const bool late = std::chrono::steady_clock::now() > deadline;
-      const auto ended = children_[i].wait(milliseconds(1));
-      if (!ended && !late) continue;
-      throw std::runtime_error(fmt::format("{} did not become ready: {}{}", plan_.processes[i].name,
-                                           ended ? to_string(*ended) : "no answer in 20 s",
-                                           last_words(i)));
-    }
+  for (uint32_t i = 0; i < children_.size(); ++i) wait_until_ready(i, deadline);
+}
+
+void LiveLab::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_point deadline) {
+  while (gate_.state(i) != ProcessState::kReady) {
+    const bool late = std::chrono::steady_clock::now() > deadline;
+    const auto ended = children_[i]->wait(milliseconds(1));
+    if (!ended && !late) continue;
+    throw std::runtime_error(fmt::format("{} did not become ready: {}{}", plan_.processes[i].name,
+                                         ended ? to_string(*ended) : "no answer in 20 s",
+                                         last_words(i)));
   }
+}
+
+void LiveLab::cut_power() {
+  const auto due = power_.due([this](uint32_t process) {
+    return FabricTime::from_ps(gate_.slot(process).done_ps.load(std::memory_order_acquire));
+  });
+  for (const uint32_t process : due) {
+    if (gate_.state(process) == ProcessState::kReady) replace_process(process);
+  }
+}
+
+void LiveLab::replace_process(uint32_t process) {
+  nlohmann::json left;
+  try {
+    left = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+  } catch (const std::exception&) {
+    return;  // somebody has stopped or killed it: supervision will say so
+  }
+  const auto file = fabric_->run_directory() / (plan_.processes[process].name + ".left");
+  netio::write_file(file, left.dump());
+  PowerNote note{FabricTime::from_ps(left.at("committed_ps").get<int64_t>()), process,
+                 children_[process]->pid(), 0};
+  children_[process]->signal(SIGKILL);
+  children_[process]->wait(milliseconds(1000));
+  gate_.set_state(process, ProcessState::kAbsent);
+  gate_.slot(process).heartbeat_ns.store(0);
+  children_[process] = start_daemon(process, ++incarnation_[process], file);
+  wait_until_ready(process, std::chrono::steady_clock::now() + kReadyDeadline);
+  note.started = children_[process]->pid();
+  power_notes_.push_back(note);
 }
 
 void LiveLab::start() {
@@ -198,7 +240,8 @@ void LiveLab::set_limit(FabricTime limit) {
 }
 
 void LiveLab::publish_limit() {
-  gate_.limit_ps.store(std::min(limit_, mirror_.limit()).ps(), std::memory_order_release);
+  gate_.limit_ps.store(std::min({limit_, mirror_.limit(), power_.limit()}).ps(),
+                       std::memory_order_release);
 }
 
 FabricTime LiveLab::next_open_instant() const {
@@ -215,12 +258,14 @@ void LiveLab::replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime
   netio::write_schedule_file(options_.schedule, schedule_file());
   gate_.schedule.fetch_add(1, std::memory_order_release);
   mirror_.replace(options_.schedule);
+  power_.replace(options_.schedule, from);
   if (started_) publish_limit();
 }
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
+  cut_power();
   publish_limit();
   if (slowest < options_.end) step_pace();
   watch_children();
@@ -245,7 +290,8 @@ void LiveLab::step_pace() {
     const auto quiet = gate_.quiet_until();
     // A lab without an end is somebody's who may do something to it at any time.
     if (quiet && options_.end != FabricTime::never()) {
-      reading.quiet_until = std::min({*quiet, limit_, mirror_.limit(), options_.end});
+      reading.quiet_until =
+          std::min({*quiet, limit_, mirror_.limit(), power_.limit(), options_.end});
     }
     gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),
                         std::memory_order_relaxed);
@@ -259,14 +305,15 @@ void LiveLab::watch_children() {
   for (uint32_t i = 0; i < children_.size(); ++i) {
     const ProcessState state = gate_.state(i);
     if (state == ProcessState::kReleased || state == ProcessState::kFailed) continue;
-    if (children_[i].running()) continue;
+    if (children_[i]->running()) continue;
     const bool had_finished = state == ProcessState::kFinished;
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
     outside_faults_.push_back(
         {.kind = OutsideFault::Kind::kDied,
+         .t = now(),
          .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
-                             to_string(*children_[i].wait(milliseconds(0))), to_string(now()),
+                             to_string(*children_[i]->wait(milliseconds(0))), to_string(now()),
                              last_words(i)),
          .process = i});
   }
@@ -293,6 +340,7 @@ void LiveLab::watch_heartbeats() {
     gate_.set_state(i, ProcessState::kReleased);
     outside_faults_.push_back(
         {.kind = OutsideFault::Kind::kStoodStill,
+         .t = now(),
          .what =
              fmt::format("{} stood still for {} s and was taken out of the gate at {}",
                          plan_.processes[i].name, kGatePatience.count() / 1000, to_string(now())),
@@ -303,7 +351,8 @@ void LiveLab::watch_heartbeats() {
 void LiveLab::watch_links() {
   for (const ForeignLinkChange& change : links_->check()) {
     if (outside_faults_.size() >= kMaxOutsideFaults) return;
-    OutsideFault fault{.what = fmt::format("somebody {} {} at {}", change.what,
+    OutsideFault fault{.t = now(),
+                       .what = fmt::format("somebody {} {} at {}", change.what,
                                            topology_.port_name(change.port), to_string(now())),
                        .port = change.port};
     if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
@@ -317,8 +366,8 @@ DilationReport LiveLab::dilation_report() const {
 }
 
 void LiveLab::tear_down() {
-  for (netio::ChildProcess& child : children_) child.signal(SIGTERM);
-  for (netio::ChildProcess& child : children_) child.stop(milliseconds(2000));
+  for (const auto& child : children_) child->signal(SIGTERM);
+  for (const auto& child : children_) child->stop(milliseconds(2000));
   links_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();

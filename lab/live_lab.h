@@ -16,6 +16,7 @@
 #include "lab/link_guard.h"
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
+#include "lab/power_cycle.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
 #include "netio/gate.h"
@@ -69,9 +70,18 @@ struct OutsideFault {
     kOther,       ///< told, without an effect that the model knows
   };
   Kind kind = Kind::kOther;
+  FabricTime t;  ///< committed when it was noticed
   std::string what;
   PortRef port = {};
   uint32_t process = netio::kNoProcess;
+};
+
+/// A process was killed because its switch had lost its power, and another took its place.
+struct PowerNote {
+  FabricTime t;  ///< committed by the process
+  uint32_t process = 0;
+  pid_t killed = 0;
+  pid_t started = 0;
 };
 
 class LiveLab {
@@ -118,7 +128,8 @@ class LiveLab {
   const std::vector<ScheduledEffect>& schedule() const { return options_.schedule; }
   const ProcessPlan& plan() const { return plan_; }
   const std::vector<OutsideFault>& outside_faults() const { return outside_faults_; }
-  pid_t pid_of(uint32_t process) const { return children_[process].pid(); }
+  pid_t pid_of(uint32_t process) const { return children_[process]->pid(); }
+  const std::vector<PowerNote>& power_notes() const { return power_notes_; }
   std::filesystem::path control_socket(uint32_t process) const;
   DilationReport dilation_report() const;
   const PaceCurve& pace_curve() const { return curve_; }
@@ -128,8 +139,15 @@ class LiveLab {
 
  private:
   void start_daemons();
+  /// `resume_file`: what a predecessor left; empty for the first of its place.
+  std::unique_ptr<netio::ChildProcess> start_daemon(uint32_t process, uint32_t incarnation,
+                                                    const std::filesystem::path& resume_file);
   void wait_until_ready();
+  void wait_until_ready(uint32_t process, std::chrono::steady_clock::time_point deadline);
+  void cut_power();
+  void replace_process(uint32_t process);
   void publish_limit();
+  std::filesystem::path fabric_file() const;
   std::filesystem::path schedule_file() const;
   void step_pace();
   void watch_children();
@@ -149,9 +167,12 @@ class LiveLab {
   PaceCurve curve_;
   KernelMirror mirror_;
   std::unique_ptr<LinkGuard> links_;  ///< goes before the fabric
-  std::vector<netio::ChildProcess> children_;
+  PowerCycle power_;
+  std::vector<PowerNote> power_notes_;
+  std::vector<std::unique_ptr<netio::ChildProcess>> children_;
   std::vector<OutsideFault> outside_faults_;
   FabricTime limit_ = FabricTime::never();
+  std::vector<uint32_t> incarnation_;  ///< by process
   bool started_ = false;
 };
 

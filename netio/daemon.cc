@@ -1,5 +1,7 @@
 #include "netio/daemon.h"
 
+#include <fmt/format.h>
+
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,6 +13,7 @@
 
 #include "fabric/fabric_file.h"
 #include "netio/driver.h"
+#include "netio/file_descriptor.h"
 #include "netio/log.h"
 #include "netio/parallel.h"
 #include "netio/rpc.h"
@@ -25,6 +28,7 @@ namespace {
 // waking per packet.
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
+constexpr int64_t kOffTickNs = 200'000;
 /// Rings are opened and closed by so many threads, which spend their time waiting.
 constexpr size_t kSocketThreads = 32;
 
@@ -46,6 +50,7 @@ class Daemon {
         gate_(page_.as<GatePage>()),
         program_(make_program(config_, topology_)),
         log_(open_log(log_file(), config_.process_name)),
+        left_(read_left(config_.resume_file)),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_),
         rpc_(config_.control_socket) {
@@ -64,6 +69,7 @@ class Daemon {
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     driver_.follow_schedule(
         [this] { return read_schedule_file(topology_, config_.schedule_file); });
+    if (!left_.is_null()) resume();
     driver_.set_end(config_.end);
     add_methods();
   }
@@ -79,6 +85,11 @@ class Daemon {
     LabTime next_tick = LabTime::now();
     LabTime housekeeping = next_tick;
     while (g_stop == 0) {
+      if (off_) {  // until somebody kills it
+        rpc_.poll();
+        sleep_until(LabTime::now() + kOffTickNs);
+        continue;
+      }
       const Driver::Tick tick = driver_.tick();
       const LabTime now = LabTime::now();
       if (now >= housekeeping) {
@@ -92,7 +103,7 @@ class Daemon {
       if (finished_) next_tick = now + kIdleTickNs;
       sleep_until(next_tick);
     }
-    if (!finished_) finish();
+    if (!finished_ && !off_) finish();
     return 0;
   }
 
@@ -115,22 +126,33 @@ class Daemon {
     return dir / (config_.process_name + ".log");
   }
 
+  /// A successor writes files of its own, which come after its predecessor's in the order of names.
+  std::string output_name(const char* extension) const {
+    if (config_.incarnation == 1) return config_.process_name + extension;
+    return fmt::format("{}.start{:04}{}", config_.process_name, config_.incarnation, extension);
+  }
+
+  /// What packet records may still take: the lives of a process share its bound.
+  uint64_t record_bytes_left() const {
+    if (records_) return records_->bytes_left();
+    if (!left_.is_null()) return left_.at("record_bytes").get<uint64_t>();
+    return history_share(topology_, config_.process_of_node, config_.process,
+                         config_.history_bytes);
+  }
+
   void open_outputs() {
     if (config_.run_dir.empty()) return;
-    events_ =
-        std::make_unique<EventLog>(config_.run_dir / "events" / (config_.process_name + ".jsonl"));
+    events_ = std::make_unique<EventLog>(config_.run_dir / "events" / output_name(".jsonl"));
     if (config_.history_bytes > 0) {
-      records_ = std::make_unique<HistoryWriter>(
-          config_.run_dir / "history" / (config_.process_name + ".bin"), stream_count(topology_),
-          history_share(topology_, config_.process_of_node, config_.process,
-                        config_.history_bytes));
+      records_ = std::make_unique<HistoryWriter>(config_.run_dir / "history" / output_name(".bin"),
+                                                 stream_count(topology_), record_bytes_left());
     }
     if (config_.capture == CaptureMode::kNone) return;
     PcapngOptions options;
     options.snap_length = kCaptureSnapLength;
     options.comment = "lab " + config_.lab + ", fabric time since its start";
-    capture_ = std::make_unique<PcapngWriter>(
-        config_.run_dir / "captures" / (config_.process_name + ".pcapng"), options);
+    capture_ = std::make_unique<PcapngWriter>(config_.run_dir / "captures" / output_name(".pcapng"),
+                                              options);
   }
 
   std::unique_ptr<PacketSocket> open_socket(const NodeSite& site) const {
@@ -154,6 +176,53 @@ class Daemon {
     nodes_.push_back(std::move(hosted));
   }
 
+  /// Where the nodes are, for a successor; this process does nothing more.
+  Json power_off() {
+    Json histories = Json::object();
+    for (const Hosted& hosted : nodes_) {
+      histories[topology_.node(hosted.id).name] = hosted.recorder->history().saved();
+    }
+    off_ = true;
+    close_outputs();
+    return {{"committed_ps", driver_.committed().ps()},
+            {"histories", std::move(histories)},
+            {"record_bytes", record_bytes_left()},
+            {"report", report()}};
+  }
+
+  static Json read_left(const std::filesystem::path& file) {
+    return file.empty() ? Json() : Json::parse(read_file(file, size_t{64} << 20));
+  }
+
+  void resume() {
+    for (Hosted& hosted : nodes_) {
+      const auto& name = topology_.node(hosted.id).name;
+      if (!hosted.recorder->history().restore(left_.at("histories").at(name).get<std::string>())) {
+        throw std::runtime_error(config_.resume_file.string() + ": no history of " + name);
+      }
+      hosted.recorder->set_muted(true);
+    }
+    driver_.resume(FabricTime::from_ps(left_.at("committed_ps").get<int64_t>()));
+    for (Hosted& hosted : nodes_) hosted.recorder->set_muted(false);
+  }
+
+  /// What the predecessor saw belongs to this process's report too.
+  void add_earlier(Json& report) const {
+    if (left_.is_null()) return;
+    const Json& earlier = left_.at("report");
+    for (const char* key :
+         {"frames_sent", "frames_received", "late_frames", "foreign_frames", "unknown_frames",
+          "failed_sends", "ring_drops", "late_effects", "frame_pool_exhausted", "gap_count",
+          "capture_records", "capture_skipped", "events_dropped"}) {
+      report[key] = report.at(key).get<uint64_t>() + earlier.at(key).get<uint64_t>();
+    }
+    for (const char* key : {"gaps", "failed_send_reasons"}) {
+      for (const Json& item : earlier.at(key)) report[key].push_back(item);
+    }
+    report["min_slack_ns"] = std::min(report.at("min_slack_ns").get<int64_t>(),
+                                      earlier.at("min_slack_ns").get<int64_t>());
+  }
+
   void prepare_scheduling() {
     ::prctl(PR_SET_TIMERSLACK, 1);
     ::munlockall();  // what is there stays there until somebody needs it more
@@ -172,6 +241,7 @@ class Daemon {
                   {"finished", finished_},
                   {"nodes", nodes_.size()}};
     });
+    rpc_.method("power_off", [this](const Json&) { return power_off(); });
     rpc_.method("report", [this](const Json&) { return report(); });
     rpc_.method("counters", [this](const Json&) { return counters(); });
     rpc_.method("watch", [this](const Json& filter) {
@@ -211,26 +281,28 @@ class Daemon {
     std::string history;
     for (const Hosted& hosted : nodes_)
       history += history_to_text(hosted.recorder->history().streams());
-    return {{"process", config_.process_name},
-            {"committed_ps", driver_.committed().ps()},
-            {"frames_sent", driver.frames_sent},
-            {"frames_received", driver.frames_received},
-            {"late_frames", driver.late_frames},
-            {"foreign_frames", driver.foreign_frames},
-            {"unknown_frames", driver.unknown_frames},
-            {"failed_sends", driver.failed_sends},
-            {"failed_send_reasons", driver.failed_send_reasons},
-            {"ring_drops", driver.ring_drops},
-            {"late_effects", driver.late_effects},
-            {"frame_pool_exhausted", frames_.exhausted()},
-            {"gap_count", driver.gap_count},
-            {"gaps", gaps},
-            {"min_slack_ns", driver.min_slack_ns},
-            {"capture_records", capture_ ? capture_->written() : 0},
-            {"capture_skipped", capture_ ? capture_->skipped() : 0},
-            {"events_dropped", events_ ? events_->dropped() : 0},
-            {"history", history},
-            {"counters", counters()}};
+    Json report{{"process", config_.process_name},
+                {"committed_ps", driver_.committed().ps()},
+                {"frames_sent", driver.frames_sent},
+                {"frames_received", driver.frames_received},
+                {"late_frames", driver.late_frames},
+                {"foreign_frames", driver.foreign_frames},
+                {"unknown_frames", driver.unknown_frames},
+                {"failed_sends", driver.failed_sends},
+                {"failed_send_reasons", driver.failed_send_reasons},
+                {"ring_drops", driver.ring_drops},
+                {"late_effects", driver.late_effects},
+                {"frame_pool_exhausted", frames_.exhausted()},
+                {"gap_count", driver.gap_count},
+                {"gaps", gaps},
+                {"min_slack_ns", driver.min_slack_ns},
+                {"capture_records", capture_ ? capture_->written() : 0},
+                {"capture_skipped", capture_ ? capture_->skipped() : 0},
+                {"events_dropped", events_ ? events_->dropped() : 0},
+                {"history", history},
+                {"counters", counters()}};
+    add_earlier(report);
+    return report;
   }
 
   void keep_house() {
@@ -243,12 +315,16 @@ class Daemon {
     }
   }
 
-  void finish() {
-    finished_ = true;
-    keep_house();
+  void close_outputs() {
     if (capture_) capture_->close();
     if (events_) events_->flush();
     if (records_) records_->close();
+  }
+
+  void finish() {
+    finished_ = true;
+    keep_house();
+    close_outputs();
     if (!config_.run_dir.empty()) {
       write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
                  report().dump(1) + "\n");
@@ -269,9 +345,11 @@ class Daemon {
   std::unique_ptr<RecordWatch> watch_;
   std::unique_ptr<HistoryWriter> records_;
   std::vector<Hosted> nodes_;
+  Json left_;  ///< by a predecessor (power_off); null: there was none
   Driver driver_;
   RpcServer rpc_;
   bool finished_ = false;
+  bool off_ = false;  ///< a successor takes over
 };
 
 }  // namespace

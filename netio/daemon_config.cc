@@ -37,6 +37,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"seed", config.seed},
       {"end_ps", config.end.ps()},
       {"work_end_ps", config.work_end.ps()},
+      {"resume_file", config.resume_file.string()},
       {"schedule_file", config.schedule_file.string()},
       {"capture", name_of(config.capture)},
       {"history_bytes", config.history_bytes},
@@ -80,6 +81,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
     json.at("workload").get_to(config.workload);
     json.at("transport").get_to(config.transport);
+    config.resume_file = json.at("resume_file").get<std::string>();
     config.schedule_file = json.at("schedule_file").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(file.string() + ": " + error.what());

@@ -26,6 +26,7 @@ struct DaemonConfig {
   /// No application starts new work from here on, and no history is kept of what comes later: a lab
   /// that stays goes on past it.
   FabricTime work_end = FabricTime::never();
+  std::filesystem::path resume_file;    ///< of a successor: what its predecessor left; else empty
   std::filesystem::path schedule_file;  ///< of the whole lab; netio/schedule_file.h
   CaptureMode capture = CaptureMode::kHosts;
   uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none

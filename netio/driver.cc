@@ -112,6 +112,32 @@ void Driver::take_schedule(uint64_t version) {
   page_.slot(processes_.self).schedule.store(version, std::memory_order_release);
 }
 
+void Driver::resume(FabricTime committed) {
+  hand_out_effects(committed);
+  for (HostedNode& hosted : nodes_) {
+    Egress egress(*this, hosted);
+    hosted.node->run_until(committed, egress);  // nothing is queued, so nothing is sent
+    for (const Port& port : topology_.node(hosted.id).ports) {
+      sent_[port.out.value] = page_.sent[port.out.value].load(std::memory_order_acquire);
+    }
+  }
+  for (IngressWireState& wire : ingress_) {
+    wire.received = wire.next_sequence =
+        page_.sent[wire.wire.value].load(std::memory_order_acquire);
+  }
+  const ProcessSlot& slot = page_.slot(processes_.self);
+  sent_to_processes_ = slot.frames_sent.load(std::memory_order_acquire);
+  taken_from_processes_ = slot.frames_taken.load(std::memory_order_acquire);
+  committed_ = committed;
+  publish(LabTime::now());
+}
+
+void Driver::hand_out_effects(FabricTime until) {
+  effects_.hand_out(until, [this](NodeId node, const ScheduledEffect& effect) {
+    nodes_[hosted_index_[node.value]].node->apply(effect);
+  });
+}
+
 Driver::Tick Driver::tick() {
   const LabTime now = LabTime::now();
   moved_ = false;
@@ -147,9 +173,7 @@ Driver::Tick Driver::tick() {
 }
 
 void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
-  effects_.hand_out(target, [this](NodeId node, const ScheduledEffect& effect) {
-    nodes_[hosted_index_[node.value]].node->apply(effect);
-  });
+  hand_out_effects(target);
   // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all of
   // it: they could have begun with the first part, and need it first.
   const FabricTime slice =

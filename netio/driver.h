@@ -79,6 +79,11 @@ class Driver {
   /// To be called when all nodes have been added.
   void follow_schedule(ReadSchedule read);
 
+  /// Takes the place of a process that ended when it had committed `committed`, had received all
+  /// that was sent to its nodes, and had nothing queued. The nodes are as new; the schedule up to
+  /// there makes of them what they were. To be called after follow_schedule().
+  void resume(FabricTime committed);
+
   struct Tick {
     bool advanced = false;     ///< fabric time was committed, or frames were moved
     bool clock_ahead = false;  ///< the gate, not the clock, holds this process back
@@ -124,6 +129,7 @@ class Driver {
   };
 
   void take_schedule(uint64_t version);
+  void hand_out_effects(FabricTime until);
   void drain(LabTime now);
   void take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const uint8_t> bytes,
                   LabTime received, LabTime now);

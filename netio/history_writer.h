@@ -28,6 +28,11 @@ class HistoryWriter {
 
   uint64_t written() const { return written_; }
   uint64_t left_out() const { return left_out_; }
+  /// Of `max_bytes`; room for no record, once one had to be left out.
+  uint64_t bytes_left() const {
+    return left_out_ > 0 ? 0
+                         : (max_records_ - written_) * kCompactRecordBytes + kHistoryHeaderBytes;
+  }
 
  private:
   void flush();

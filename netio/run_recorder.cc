@@ -52,6 +52,7 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
 }
 
 void RunRecorder::packet(const PacketRecord& record) {
+  if (muted_) return;
   if (watch_ != nullptr) watch_->packet(node_, record);
   if (record.t > end_) return;
   const HistoryBytes bytes = history_record(record);
@@ -84,6 +85,7 @@ void RunRecorder::capture(const PacketRecord& record) {
 }
 
 void RunRecorder::event(const EventRecord& record) {
+  if (muted_) return;
   if (watch_ != nullptr) watch_->event(node_, record);
   if (events_ != nullptr && record.t <= end_) events_->write(topology_, node_, record);
 }

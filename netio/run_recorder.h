@@ -43,6 +43,9 @@ class RunRecorder : public NodeObserver {
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
   const HistoryDigest& history() const { return history_; }
+  HistoryDigest& history() { return history_; }
+  /// Records nothing while it is so: a node is brought to a state that it had before.
+  void set_muted(bool muted) { muted_ = muted; }
   /// Tells `watch` everything from now on; null: nobody. It must outlive this, or be taken away.
   void set_watch(RecordWatch* watch) { watch_ = watch; }
 
@@ -56,6 +59,7 @@ class RunRecorder : public NodeObserver {
   bool capture_passed_;
   EventLog* events_;
   RecordWatch* watch_ = nullptr;
+  bool muted_ = false;
   HistoryWriter* records_;
   uint32_t first_stream_;
   HistoryDigest history_;

@@ -244,3 +244,22 @@ TEST_CASE("text that is no list of streams is refused") {
             },
             300) == "");
 }
+
+TEST_CASE("a digest that was saved goes on in another process as if nothing had been") {
+  const Topology t = octet();
+  FramePool pool;
+  const Frame frame = pool.copy(sample());
+  HistoryDigest whole(t, t.t0(0, 0), kEnd), first(t, t.t0(0, 0), kEnd), second(t, t.t0(0, 0), kEnd);
+  const auto packet = [&](HistoryDigest& digest, int64_t at) {
+    digest.packet({kT * at, PortId{1}, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
+                   QueueClass::kNone, frame});
+  };
+  for (int64_t at = 1; at <= 5; ++at) packet(whole, at);
+  for (int64_t at = 1; at <= 2; ++at) packet(first, at);
+  REQUIRE(second.restore(first.saved()));
+  for (int64_t at = 3; at <= 5; ++at) packet(second, at);
+  CHECK(second.streams() == whole.streams());
+  CHECK_FALSE(second.restore(""));
+  CHECK_FALSE(second.restore("7 zz\n"));
+  CHECK(second.streams() == whole.streams());
+}
