@@ -6,6 +6,7 @@
 //     - {at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}}
 //     - {at: 300us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 20%, until: 450us}}
 //     - {at: 300us, every: 100us, until: 900us, link_down: {link: "random(1, p*.t0-*:u*)", for: 20us}}
+//     - {at: 300us, mended: 320us, flap: {link: "p0.t0-0:u0", count: 9, down: 2us, up: 8us}}
 //     - {at: 300us, parallel: [{switch_hang: {switch: p0.t1-0, for: 50us}}, {trim_off: {...}}]}
 
 #include <array>
@@ -64,6 +65,8 @@ struct Fault {
   FaultKind kind = FaultKind::kLinkDown;
   Targets targets = {};
   Settings settings = {};
+  /// Somebody put an end to it before its own (`mrclab heal`); what would begin later does not.
+  FabricTime mended = FabricTime::never();
   bool operator==(const Fault&) const = default;
 
   /// When what it takes `for` ends; never() if it does not heal.

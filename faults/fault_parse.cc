@@ -240,6 +240,9 @@ class EntryReader {
     const FabricTime first = at.as_time();
     if (first >= end_) at.fail_expecting("an instant before the end at " + exact(end_));
     const auto every = entry.get("every");
+    if (every && entry.get("mended")) {
+      entry.fail_at_key("mended", "\"mended\" beside \"every\"", "one of them");
+    }
     if (!every) {
       for (const std::string_view key : {"times", "until"}) {
         if (entry.get(key))
@@ -266,11 +269,17 @@ class EntryReader {
  private:
   void add_all(const YamlValue& entry, FabricTime at) {
     const auto parallel = entry.get("parallel");
-    if (!parallel) return add(entry, at, {"at", "every", "until", "times"});
+    if (const auto mended = entry.get("mended")) {
+      mended_ = mended->as_time();
+      if (mended_ <= at) mended->fail_expecting("an instant after " + exact(at));
+    } else {
+      mended_ = FabricTime::never();
+    }
+    if (!parallel) return add(entry, at, {"at", "every", "until", "times", "mended"});
     for (const auto& [key, body] : entry.members()) {
       if (find_fault(key)) entry.fail_at_key(key, "a fault beside \"parallel\"", "it in the list");
     }
-    entry.only_keys({"at", "every", "until", "times", "parallel"});
+    entry.only_keys({"at", "every", "until", "times", "mended", "parallel"});
     const std::vector<YamlValue> items = parallel->items();
     if (items.empty()) parallel->fail("an empty list", "at least one fault");
     for (const YamlValue& item : items) add(item, at, {});
@@ -282,10 +291,12 @@ class EntryReader {
     }
     const auto [kind, body] = kind_and_body(entry, others);
     faults_.push_back(parse_fault(kind, at, body, names_));
+    faults_.back().mended = mended_;
   }
 
   NameResolver& names_;
   FabricTime end_;
+  FabricTime mended_ = FabricTime::never();  ///< of the entry that is being read
   std::vector<Fault> faults_;
 };
 

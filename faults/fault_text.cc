@@ -116,13 +116,18 @@ std::string describe(const Fault& fault, const Topology& topology) {
             value_text(info(use.parameter), *value);
     separator = ", ";
   }
-  if (!info(fault.kind).takes(Parameter::kFor)) return text;
   const FabricTime until = fault.until();
+  if (fault.mended < until && fault.mended != FabricTime::never()) {
+    return text + ", mended at " + exact(fault.mended);
+  }
+  if (!info(fault.kind).takes(Parameter::kFor)) return text;
   return text + (until == FabricTime::never() ? ", not healed" : " for " + exact(until - fault.at));
 }
 
 std::string to_yaml(const Fault& fault, const Topology& topology) {
-  std::string text = "{at: " + exact(fault.at) + ", " + std::string(name_of(fault)) + ": {";
+  std::string text = "{at: " + exact(fault.at) + ", ";
+  if (fault.mended != FabricTime::never()) text += "mended: " + exact(fault.mended) + ", ";
+  text += std::string(name_of(fault)) + ": {";
   std::string separator;
   for (const Named& target : names_of(fault, topology)) {
     text += separator + std::string(target.key) + ": " + yaml_list(target.names);

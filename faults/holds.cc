@@ -270,7 +270,11 @@ void Holder::hold_all() {
 }  // namespace
 
 std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
-  return Holder(fault, topology).take();
+  std::vector<Hold> holds = Holder(fault, topology).take();
+  if (fault.mended == FabricTime::never()) return holds;
+  std::erase_if(holds, [&](const Hold& hold) { return hold.from >= fault.mended; });
+  for (Hold& hold : holds) hold.until = std::min(hold.until, fault.mended);
+  return holds;
 }
 
 std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology) {

@@ -14,10 +14,11 @@ struct CliResult {
   int code = 0;
 };
 
-void add_lab_verbs(CLI::App& app, CliResult& result);   ///< up, down, ls, inspect
-void add_node_verbs(CLI::App& app, CliResult& result);  ///< exec, shell
-void add_run_verbs(CLI::App& app, CliResult& result);   ///< demo, run
-void add_diff_verb(CLI::App& app, CliResult& result);   ///< diff
+void add_lab_verbs(CLI::App& app, CliResult& result);    ///< up, down, ls, inspect
+void add_fault_verbs(CLI::App& app, CliResult& result);  ///< fault, heal
+void add_node_verbs(CLI::App& app, CliResult& result);   ///< exec, shell
+void add_run_verbs(CLI::App& app, CliResult& result);    ///< demo, run
+void add_diff_verb(CLI::App& app, CliResult& result);    ///< diff
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, completion
 void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport

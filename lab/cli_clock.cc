@@ -12,9 +12,8 @@
 #include "lab/cli_clock.h"
 #include "lab/clock_text.h"
 #include "lab/interrupt.h"
-#include "lab/resident.h"
+#include "lab/labd_client.h"
 #include "lab/terminal.h"
-#include "netio/rpc.h"
 
 namespace mrclab::lab {
 namespace {
@@ -64,22 +63,9 @@ json wait_for(netio::RpcClient& labd, uint64_t ticket) {
   }
 }
 
-netio::RpcClient connect(const LabRecord& record) {
-  if (const std::string state = state_of(record); state != "up") {
-    throw InputError(fmt::format("lab '{0}' is {1}; 'mrclab down {0}' removes what is left of it",
-                                 record.lab, state));
-  }
-  const auto socket = control_socket({}, record.lab);
-  if (!std::filesystem::exists(socket)) {
-    throw InputError("lab '" + record.lab +
-                     "' belongs to a run; only labs of 'mrclab up' have orders");
-  }
-  return netio::RpcClient(socket);
-}
-
 int give_order(const ClockOptions& options, const json& order) {
   require_root("clock");
-  netio::RpcClient labd = connect(choose_lab(options.lab));
+  netio::RpcClient labd = connect_to_labd(choose_lab(options.lab));
   const InterruptGuard guard;
   try {
     const json accepted = labd.call("clock", order);
@@ -92,15 +78,17 @@ int give_order(const ClockOptions& options, const json& order) {
 int status_command(const ClockOptions& options) {
   require_root("clock");
   const LabRecord record = choose_lab(options.lab);
-  const json status = connect(record).call("status");
+  const json status = connect_to_labd(record).call("status");
   if (options.as_json) {
     fmt::print("{}\n", status.dump(1));
     return 0;
   }
   fmt::print("lab {}: {}\n", record.lab, clock_line(status));
   if (status.contains("scenario")) {
-    fmt::print("scenario {}, end {}\n", status.at("scenario").get<std::string>(),
-               microseconds(FabricTime::from_ps(status.at("end_ps").get<int64_t>())));
+    const bool ends = status.contains("end_ps");
+    const auto end = FabricTime::from_ps(status.value("end_ps", int64_t{0}));
+    fmt::print("scenario {}, {}\n", status.at("scenario").get<std::string>(),
+               ends ? "end " + microseconds(end) : "without end");
   }
   for (const json& fault : status.at("outside_faults")) {
     fmt::print("outside fault: {}\n", fault.get<std::string>());

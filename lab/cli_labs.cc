@@ -13,11 +13,15 @@
 #include "lab/cli_choice.h"
 #include "lab/clock_text.h"
 #include "lab/describe.h"
+#include "lab/fault_text.h"
+#include "lab/labd_client.h"
 #include "lab/link_states.h"
 #include "lab/queue_pairs.h"
 #include "lab/resident.h"
+#include "lab/run_folder.h"
 #include "lab/scenario.h"
 #include "lab/terminal.h"
+#include "netio/file_descriptor.h"
 #include "netio/rpc.h"
 
 namespace mrclab::lab {
@@ -62,8 +66,19 @@ void make_room(const std::string& lab) {
 struct UpOptions {
   std::string fabric;
   std::string scenario;
+  std::string workload;  ///< YAML, or a file with it
   ResidentOptions resident;
 };
+
+Topology check_workload(UpOptions& options) {
+  if (!options.scenario.empty()) {
+    throw InputError("give --scenario or --workload, not both: a scenario has a workload");
+  }
+  std::error_code ignored;
+  const bool file = std::filesystem::is_regular_file(options.workload, ignored);
+  options.resident.workload = file ? netio::read_file(options.workload) : options.workload;
+  return workload_scenario(options.resident.fabric_file, options.resident.workload).topology;
+}
 
 /// Finds and checks the files, before anything is started.
 Topology check_files(UpOptions& options) {
@@ -73,6 +88,7 @@ Topology check_files(UpOptions& options) {
   }
   if (!options.fabric.empty()) resident.fabric_file = find_fabric(options.fabric);
   if (resident.dilation) parse_dilation(*resident.dilation);
+  if (!options.workload.empty()) return check_workload(options);
   if (options.scenario.empty()) {
     Topology topology = read_fabric_file(resident.fabric_file);
     check_lookahead(topology);
@@ -107,10 +123,27 @@ int up_command(UpOptions options) {
   const uint32_t last = topology.host_count() - 1;
   if (options.resident.paused) {
     fmt::print("time stands at 0; try:  mrclab clock step, mrclab clock resume\n");
+  } else if (!options.workload.empty() || !options.scenario.empty()) {
+    fmt::print("try:  mrclab fault link_down p0.t0-0:u0 for=50us, mrclab inspect --faults\n");
   } else {
     fmt::print("try:  mrclab exec h0 -- ping -c 3 h{}\n", last);
   }
   return 0;
+}
+
+/// What was done to it by hand would be gone with the lab.
+void keep_session(const std::string& lab) {
+  try {
+    const json session =
+        netio::RpcClient(control_socket({}, lab)).call("session", nullptr, std::chrono::seconds(2));
+    if (!session.at("changed").get<bool>()) return;
+    const RunFolder folder{std::filesystem::path("runs") / (lab + "-session")};
+    std::filesystem::create_directories(folder.path);
+    netio::write_file(folder.path / "scenario.yaml", session.at("yaml").get<std::string>());
+    give_to_invoking_user(folder);
+    fmt::print("{}: what was done to it by hand\n", (folder.path / "scenario.yaml").string());
+  } catch (const std::exception&) {  // it crashed, or ran nothing that could be repeated
+  }
 }
 
 int down_command(const std::optional<std::string>& name, bool all) {
@@ -127,6 +160,7 @@ int down_command(const std::optional<std::string>& name, bool all) {
   const std::vector<std::string> labs = recorded_labs({});
   // A folder without a readable record is a lab too: one that died while it was being written.
   if (std::find(labs.begin(), labs.end(), lab) == labs.end()) choose_lab(lab);
+  keep_session(lab);
   const CleanUpReport report = clean_up(lab);
   print_report(report, "lab " + lab + " is");
   return report.problems.empty() ? 0 : 3;
@@ -181,6 +215,7 @@ struct InspectOptions {
   std::vector<std::string> evs;  ///< empty, or two hosts
   bool qps = false;
   bool history = false;
+  bool faults = false;
   bool as_json = false;
 };
 
@@ -221,6 +256,11 @@ int inspect_command(const InspectOptions& options) {
     fmt::print("{}", options.as_json ? history.dump(1) + "\n" : history_text(history));
     return 0;
   }
+  if (options.faults) {
+    const json faults = connect_to_labd(record).call("faults");
+    fmt::print("{}", options.as_json ? faults.dump(1) + "\n" : faults_text(faults));
+    return 0;
+  }
   const std::vector<bool> up = link_states(topology, record.lab);
   json fabric =
       describe_fabric(topology, record.lab, [&up](LinkId link) { return up[link.value]; });
@@ -241,6 +281,8 @@ void add_up_and_down(CLI::App& app, CliResult& result) {
   up->add_option("FABRIC", up_options->fabric,
                  "a shipped fabric (pair, octet, hall) or a file; with --scenario in its place");
   up->add_option("--scenario", up_options->scenario, "run this: a shipped incident or a file");
+  up->add_option("--workload", up_options->workload,
+                 "what the hosts do until 'down': YAML as in a scenario, or a file with it");
   up->add_option("--name", resident.lab, "the lab's name (default: the fabric's)");
   up->add_flag("--paused", resident.paused, "fabric time stands at 0 until told (see clock)");
   up->add_option("--dilation", resident.dilation,
@@ -278,6 +320,7 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   inspect->add_flag("--qps", options->qps, "queue pairs of the lab's scenario");
   inspect->add_flag("--history", options->history,
                     "digest of the scenario's packet history so far");
+  inspect->add_flag("--faults", options->faults, "faults: of the scenario, by hand, from outside");
   inspect->add_flag("--json", options->as_json, "as JSON");
   inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5");
   inspect->callback([options, &result] { result.code = inspect_command(*options); });

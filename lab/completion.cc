@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <set>
 
 #include "fabric/fabric_file.h"
+#include "faults/fault_kind.h"
 
 namespace mrclab::lab {
 namespace {
@@ -20,6 +22,28 @@ std::string shipped(const char* kind) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+std::string fault_kinds() {
+  std::string kinds;
+  for (const faults::FaultInfo& fault : faults::all_faults()) {
+    kinds += std::string(fault.name) + " ";
+  }
+  return kinds;
+}
+
+/// Kinds, and every key that some kind has.
+std::string fault_words() {
+  std::set<std::string> keys;
+  for (const faults::FaultInfo& fault : faults::all_faults()) {
+    for (const std::string_view key : faults::keys_of(fault.targets)) keys.emplace(key);
+    for (const faults::ParameterUse& use : fault.parameters) {
+      keys.emplace(faults::info(use.parameter).name);
+    }
+  }
+  std::string words = fault_kinds();
+  for (const std::string& key : keys) words += key + "= ";
+  return words;
+}
+
 /// What may stand where this verb wants a word that is no option.
 std::string words_of(const std::string& verb) {
   constexpr const char* kLabs = "$(cd /run/mrclab 2>/dev/null && echo *)";
@@ -27,6 +51,8 @@ std::string words_of(const std::string& verb) {
   if (verb == "perf") return shipped("fabrics");
   if (verb == "run") return shipped("incidents");
   if (verb == "down" || verb == "inspect") return kLabs;
+  if (verb == "fault") return fault_words();
+  if (verb == "heal") return "all " + fault_kinds();
   if (verb == "exec" || verb == "shell") {
     return "$(sed -n 's/^  \"\\([a-z][a-z0-9.-]*\\)\",*$/\\1/p' /run/mrclab/*/record.json "
            "2>/dev/null)";

@@ -114,7 +114,9 @@ netio::RecordFilter step_filter(const Topology& topology, const Scenario* scenar
 FabricTime parse_instant(const std::string& text, const Topology& topology, FabricTime now,
                          const Scenario* scenario) {
   if (text == "end") {
-    if (scenario == nullptr) throw InputError("this lab runs no scenario that has an end");
+    if (scenario == nullptr || scenario->end == FabricTime::never()) {
+      throw InputError("this lab runs no scenario that has an end");
+    }
     return scenario->end;
   }
   const bool relative = text.starts_with('+');

@@ -69,10 +69,11 @@ constexpr std::chrono::microseconds kStepLook{200};
 /// Until somebody asks for the end. A client that asked for `down` gets its answer first.
 void serve(ResidentLab& lab, spdlog::logger& log) {
   netio::RpcServer server(control_socket(lab.live.fabric().paths(), lab.live.fabric().lab()));
-  add_resident_methods(server, lab);
+  add_resident_methods(server, lab, log);
   size_t faults_told = 0;
   while (!lab.end && g_asked_to_end == 0) {
     lab.live.step();
+    lab.faults.notice();
     lab.clock.look();
     for (; faults_told < lab.live.outside_faults().size(); ++faults_told) {
       log.warn("{}", lab.live.outside_faults()[faults_told].what);
@@ -108,6 +109,7 @@ LiveLabOptions live_options(const ResidentOptions& options, const RegularPlanes&
 }
 
 std::optional<Scenario> read_scenario(const ResidentOptions& options) {
+  if (!options.workload.empty()) return workload_scenario(options.fabric_file, options.workload);
   if (options.scenario_file.empty()) return std::nullopt;
   ScenarioOverrides overrides;
   if (!options.fabric_file.empty()) overrides.fabric = options.fabric_file;
@@ -134,7 +136,9 @@ void run_resident(const ResidentOptions& options, Report& report) {
   clock.start(options.paused);
   report.send({{"ready", true}});
   report.close();
-  ResidentLab lab{live, clock, topology, scenario};
+  LabFaults faults(live, topology, scenario ? scenario->faults : std::vector<faults::Fault>{},
+                   scenario ? scenario->seed : 1);
+  ResidentLab lab{live, clock, faults, topology, scenario};
   serve(lab, *log);
   live.tear_down();
 }

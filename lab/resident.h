@@ -5,7 +5,7 @@
 //   report pipe, one JSON object per line: {"step","done","total"}* then {"ready":true} or
 //   {"error","code"}. If `up` dies before "ready" the pipe breaks and labd takes everything back.
 //   control socket /run/mrclab/<lab>/control.sock, JSON-RPC 2.0: status, inspect, clock,
-//   clock_state, history, down (resident_methods.h).
+//   clock_state, history, fault, heal, faults, session, down (resident_methods.h).
 //
 // With a scenario the lab runs its workload, transport, faults and seed. At the scenario's end the
 // workload ends and the record is complete; fabric time goes on, and ordinary traffic with it.
@@ -23,7 +23,8 @@ namespace mrclab::lab {
 struct ResidentOptions {
   /// The fabric, or what takes the place of the scenario's; empty: the scenario's.
   std::filesystem::path fabric_file;
-  std::filesystem::path scenario_file;  ///< empty: no workload
+  std::filesystem::path scenario_file;
+  std::string workload;  ///< without a scenario: YAML of what the hosts do until `down`; or empty
   std::string lab;
   bool isolate = false;                 ///< one process per node
   bool paused = false;                  ///< fabric time stays before 0 until told

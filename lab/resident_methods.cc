@@ -6,6 +6,7 @@
 
 #include "lab/describe.h"
 #include "lab/queue_pairs.h"
+#include "lab/session_export.h"
 #include "lab/world_outcome.h"
 
 namespace mrclab::lab {
@@ -32,7 +33,7 @@ Json status(const ResidentLab& lab, steady_clock::time_point since) {
               {"outside_faults", std::move(outside)}};
   if (lab.scenario) {
     status["scenario"] = lab.scenario->name;
-    status["end_ps"] = lab.scenario->end.ps();
+    if (lab.scenario->end != FabricTime::never()) status["end_ps"] = lab.scenario->end.ps();
   }
   Json clock = lab.clock.state();
   clock.erase("outcome");
@@ -53,9 +54,19 @@ StepOrder step_order(const ResidentLab& lab, const Json& params) {
   return order;
 }
 
+/// Runs what somebody asked for; bad input is refused, not an error of the lab.
+template <class Act>
+Json refuse_bad_input(Act act) {
+  try {
+    return act();
+  } catch (const InputError& error) {
+    throw netio::RpcError(netio::kRpcRefused, error.what());
+  }
+}
+
 Json give_order(const ResidentLab& lab, const Json& params) {
   const auto word = params.at("order").get<std::string>();
-  try {
+  return refuse_bad_input([&] {
     if (word == "pause") {
       lab.clock.pause();
     } else if (word == "resume") {
@@ -68,10 +79,8 @@ Json give_order(const ResidentLab& lab, const Json& params) {
     } else {
       throw InputError("unknown order " + in_quotes(word));
     }
-  } catch (const InputError& error) {
-    throw netio::RpcError(netio::kRpcRefused, error.what());
-  }
-  return lab.clock.state();
+    return lab.clock.state();
+  });
 }
 
 /// What the daemons have recorded until the scenario's end, so far.
@@ -96,9 +105,46 @@ Json history(const ResidentLab& lab) {
           {"history_sha256", history_sha256(std::move(outcome.history))}};
 }
 
+Json order_fault(const ResidentLab& lab, const Json& params, spdlog::logger& log) {
+  FaultOrder order;
+  params.at("kind").get_to(order.kind);
+  params.at("body").get_to(order.body);
+  if (params.contains("at")) order.at = params.at("at").get<std::string>();
+  return refuse_bad_input([&] {
+    Json fault = lab.faults.describe(lab.faults.break_it(order));
+    log.info("fault {} by hand: {}", fault.at("number").get<uint32_t>(),
+             fault.at("fault").get<std::string>());
+    return fault;
+  });
+}
+
+Json heal(const ResidentLab& lab, const Json& params, spdlog::logger& log) {
+  return refuse_bad_input([&] {
+    Json answer{{"mended", Json::array()}, {"outside", Json::array()}};
+    for (const uint32_t number : lab.faults.heal(params.at("what").get<std::string>())) {
+      answer["mended"].push_back(lab.faults.describe(number));
+      log.info("fault {} mended by hand", number);
+    }
+    for (const Json& fault : lab.faults.describe_all()) {
+      if (fault.contains("noticed") && fault.at("stage") != "over") {
+        answer["outside"].push_back(fault);
+      }
+    }
+    return answer;
+  });
+}
+
+Json session(const ResidentLab& lab) {
+  return refuse_bad_input([&] {
+    if (!lab.scenario) throw InputError("this lab runs neither a scenario nor a workload");
+    return Json{{"changed", lab.faults.changed()},
+                {"yaml", session_yaml(*lab.scenario, lab.faults.book(), lab.live.now())}};
+  });
+}
+
 }  // namespace
 
-void add_resident_methods(netio::RpcServer& server, ResidentLab& lab) {
+void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
   const auto since = steady_clock::now();
   server.method("status", [&lab, since](const Json&) { return status(lab, since); });
   server.method("inspect", [&lab](const Json&) {
@@ -107,6 +153,13 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab) {
   });
   server.method("clock", [&lab](const Json& params) { return give_order(lab, params); });
   server.method("clock_state", [&lab](const Json&) { return lab.clock.state(); });
+  server.method("fault",
+                [&lab, &log](const Json& params) { return order_fault(lab, params, log); });
+  server.method("heal", [&lab, &log](const Json& params) { return heal(lab, params, log); });
+  server.method("faults", [&lab](const Json&) {
+    return Json{{"fabric_ps", lab.live.now().ps()}, {"faults", lab.faults.describe_all()}};
+  });
+  server.method("session", [&lab](const Json&) { return session(lab); });
   server.method("history", [&lab](const Json&) { return history(lab); });
   server.method("down", [&lab](const Json&) {
     lab.end = true;

@@ -8,13 +8,19 @@
 //                                   "qp", "fault"}; answers clock_state
 //   clock_state                     LabClock::state()
 //   history                         digest of the packet history so far, and what was not faithful
+//   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
+//   heal {"what"}                   mends; {"mended": [...], "outside": [...]}
+//   faults                          {"fabric_ps", "faults": LabFaults::describe_all()}
+//   session                         {"yaml": a scenario that repeats the lab, "changed": by anybody}
 //   down                            takes the lab down after the answer
 
 #include <optional>
 
 #include "lab/lab_clock.h"
+#include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/scenario.h"
+#include "netio/log.h"
 #include "netio/rpc.h"
 
 namespace mrclab::lab {
@@ -23,11 +29,13 @@ namespace mrclab::lab {
 struct ResidentLab {
   LiveLab& live;
   LabClock& clock;
+  LabFaults& faults;
   const Topology& topology;
   const std::optional<Scenario>& scenario;
   bool end = false;  ///< somebody asked for `down`
 };
 
-void add_resident_methods(netio::RpcServer& server, ResidentLab& lab);
+/// `log` is told every act by hand; it outlives the server too.
+void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log);
 
 }  // namespace mrclab::lab

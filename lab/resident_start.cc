@@ -117,6 +117,7 @@ json to_json(const ResidentOptions& options) {
   };
   json value{{"fabric_file", absolute(options.fabric_file)},
              {"scenario_file", absolute(options.scenario_file)},
+             {"workload", options.workload},
              {"lab", options.lab},
              {"isolate", options.isolate},
              {"paused", options.paused}};
@@ -128,6 +129,7 @@ ResidentOptions resident_options_from(const json& value) {
   ResidentOptions options;
   options.fabric_file = value.at("fabric_file").get<std::string>();
   options.scenario_file = value.at("scenario_file").get<std::string>();
+  value.at("workload").get_to(options.workload);
   value.at("lab").get_to(options.lab);
   value.at("isolate").get_to(options.isolate);
   value.at("paused").get_to(options.paused);

@@ -193,7 +193,8 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   }
   read_timing(file, overrides, scenario);
   const YamlValue end = file.require("end");
-  scenario.end = overrides.end ? *overrides.end : end.as_time();
+  const bool endless = end.is_scalar() && end.as_string() == "never";
+  scenario.end = overrides.end ? *overrides.end : endless ? FabricTime::never() : end.as_time();
   if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
   if (overrides.until) read_until(*overrides.until, scenario);
   if (const auto captures = file.get("captures")) {
@@ -212,6 +213,25 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   if (scenario.workload.empty()) workload.fail("an empty list", "at least one workload");
   read_faults(file, names, scenario);
   read_expectations(file, scenario);
+  return scenario;
+}
+
+Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload) {
+  Scenario scenario;
+  scenario.name = "by-hand";
+  scenario.fabric = parse_fabric(read_yaml_file(fabric_file));
+  scenario.topology = build_regular_planes(scenario.fabric);
+  check_lookahead(scenario.topology);
+  scenario.end = FabricTime::never();
+  YamlValue list = read_yaml_text(workload, "--workload");
+  if (list.is_map()) {
+    std::string item = "- ";
+    for (const char c : workload) item += c == '\n' ? "\n  " : std::string(1, c);
+    list = read_yaml_text(item, "--workload");
+  }
+  NameResolver names(scenario.topology, scenario.seed);
+  scenario.workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
+  if (scenario.workload.empty()) list.fail("an empty list", "at least one workload");
   return scenario;
 }
 

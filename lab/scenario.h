@@ -37,8 +37,8 @@ struct Scenario {
   std::vector<endpoint::WorkloadSpec> workload;
   std::vector<faults::Fault> faults;
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
-  FabricTime end;
-  std::optional<FabricTime> until;  ///< the run is ended here, before `end`
+  FabricTime end;                         ///< never(): of a lab that stays and works until `down`
+  std::optional<FabricTime> until;        ///< the run is ended here, before `end`
   std::vector<analysis::Expectation> expect;
 
   /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
@@ -64,6 +64,9 @@ Scenario read_scenario_file(const std::filesystem::path& path,
 /// `base` is where a relative fabric path starts.
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
                         const ScenarioOverrides& overrides = {});
+
+/// Nothing but a workload, without an end, on the fabric of a file: a YAML list, or one entry of it.
+Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload);
 
 /// The scenario with every name, pattern and rtt resolved and the fabric inline: again a scenario
 /// file, which reads back as the same scenario wherever it lies.

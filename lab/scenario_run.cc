@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/analyze.h"
+#include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
 #include "lab/run_inputs.h"
@@ -80,11 +81,12 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
 }
 
 /// Steps the lab until it has finished; keeps the view fresh.
-void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab) {
+void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults) {
   constexpr auto kStep = std::chrono::milliseconds(2);
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   while (lab.step()) {
+    faults.notice();
     if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
@@ -121,6 +123,20 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
                                       {"node", "lab"},
                                       {"kind", note.kind},
                                       {"detail", scenario.topology.link_name(note.link)}};
+    text += line.dump() + "\n";
+  }
+  for (const OutsideFault& fault : lab.outside_faults()) {
+    const nlohmann::ordered_json line{
+        {"t_ps", fault.t.ps()}, {"node", "lab"}, {"kind", "outside_fault"}, {"detail", fault.what}};
+    text += line.dump() + "\n";
+  }
+  for (const PowerNote& note : lab.power_notes()) {
+    const nlohmann::ordered_json line{
+        {"t_ps", note.t.ps()},
+        {"node", "lab"},
+        {"kind", "process_replaced"},
+        {"detail", fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
+                               note.killed, note.started)}};
     text += line.dump() + "\n";
   }
   netio::write_file(folder.path / "events" / "lab.jsonl", text);
@@ -163,8 +179,9 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
+/// `happened` gets the scenario with what others did to the lab, if they did.
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
-                      RunResult& result) {
+                      RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
   LiveLab lab(scenario.topology, live_options(scenario, options, folder));
   result.bring_up_seconds = seconds_since(start);
@@ -175,7 +192,13 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   }
   start = SteadyClock::now();
   lab.start();
-  follow(scenario, options, lab);
+  LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
+  follow(scenario, options, lab, faults);
+  if (faults.changed()) {
+    happened = scenario;
+    happened->faults = faults.book().faults();
+    happened->schedule = lab.schedule();
+  }
   result.run_seconds = seconds_since(start);
   const DilationReport dilation = lab.dilation_report();
 
@@ -207,8 +230,18 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
                        });
 }
 
+void write_scenario(const Scenario& scenario, const RunFolder& folder) {
+  write_resolved_scenario(scenario, folder.path / "scenario.yaml");
+  write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
+}
+
 /// What no world can do is said before a folder is made.
 void check_options(const Scenario& scenario, const RunOptions& options) {
+  if (scenario.end == FabricTime::never()) {
+    throw InputError(scenario.name +
+                     ": found \"end: never\": expected an instant; only a lab of "
+                     "'mrclab up' goes on without end");
+  }
   if (options.world == World::kLive && scenario.payload_elided) {
     throw InputError(scenario.name + ": found \"payload: elided\": expected real, or --world sim");
   }
@@ -231,16 +264,17 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   check_options(scenario, options);
   RunResult result;
   result.folder = make_run_folder(options.runs_root, scenario.name);
-  write_resolved_scenario(scenario, result.folder.path / "scenario.yaml");
-  write_fault_schedule(scenario.schedule, scenario.topology, result.folder.path / "faults.jsonl");
+  write_scenario(scenario, result.folder);
+  std::optional<Scenario> happened;
   WorldOutcome outcome = options.world == World::kLive
-                             ? run_live(scenario, options, result.folder, result)
+                             ? run_live(scenario, options, result.folder, result, happened)
                              : run_sim(scenario, options, result.folder);
+  if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
-  analysis::RunInputs inputs =
-      run_inputs(scenario, std::string(name_of(options.world)), std::move(outcome));
+  analysis::RunInputs inputs = run_inputs(happened ? *happened : scenario,
+                                          std::string(name_of(options.world)), std::move(outcome));
   inputs.captures = analysis::captures_in(result.folder.captures());
   inputs.records = analysis::records_in(result.folder.history());
   inputs.events = result.folder.path / "events.jsonl";

@@ -116,7 +116,7 @@ std::string to_yaml(const Scenario& scenario) {
   text += list_text("faults", scenario.faults, [&](const faults::Fault& fault) {
     return faults::to_yaml(fault, scenario.topology);
   });
-  text += "end: " + exact(scenario.end) + "\n";
+  text += "end: " + (scenario.end == FabricTime::never() ? "never" : exact(scenario.end)) + "\n";
   text += list_text("expect", scenario.expect,
                     [](const auto& expect) { return analysis::to_yaml(expect); });
   return text;

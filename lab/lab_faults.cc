@@ -1,0 +1,176 @@
+#include "lab/lab_faults.h"
+
+#include <fmt/format.h>
+
+#include "lab/clock_text.h"
+#include "lab/queue_pairs.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr const char* kByHand = "by hand";
+
+/// A key or a value in YAML: a list or a map as it stands, anything else as one string.
+std::string yaml_value(const std::string& text) {
+  if (text.starts_with('[') || text.starts_with('{')) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' || c == '\t' ? ' ' : c;
+  }
+  return quoted + "\"";
+}
+
+/// There is no file whose lines and columns would mean anything.
+std::string without_position(const std::string& message) {
+  const bool placed = message.starts_with(std::string(kByHand) + ":");
+  return placed ? message.substr(message.find(": ") + 2) : message;
+}
+
+faults::FaultKind kind_of(const std::string& word) {
+  const std::optional<faults::FaultKind> kind = faults::find_fault(word);
+  if (kind) return *kind;
+  std::vector<std::string> known;
+  for (const faults::FaultInfo& fault : faults::all_faults()) known.emplace_back(fault.name);
+  throw InputError("found the fault " + in_quotes(word) + ": expected " + one_of(word, known));
+}
+
+}  // namespace
+
+LabFaults::LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
+                     uint64_t seed)
+    : lab_(lab),
+      topology_(topology),
+      book_(topology, std::move(scenario)),
+      names_(topology, seed) {}
+
+FabricTime LabFaults::instant_of(const FaultOrder& order) const {
+  const FabricTime open = lab_.next_open_instant();
+  if (!order.at) return open;
+  const FabricTime at = parse_instant(*order.at, topology_, lab_.now(), nullptr);
+  // What is asked for "from now on" is not late because the lab has moved on meanwhile.
+  if (at >= open || order.at->starts_with('+')) return std::max(at, open);
+  throw InputError(fmt::format("--at: found {}: the lab is at {} already", in_quotes(*order.at),
+                               microseconds(open)));
+}
+
+uint32_t LabFaults::break_it(const FaultOrder& order) {
+  const faults::FaultKind kind = kind_of(order.kind);
+  std::string text = "{";
+  for (const auto& [key, value] : order.body) {
+    text += yaml_value(key) + ": " + yaml_value(value) + ", ";
+  }
+  const FabricTime at = instant_of(order);
+  uint32_t number = 0;
+  try {
+    const YamlValue body = read_yaml_text(text + "}", kByHand).with_rtt(topology_.base_rtt);
+    number = book_.add({faults::parse_fault(kind, at, body, names_), FaultSource::kHand});
+  } catch (const InputError& error) {
+    throw InputError(order.kind + ": " + without_position(error.what()));
+  }
+  take_effect(at);
+  return number;
+}
+
+std::vector<uint32_t> LabFaults::heal(const std::string& word) {
+  const FabricTime at = lab_.next_open_instant();
+  const std::vector<uint32_t> chosen = book_.select(word, at);
+  for (const uint32_t number : chosen) book_.mend(number, at);
+  if (!chosen.empty()) take_effect(at);
+  return chosen;
+}
+
+void LabFaults::take_effect(FabricTime from) {
+  changed_ = true;
+  lab_.replace_schedule(book_.schedule(), from);
+}
+
+void LabFaults::notice() {
+  const auto& seen = lab_.outside_faults();
+  if (noticed_ == seen.size()) return;
+  from_ = lab_.next_open_instant();
+  bool booked = false;
+  for (; noticed_ < seen.size(); ++noticed_) {
+    switch (seen[noticed_].kind) {
+      case OutsideFault::Kind::kLinkDown:
+      case OutsideFault::Kind::kLinkUp: booked |= notice_link(seen[noticed_]); break;
+      case OutsideFault::Kind::kDied:
+      case OutsideFault::Kind::kStoodStill: booked |= notice_process(seen[noticed_]); break;
+      case OutsideFault::Kind::kOther: break;
+    }
+  }
+  if (booked) take_effect(from_);
+}
+
+std::optional<uint32_t> LabFaults::book_outside(const OutsideFault& outside, std::string_view kind,
+                                                std::string_view key,
+                                                const std::vector<std::string>& names) {
+  if (names.empty()) return std::nullopt;
+  const std::string text = fmt::format("{{{}: [\"{}\"]}}", key, fmt::join(names, "\", \""));
+  try {
+    return book_.add({faults::parse_fault(kind_of(std::string(kind)), from_,
+                                          read_yaml_text(text, "outside"), names_),
+                      FaultSource::kOutside, outside.what});
+  } catch (const InputError&) {  // more than a fault, or the book, has room for
+    return std::nullopt;
+  }
+}
+
+bool LabFaults::notice_link(const OutsideFault& outside) {
+  const LinkId link = topology_.port(outside.port).link;
+  const auto known = set_down_.find(link);
+  if (outside.kind == OutsideFault::Kind::kLinkDown && known == set_down_.end()) {
+    const auto number = book_outside(outside, "link_down", "link", {topology_.link_name(link)});
+    if (number) set_down_[link] = *number;
+    return number.has_value();
+  }
+  if (outside.kind == OutsideFault::Kind::kLinkUp && known != set_down_.end()) {
+    book_.mend(known->second, from_);
+    set_down_.erase(known);
+    return true;
+  }
+  return false;
+}
+
+bool LabFaults::notice_process(const OutsideFault& outside) {
+  std::vector<std::string> hosts, host_links, switches;
+  for (const NodeSite& site : topology_.nodes) {
+    if (lab_.plan().process_of_node[site.id.value] != outside.process) continue;
+    if (site.role != NodeRole::kHost) {
+      switches.push_back(site.name);
+      continue;
+    }
+    hosts.push_back(site.name);
+    for (const Port& port : site.ports) host_links.push_back(topology_.link_name(port.link));
+  }
+  if (outside.kind == OutsideFault::Kind::kDied) {
+    book_outside(outside, "switch_crash", "switch", switches);
+    book_outside(outside, "nic_dead", "host", hosts);
+  } else {
+    book_outside(outside, "switch_hang", "switch", switches);
+    book_outside(outside, "blackhole", "link", host_links);
+  }
+  return true;
+}
+
+nlohmann::json LabFaults::describe(uint32_t number) const {
+  const BookedFault& entry = book_.entries().at(number);
+  const FabricTime last_heal = faults::interval_of(entry.fault, topology_).last_heal;
+  nlohmann::json line{{"number", number},
+                      {"stage", name_of(book_.stage(number, lab_.now()))},
+                      {"source", name_of(entry.source)},
+                      {"kind", faults::name_of(entry.fault)},
+                      {"fault", faults::describe(entry.fault, topology_)},
+                      {"at_ps", entry.fault.at.ps()}};
+  if (last_heal != FabricTime::never()) line["until_ps"] = last_heal.ps();
+  if (!entry.noticed.empty()) line["noticed"] = entry.noticed;
+  return line;
+}
+
+nlohmann::json LabFaults::describe_all() const {
+  nlohmann::json all = nlohmann::json::array();
+  for (uint32_t i = 0; i < book_.entries().size(); ++i) all.push_back(describe(i));
+  return all;
+}
+
+}  // namespace mrclab::lab
