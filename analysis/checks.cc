@@ -115,6 +115,9 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
     if (!in_.faults[i].healed()) {
       ++open;
       if (why.empty()) why = fault_name(i) + " was not undone";
+    } else if (missing > 0 && work_lost()) {
+      if (unsure.empty())
+        unsure = fault_name(i) + ": not all wires are used again, nor all work done";
     } else if (missing > 0) {
       ++open;
       if (why.empty()) {

@@ -61,13 +61,8 @@ CheckResult Judge::operator()(const ExpectGoodputBack& expected) const {
     return passed(check);
   }
   if (!heal) return unjudged(check, "not every fault was undone");
-  if (!in_.evidence.events().failures().empty()) {
-    return unjudged(check, "queue pairs failed, and their work will not come back");
-  }
-  for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
-    if (lost_power(host, m.end))
-      return unjudged(check, host_name(host) + " lost its work with its power");
-  }
+  if (work_lost())
+    return unjudged(check, "queue pairs or hosts are gone, and their work with them");
   if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
   const std::optional<FabricTime> back =
       recovery_time(m, *heal, share_of(m.baseline.rate, expected.to));
@@ -96,6 +91,15 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
 
   std::set<std::pair<uint32_t, Qpn>> dead;
   for (const QpFailure& failure : events.failures()) dead.insert({failure.host, failure.qp});
+  // Toward a host that lost its power nothing comes back either.
+  for (const HostReport& report : in_.hosts.hosts) {
+    const auto node = in_.topology.find_node(report.host);
+    for (const QueueReport& queue : report.queues) {
+      if (node && lost_power(queue.peer, m.end)) {
+        dead.insert({in_.topology.node(*node).index, queue.qp});
+      }
+    }
+  }
   std::vector<bool> without_power;
   for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
     without_power.push_back(lost_power(host, m.end));

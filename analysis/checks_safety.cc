@@ -133,6 +133,15 @@ bool Judge::lost_power(uint32_t host, FabricTime until) const {
   });
 }
 
+bool Judge::work_lost() const {
+  if (!in_.evidence.events().failures().empty()) return true;
+  for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
+    if (lost_power(host, in_.measurements.end)) return true;
+  }
+  return std::any_of(in_.hosts.hosts.begin(), in_.hosts.hosts.end(),
+                     [](const HostReport& host) { return host.qps_in_error > 0; });
+}
+
 CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
   CheckResult check;
   check.unit = "packets";

@@ -62,6 +62,8 @@ class Judge {
   FabricTime first_fault() const;
   /// Was the host ever without power up to then? Its work and its word about it are gone.
   bool lost_power(uint32_t host, FabricTime until) const;
+  /// Work that nobody can ask to come back: its queue pairs failed, or its host lost its power.
+  bool work_lost() const;
   /// When the last fault was undone; empty if one was not, or there is none.
   std::optional<FabricTime> last_heal() const;
   FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }

@@ -142,9 +142,9 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
     if (!path || !matcher.crosses(flow.source, flow.destination, *path)) continue;
     data_before = data_before || t.start < first_down;
     data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);
+    if (data_before && data_after) return Regained::kYes;
   }
   if (data_before) {
-    if (data_after) return Regained::kYes;
     return chances >= kExpectedUses * matcher.paths() ? Regained::kNo : Regained::kNobodySent;
   }
   if (!control_on(matcher, FabricTime::zero(), first_down)) return Regained::kNotUsedBefore;

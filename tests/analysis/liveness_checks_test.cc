@@ -124,6 +124,16 @@ TEST_CASE("evs_good asks nothing of a queue pair that failed") {
   CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);
 }
 
+TEST_CASE("evs_good asks nothing of a queue pair whose peer lost its power") {
+  Story story("dead-peer");
+  story.ev(410, "assumed_bad");
+  story.run.inputs.schedule = {{us(405), HostState{story.topology.host(2), HostWork::kDown}}};
+  story.run.inputs.hosts.hosts[0].queues.push_back({Qpn{1}, Qpn{9}, 3});
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kFail);
+  story.run.inputs.hosts.hosts[0].queues[0].peer = 2;
+  CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);
+}
+
 TEST_CASE("queues_empty fails when every packet to a port that is not busy waits") {
   Story story("queues");
   CHECK(story.result(ExpectQueuesEmpty{}) == Result::kPass);

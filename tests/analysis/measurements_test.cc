@@ -320,5 +320,47 @@ TEST_CASE("a schedule of effects becomes outages of wires, per fault") {
   CHECK(spans[1].impairments == std::vector<Impairment>{{p.in, us(30), FabricTime::never()}});
 }
 
+TEST_CASE("a switch that hangs impairs all wires into it; what breaks no wire impairs none") {
+  const Topology topology = test::quad();
+  const auto us = [](int64_t n) { return FabricTime::from_us(n); };
+  const NodeId t0 = topology.t0(0, 0), host = topology.host(1);
+  const std::vector<ScheduledEffect> schedule{
+      {us(10), SwitchState{t0, SwitchWork::kHung}, 0, 0, false},
+      {us(15), SwitchTrim{t0, true}, 1, 1, false},
+      {us(15), HostState{host, HostWork::kPaused}, 2, 2, false},
+      {us(16), HostBurst{host, topology.host(0), {1000}}, 3, 3, false},
+      {us(20), SwitchState{t0, SwitchWork::kForwarding}, 4, 0, true},
+      {us(25), SwitchTrim{t0, false}, 5, 1, true}};
+  const std::vector<FaultName> names{
+      {"a", "switch_hang"}, {"b", "trim_off"}, {"c", "host_pause"}, {"d", "incast"}};
+  const auto spans = fault_spans(topology, names, schedule, us(800));
+  REQUIRE(spans[0].impairments.size() == topology.node(t0).ports.size());
+  for (const Impairment& i : spans[0].impairments) {
+    CHECK(topology.wire(i.wire).to.node == t0);
+    CHECK(i.from == us(10));
+    CHECK(i.until == us(20));
+  }
+  CHECK(spans[0].healed_at == us(20));
+  for (size_t i = 1; i < 4; ++i) CHECK(spans[i].impairments.empty());
+  CHECK(spans[1].healed_at == us(25));
+  CHECK_FALSE(spans[2].healed());  // still paused
+  CHECK(spans[3].healed());        // it happened once; there is nothing to undo
+}
+
+TEST_CASE("where two faults overlap on a wire, the effect that ends both heals both") {
+  const Topology topology = test::quad();
+  const WireId wire = topology.port(*topology.find_port("h2:p0")).out;
+  const auto us = [](int64_t n) { return FabricTime::from_us(n); };
+  // The first holds it from 10 to 30, the second from 20 to 40: states change at 10 and 40 only.
+  const std::vector<ScheduledEffect> schedule{{us(10), WireState{wire, false}, 0, 0, false},
+                                              {us(40), WireState{wire, true}, 1, 1, true}};
+  const std::vector<FaultName> names{{"first", "blackhole"}, {"second", "blackhole"}};
+  const auto spans = fault_spans(topology, names, schedule, us(800));
+  CHECK(spans[0].healed_at == us(40));
+  CHECK(spans[0].heals);
+  CHECK(spans[1].healed_at == us(40));
+  CHECK(spans[0].impairments == std::vector<Impairment>{{wire, us(10), us(40)}});
+}
+
 }  // namespace
 }  // namespace mrclab::analysis
