@@ -27,7 +27,7 @@ constexpr const char* kStory =
     "fabric: {name: f, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, propagation: 50ns, "
     "switch_latency: 100ns, host_latency: 100ns}\n"
     "end: 600us\n"
-    "workload:\n  - permutation: {hosts: all, load: 40%, message: 20000B, shift: 2}\n"
+    "workload:\n  - permutation: {hosts: all, load: 40%, message: 4000B, shift: 2}\n"
     "faults:\n"
     "  - {at: 150us, link_down: {link: \"p0.t0-0:u1\", for: 20us}}\n"
     "  - {at: 160us, wire_loss: {link: \"h1:p1\", direction: up, loss: 5%, for: 20us}}\n"
