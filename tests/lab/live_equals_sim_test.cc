@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "fabric/fabric_file.h"
@@ -126,13 +127,18 @@ RunResult run_live(const test::TemporaryRuns& runs, const Scenario& scenario,
 
 }  // namespace
 
-TEST_CASE("every random scenario is a valid one, and the same for its seed") {
+TEST_CASE(
+    "every random scenario is a valid one, the same for its seed, and has any kind of fault") {
+  std::set<faults::FaultKind> drawn;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const std::string text = test::random_scenario(seed);
     CAPTURE(text);
     CHECK(text == test::random_scenario(seed));
-    CHECK_NOTHROW(parse_scenario(read_yaml_text(text, "random.yaml")));
+    Scenario scenario;
+    CHECK_NOTHROW(scenario = parse_scenario(read_yaml_text(text, "random.yaml")));
+    for (const faults::Fault& fault : scenario.faults) drawn.insert(fault.kind);
   }
+  CHECK(drawn.size() == faults::kFaultKinds);
 }
 
 TEST_SUITE("root: live = sim") {

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "faults/fault_kind.h"
 #include "tests/support/sample_frames.h"
 
 namespace mrclab::test {
@@ -132,41 +133,108 @@ std::string port_with_light(Numbers& n, const Shape& shape) {
   return Text{"p{}.t0-{}:u{}", plane, n.below(shape.t0), n.below(shape.t1)}.value;
 }
 
+/// "p1.t0-0", or of a fabric that has them also "p1.t1-0".
+std::string some_switch(Numbers& n, const Shape& shape) {
+  const uint32_t plane = n.below(shape.planes);
+  if (shape.t1 == 0 || n.flip()) return Text{"p{}.t0-{}", plane, n.below(shape.t0)}.value;
+  return Text{"p{}.t1-{}", plane, n.below(shape.t1)}.value;
+}
+
+/// "link: \"h0:p1\", direction: up"
+std::string some_wires(Numbers& n, const Shape& shape) {
+  return Text{"link: \"{}\", direction: {}", port_with_light(n, shape),
+              one_of(n, std::array{"up", "down", "both"})}
+      .value;
+}
+
+std::string some_loss(Numbers& n) {
+  switch (n.below(3)) {
+    case 0: return Text{"loss: {}%", 1 + n.below(40)}.value;
+    case 1:
+      return Text{"loss: {}%, burst: {}, gap: {}", 20 + n.below(81), 1 + n.below(20),
+                  1 + n.below(100)}
+          .value;
+    default: return Text{"every: {}", 1 + n.below(30)}.value;
+  }
+}
+
+/// Target and settings of a fault of this kind, without `for`.
+std::string fault_body(Numbers& n, const Shape& shape, faults::FaultKind kind) {
+  using Kind = faults::FaultKind;
+  const auto wires = [&](const Text& settings) {
+    return some_wires(n, shape) + ", " + settings.value;
+  };
+  const auto host = [&] { return Text{"host: h{}", n.below(shape.hosts())}.value; };
+  const auto optic = [&] {
+    return Text{"optic: \"p{}.t0-{}:o0\"", n.below(shape.planes), n.below(shape.t0)}.value;
+  };
+  const uint32_t t0 = n.below(shape.t0), plane = n.below(shape.planes);
+  // A T0 with one host and one uplink still has two ports.
+  const std::string route = Text{"\"p{}.t0-{}:d0\"", plane, t0}.value;
+  const std::string other = Text{"\"p{}.t0-{}:u0\"", plane, t0}.value;
+  switch (kind) {
+    case Kind::kLinkDown: return Text{"link: \"{}\"", port_with_light(n, shape)}.value;
+    case Kind::kBlackhole: return some_wires(n, shape);
+    case Kind::kWireLoss:
+      if (n.below(3) == 0) return wires(Text{"carrier: lost"});
+      return Text{"{}, {}", some_wires(n, shape), some_loss(n)}.value;
+    case Kind::kBitErrors: {
+      const Text rate{"rate: {}e-{}", 1 + n.below(9), 5 + n.below(3)};
+      return n.flip() ? wires(rate) : "switch: " + some_switch(n, shape) + ", " + rate.value;
+    }
+    case Kind::kDelay:
+      return wires(Text{"by: {}ns, up_to: {}ns", 1 + n.below(9'000), 1 + n.below(3'000)});
+    case Kind::kJitter: return wires(Text{"up_to: {}ns", 1 + n.below(9'000)});
+    case Kind::kReorder:
+      return wires(Text{"share: {}%, by: {}ns", 1 + n.below(60), 1 + n.below(9'000)});
+    case Kind::kDuplicate: return wires(Text{"share: {}%", 1 + n.below(100)});
+    case Kind::kRate: return wires(Text{"to: {}Gb/s", 1 + n.below(120)});
+    case Kind::kOpticGlitch:
+      return Text{"{}, down: {}us, stagger: {}us", optic(), 2 + n.below(20), n.below(6)}.value;
+    case Kind::kOpticDead: return optic();
+    case Kind::kFlap:
+      return Text{"link: \"{}\", count: {}, down: {}us, up: {}us, up_to: {}ns",
+                  port_with_light(n, shape),
+                  1 + n.below(4),
+                  1 + n.below(8),
+                  1 + n.below(8),
+                  1 + n.below(3'000)}
+          .value;
+    case Kind::kPortDown: return Text{"port: \"{}\"", port_with_light(n, shape)}.value;
+    case Kind::kNicDead: return host();
+    case Kind::kSwitchReboot:
+      return Text{"switch: {}, down: {}us, reload: {}us", some_switch(n, shape), 1 + n.below(15),
+                  n.below(10)}
+          .value;
+    case Kind::kSwitchWrongRoute: return "route: " + route + ", to: " + other;
+    case Kind::kSwitchMissingRoute: return "route: " + route;
+    case Kind::kStaleTable: return "route: [" + route + ", " + other + "]";
+    case Kind::kSwitchHang:
+    case Kind::kSwitchCrash:
+    case Kind::kTrimOff:
+    case Kind::kEcnOff:
+    case Kind::kEcnAlways: return "switch: " + some_switch(n, shape);
+    case Kind::kBuffer:
+      return Text{"switch: {}, lost: {}%", some_switch(n, shape), 1 + n.below(100)}.value;
+    case Kind::kPlaneDown: return Text{"plane: p{}", n.below(shape.planes)}.value;
+    case Kind::kHostPause: return host();
+    case Kind::kHostRestart: return Text{"{}, down: {}us", host(), 1 + n.below(20)}.value;
+    case Kind::kLossyEv:
+      return Text{"{}, path: \"p{}/*\", loss: {}%", host(), plane, 1 + n.below(100)}.value;
+    case Kind::kIncast: return Text{"{}, size: {}KiB", two_hosts(n, shape), 1 + n.below(64)}.value;
+    case Kind::kDenylist: return Text{"{}, path: \"p{}/*\"", host(), plane}.value;
+  }
+  return "";
+}
+
 std::string fault_text(Numbers& n, const Shape& shape, uint32_t end_us) {
   const uint32_t at = 3 + n.below(end_us / 2);
   const std::string duration = n.below(4) == 0 ? "" : Text{", for: {}us", 2 + n.below(30)}.value;
-  switch (n.below(5)) {
-    case 0:
-      return Text{"{{at: {}us, link_down: {{link: \"{}\"{}}}}}", at, port_with_light(n, shape),
-                  duration}
-          .value;
-    case 1:
-      return Text{"{{at: {}us, wire_loss: {{link: \"{}\", direction: {}, loss: {}%{}}}}}",
-                  at,
-                  port_with_light(n, shape),
-                  one_of(n, std::array{"up", "down"}),
-                  1 + n.below(40),
-                  duration}
-          .value;
-    case 2:
-      return Text{"{{at: {}us, wire_loss: {{link: \"{}\", direction: {}, carrier: lost{}}}}}", at,
-                  port_with_light(n, shape), one_of(n, std::array{"up", "down"}), duration}
-          .value;
-    case 3:
-      return Text{
-          "{{at: {}us, optic_glitch: {{optic: \"p{}.t0-{}:o0\", down: {}us, stagger: "
-          "{}us}}}}",
-          at,
-          n.below(shape.planes),
-          n.below(shape.t0),
-          2 + n.below(20),
-          n.below(6)}
-          .value;
-    default:
-      return Text{"{{at: {}us, denylist: {{host: h{}, path: \"p{}/*\"{}}}}}", at,
-                  n.below(shape.hosts()), n.below(shape.planes), duration}
-          .value;
-  }
+  const faults::FaultInfo& kind = faults::all_faults()[n.below(faults::kFaultKinds)];
+  const std::string body = fault_body(n, shape, kind.kind);
+  return Text{"{{at: {}us, {}: {{{}{}}}}}", at, kind.name, body,
+              kind.takes(faults::Parameter::kFor) ? duration : ""}
+      .value;
 }
 
 }  // namespace
