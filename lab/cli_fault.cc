@@ -130,12 +130,12 @@ void add_fault_verbs(CLI::App& app, CliResult& result) {
 
   auto what = std::make_shared<std::string>();
   CLI::App* heal = app.add_subcommand("heal", "Mend what is broken in a lab that stays");
-  heal->add_option("WHAT", *what,
-                   "a number (inspect --faults), a kind, a pattern of targets; all: also what is "
-                   "to come (default: all that is in force)");
+  heal->add_option("WHAT", *what, "number (inspect --faults), kind, pattern of targets, or all");
   heal->add_option("--lab", options->lab, "which lab (default: the only one)");
   heal->add_flag("--json", options->as_json, "as JSON");
-  heal->footer("Example: sudo mrclab heal 'p0.t0-*'");
+  heal->footer(
+      "Without WHAT: all that is in force; with all: what is to come as well. What others did\n"
+      "with their own tools is theirs to undo.\nExample: sudo mrclab heal 'p0.t0-*'");
   heal->callback([options, what, &result] {
     result.code = heal_command(options->lab, *what, options->as_json);
   });
