@@ -7,6 +7,7 @@
 
 #include "fabric/yaml.h"
 #include "lab/cli_clock.h"
+#include "lab/cli_import.h"
 #include "lab/completion.h"
 #include "lab/doctor.h"
 #include "lab/validate.h"
@@ -74,6 +75,7 @@ int cli_main(int argc, char** argv) {
   add_transport_verb(app, result);
   add_perf_verbs(app, result);
   add_plan_verb(app, result);
+  add_import_verb(app, result);
   add_machine_verbs(app, result);
   try {
     const int code = parse_and_run(app, argc, argv);

@@ -23,8 +23,8 @@ CommandResult mrclab(std::vector<std::string> words) {
 }
 
 const std::vector<std::string> kVerbs = {
-    "demo",     "run",    "up",      "down",       "ls",        "inspect", "exec",  "shell",
-    "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan"};
+    "demo",   "run",     "up",         "down",      "ls",   "inspect", "exec", "shell", "validate",
+    "doctor", "version", "completion", "transport", "perf", "clock",   "plan", "import"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
