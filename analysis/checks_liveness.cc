@@ -198,7 +198,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     const Packet& packet = history.packets()[attempt.packet];
     const Flow& flow = history.flows()[packet.flow];
     const std::optional<Path> path = path_of(attempt.ev);
-    if (!path || path->plane >= in_.topology.planes) continue;
+    if (!path || !has_path(in_.topology, flow.source, flow.destination, *path)) continue;
     PortLoad& port = ports[{flow.destination, path->plane}];
     const Bytes length = wire_length({packet.payload + kWriteHeaderBytes});
     const FabricTime idle = idle_transit(

@@ -23,6 +23,13 @@ inline std::vector<Path> paths_between(const Topology& topology, uint32_t source
   return paths;
 }
 
+/// Does the fabric have this path between these two? (An EV in a capture may say anything.)
+inline bool has_path(const Topology& topology, uint32_t source, uint32_t destination, Path path) {
+  const bool local = topology.host_row(source) == topology.host_row(destination);
+  return source != destination && path.plane < topology.planes &&
+         (local ? path.uplink == kT0LocalUplink : path.uplink < topology.t1_per_plane);
+}
+
 /// In the order of travel; `path` is one of paths_between.
 inline std::vector<WireId> wires_of(const Topology& topology, uint32_t source, uint32_t destination,
                                     Path path) {

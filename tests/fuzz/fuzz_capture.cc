@@ -48,11 +48,34 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fault.impairments = impairments_of_links(topology, links, fault.start, FabricTime::from_us(40));
   const Measurements m = measure(topology, history, std::span{&fault, 1}, FabricTime::from_us(1),
                                  FabricTime::from_us(100));
-  const std::vector<Expectation> expectations{ExpectNoQpError{}, ExpectMemoryIntact{},
-                                              ExpectHealed{}, ExpectDetect{FabricTime::from_us(5)},
-                                              ExpectRecover{FabricTime::from_us(50)}};
+  const FabricTime us = FabricTime::from_us(1);
+  const std::vector<Expectation> expectations{
+      ExpectNoQpError{},
+      ExpectMemoryIntact{},
+      ExpectHealed{},
+      ExpectDetect{us * 5},
+      ExpectRecover{us * 50},
+      ExpectLeave{us * 5},
+      ExpectPlacedOnce{},
+      ExpectNoSilentLoss{},
+      ExpectInOrder{},
+      ExpectNoQpErrorWhileAPathLives{},
+      ExpectAccounted{},
+      ExpectSteady{},
+      ExpectGoodputBack{},
+      ExpectEvsGood{},
+      ExpectQueuesEmpty{},
+      ExpectGap{us * 10},
+      ExpectSamples{{}, FabricTime::never(), us * 5, Probability{900'000'000}},
+      ExpectLatency{"h0", "h1", us},
+      ExpectFairness{},
+      ExpectLossesPerQp{},
+      ExpectAffectedQps{},
+      ExpectCompletionTime{}};
   const HostReports hosts;
-  MUST(run_checks(expectations, {topology, history, m, std::span{&fault, 1}, hosts}).size() ==
-       expectations.size());
+  const Evidence evidence(topology, {}, us * 100);
+  MUST(run_checks(expectations,
+                  {topology, history, m, std::span{&fault, 1}, hosts, evidence, {}, {}, us * 100})
+           .size() == expectations.size());
   return 0;
 }
