@@ -32,6 +32,7 @@ struct PathState {
 std::optional<FabricTime> Judge::last_heal() const {
   FabricTime last;
   for (const FaultSpan& fault : in_.faults) {
+    if (fault.start == FabricTime::never()) continue;  // others held all that it would have broken
     if (!fault.healed()) return std::nullopt;
     last = std::max(last, fault.healed_at);
   }
@@ -120,6 +121,14 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   FabricTime latest = *heal;  // the last return of a value that the faults had taken
   for (const PathNews& news : events.paths()) {
     if (dead.contains({news.host, news.qp}) || without_power[news.host]) continue;
+    if (!news.ev && news.usable) {
+      // A plane that comes back starts with all its values GOOD; of each of them nobody says so.
+      for (auto& [key, value] : states) {
+        const auto& [host, qp, plane, ev] = key;
+        const bool of_it = host == news.host && qp == news.qp && plane == news.plane && ev;
+        if (of_it && !value.denied) value.usable = true;
+      }
+    }
     PathState& state = states[{news.host, news.qp, news.plane, news.ev}];
     const bool bad_by_fault = !state.usable && state.since <= *heal + m.window();
     if (news.usable && bad_by_fault) latest = std::max(latest, news.t);

@@ -141,6 +141,7 @@ BitRate share_of(BitRate rate, Probability share) {
 }
 
 std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start, BitRate target) {
+  if (start >= m.end) return std::nullopt;  // also of a fault that had no effect at all
   const FabricTime window = m.window();
   const FabricTime first_whole = start + window;  // the first window that lies behind the start
   if (first_whole > m.end) return std::nullopt;
