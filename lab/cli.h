@@ -18,6 +18,7 @@ void add_lab_verbs(CLI::App& app, CliResult& result);    ///< up, down, ls, insp
 void add_fault_verbs(CLI::App& app, CliResult& result);  ///< fault, heal
 void add_node_verbs(CLI::App& app, CliResult& result);   ///< exec, shell
 void add_run_verbs(CLI::App& app, CliResult& result);    ///< demo, run
+void add_chaos_verbs(CLI::App& app, CliResult& result);  ///< chaos, replay, shrink
 void add_diff_verb(CLI::App& app, CliResult& result);    ///< diff
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, completion

@@ -67,6 +67,7 @@ int cli_main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("mrclab ") + MRCLAB_VERSION);
   CliResult result;
   add_run_verbs(app, result);
+  add_chaos_verbs(app, result);
   add_diff_verb(app, result);
   add_lab_verbs(app, result);
   add_fault_verbs(app, result);

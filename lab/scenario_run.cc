@@ -13,6 +13,7 @@
 #include "lab/run_inputs.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
+#include "netio/schedule_file.h"
 
 namespace mrclab::lab {
 namespace {
@@ -233,6 +234,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
+  netio::write_schedule_file(scenario.schedule, folder.path / "schedule.txt");
 }
 
 /// What no world can do is said before a folder is made.

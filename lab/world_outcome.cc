@@ -8,11 +8,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "endpoint/host_node.h"
-#include "lab/sim_world.h"
+#include "lab/simulation.h"
 #include "netio/file_descriptor.h"
 #include "netio/run_recorder.h"
-#include "switchd/switch_node.h"
 
 namespace mrclab::lab {
 namespace {
@@ -144,41 +142,15 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
         topology, site.id, scenario.stop(), captured ? &capture : nullptr, passed,
         &events[SimWorld::shard_of(topology, site.id, options.threads)], records.get()));
   }
-  const std::vector<endpoint::ConnectionPlan> connections =
-      endpoint::plan_connections(topology, scenario.workload, scenario.seed);
-  endpoint::HostConfig host_config;
-  host_config.transport = endpoint::make_profile(scenario.transport, topology);
-  host_config.workloads = scenario.workload;
-  host_config.end = scenario.end;
-  host_config.payload_elided = scenario.payload_elided;
-  host_config.connections = &connections;
-  SimWorld world(
-      topology,
-      {.seed = scenario.seed,
-       .schedule = scenario.schedule,
-       .room = scenario.payload_elided ? kHeaderRoom : FrameRoom{},
-       .threads = options.threads},
-      [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
-        if (topology.node(environment.self).role == NodeRole::kHost) {
-          return std::make_unique<endpoint::HostNode>(environment, host_config);
-        }
-        return std::make_unique<switchd::SwitchNode>(environment);
-      },
-      [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
-
-  const FabricTime step = std::max(scenario.stop() / 100, FabricTime::from_ns(1));
-  for (FabricTime t = step; world.now() < scenario.stop(); t += step) {
-    world.run_until(std::min(t, scenario.stop()));
-    if (!go_on(world.now())) break;
-  }
+  Simulation simulation(scenario, options.threads,
+                        [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
+  simulation.run(go_on);
 
   WorldOutcome outcome;
-  for (const NodeSite& site : topology.nodes) {
-    const auto streams = recorders[site.id.value]->history().streams();
+  outcome.hosts = simulation.hosts();
+  for (const auto& recorder : recorders) {
+    const auto streams = recorder->history().streams();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
-    if (site.role != NodeRole::kHost) continue;
-    const auto& host = dynamic_cast<const endpoint::HostNode&>(world.node(site.id));
-    outcome.hosts.hosts.push_back(host_report(site.name, host));
   }
   capture.close();
   for (netio::EventLog& log : events) log.flush();

@@ -1,0 +1,36 @@
+#pragma once
+// Faults out of a seed: what chaos lets happen. Swarm style (Groce et al., "Swarm testing", 2012):
+// each seed switches a random half of the kinds off, for a kind that is always there hides what the
+// others do alone. A pure function of the topology and the options.
+//
+// Every kind of the table in fault_kind.h takes part: its targets are drawn by their form, its
+// parameters from the ranges in generator.cc. A draw that would not be survivable is put back
+// (survival.h), except in one seed of kUnsurvivableOneIn, which may break everything and says so.
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "faults/fault.h"
+
+namespace mrclab::faults {
+
+inline constexpr uint32_t kMaxDrawnFaults = 8;
+inline constexpr uint64_t kUnsurvivableOneIn = 8;
+
+struct GeneratorOptions {
+  uint64_t seed = 0;
+  FabricTime from;              ///< no fault before
+  FabricTime heal_by;           ///< at the latest everything is as built again
+  std::vector<uint32_t> hosts;  ///< whose traffic is to survive, by number
+};
+
+struct DrawnFaults {
+  std::vector<FaultKind> kinds;  ///< switched on
+  std::vector<Fault> faults;     ///< by time; of these kinds, not necessarily of all of them
+  bool survivable = true;        ///< by Outages::survivable
+};
+
+DrawnFaults draw_faults(const Topology& topology, const GeneratorOptions& options);
+
+}  // namespace mrclab::faults

@@ -1,0 +1,84 @@
+#include "faults/shrink.h"
+
+namespace mrclab::faults {
+namespace {
+
+/// Below this an outage is shorter than what a packet takes to cross a wire.
+constexpr int64_t kShortest = 100'000;  // ps
+
+class Simpler {
+ public:
+  Simpler(const Fault& fault, const Topology& topology) : fault_(fault), topology_(topology) {}
+
+  std::vector<Fault> all() {
+    halve(&Targets::links);
+    halve(&Targets::wires);
+    halve(&Targets::optics);
+    if (info(fault_.kind).name != "stale_table") halve(&Targets::ports);  // one place off needs two
+    halve(&Targets::nodes);
+    halve(&Targets::planes);
+    halve(&Targets::evs);
+    for (const ParameterUse& use : info(fault_.kind).parameters) {
+      if (use.required || !fault_.settings.has(use.parameter)) continue;
+      if (!may_go(use.parameter)) continue;
+      Fault without = fault_;
+      without.settings.unset(use.parameter);
+      offer(std::move(without));
+    }
+    for (const ParameterUse& use : info(fault_.kind).parameters) lessen(use.parameter);
+    return std::move(simpler_);
+  }
+
+ private:
+  /// Its first half, then its second.
+  template <class List>
+  void halve(List Targets::*list) {
+    const List& all = fault_.targets.*list;
+    if (all.size() < 2) return;
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() + 1) / 2);
+    for (const List& half : {List(all.begin(), middle), List(middle, all.end())}) {
+      Fault with = fault_;
+      with.targets.*list = half;
+      offer(std::move(with));
+    }
+  }
+
+  /// Without it the fault would be another one, not a smaller one.
+  bool may_go(Parameter parameter) const {
+    if (parameter == Parameter::kFor) return false;  // it would never heal
+    return fault_.kind != FaultKind::kWireLoss;      // loss, every, carrier: ways to lose frames
+  }
+
+  void lessen(Parameter parameter) {
+    const auto value = fault_.settings.get(parameter);
+    if (!value) return;
+    const ParameterInfo& about = info(parameter);
+    // More of these is less of a fault; and a seed or a word is no amount.
+    if (parameter == Parameter::kGap || parameter == Parameter::kEvery ||
+        parameter == Parameter::kTo || parameter == Parameter::kUp ||
+        parameter == Parameter::kSeed || parameter == Parameter::kCarrier) {
+      return;
+    }
+    const int64_t least = about.quantity == Quantity::kTime ? kShortest : about.min;
+    if (*value / 2 < std::max(least, about.min)) return;
+    Fault with = fault_;
+    with.settings.set(parameter, *value / 2);
+    offer(std::move(with));
+  }
+
+  void offer(Fault fault) {
+    if (!holds_of(fault, topology_).empty()) simpler_.push_back(std::move(fault));
+  }
+
+  const Fault& fault_;
+  const Topology& topology_;
+  std::vector<Fault> simpler_;
+};
+
+}  // namespace
+
+std::vector<Fault> simpler(const Fault& fault, const Topology& topology) {
+  return Simpler(fault, topology).all();
+}
+
+}  // namespace mrclab::faults

@@ -1,0 +1,129 @@
+#include "faults/survival.h"
+
+#include <algorithm>
+
+#include "fabric/path.h"
+
+namespace mrclab::faults {
+Outages::Outages(const Topology& topology)
+    : topology_(&topology), wires_(topology.wires_list.size()), nodes_(topology.nodes.size()) {}
+
+void Outages::add(const std::vector<Hold>& holds) {
+  for (const Hold& hold : holds) add(hold);
+}
+
+void Outages::add(const Hold& hold) {
+  const Outage outage{hold.from, hold.until};
+  const auto breaks_node = [&](NodeId node) { nodes_[node.value].push_back(outage); };
+  std::visit(
+      [&](const auto& effect) {
+        using E = std::decay_t<decltype(effect)>;
+        if constexpr (std::is_same_v<E, WireState> || std::is_same_v<E, WireLoss> ||
+                      std::is_same_v<E, WireErrors>) {
+          wires_[effect.wire.value].push_back(outage);
+        } else if constexpr (std::is_same_v<E, PortCarrier>) {
+          wires_[topology_->port(effect.port).out.value].push_back(outage);
+        } else if constexpr (std::is_same_v<E, SwitchState> || std::is_same_v<E, SwitchErrors> ||
+                             std::is_same_v<E, SwitchRoute>) {
+          breaks_node(effect.node);
+        } else if constexpr (std::is_same_v<E, HostState>) {
+          host_lost_ = host_lost_ || effect.work == HostWork::kDown;  // a pause only delays
+        } else if constexpr (std::is_same_v<E, EvDenial>) {
+          const uint32_t toward = effect.toward.valid() ? effect.toward.value : kEverybody;
+          denials_[{effect.host.value, effect.ev, toward}].push_back(outage);
+        }
+      },
+      hold.effect);
+}
+
+void Outages::append_denials(const Denial& denial, std::vector<Outage>& out) const {
+  const auto found = denials_.find(denial);
+  if (found == denials_.end()) return;
+  out.insert(out.end(), found->second.begin(), found->second.end());
+}
+
+/// When the path is not counted on, ordered, without overlap.
+std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, uint32_t plane,
+                                                 uint32_t uplink) const {
+  std::vector<Outage> raw;
+  const auto append = [&](const std::vector<Outage>& more) {
+    raw.insert(raw.end(), more.begin(), more.end());
+  };
+  PortRef port{topology_->host(from), PortId{plane}};
+  append(nodes_[port.node.value]);
+  const auto step = [&](PortRef out) {
+    append(wires_[topology_->port(out).out.value]);
+    port = topology_->port(out).peer;
+    append(nodes_[port.node.value]);
+  };
+  step(port);
+  if (uplink != kT0LocalUplink) {
+    step({port.node, PortId{topology_->hosts_per_t0 + uplink}});
+    step({port.node, PortId{topology_->host_row(to)}});
+  }
+  step({port.node, PortId{topology_->host_downlink(to)}});
+  const EntropyValue ev = ev_of({plane, uplink});
+  append_denials({from, ev, kEverybody}, raw);
+  append_denials({from, ev, to}, raw);
+
+  std::sort(raw.begin(), raw.end(),
+            [](const Outage& a, const Outage& b) { return a.from < b.from; });
+  std::vector<Outage> merged;
+  for (const Outage& outage : raw) {
+    if (!merged.empty() && outage.from <= merged.back().until) {
+      merged.back().until = std::max(merged.back().until, outage.until);
+    } else {
+      merged.push_back(outage);
+    }
+  }
+  if (merged.empty()) return {};
+  Outage first = merged.front();
+  if (first.until != FabricTime::never()) {
+    first.until = first.until + (first.until - first.from) + topology_->base_rtt * kSettleRtts;
+  }
+  if (merged.size() == 1) return {first};
+  if (merged[1].from <= first.until) return {{first.from, FabricTime::never()}};
+  return {first, {merged[1].from, FabricTime::never()}};
+}
+
+bool Outages::pair_survives(uint32_t from, uint32_t to) const {
+  struct Edge {
+    FabricTime at;
+    int step;
+  };
+  std::vector<Edge> edges;
+  int paths = 0;
+  const bool local = topology_->host_row(from) == topology_->host_row(to);
+  for (uint32_t plane = 0; plane < topology_->planes; ++plane) {
+    for (uint32_t u = 0; u < (local ? 1 : topology_->t1_per_plane); ++u) {
+      const auto outages = outages_of(from, to, plane, local ? kT0LocalUplink : u);
+      if (outages.empty()) return true;
+      ++paths;
+      for (const Outage& outage : outages) {
+        edges.push_back({outage.from, 1});
+        if (outage.until != FabricTime::never()) edges.push_back({outage.until, -1});
+      }
+    }
+  }
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+    return a.at != b.at ? a.at < b.at : a.step > b.step;
+  });
+  int broken = 0;
+  for (const Edge& edge : edges) {
+    broken += edge.step;
+    if (broken == paths) return false;
+  }
+  return true;
+}
+
+bool Outages::survivable(const std::vector<uint32_t>& hosts) const {
+  if (host_lost_) return false;
+  for (const uint32_t from : hosts) {
+    for (const uint32_t to : hosts) {
+      if (from != to && !pair_survives(from, to)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace mrclab::faults

@@ -1,0 +1,47 @@
+#pragma once
+// Can the traffic of some hosts live through a set of faults? Yes, if between each two of them, in
+// both directions, some path works at every instant. A path does not work while a fault breaks one
+// of its wires or switches or takes it out of use, and not for a while after that: a transport that
+// believes it dead must first find out. Slower, later, reordered or doubled frames break nothing.
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "faults/fault.h"
+
+namespace mrclab::faults {
+
+/// What is broken when. Add the faults one by one and ask in between.
+class Outages {
+ public:
+  /// A path that has failed once is counted as broken for as long again as it was, and this time
+  /// (our choice: probes of a dead path become rarer the longer it is dead, and three must come
+  /// back); one that has failed twice for good (then ever more must come back).
+  static constexpr int64_t kSettleRtts = 32;
+
+  explicit Outages(const Topology& topology);
+  void add(const std::vector<Hold>& holds);
+  /// Hosts by number. Never if any host of the fabric lost its power: its work does not come back.
+  bool survivable(const std::vector<uint32_t>& hosts) const;
+
+ private:
+  struct Outage {
+    FabricTime from, until;
+  };
+  using Denial = std::tuple<uint32_t, EntropyValue, uint32_t>;  // host, value, toward or kEverybody
+  static constexpr uint32_t kEverybody = 0xFFFF'FFFF;
+  void add(const Hold& hold);
+  void append_denials(const Denial& denial, std::vector<Outage>& out) const;
+  std::vector<Outage> outages_of(uint32_t from, uint32_t to, uint32_t plane, uint32_t uplink) const;
+  bool pair_survives(uint32_t from, uint32_t to) const;
+
+  const Topology* topology_;                // never null; a pointer, so that this can be assigned
+  std::vector<std::vector<Outage>> wires_;  // by id
+  std::vector<std::vector<Outage>> nodes_;  // by id
+  std::map<Denial, std::vector<Outage>> denials_;
+  bool host_lost_ = false;
+};
+
+}  // namespace mrclab::faults

@@ -1,0 +1,38 @@
+#pragma once
+// The verb `chaos`: seeds to results, on as many processes as the machine has cores.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/chaos_result.h"
+#include "lab/chaos_scenario.h"
+#include "lab/scenario_run.h"
+
+namespace mrclab::lab {
+
+/// Runs the seed in the simulator, in memory, and judges it.
+SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed);
+
+/// How a run came out, as chaos says it.
+SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verdict);
+
+struct ChaosOptions {
+  std::string base;  ///< a fabric or a scenario; empty to merge
+  std::string seeds = "1-100";
+  std::string shard = "1/1";
+  World world = World::kSim;
+  uint32_t jobs = 0;                         ///< processes; 0: as many as cores
+  std::optional<std::string> json;           ///< write the report here; "-": to stdout
+  std::vector<std::filesystem::path> merge;  ///< join these reports instead
+  std::filesystem::path out = "runs";        ///< where the run folders of failing seeds go
+  uint32_t keep = 5;                         ///< so many failing seeds get a run folder
+};
+
+/// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, or (merge) missing. Throws InputError,
+/// Interrupted.
+int chaos_command(const ChaosOptions& options);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,102 @@
+#include "lab/chaos_scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "fabric/fabric_file.h"
+#include "faults/draws.h"
+#include "faults/schedule.h"
+#include "lab/chaos_workload.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr size_t kNameMax = 32;
+
+std::optional<std::filesystem::path> fabric_called(const std::string& word) {
+  try {
+    return find_fabric(word);
+  } catch (const NameError&) {
+    return std::nullopt;
+  }
+}
+
+ChaosBase scenario_base(const std::string& word, Scenario scenario) {
+  ChaosBase base{word, scenario.fabric, std::nullopt};
+  base.scenario = std::move(scenario);
+  return base;
+}
+
+/// What must hold however bad it was; the rest only if the transport had a way out. Of liveness
+/// what any amount of traffic can show: `healed` and `queues_empty` ask for a lot of it.
+std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
+  std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
+                                            analysis::ExpectSafety{}};
+  if (drawn.scenario.faults.empty()) return expect;
+  if (!drawn.survivable) return expect;
+  expect.emplace_back(analysis::ExpectNoQpError{});
+  expect.emplace_back(analysis::ExpectSteady{});
+  const FabricTime within = drawn.scenario.topology.base_rtt * (kLivenessRtts - kSlackRtts);
+  expect.emplace_back(analysis::ExpectGoodputBack{within});
+  expect.emplace_back(analysis::ExpectEvsGood{within});
+  return expect;
+}
+
+FabricTime whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }
+
+}  // namespace
+
+ChaosBase load_chaos_base(const std::string& word) {
+  const bool is_path = word.ends_with(".yaml") || word.find('/') != std::string::npos;
+  if (is_path && read_yaml_file(word).get("workload")) {
+    return scenario_base(word, read_scenario_file(word));
+  }
+  if (const auto fabric = fabric_called(word)) {
+    return {word, parse_fabric(read_yaml_file(*fabric)), std::nullopt};
+  }
+  return scenario_base(word, load_scenario(word));
+}
+
+ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
+  ChaosScenario drawn;
+  Scenario& scenario = drawn.scenario;
+  if (base.scenario) {
+    scenario = *base.scenario;
+  } else {
+    scenario.fabric = base.fabric;
+    scenario.topology = build_regular_planes(base.fabric);
+  }
+  check_lookahead(scenario.topology);
+  const std::string label = base.scenario ? base.scenario->name : base.fabric.name;
+  const std::string number = "-" + std::to_string(seed);
+  scenario.name = ("chaos-" + label).substr(0, kNameMax - number.size()) + number;
+  scenario.seed = seed;
+
+  faults::Draws draws(seed, 0);
+  const FabricTime rtt = scenario.topology.base_rtt;
+  const FabricTime from = whole_us(rtt * kSteadyRtts);
+  const FabricTime healed = from + whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
+  scenario.end = healed + whole_us(rtt * kLivenessRtts);
+  scenario.until.reset();
+  if (!base.scenario) {
+    scenario.captures = CaptureScope::kHosts;
+    scenario.transport = draw_transport(draws, scenario.topology);
+    scenario.workload = draw_workload(draws, scenario.topology, scenario.end);
+  }
+  const faults::DrawnFaults faults = faults::draw_faults(
+      scenario.topology,
+      {.seed = seed, .from = from, .heal_by = healed, .hosts = hosts_of(scenario.workload)});
+  drawn.kinds = faults.kinds;
+  drawn.survivable = faults.survivable;
+  scenario.faults = faults.faults;
+  scenario.schedule = faults::compile(scenario.faults, scenario.topology);
+  scenario.expect = expectations(drawn);
+  scenario.about = fmt::format("Chaos on {}, seed {}: faults from {} on, all healed by {}; {}.",
+                               label, seed, exact(from), exact(healed),
+                               drawn.survivable ? "survivable by construction" : "not survivable");
+  return drawn;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,47 @@
+#pragma once
+// A scenario out of a seed: workload, transport and faults (faults/generator.h), on a fabric or in
+// place of what a scenario says. It is a scenario like any other: it has a file, runs in both
+// worlds, can be replayed and shrunk.
+//
+//   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
+//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kLivenessRtts
+//
+// Safety is judged over all of it, liveness over the last part, and without a steady state before
+// the first fault the run is inconclusive.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faults/generator.h"
+#include "lab/scenario.h"
+
+namespace mrclab::lab {
+
+/// What chaos is let loose on.
+struct ChaosBase {
+  std::string word;  ///< as on the command line: repeats it
+  RegularPlanes fabric;
+  std::optional<Scenario> scenario;  ///< workload and transport are its own, not drawn
+};
+/// The name or path of a fabric or of a scenario. Throws InputError.
+ChaosBase load_chaos_base(const std::string& word);
+
+struct ChaosScenario {
+  Scenario scenario;
+  std::vector<faults::FaultKind> kinds;  ///< switched on
+  bool survivable = true;  ///< else only what must hold all the same is expected of it
+};
+
+/// A pure function of its arguments.
+ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed);
+
+inline constexpr int64_t kSteadyRtts = 40;  ///< half to get going, half as baseline
+inline constexpr int64_t kFaultRttsMin = 8;
+inline constexpr int64_t kFaultRttsMax = 32;
+inline constexpr int64_t kLivenessRtts = 70;
+inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
+
+}  // namespace mrclab::lab

@@ -1,0 +1,99 @@
+// chaos, replay, shrink.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "fabric/yaml.h"
+#include "lab/chaos.h"
+#include "lab/cli.h"
+#include "lab/cli_choice.h"
+#include "lab/replay.h"
+#include "lab/shrink.h"
+
+namespace mrclab::lab {
+
+namespace {
+
+void add_chaos(CLI::App& app, CliResult& result) {
+  auto options = std::make_shared<ChaosOptions>();  // shared with the callback
+  auto world = std::make_shared<std::string>("sim");
+  CLI::App* chaos =
+      app.add_subcommand("chaos", "Let faults drawn from seeds loose on a fabric or a scenario");
+  chaos->add_option("FABRIC|SCENARIO", options->base, "name or file; of a scenario the workload");
+  chaos->add_option("--seeds", options->seeds, "such as 7, 1-1000 or 1-10,50-60")
+      ->capture_default_str();
+  chaos->add_option("--world", *world, "sim (in memory) or live (packets; a run folder each)")
+      ->check(CLI::IsMember({"live", "sim"}))
+      ->capture_default_str();
+  chaos->add_option("--jobs,--threads", options->jobs, "seeds at once (sim); default: all cores")
+      ->check(CLI::Range(1u, 1024u));
+  chaos->add_option("--shard", options->shard, "the i-th of n parts of the seeds: i/n")
+      ->capture_default_str();
+  chaos->add_option("--json", options->json, "write the results here (- is stdout)");
+  chaos->add_option("--merge", options->merge, "join files that --json wrote, and run nothing");
+  chaos->add_option("--out", options->out, "where the runs of failing seeds go")
+      ->capture_default_str();
+  chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
+      ->capture_default_str();
+  chaos->footer(
+      "The same seed is the same run on any machine. Shards may run anywhere:\n"
+      "  parallel mrclab chaos octet --seeds 1-9000 --shard {}/9 --json {}.json ::: $(seq 9)\n"
+      "  mrclab chaos --merge *.json\n"
+      "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
+      "Example: mrclab chaos octet --seeds 1-1000");
+  chaos->callback([options, world, &result] {
+    if (options->base.empty() == options->merge.empty()) {
+      throw InputError("chaos: expected a fabric or a scenario, or --merge and files");
+    }
+    options->world = *world == "sim" ? World::kSim : World::kLive;
+    if (options->world == World::kLive) require_root("chaos --world live");
+    result.code = chaos_command(*options);
+  });
+}
+
+void add_replay(CLI::App& app, CliResult& result) {
+  auto options = std::make_shared<ReplayOptions>();
+  auto world = std::make_shared<std::string>();
+  CLI::App* replay = app.add_subcommand("replay", "Repeat a run exactly, from its folder");
+  replay->add_option("RUN", options->run, "a run folder, or latest")->required();
+  replay->add_option("--world", *world, "live or sim; default: where it ran")
+      ->check(CLI::IsMember({"live", "sim"}));
+  replay->add_option("--out", options->out, "where the new run folder goes")->capture_default_str();
+  replay->add_flag("--json", options->json, "as JSON");
+  replay->footer(
+      "Exit code 0: the same history; 1: another one, and where it parts is printed; 3: another\n"
+      "one, but one of the runs was not faithful.\n"
+      "Example: mrclab replay latest --world sim");
+  replay->callback([options, world, &result] {
+    if (!world->empty()) options->world = *world == "sim" ? World::kSim : World::kLive;
+    result.code = replay_command(*options);
+  });
+}
+
+void add_shrink(CLI::App& app, CliResult& result) {
+  auto options = std::make_shared<ShrinkOptions>();
+  CLI::App* shrink =
+      app.add_subcommand("shrink", "Find a smallest scenario that fails in the same way");
+  shrink->add_option("RUN|SCENARIO", options->target, "of what failed; or a fabric and --seed")
+      ->required();
+  shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos");
+  shrink->add_option("--out", options->out, "the file; default: runs/<name>-shrunk.yaml");
+  shrink->add_option("--budget", options->budget, "at most so many runs of the simulator")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->capture_default_str();
+  shrink->footer(
+      "Fewer faults first, then a simpler workload, a smaller fabric, milder faults, an earlier\n"
+      "end. What was removed stands in the file as a comment.\n"
+      "Example: mrclab shrink octet --seed 417");
+  shrink->callback([options, &result] { result.code = shrink_command(*options); });
+}
+
+}  // namespace
+
+void add_chaos_verbs(CLI::App& app, CliResult& result) {
+  add_chaos(app, result);
+  add_replay(app, result);
+  add_shrink(app, result);
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,69 @@
+#include "lab/replay.h"
+
+#include <fmt/format.h>
+
+#include "lab/cli_choice.h"
+#include "lab/interrupt.h"
+#include "lab/recorded_run.h"
+#include "lab/run_diff.h"
+#include "netio/schedule_file.h"
+#include "netio/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr size_t kContext = 4;  // records before the first difference
+
+void print_json(const RecordedRun& first, const RunResult& again, bool same) {
+  const nlohmann::ordered_json json{{"run", first.folder.string()},
+                                    {"again", again.folder.path.string()},
+                                    {"same", same},
+                                    {"history_sha256", first.history_sha256},
+                                    {"history_sha256_again", again.verdict.metrics.history_sha256}};
+  fmt::print("{}\n", json.dump(1));
+}
+
+void print_text(const RecordedRun& first, const RunResult& again, bool same) {
+  fmt::print("run         {} ({})\nagain       {} ({})\n", first.folder.string(), first.world,
+             again.folder.path.string(), again.verdict.world);
+  if (same) {
+    fmt::print("The same history, packet for packet: {}\n", first.history_sha256);
+    return;
+  }
+  fmt::print("{}", to_text(diff_runs(first.folder, again.folder.path, kContext)));
+  if (!first.faithful) fmt::print("The run was not faithful: it cannot be repeated exactly.\n");
+}
+
+}  // namespace
+
+Scenario recorded_scenario(const std::filesystem::path& folder) {
+  Scenario scenario = read_scenario_file(folder / "scenario.yaml");
+  const std::filesystem::path schedule = folder / "schedule.txt";
+  if (!std::filesystem::exists(schedule)) return scenario;
+  try {
+    scenario.schedule = netio::read_schedule_file(scenario.topology, schedule);
+  } catch (const netio::SystemError& error) {
+    throw InputError(error.what());
+  } catch (const std::runtime_error& error) {
+    throw InputError(schedule.string() + ": " + error.what());
+  }
+  return scenario;
+}
+
+int replay_command(const ReplayOptions& options) {
+  const InterruptGuard guard;
+  const RecordedRun first = read_run(options.run);
+  const Scenario scenario = recorded_scenario(first.folder);
+  RunOptions run;
+  run.world = options.world.value_or(first.world == "live" ? World::kLive : World::kSim);
+  if (run.world == World::kLive) require_root("replay --world live");
+  run.runs_root = options.out;
+  run.interrupted = InterruptGuard::interrupted;
+  const RunResult again = run_scenario(scenario, run);
+  const bool same = again.verdict.metrics.history_sha256 == first.history_sha256;
+  options.json ? print_json(first, again, same) : print_text(first, again, same);
+  if (same) return 0;
+  return first.faithful && again.verdict.timing.faithful ? 1 : 3;
+}
+
+}  // namespace mrclab::lab

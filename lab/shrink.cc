@@ -1,0 +1,192 @@
+#include "lab/shrink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "faults/shrink.h"
+#include "lab/chaos_scenario.h"
+#include "lab/chaos_workload.h"
+#include "lab/interrupt.h"
+#include "lab/recorded_run.h"
+#include "lab/reductions.h"
+#include "lab/scenario_run.h"
+#include "lab/task_pool.h"
+#include "lab/terminal.h"
+#include "lab/watched_run.h"
+#include "netio/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr std::string_view kCrash = "crash";
+
+/// The checks that fail, one a line, first to last; "crash" if the run does not end well.
+std::string failing_checks(const Scenario& scenario) {
+  TaskPool pool(1, [&](uint64_t) {
+    std::string names;
+    for (const analysis::CheckResult& check : run_watched(scenario).checks) {
+      if (check.result == analysis::Result::kFail) names += check.name + "\n";
+    }
+    return names;
+  });
+  pool.start(0);
+  while (true) {
+    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    const auto answer = pool.wait(std::chrono::milliseconds(100));
+    if (answer) return answer->death.empty() ? answer->text : std::string(kCrash) + "\n";
+  }
+}
+
+bool has_line(const std::string& lines, const std::string& line) {
+  return ("\n" + lines).find("\n" + line + "\n") != std::string::npos;
+}
+
+class Shrinker {
+ public:
+  Shrinker(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress)
+      : original_(scenario), smallest_(scenario), budget_(budget), progress_(progress) {}
+
+  ShrunkScenario run() {
+    const std::string checks = failing_checks(original_);
+    ++runs_;
+    check_ = checks.substr(0, checks.find('\n'));
+    if (check_.empty()) {
+      throw InputError(original_.name + ": it does not fail: expected a run or scenario that does");
+    }
+    expect_only_what_fails();
+    while (runs_ < budget_) {
+      const uint32_t before = accepted_;
+      fewer_faults();
+      for (const Reduction& reduction : reductions()) apply(reduction);
+      if (accepted_ == before) break;
+    }
+    return {smallest_, check_, runs_, comment()};
+  }
+
+ private:
+  bool still_fails(const Scenario& scenario) {
+    if (runs_ >= budget_) return false;
+    ++runs_;
+    if (!has_line(failing_checks(scenario), check_)) {
+      if (progress_) progress_(runs_, smallest_);
+      return false;
+    }
+    ++accepted_;
+    smallest_ = scenario;
+    if (progress_) progress_(runs_, smallest_);
+    return true;
+  }
+
+  /// Other expectations only stand in the way of a shorter run.
+  void expect_only_what_fails() {
+    Scenario only = original_;
+    only.expect = analysis::without_bundles(only.expect);
+    std::erase_if(only.expect, [&](const analysis::Expectation& expectation) {
+      return analysis::name_of(expectation) != check_;
+    });
+    if (const auto valid = read_back(only)) still_fails(*valid);
+  }
+
+  void fewer_faults() {
+    const Scenario base = smallest_;
+    faults::minimize<faults::Fault>(base.faults, [&](const std::vector<faults::Fault>& faults) {
+      const auto with = with_faults(base, faults);
+      return with && still_fails(*with);
+    });
+  }
+
+  void apply(const Reduction& reduction) {
+    for (bool smaller = true; smaller && runs_ < budget_;) {
+      const std::vector<Scenario> offers = reduction.offers(smallest_);
+      smaller = std::any_of(offers.begin(), offers.end(),
+                            [&](const Scenario& offer) { return still_fails(offer); });
+    }
+  }
+
+  std::string comment() const {
+    std::string text = fmt::format("# Shrunk from {}, seed {}, in {} runs{}. It still fails {}.\n",
+                                   original_.name, original_.seed, runs_,
+                                   runs_ >= budget_ ? " (all that were allowed)" : "", check_);
+    const auto line = [&](const char* what, const auto& before, const auto& after) {
+      if (before != after) text += fmt::format("#   {:<10} {} -> {}\n", what, before, after);
+    };
+    const auto hosts = [](const Scenario& scenario) { return hosts_of(scenario.workload).size(); };
+    line("faults", original_.faults.size(), smallest_.faults.size());
+    line("workloads", original_.workload.size(), smallest_.workload.size());
+    line("hosts", hosts(original_), hosts(smallest_));
+    line("planes", original_.fabric.planes, smallest_.fabric.planes);
+    line("nodes", original_.topology.nodes.size(), smallest_.topology.nodes.size());
+    line("transport", endpoint::to_yaml(original_.transport),
+         endpoint::to_yaml(smallest_.transport));
+    line("end", exact(original_.end), exact(smallest_.end));
+    if (original_.faults != smallest_.faults) {
+      text += "# The faults it had:\n";
+      for (const faults::Fault& fault : original_.faults) {
+        text += "#   " + faults::describe(fault, original_.topology) + "\n";
+      }
+    }
+    return text;
+  }
+
+  const Scenario& original_;
+  Scenario smallest_;
+  uint32_t budget_;
+  const ShrinkProgress& progress_;
+  std::string check_;
+  uint32_t runs_ = 0;
+  uint32_t accepted_ = 0;
+};
+
+/// A run folder, a scenario, or with a seed a fabric: what chaos made of it.
+Scenario scenario_to_shrink(const ShrinkOptions& options) {
+  ScenarioOverrides overrides;
+  overrides.seed = options.seed;
+  if (options.target == "latest" || std::filesystem::is_directory(options.target)) {
+    const auto folder = options.target == "latest" ? "runs/latest" : options.target;
+    return read_scenario_file(std::filesystem::path(folder) / "scenario.yaml", overrides);
+  }
+  if (options.seed) {
+    const ChaosBase base = load_chaos_base(options.target);
+    if (!base.scenario) return chaos_scenario(base, *options.seed).scenario;
+  }
+  return load_scenario(options.target, overrides);
+}
+
+}  // namespace
+
+std::string failing_check(const Scenario& scenario) {
+  const std::string checks = failing_checks(scenario);
+  return checks.substr(0, checks.find('\n'));
+}
+
+ShrunkScenario shrink(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress) {
+  return Shrinker(scenario, budget, progress).run();
+}
+
+int shrink_command(const ShrinkOptions& options) {
+  const InterruptGuard guard;
+  const Scenario scenario = scenario_to_shrink(options);
+  ShrunkScenario shrunk;
+  {
+    ProgressLine line;
+    shrunk = shrink(scenario, options.budget, [&](uint32_t runs, const Scenario& smallest) {
+      line.show(fmt::format("{} of {} runs: {} faults, {} hosts, {} planes, end {}", runs,
+                            options.budget, smallest.faults.size(),
+                            hosts_of(smallest.workload).size(), smallest.fabric.planes,
+                            to_string(smallest.end)));
+    });
+  }
+  std::filesystem::path out = "runs/" + scenario.name + "-shrunk.yaml";
+  if (options.out) out = *options.out;
+  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path());
+  netio::write_file(out, shrunk.comment + to_yaml(shrunk.scenario));
+  fmt::print("{}", shrunk.comment);
+  for (const faults::Fault& fault : shrunk.scenario.faults) {
+    fmt::print("fault       {}\n", faults::describe(fault, shrunk.scenario.topology));
+  }
+  fmt::print("scenario    {}\n", out.string());
+  return 0;
+}
+
+}  // namespace mrclab::lab

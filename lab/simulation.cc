@@ -1,0 +1,63 @@
+#include "lab/simulation.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "switchd/switch_node.h"
+
+namespace mrclab::lab {
+namespace {
+
+endpoint::HostConfig host_config(const Scenario& scenario,
+                                 const std::vector<endpoint::ConnectionPlan>& connections) {
+  endpoint::HostConfig config;
+  config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
+  config.workloads = scenario.workload;
+  config.end = scenario.end;
+  config.payload_elided = scenario.payload_elided;
+  config.connections = &connections;
+  return config;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, uint32_t threads,
+                       const SimWorld::ObserverOf& observer_of)
+    : scenario_(scenario),
+      connections_(endpoint::plan_connections(scenario.topology, scenario.workload, scenario.seed)),
+      host_config_(host_config(scenario, connections_)),
+      world_(
+          scenario.topology,
+          {.seed = scenario.seed,
+           .schedule = scenario.schedule,
+           .room = scenario.payload_elided ? kHeaderRoom : FrameRoom{},
+           .threads = threads},
+          [this](const NodeEnvironment& environment) { return make_node(environment); },
+          observer_of) {}
+
+std::unique_ptr<Node> Simulation::make_node(const NodeEnvironment& environment) const {
+  if (scenario_.topology.node(environment.self).role == NodeRole::kHost) {
+    return std::make_unique<endpoint::HostNode>(environment, host_config_);
+  }
+  return std::make_unique<switchd::SwitchNode>(environment);
+}
+
+void Simulation::run(const std::function<bool(FabricTime)>& go_on) {
+  const FabricTime step = std::max(scenario_.stop() / 100, FabricTime::from_ns(1));
+  for (FabricTime t = step; world_.now() < scenario_.stop(); t += step) {
+    world_.run_until(std::min(t, scenario_.stop()));
+    if (!go_on(world_.now())) break;
+  }
+}
+
+analysis::HostReports Simulation::hosts() const {
+  analysis::HostReports reports;
+  for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
+    const NodeSite& site = scenario_.topology.node(scenario_.topology.host(h));
+    const auto& host = dynamic_cast<const endpoint::HostNode&>(world_.node(site.id));
+    reports.hosts.push_back(host_report(site.name, host));
+  }
+  return reports;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,36 @@
+#pragma once
+// A scenario in the simulated world: its hosts and switches, watched by whoever wants to know.
+
+#include <functional>
+#include <vector>
+
+#include "endpoint/connection_plan.h"
+#include "endpoint/host_node.h"
+#include "lab/sim_world.h"
+#include "lab/world_outcome.h"
+
+namespace mrclab::lab {
+
+class Simulation {
+ public:
+  /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
+  /// them).
+  Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// To the instant where the scenario stops, or until `go_on`, asked a hundred times on the way,
+  /// says no.
+  void run(const std::function<bool(FabricTime now)>& go_on);
+  analysis::HostReports hosts() const;
+
+ private:
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;
+
+  const Scenario& scenario_;
+  std::vector<endpoint::ConnectionPlan> connections_;
+  endpoint::HostConfig host_config_;
+  SimWorld world_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,92 @@
+// Shrinking, on predicates that need no simulation.
+
+#include "faults/shrink.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <set>
+
+#include "faults/draws.h"
+#include "tests/support/fabrics.h"
+
+using namespace mrclab;
+using namespace mrclab::faults;
+
+namespace {
+
+std::vector<int> numbers(int count) {
+  std::vector<int> all(static_cast<size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+bool has(const std::vector<int>& list, int wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+Fault parse(const Topology& t, const std::string& text) {
+  NameResolver names(t, 1);
+  return parse_faults(read_yaml_text("- " + text + "\n", "f.yaml"), names).at(0);
+}
+
+}  // namespace
+
+TEST_CASE("of many faults the few that matter together are left, in their order") {
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    Draws draws(seed, 9);
+    const int count = static_cast<int>(draws.between(1, 40));
+    const std::vector<int> wanted =
+        draws.some_of(numbers(count), static_cast<size_t>(draws.between(1, 4)));
+    int questions = 0;
+    const auto least = minimize<int>(numbers(count), [&](const std::vector<int>& list) {
+      ++questions;
+      return std::all_of(wanted.begin(), wanted.end(), [&](int w) { return has(list, w); });
+    });
+    CHECK(least == wanted);
+    CHECK(questions <= count * count + 8);
+  }
+}
+
+TEST_CASE("what fails without any fault has none left") {
+  CHECK(minimize<int>(numbers(9), [](const std::vector<int>&) { return true; }).empty());
+}
+
+TEST_CASE("a predicate that has had enough leaves a list that does fulfil it") {
+  int left = 5;
+  const auto least = minimize<int>(numbers(16), [&](const std::vector<int>& list) {
+    return left-- > 0 && has(list, 3) && has(list, 12);
+  });
+  CHECK(has(least, 3));
+  CHECK(has(least, 12));
+}
+
+TEST_CASE("a simpler fault has fewer targets, less to say, or less of something") {
+  const Topology t = test::octet();
+  std::set<std::string> offers;
+  for (const Fault& fault :
+       simpler(parse(t, R"({at: 10us, delay: {link: "h0:p0", by: 2us, up_to: 500ns, for: 40us}})"),
+               t)) {
+    offers.insert(describe(fault, t));
+    CHECK(parse(t, to_yaml(fault, t)) == fault);
+  }
+  CHECK(offers.size() == 6);  // either direction, without jitter, half by, half up_to, half as long
+}
+
+TEST_CASE("a fault that cannot be less is offered nothing simpler") {
+  const Topology t = test::octet();
+  CHECK(simpler(parse(t, R"({at: 10us, link_down: {link: "h0:p0", for: 150ns}})"), t).empty());
+  CHECK(simpler(parse(t, R"({at: 10us, link_down: {link: "h0:p0"}})"), t).empty());
+}
+
+TEST_CASE("halving comes to an end") {
+  const Topology t = test::octet();
+  Fault fault =
+      parse(t, R"({at: 10us, flap: {link: "h0:p*", count: 1000, down: 1s, up: 1s, up_to: 400us}})");
+  int steps = 0;
+  for (auto next = simpler(fault, t); !next.empty() && steps < 1000; ++steps) {
+    fault = next.front();
+    next = simpler(fault, t);
+  }
+  CHECK(steps < 100);
+}

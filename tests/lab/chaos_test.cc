@@ -1,0 +1,203 @@
+// Seeds to results, in shards and joined again; tasks over processes.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+#include "lab/chaos.h"
+#include "lab/chaos_text.h"
+#include "lab/task_pool.h"
+#include "netio/file_descriptor.h"
+#include "tests/lab/temporary_runs.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+SeedResult passed(uint64_t seed) {
+  SeedResult result;
+  result.seed = seed;
+  result.result = analysis::Result::kPass;
+  result.kinds = {"link_down", "jitter"};
+  result.drawn = {"jitter"};
+  result.packets = 10 * seed;
+  result.history_sha256 = "abc";
+  return result;
+}
+
+ChaosReport report_of(const std::string& shard, const std::vector<uint64_t>& seeds) {
+  ChaosReport report{"octet", "00ff", "sim", "0.1.0", "1-6", shard, {}};
+  for (const uint64_t seed : seeds) report.results.push_back(passed(seed));
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("seeds are a number, a range or a list of them, each once") {
+  CHECK(parse_seeds("7") == std::vector<uint64_t>{7});
+  CHECK(parse_seeds("1-3,2-4,9") == std::vector<uint64_t>{1, 2, 3, 4, 9});
+  for (const char* bad : {"", "x", "3-1", "1-", "-3", "1,,2", "1-99999999999", "1 - 2", "0x10",
+                          "99999999999999999999"}) {
+    CHECK_MESSAGE(error_of([&] { parse_seeds(bad); }).find("--seeds: found") == 0, bad);
+  }
+}
+
+TEST_CASE("shards have every seed once between them") {
+  std::vector<uint64_t> seeds(103);
+  std::iota(seeds.begin(), seeds.end(), 5);
+  std::vector<uint64_t> all;
+  for (uint32_t i = 1; i <= 4; ++i) {
+    const auto mine = seeds_of(seeds, parse_shard(std::to_string(i) + "/4"));
+    all.insert(all.end(), mine.begin(), mine.end());
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(all == seeds);
+  for (const char* bad : {"", "0/4", "5/4", "1", "1/", "/4", "a/b", "1/0", "1/2/3"}) {
+    CHECK_MESSAGE(error_of([&] { parse_shard(bad); }).find("--shard: found") == 0, bad);
+  }
+}
+
+TEST_CASE("a report reads back as it was written, and joins with the other shards") {
+  const test::TemporaryRuns folder;
+  const auto a = folder.path() / "a.json", b = folder.path() / "b.json";
+  netio::write_file(a, to_json_text(report_of("1/2", {1, 3, 5})));
+  netio::write_file(b, to_json_text(report_of("2/2", {2, 4, 6})));
+  CHECK(read_chaos_report(a).results == report_of("1/2", {1, 3, 5}).results);
+  const MergedReport merged = merge({read_chaos_report(a), read_chaos_report(b)});
+  CHECK(merged.report.results.size() == 6);
+  CHECK((merged.missing.empty() && merged.twice.empty() && merged.contradicting.empty()));
+  CHECK(chaos_exit_code(merged.report) == 0);
+}
+
+TEST_CASE("a merge says what is missing, what is there twice and what contradicts") {
+  ChaosReport other = report_of("2/2", {2, 3, 4});
+  other.results[1].packets = 1;  // seed 3
+  const MergedReport merged = merge({report_of("1/2", {1, 3, 4}), other});
+  CHECK(merged.missing == std::vector<uint64_t>{5, 6});
+  CHECK(merged.twice == std::vector<uint64_t>{4});
+  CHECK(merged.contradicting == std::vector<uint64_t>{3});
+  CHECK(merge_text(merged) == "missing     5, 6\ntwice       4\ndiffering   3\n");
+}
+
+TEST_CASE("reports of different jobs do not merge") {
+  ChaosReport other = report_of("2/2", {2});
+  other.base_sha256 = "11";
+  CHECK(error_of([&] {
+          merge({report_of("1/2", {1}), other});
+        }) == "--merge: found reports of different jobs: base_sha256 \"00ff\" and \"11\"");
+  CHECK(error_of([] { merge({}); }) == "--merge: expected at least one file");
+}
+
+TEST_CASE("a file that is no report is refused with its name") {
+  const test::TemporaryRuns folder;
+  const auto file = folder.path() / "bad.json";
+  for (const char* text : {"", "{}", "[1]", R"({"chaos": 3})", "{\"chaos\":\"octet\"}"}) {
+    netio::write_file(file, text);
+    CHECK(error_of([&] { read_chaos_report(file); }).find("bad.json") != std::string::npos);
+  }
+  CHECK(error_of([&] { read_chaos_report(folder.path() / "none"); }) != "no error");
+}
+
+TEST_CASE("the lines of chaos fit into 80 columns and end with the command that repeats them") {
+  SeedResult bad = passed(417);
+  bad.result = analysis::Result::kFail;
+  bad.check = "memory_intact";
+  bad.note = std::string(200, 'x');
+  const ChaosReport report = report_of("1/1", {1, 2, 3, 4, 5, 6});
+  const std::string line = chaos_line(report, bad, stdout);
+  CHECK(line.substr(0, line.find('\n')) ==
+        "FAIL  417    memory_intact    mrclab chaos octet --seeds 417");
+  std::string text = line + chaos_summary(report, 12.5);
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    CHECK(end - begin <= 80);
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("every task is answered once, whichever process has it") {
+  TaskPool pool(3, [](uint64_t task) { return std::to_string(task * task); });
+  std::map<uint64_t, std::string> answers;
+  uint64_t next = 0;
+  while (answers.size() < 50) {
+    while (next < 50 && pool.idle()) pool.start(next++);
+    if (const auto answer = pool.wait(std::chrono::seconds(10))) {
+      CHECK(answer->death.empty());
+      CHECK(answers.emplace(answer->task, answer->text).second);
+    }
+  }
+  for (const auto& [task, text] : answers) CHECK(text == std::to_string(task * task));
+  CHECK(pool.busy() == 0);
+  CHECK_FALSE(pool.wait(std::chrono::milliseconds(0)));
+}
+
+TEST_CASE("a task that ends its process is an answer too, and the next one works") {
+  TaskPool pool(1, [](uint64_t task) -> std::string {
+    if (task == 1) {
+      std::fputs("a story\nassertion failed\n", stderr);
+      std::fflush(stderr);
+      ::_exit(7);
+    }
+    if (task == 2) throw std::runtime_error("no such thing");
+    return "fine";
+  });
+  const auto answer_to = [&](uint64_t task) {
+    pool.start(task);
+    auto answer = pool.wait(std::chrono::seconds(30));
+    REQUIRE(answer);
+    return *answer;
+  };
+  CHECK(answer_to(0).text == "fine");
+  CHECK(answer_to(1).death == "exit code 7: assertion failed");
+  CHECK(answer_to(2).death == "no such thing");
+  CHECK(answer_to(3).text == "fine");
+}
+
+TEST_CASE("a seed is the same scenario every time, and its file says the same as it") {
+  const ChaosBase base = load_chaos_base("octet");
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const ChaosScenario drawn = chaos_scenario(base, seed);
+    const std::string text = to_yaml(drawn.scenario);
+    CHECK(text == to_yaml(chaos_scenario(base, seed).scenario));
+    CHECK(to_yaml(parse_scenario(read_yaml_text(text, "drawn"))) == text);
+  }
+}
+
+TEST_CASE("of a scenario chaos keeps workload and transport") {
+  const ChaosBase base = load_chaos_base("link-flap");
+  REQUIRE(base.scenario);
+  const ChaosScenario drawn = chaos_scenario(base, 3);
+  CHECK(drawn.scenario.workload == base.scenario->workload);
+  CHECK(drawn.scenario.transport == base.scenario->transport);
+  CHECK(drawn.scenario.seed == 3);
+}
+
+TEST_CASE("the number of processes does not show in the results") {
+  const test::TemporaryRuns folder;
+  ChaosOptions options;
+  options.base = "pair";
+  options.seeds = "1-6";
+  options.out = folder.path();
+  std::vector<std::string> texts;
+  for (const uint32_t jobs : {1u, 3u}) {
+    options.jobs = jobs;
+    options.json = (folder.path() / "out.json").string();
+    CHECK(chaos_command(options) == 0);
+    texts.push_back(netio::read_file(folder.path() / "out.json", 1 << 20));
+  }
+  CHECK(texts[0] == texts[1]);
+}
