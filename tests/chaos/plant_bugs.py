@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""Copies of sources with bugs in them, for the tests of chaos and shrink.
+
+  plant_bugs.py SOURCE_DIR OUTPUT_DIR     writes every copy (only what changed)
+  plant_bugs.py --files                   names them
+
+Each bug replaces a text that stands exactly once in its source by one that does something else while
+the bug is switched on (tests/chaos/planted_bug.h). When a source changes so that a text is no longer
+found, this says which bug must be adapted.
+"""
+
+import pathlib
+import sys
+
+# name, source, the text, what stands there instead. BUG becomes the question whether it is on.
+BUGS = [
+    # A hole in the bitmap is skipped when much has arrived behind it: completes early.
+    ("skips_a_hole", "endpoint/receive_window.cc",
+     "  while (has(cumulative_ + 1)) {\n",
+     "  while (has(cumulative_ + 1) || (BUG && out_of_order_ > 24)) {\n"
+     "    if (!has(cumulative_ + 1)) ++out_of_order_;\n"),
+    # An entropy value that was assumed bad stays so, however often its probes are answered.
+    ("never_resurrects", "endpoint/ev_prober.cc",
+     "    if (++bad.successes < history_[bad.ev].needed) return Answer::kCounted;\n",
+     "    if (++bad.successes < history_[bad.ev].needed || BUG) return Answer::kCounted;\n"),
+    # A probe that was not answered is the last one: its timer is lost.
+    ("loses_probe_timer", "endpoint/ev_prober.cc",
+     "    bad.awaiting = true;\n",
+     "    if (bad.awaiting && BUG) {\n"
+     "      bad.due = FabricTime::never();\n"
+     "      continue;\n"
+     "    }\n"
+     "    bad.awaiting = true;\n"),
+    # A port that came back is never used again.
+    ("avoids_for_ever", "endpoint/host_ports.cc",
+     "  if (nic.avoided() == avoid) return;",
+     "  if (nic.avoided() == avoid || (BUG && !avoid)) return;"),
+    # A trimmed packet counts as delivered: there is nothing where its payload should be.
+    ("takes_trim_for_data", "endpoint/responder.cc",
+     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n",
+     "  if (BUG) {\n"
+     "    const auto& write = std::get<WriteHeaders>(packet.extension);\n"
+     "    order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,\n"
+     "                       write.reth->dma_length,\n"
+     "                       static_cast<uint32_t>(packet.payload_length)});\n"
+     "    window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);\n"
+     "    complete_messages(replies);\n"
+     "    return Refusal::kCount;\n"
+     "  }\n"
+     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n"),
+    # After a timeout writes complete in pairs the wrong way round.
+    ("completes_out_of_order", "endpoint/requester_feedback.cc",
+     "    const uint64_t id = m.request.id;\n",
+     "    const uint64_t other = completed_ ^ 1;\n"
+     "    const uint64_t id = BUG && stats_.timeouts > 0 && other < started_ && other + 1 >= completed_\n"
+     "                            ? message(other).request.id\n"
+     "                            : m.request.id;\n"),
+    # What the controller once denied stays denied.
+    ("denies_for_ever", "endpoint/host_paths.cc",
+     "    qp.requester.set_denied(denial.ev, denied, now_);\n",
+     "    qp.requester.set_denied(denial.ev, denied || BUG, now_);\n"),
+    # Progress does not reset the retry counter: the timeouts of all outages add up.
+    ("counts_all_retries", "endpoint/requester_timers.cc",
+     "  retries_ = 0;\n",
+     "  if (!BUG) retries_ = 0;\n"),
+    # A duplicate is counted as new payload.
+    ("counts_duplicates", "endpoint/responder.cc",
+     "      if (s <= window_.cumulative()) put_ack(replies);\n",
+     "      if (BUG) placed = packet.payload_length;\n"
+     "      if (s <= window_.cumulative()) put_ack(replies);\n"),
+    # The bytes of data that a port throws away when its carrier goes stay in its queue's depth.
+    ("leaks_queue_depth", "switchd/egress_port.cc",
+     "    Waiting waiting = data_.pop();\n    data_depth_ -= waiting.length;\n",
+     "    Waiting waiting = data_.pop();\n"
+     "    if (!BUG) data_depth_ -= waiting.length;\n"),
+]
+
+
+def planted(source_dir, path):
+    text = (source_dir / path).read_text()
+    for name, where, found, instead in BUGS:
+        if where != path:
+            continue
+        if text.count(found) != 1:
+            sys.exit(f"{path}: the text that the planted bug {name} replaces stands there "
+                     f"{text.count(found)} times; adapt it in tests/chaos/plant_bugs.py")
+        text = text.replace(found, instead.replace("BUG", f'::mrclab::test::planted("{name}")'))
+    return '#include "tests/chaos/planted_bug.h"\n' + f'#line 1 "{source_dir / path}"\n' + text
+
+
+def main():
+    files = sorted({bug[1] for bug in BUGS})
+    if sys.argv[1:] == ["--files"]:
+        print(";".join(files), end="")
+        return
+    source_dir, output_dir = map(pathlib.Path, sys.argv[1:3])
+    for path in files:
+        out = output_dir / path.replace("/", "_")
+        text = planted(source_dir, path)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not out.exists() or out.read_text() != text:
+            out.write_text(text)
+
+
+main()
