@@ -59,20 +59,11 @@ BUGS = [
     ("denies_for_ever", "endpoint/host_paths.cc",
      "    qp.requester.set_denied(denial.ev, denied, now_);\n",
      "    qp.requester.set_denied(denial.ev, denied || BUG, now_);\n"),
-    # Progress does not reset the retry counter: the timeouts of all outages add up.
-    ("counts_all_retries", "endpoint/requester_timers.cc",
-     "  retries_ = 0;\n",
-     "  if (!BUG) retries_ = 0;\n"),
     # A duplicate is counted as new payload.
     ("counts_duplicates", "endpoint/responder.cc",
      "      if (s <= window_.cumulative()) put_ack(replies);\n",
      "      if (BUG) placed = packet.payload_length;\n"
      "      if (s <= window_.cumulative()) put_ack(replies);\n"),
-    # The bytes of data that a port throws away when its carrier goes stay in its queue's depth.
-    ("leaks_queue_depth", "switchd/egress_port.cc",
-     "    Waiting waiting = data_.pop();\n    data_depth_ -= waiting.length;\n",
-     "    Waiting waiting = data_.pop();\n"
-     "    if (!BUG) data_depth_ -= waiting.length;\n"),
 ]
 
 

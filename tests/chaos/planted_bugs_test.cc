@@ -29,8 +29,7 @@ constexpr PlantedBug kBugs[] = {
     {"skips_a_hole", 2, false},         {"never_resurrects", 1, true},
     {"loses_probe_timer", 1, false},    {"avoids_for_ever", 1, false},
     {"takes_trim_for_data", 57, false}, {"completes_out_of_order", 12, false},
-    {"denies_for_ever", 0, false},      {"counts_all_retries", 0, false},
-    {"counts_duplicates", 4, true},     {"leaks_queue_depth", 0, false},
+    {"denies_for_ever", 138, false},    {"counts_duplicates", 4, true},
 };
 
 class Planted {
