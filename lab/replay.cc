@@ -27,11 +27,18 @@ void print_text(const RecordedRun& first, const RunResult& again, bool same) {
   fmt::print("run         {} ({})\nagain       {} ({})\n", first.folder.string(), first.world,
              again.folder.path.string(), again.verdict.world);
   if (same) {
-    fmt::print("The same history, packet for packet: {}\n", first.history_sha256);
+    fmt::print("history     {}\nThe same history, packet for packet.\n", first.history_sha256);
     return;
   }
   fmt::print("{}", to_text(diff_runs(first.folder, again.folder.path, kContext)));
   if (!first.faithful) fmt::print("The run was not faithful: it cannot be repeated exactly.\n");
+}
+
+/// What `latest` points to now: the replay becomes the latest run itself.
+std::filesystem::path lasting_name(const std::filesystem::path& run) {
+  std::error_code none;  // read_run says what is wrong with it
+  const auto folder = std::filesystem::canonical(run == "latest" ? "runs/latest" : run, none);
+  return none ? run : std::filesystem::proximate(folder);
 }
 
 }  // namespace
@@ -52,7 +59,7 @@ Scenario recorded_scenario(const std::filesystem::path& folder) {
 
 int replay_command(const ReplayOptions& options) {
   const InterruptGuard guard;
-  const RecordedRun first = read_run(options.run);
+  const RecordedRun first = read_run(lasting_name(options.run));
   const Scenario scenario = recorded_scenario(first.folder);
   RunOptions run;
   run.world = options.world.value_or(first.world == "live" ? World::kLive : World::kSim);
