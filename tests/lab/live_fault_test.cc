@@ -112,11 +112,14 @@ TEST_CASE("what was broken by hand while the lab stood or ran is repeated by the
   const json healed = lab.asked({"heal", "p0.*"});
   REQUIRE(healed.at("mended").size() == 1);
   CHECK(healed["mended"][0].at("until_ps") == 25'000'001);
-  lab.said({"clock", "resume"});  // from here on it runs: what is ordered comes a little later
-  lab.said({"fault", "switch_hang", "p0.t1-0", "for=2us"});
-  lab.said({"heal", "jitter"});
-  mrclab({"clock", "until", "end"});  // refused if it is past that
-  lab.said({"clock", "pause"});
+  // From here on it runs: what is ordered comes a little later, and where it stands at its end.
+  const std::string cli = program("mrclab-cli");
+  const CommandResult running =
+      run_command_line({"/bin/sh", "-c",
+                        cli + " clock resume --until end & " + cli +
+                            " fault switch_hang p0.t1-0 for=2us; " + cli + " heal jitter; wait"});
+  CAPTURE(running.output);
+  REQUIRE(lab.asked({"clock", "status"}).at("fabric_ps") == 80'000'000);
 
   lab.said({"fault", "--export", lab.folder() / "session.yaml"});
   const json history = lab.history();
