@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "analysis/checks.h"
+#include "analysis/more_checks.h"
 #include "analysis/report.h"
 
 namespace mrclab::analysis {
@@ -165,6 +166,14 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   }
   verdict.metrics = metrics_of(in, history, m);
   return analysis;
+}
+
+void add_check(Verdict& verdict, CheckResult check) {
+  verdict.checks.push_back(std::move(check));
+  const Result all = overall_result(verdict.checks, verdict.timing);
+  // Evidence that was incomplete does not become whole.
+  const bool incomplete = verdict.result == Result::kInconclusive && all == Result::kPass;
+  if (!incomplete) verdict.result = all;
 }
 
 Verdict analyze_run(const RunInputs& inputs) { return analyze(inputs).verdict; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/expectation_fields.h"
+#include "analysis/more_checks.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -133,7 +134,13 @@ Expectation parse_plain(const YamlValue& entry) {
   return result;
 }
 
-Expectation parse_entry(const YamlValue& entry) {
+}  // namespace
+
+std::string_view name_of(const Expectation& expectation) {
+  return kExpectationWords.at(expectation.index()).name;
+}
+
+Expectation parse_expectation(const YamlValue& entry) {
   if (entry.is_scalar()) return parse_plain(entry);
   if (!entry.is_map()) entry.fail_expecting("an expectation such as no_qp_error");
   const auto members = entry.members();
@@ -155,19 +162,13 @@ Expectation parse_entry(const YamlValue& entry) {
   return result;
 }
 
-}  // namespace
-
-std::string_view name_of(const Expectation& expectation) {
-  return kExpectationWords.at(expectation.index()).name;
-}
-
 std::vector<Expectation> parse_expectations(const YamlValue& list) {
   std::vector<Expectation> result;
   for (const YamlValue& entry : list.items()) {
     if (result.size() >= kMaxExpectations) {
       entry.fail("more expectations", "at most " + std::to_string(kMaxExpectations));
     }
-    result.push_back(parse_entry(entry));
+    result.push_back(parse_expectation(entry));
   }
   return result;
 }

@@ -1,4 +1,4 @@
-#include "endpoint/workload_spec.h"
+#include "endpoint/workload_entry.h"
 
 #include <array>
 #include <tuple>
@@ -176,7 +176,9 @@ constexpr std::array kWords{
     Word{"incast", parse_incast},
     Word{"ping_pong", parse_ping_pong}};
 
-WorkloadSpec parse_entry(const YamlValue& entry, NameResolver& names) {
+}  // namespace
+
+WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names) {
   std::vector<std::string> words;
   words.reserve(kWords.size());
   for (const Word& word : kWords) words.emplace_back(word.name);
@@ -199,15 +201,13 @@ WorkloadSpec parse_entry(const YamlValue& entry, NameResolver& names) {
   entry.fail_expecting(one_of("", words));
 }
 
-}  // namespace
-
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names) {
   std::vector<WorkloadSpec> result;
   for (const YamlValue& entry : list.items()) {
     if (result.size() >= kMaxWorkloads) {
       entry.fail("more workloads", "at most " + std::to_string(kMaxWorkloads));
     }
-    result.push_back(parse_entry(entry, names));
+    result.push_back(parse_workload(entry, names));
   }
   return result;
 }

@@ -102,6 +102,10 @@ Topology check_files(UpOptions& options) {
     throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
                      ": expected real: only the simulator elides it");
   }
+  if (!scenario.programs.empty()) {
+    throw InputError("--scenario: found \"exec\" in " + resident.scenario_file.string() +
+                     ": expected mrclab run: programs of a workload run there");
+  }
   return std::move(scenario.topology);
 }
 

@@ -1,5 +1,7 @@
 #include "lab/scenario.h"
 
+#include "analysis/more_checks.h"
+#include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
 #include "faults/schedule.h"
 
@@ -156,13 +158,58 @@ class ExpectationCheck {
   const YamlValue& entry_;
 };
 
-void read_expectations(const YamlValue& document, Scenario& out) {
+/// The value of an entry that has this key alone.
+std::optional<YamlValue> only_member(const YamlValue& entry, std::string_view key) {
+  if (!entry.is_map() || entry.members().size() != 1) return std::nullopt;
+  return entry.get(key);
+}
+
+void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& names,
+               const std::filesystem::path& base, Scenario& out) {
+  if (out.timing != TimingMode::kWall) {
+    entry.fail("exec, beside timing that packets carry",
+               "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time");
+  }
+  for (ExecSpec& spec : parse_exec(body, names, base)) {
+    if (spec.at >= out.end) {
+      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
+    }
+    out.programs.push_back(std::move(spec));
+  }
+  if (out.programs.size() > kMaxExecPrograms) {
+    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
+  }
+}
+
+void read_workload(const YamlValue& document, NameResolver& names,
+                   const std::filesystem::path& base, Scenario& out) {
+  const YamlValue list = document.require("workload");
+  for (const YamlValue& entry : list.items()) {
+    if (const auto body = only_member(entry, "exec")) {
+      read_exec(entry, *body, names, base, out);
+    } else if (out.workload.size() < endpoint::kMaxWorkloads) {
+      out.workload.push_back(endpoint::parse_workload(entry, names));
+    } else {
+      entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
+    }
+  }
+  if (list.items().empty()) list.fail("an empty list", "at least one workload");
+}
+
+void read_expectations(const YamlValue& document, const std::filesystem::path& base,
+                       Scenario& out) {
   const auto list = document.get("expect");
   if (!list) return;
-  out.expect = analysis::parse_expectations(*list);
-  const std::vector<YamlValue> entries = list->items();
-  for (size_t i = 0; i < out.expect.size(); ++i) {
-    std::visit(ExpectationCheck(out, entries[i]), out.expect[i]);
+  for (const YamlValue& entry : list->items()) {
+    if (out.expect.size() + out.check_programs.size() >= analysis::kMaxExpectations) {
+      entry.fail("more expectations", "at most " + std::to_string(analysis::kMaxExpectations));
+    }
+    if (const auto body = only_member(entry, "program")) {
+      out.check_programs.push_back(parse_check_program(*body, base));
+      continue;
+    }
+    out.expect.push_back(analysis::parse_expectation(entry));
+    std::visit(ExpectationCheck(out, entry), out.expect.back());
   }
 }
 
@@ -208,11 +255,9 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
 
   NameResolver names(scenario.topology, scenario.seed);
-  const YamlValue workload = file.require("workload");
-  scenario.workload = endpoint::parse_workloads(workload, names);
-  if (scenario.workload.empty()) workload.fail("an empty list", "at least one workload");
+  read_workload(file, names, base, scenario);
   read_faults(file, names, scenario);
-  read_expectations(file, scenario);
+  read_expectations(file, base, scenario);
   return scenario;
 }
 

@@ -15,6 +15,8 @@
 #include "fabric/effect.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
+#include "lab/check_program.h"
+#include "lab/exec_workload.h"
 
 namespace mrclab::lab {
 
@@ -35,11 +37,13 @@ struct Scenario {
   CaptureScope captures = CaptureScope::kHosts;
   bool payload_elided = false;  ///< frames are headers of the modelled length; sim only
   std::vector<endpoint::WorkloadSpec> workload;
+  std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
   std::vector<faults::Fault> faults;
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
   FabricTime end;                         ///< never(): of a lab that stays and works until `down`
   std::optional<FabricTime> until;        ///< the run is ended here, before `end`
   std::vector<analysis::Expectation> expect;
+  std::vector<CheckProgram> check_programs;  ///< `program:` entries of `expect:`
 
   /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
   /// the whole run.

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "analysis/analyze.h"
+#include "analysis/more_checks.h"
+#include "lab/exec_workload.h"
 #include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
@@ -82,13 +84,15 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
 }
 
 /// Steps the lab until it has finished; keeps the view fresh.
-void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults) {
+void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults,
+            ExecPrograms& programs) {
   constexpr auto kStep = std::chrono::milliseconds(2);
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   while (lab.step()) {
     faults.notice();
     if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
+    programs.step(lab.now());
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
       redraw = SteadyClock::now() + kRedraw;
@@ -193,8 +197,11 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   }
   start = SteadyClock::now();
   lab.start();
+  ExecPrograms programs(lab.fabric(), scenario.programs,
+                        {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
+                         std::filesystem::absolute(folder.path)});
   LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
-  follow(scenario, options, lab, faults);
+  follow(scenario, options, lab, faults, programs);
   if (faults.changed()) {
     happened = scenario;
     happened->faults = faults.book().faults();
@@ -204,6 +211,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   const DilationReport dilation = lab.dilation_report();
 
   WorldOutcome outcome;
+  outcome.programs = programs.finish();
   collect_reports(scenario, lab, folder, outcome);
   write_lab_events(scenario, lab, folder);
   outcome.timing.dilation_min = dilation.min;
@@ -247,6 +255,10 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
   if (options.world == World::kLive && scenario.payload_elided) {
     throw InputError(scenario.name + ": found \"payload: elided\": expected real, or --world sim");
   }
+  if (options.world == World::kSim && !scenario.programs.empty()) {
+    throw InputError(scenario.name + ": found \"exec\": expected --world live: a program needs " +
+                     "namespaces and this machine's time");
+  }
   if (options.threads <= 1) return;
   if (options.world == World::kLive) {
     throw InputError("--threads: expected --world sim beside it");
@@ -255,6 +267,15 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
     throw InputError(
         "--threads: expected --captures none and --history digest beside it: files of packets are "
         "written by one thread");
+  }
+}
+
+/// The user's own checks see the run as it lies there, judged but for themselves.
+void run_check_programs(const Scenario& scenario, const RunOptions& options,
+                        const RunFolder& folder, analysis::Verdict& verdict) {
+  for (size_t i = 0; i < scenario.check_programs.size(); ++i) {
+    add_check(verdict,
+              run_check_program(scenario.check_programs[i], folder.path, i, options.interrupted));
   }
 }
 
@@ -275,13 +296,19 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
+  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
   analysis::RunInputs inputs = run_inputs(happened ? *happened : scenario,
                                           std::string(name_of(options.world)), std::move(outcome));
   inputs.captures = analysis::captures_in(result.folder.captures());
   inputs.records = analysis::records_in(result.folder.history());
   inputs.events = result.folder.path / "events.jsonl";
-  const analysis::Analysis analysis = analysis::analyze(inputs);
+  analysis::Analysis analysis = analysis::analyze(inputs);
+  for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
   analysis::write_results(result.folder.path, inputs, analysis);
+  if (!scenario.check_programs.empty()) {
+    run_check_programs(scenario, options, result.folder, analysis.verdict);
+    analysis::write_results(result.folder.path, inputs, analysis);
+  }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);
   give_to_invoking_user(result.folder);

@@ -9,27 +9,10 @@
 #include "fabric/effect_text.h"
 #include "fabric/fabric_file.h"
 #include "lab/scenario.h"
+#include "lab/yaml_text.h"
 
 namespace mrclab::lab {
 namespace {
-
-/// A YAML double-quoted scalar. UTF-8 passes as it is.
-std::string yaml_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 std::string_view word_of(CaptureScope scope) {
   switch (scope) {
@@ -41,11 +24,14 @@ std::string_view word_of(CaptureScope scope) {
 }
 
 template <class Values, class TextOf>
-std::string list_text(std::string_view key, const Values& values, TextOf text_of) {
-  if (values.empty()) return "";
-  std::string text = std::string(key) + ":\n";
+std::string entries_text(const Values& values, TextOf text_of) {
+  std::string text;
   for (const auto& value : values) text += "  - " + text_of(value) + "\n";
   return text;
+}
+
+std::string under(std::string_view key, const std::string& entries) {
+  return entries.empty() ? "" : std::string(key) + ":\n" + entries;
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {
@@ -111,14 +97,15 @@ std::string to_yaml(const Scenario& scenario) {
   text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
   text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
   text += std::string("payload: ") + (scenario.payload_elided ? "elided" : "real") + "\n";
-  text += list_text("workload", scenario.workload,
-                    [](const auto& spec) { return endpoint::to_yaml(spec); });
-  text += list_text("faults", scenario.faults, [&](const faults::Fault& fault) {
-    return faults::to_yaml(fault, scenario.topology);
-  });
+  const auto same = [](const auto& value) { return to_yaml(value); };
+  text += under("workload",
+                entries_text(scenario.workload, same) + entries_text(scenario.programs, same));
+  text += under("faults", entries_text(scenario.faults, [&](const faults::Fault& fault) {
+                  return faults::to_yaml(fault, scenario.topology);
+                }));
   text += "end: " + (scenario.end == FabricTime::never() ? "never" : exact(scenario.end)) + "\n";
-  text += list_text("expect", scenario.expect,
-                    [](const auto& expect) { return analysis::to_yaml(expect); });
+  text += under("expect",
+                entries_text(scenario.expect, same) + entries_text(scenario.check_programs, same));
   return text;
 }
 

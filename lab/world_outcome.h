@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/reports.h"
+#include "analysis/verdict.h"
 #include "endpoint/host_node.h"
 #include "fabric/history.h"
 #include "lab/run_folder.h"
@@ -17,6 +18,7 @@ struct WorldOutcome {
   std::vector<HistoryStream> history;
   analysis::HostReports hosts;
   analysis::TimingReport timing;
+  std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
 };
 
 /// A host's report out of its counters (names of endpoint::HostStats::named).

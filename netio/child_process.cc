@@ -42,13 +42,17 @@ FileDescriptor open_output(const std::filesystem::path& path) {
   return FileDescriptor::open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
 }
 
-/// What the child needs, made before the fork: between fork and exec nothing may allocate.
+/// What the child needs, made before the fork: between fork and exec nothing may allocate, but for
+/// `before_exec`, which is for parents of one thread.
 struct Preparation {
   std::vector<char*> argv, environment;
   FileDescriptor null, out, err;
   std::vector<InheritedFd> descriptors;  ///< sources above every target
+  int out_fd = -1;
   pid_t parent = 0;
   bool own_process_group = false;
+  const char* working_directory = nullptr;
+  const std::function<void()>* before_exec = nullptr;
 };
 
 [[noreturn]] void become_child(Preparation& child, int report) {
@@ -65,12 +69,20 @@ struct Preparation {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
     ::signal(number, SIG_DFL);
+  try {
+    if (*child.before_exec) (*child.before_exec)();
+  } catch (const SystemError& error) {
+    errno = error.error_number();
+    fail();
+  }
+  if (child.working_directory && ::chdir(child.working_directory) != 0) fail();
   // Every descriptor but 0-2 is closed by exec unless it is put in place below.
   if (::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0) fail();
   if (::dup2(child.null.get(), 0) < 0) fail();
-  if (child.out && ::dup2(child.out.get(), 1) < 0) fail();
+  const int out = child.out ? child.out.get() : child.out_fd;
+  if (out >= 0 && ::dup2(out, 1) < 0) fail();
   if (child.err && ::dup2(child.err.get(), 2) < 0) fail();
-  if (!child.err && child.out && ::dup2(child.out.get(), 2) < 0) fail();
+  if (!child.err && out >= 0 && ::dup2(out, 2) < 0) fail();
   for (const InheritedFd& inherited : child.descriptors)
     if (::dup2(inherited.fd, inherited.as) < 0) fail();
   ::execvpe(child.argv[0], child.argv.data(), child.environment.data());
@@ -117,6 +129,11 @@ ChildProcess ChildProcess::spawn(const ChildOptions& options) {
     child.descriptors.push_back({copies[i].get(), options.descriptors[i].as});
   child.parent = ::getpid();
   child.own_process_group = options.own_process_group;
+  child.out_fd = options.stdout_fd;
+  if (!options.working_directory.empty()) {
+    child.working_directory = options.working_directory.c_str();
+  }
+  child.before_exec = &options.before_exec;
 
   int ends[2];
   check_system_call("make a pipe", ::pipe2(ends, O_CLOEXEC));
@@ -185,6 +202,15 @@ std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds timeout) 
 
 void ChildProcess::signal(int number) {
   if (!status_) ::kill(pid_, number);  // not reaped yet: the pid is still its own
+}
+
+bool ChildProcess::ended() const {
+  pollfd watched{pidfd_.get(), POLLIN, 0};
+  return status_ || ::poll(&watched, 1, 0) > 0;
+}
+
+void ChildProcess::signal_group(int number) {
+  if (!status_) ::kill(-pid_, number);
 }
 
 ExitStatus ChildProcess::stop(std::chrono::milliseconds grace) {

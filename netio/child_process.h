@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,10 +35,14 @@ struct ChildOptions {
   std::vector<std::string> argv;         ///< argv[0] is a path, or searched in PATH
   std::vector<InheritedFd> descriptors;  ///< besides 0 (/dev/null), 1 and 2: nothing else
   std::filesystem::path stdout_file;     ///< appended to; empty: this process's own
+  int stdout_fd = -1;                    ///< in place of the file: a pipe of the caller's
   std::filesystem::path stderr_file;     ///< empty: where stdout goes
   std::vector<std::pair<std::string, std::string>> environment;  ///< added to this process's
   /// Out of the terminal's foreground group, so that Ctrl-C reaches the parent alone.
   bool own_process_group = true;
+  std::filesystem::path working_directory;  ///< empty: this process's
+  /// Runs in the child before the program starts, to enter a node; may throw SystemError.
+  std::function<void()> before_exec;
 };
 
 class ChildProcess {
@@ -57,6 +62,11 @@ class ChildProcess {
   bool running() { return !wait(std::chrono::milliseconds(0)); }
   /// No effect on a child that has ended.
   void signal(int number);
+  /// Has it ended? Unlike wait() this leaves it a zombie, so that its process group can be told.
+  bool ended() const;
+  /// To its process group, also what is left of it when the child has ended(). No effect once
+  /// wait() has returned its status: from then on the number may be another group's.
+  void signal_group(int number);
   /// SIGTERM, then SIGKILL after `grace`. Also ends a stopped (SIGSTOP) child.
   ExitStatus stop(std::chrono::milliseconds grace);
 

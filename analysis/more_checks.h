@@ -1,0 +1,16 @@
+#pragma once
+// What somebody else adds to the judge's work: an `expect:` list that has entries of another's, and
+// checks that were made elsewhere (by a program of the user's).
+
+#include "analysis/expectation.h"
+#include "analysis/verdict.h"
+
+namespace mrclab::analysis {
+
+/// Reads one entry of an `expect:` list. Throws InputError with the position.
+Expectation parse_expectation(const YamlValue& entry);
+
+/// Adds a check to the verdict, and what it says to the result.
+void add_check(Verdict& verdict, CheckResult check);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,51 @@
+#include "lab/yaml_text.h"
+
+#include "lab/user_program.h"
+
+namespace mrclab::lab {
+
+std::string yaml_string(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string read_command(const YamlValue& value) {
+  constexpr size_t kMax = 4096;
+  const std::string command = value.is_scalar() ? value.as_string() : "";
+  const bool blank = command.find_first_not_of(" \t\n") == std::string::npos;
+  if (blank || command.size() > kMax || command.find('\0') != std::string::npos) {
+    value.fail_expecting("a command line such as \"./check.py\"");
+  }
+  return command;
+}
+
+std::filesystem::path read_folder(const std::optional<YamlValue>& cwd,
+                                  const std::filesystem::path& base) {
+  std::filesystem::path folder = std::filesystem::absolute(base.empty() ? "." : base);
+  if (cwd) folder /= cwd->as_string();
+  std::error_code ignored;
+  if (cwd && !std::filesystem::is_directory(folder, ignored)) cwd->fail_expecting("a folder");
+  return folder.lexically_normal();
+}
+
+std::chrono::milliseconds read_wall_time(const YamlValue& value) {
+  const auto time = std::chrono::milliseconds(value.as_time().ns() / 1'000'000);
+  if (time < std::chrono::milliseconds(1) || time > kMaxProgramTime) {
+    value.fail_expecting("a time of this machine from 1ms to 24 hours, such as 10s");
+  }
+  return time;
+}
+
+}  // namespace mrclab::lab
