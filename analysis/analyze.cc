@@ -143,6 +143,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.world = in.world;
   verdict.seed = in.seed;
   verdict.payload_elided = in.payload_elided;
+  verdict.without = in.without;
   verdict.version = in.version;
   verdict.timing = in.timing;
   const std::vector<Expectation> expectations = without_bundles(in.expectations);

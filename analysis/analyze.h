@@ -28,9 +28,10 @@ struct RunInputs {
   std::string version;
   uint64_t seed = 0;
   bool payload_elided = false;
-  FabricTime end;              ///< of the run
-  FabricTime base_rtt;         ///< zero: the topology's
-  std::string history_sha256;  ///< from the nodes
+  std::vector<std::string> without;  ///< mechanisms that were switched off on purpose
+  FabricTime end;                    ///< of the run
+  FabricTime base_rtt;               ///< zero: the topology's
+  std::string history_sha256;        ///< from the nodes
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
   std::vector<ScheduledEffect> schedule = {};       ///< as the nodes executed it

@@ -242,6 +242,7 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
     CheckResult check = std::visit(Judge(inputs), expectation);
     check.name = name_of(expectation);
     check.about = describe(expectation);
+    check.published = expectation.published;
     results.push_back(std::move(check));
   }
   return results;

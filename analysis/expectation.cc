@@ -105,10 +105,10 @@ bool has_fields(const E& e) {
 /// Calls with a default value of the alternative of that index.
 template <size_t... I>
 void with_alternative(size_t index, std::index_sequence<I...>, auto&& call) {
-  ((index == I ? (call(std::variant_alternative_t<I, Expectation>{}), 0) : 0), ...);
+  ((index == I ? (call(std::variant_alternative_t<I, ExpectationKind>{}), 0) : 0), ...);
 }
 void with_alternative(size_t index, auto&& call) {
-  with_alternative(index, std::make_index_sequence<std::variant_size_v<Expectation>>{}, call);
+  with_alternative(index, std::make_index_sequence<std::variant_size_v<ExpectationKind>>{}, call);
 }
 
 size_t word_index(std::string_view text) {
@@ -121,6 +121,11 @@ std::vector<std::string> all_words() {
   std::vector<std::string> words;
   for (const ExpectationWord& word : kExpectationWords) words.emplace_back(word.name);
   return words;
+}
+
+/// The body of "{no_qp_error, published: 0, ...}".
+bool is_empty(const YamlValue& value) {
+  return !value.is_scalar() && !value.is_map() && !value.is_list();
 }
 
 Expectation parse_plain(const YamlValue& entry) {
@@ -143,7 +148,10 @@ std::string_view name_of(const Expectation& expectation) {
 Expectation parse_expectation(const YamlValue& entry) {
   if (entry.is_scalar()) return parse_plain(entry);
   if (!entry.is_map()) entry.fail_expecting("an expectation such as no_qp_error");
-  const auto members = entry.members();
+  auto members = entry.members();
+  std::erase_if(members, [](const auto& member) {
+    return member.first == "published" || member.first == "figure";
+  });
   if (members.size() != 1) {
     entry.fail(std::to_string(members.size()) + " expectations", "one per entry");
   }
@@ -154,11 +162,21 @@ Expectation parse_expectation(const YamlValue& entry) {
   }
   Expectation result;
   with_alternative(index, [&, &key = key, &body = body](auto&& alone) {
-    if (!has_fields(alone)) {
+    if (!has_fields(alone) && !is_empty(body)) {
       entry.fail_at_key(key, "a value for " + in_quotes(key), "the word alone");
     }
-    result = parse_as<std::remove_cvref_t<decltype(alone)>>(body);
+    if (has_fields(alone)) {
+      result = parse_as<std::remove_cvref_t<decltype(alone)>>(body);
+    } else {
+      result = alone;
+    }
   });
+  result.published = parse_published(entry, kExpectationWords[index].measure);
+  const bool bundle = std::holds_alternative<ExpectSafety>(result) ||
+                      std::holds_alternative<ExpectLiveness>(result);
+  if (bundle && result.published) {
+    entry.require("published").fail("a figure for several checks", "one for a single check");
+  }
   return result;
 }
 
@@ -192,7 +210,9 @@ std::string to_yaml(const Expectation& expectation) {
       },
       expectation);
   const std::string name(name_of(expectation));
-  return fields.empty() ? name : name + ": {" + fields + "}";
+  const std::string body = fields.empty() ? name : name + ": {" + fields + "}";
+  if (!expectation.published) return body;
+  return "{" + body + to_yaml(*expectation.published) + "}";
 }
 
 std::vector<Expectation> without_bundles(const std::vector<Expectation>& expectations) {

@@ -22,12 +22,16 @@
 //     - recover: {within: 100rtt, to: 95%}
 //     - leave: {within: 5rtt}
 //     - qp_error: {reason: "Retry Counter Exceeded"}
+//
+// An entry may say what was published: {goodput: {...}, published: 87.2%, figure: "..."}.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "analysis/published.h"
 #include "fabric/units.h"
 #include "fabric/yaml.h"
 
@@ -265,13 +269,23 @@ struct ExpectLiveness {
   bool operator==(const ExpectLiveness&) const = default;
 };
 
-using Expectation =
+using ExpectationKind =
     std::variant<ExpectNoQpError, ExpectMemoryIntact, ExpectHealed, ExpectGoodput, ExpectDetect,
                  ExpectRecover, ExpectLeave, ExpectQpError, ExpectGap, ExpectSamples, ExpectLatency,
                  ExpectFairness, ExpectLossesPerQp, ExpectAffectedQps, ExpectCompletionTime,
                  ExpectSteady, ExpectSafety, ExpectPlacedOnce, ExpectNoSilentLoss, ExpectInOrder,
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty>;
+
+/// One entry: what must hold, and what was published about it.
+struct Expectation : ExpectationKind {
+  using ExpectationKind::ExpectationKind;
+  std::optional<Published> published;
+  friend bool operator==(const Expectation& a, const Expectation& b) {
+    return static_cast<const ExpectationKind&>(a) == static_cast<const ExpectationKind&>(b) &&
+           a.published == b.published;
+  }
+};
 
 /// "no_qp_error", "goodput", ...: the word in the file and in verdict.json.
 std::string_view name_of(const Expectation& expectation);

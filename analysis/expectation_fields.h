@@ -94,39 +94,44 @@ void for_each_field(E& e, Visit&& visit) {
   }
 }
 
-/// In the order of Expectation's alternatives. `form` is what is right where a map is needed, or
+/// In the order of ExpectationKind's alternatives. `form` is what is right where a map is needed, or
 /// empty where the word may stand alone.
 struct ExpectationWord {
   std::string_view name;
+  Measure measure;  ///< of what its check measures
   std::string_view form;
 };
 inline constexpr std::array kExpectationWords{
-    ExpectationWord{"no_qp_error", ""},
-    ExpectationWord{"memory_intact", ""},
-    ExpectationWord{"healed", ""},
-    ExpectationWord{"goodput", "\"goodput: {from: 600us, at_least: 95%, of: baseline}\""},
-    ExpectationWord{"detect", "\"detect: {within: 6rtt}\""},
-    ExpectationWord{"recover", "\"recover: {within: 100rtt, to: 95%}\""},
-    ExpectationWord{"leave", "\"leave: {within: 5rtt}\""},
-    ExpectationWord{"qp_error", "\"qp_error: {reason: Retry Counter Exceeded}\""},
-    ExpectationWord{"gap", "\"gap: {at_most: 20rtt, below: 10%}\""},
-    ExpectationWord{"samples", "\"samples: {from: 300us, every: 20us, min_over_mean: 92%}\""},
-    ExpectationWord{"latency", "\"latency: {source: h0, destination: h4, at_most: 7us}\""},
-    ExpectationWord{"fairness", "\"fairness: {destination: h0, at_least: 95%}\""},
-    ExpectationWord{"losses_per_qp", "\"losses_per_qp: {at_most: 5}\""},
-    ExpectationWord{"affected_qps", "\"affected_qps: {at_least: 15%, at_most: 35%}\""},
-    ExpectationWord{"completion_time", "\"completion_time: {slower_by: 1%}\""},
-    ExpectationWord{"steady", ""},
-    ExpectationWord{"safety", ""},
-    ExpectationWord{"placed_once", ""},
-    ExpectationWord{"no_silent_loss", ""},
-    ExpectationWord{"in_order", ""},
-    ExpectationWord{"no_qp_error_while_a_path_lives", ""},
-    ExpectationWord{"accounted", ""},
-    ExpectationWord{"liveness", ""},
-    ExpectationWord{"goodput_back", ""},
-    ExpectationWord{"evs_good", ""},
-    ExpectationWord{"queues_empty", ""}};
-static_assert(kExpectationWords.size() == std::variant_size_v<Expectation>);
+    ExpectationWord{"no_qp_error", Measure::kCount, ""},
+    ExpectationWord{"memory_intact", Measure::kCount, ""},
+    ExpectationWord{"healed", Measure::kCount, ""},
+    ExpectationWord{"goodput", Measure::kShare,
+                    "\"goodput: {from: 600us, at_least: 95%, of: baseline}\""},
+    ExpectationWord{"detect", Measure::kTime, "\"detect: {within: 6rtt}\""},
+    ExpectationWord{"recover", Measure::kTime, "\"recover: {within: 100rtt, to: 95%}\""},
+    ExpectationWord{"leave", Measure::kTime, "\"leave: {within: 5rtt}\""},
+    ExpectationWord{"qp_error", Measure::kCount, "\"qp_error: {reason: Retry Counter Exceeded}\""},
+    ExpectationWord{"gap", Measure::kTime, "\"gap: {at_most: 20rtt, below: 10%}\""},
+    ExpectationWord{"samples", Measure::kShare,
+                    "\"samples: {from: 300us, every: 20us, min_over_mean: 92%}\""},
+    ExpectationWord{"latency", Measure::kTime,
+                    "\"latency: {source: h0, destination: h4, at_most: 7us}\""},
+    ExpectationWord{"fairness", Measure::kShare, "\"fairness: {destination: h0, at_least: 95%}\""},
+    ExpectationWord{"losses_per_qp", Measure::kCount, "\"losses_per_qp: {at_most: 5}\""},
+    ExpectationWord{"affected_qps", Measure::kShare,
+                    "\"affected_qps: {at_least: 15%, at_most: 35%}\""},
+    ExpectationWord{"completion_time", Measure::kShare, "\"completion_time: {slower_by: 1%}\""},
+    ExpectationWord{"steady", Measure::kShare, ""},
+    ExpectationWord{"safety", Measure::kCount, ""},
+    ExpectationWord{"placed_once", Measure::kCount, ""},
+    ExpectationWord{"no_silent_loss", Measure::kCount, ""},
+    ExpectationWord{"in_order", Measure::kCount, ""},
+    ExpectationWord{"no_qp_error_while_a_path_lives", Measure::kCount, ""},
+    ExpectationWord{"accounted", Measure::kCount, ""},
+    ExpectationWord{"liveness", Measure::kCount, ""},
+    ExpectationWord{"goodput_back", Measure::kTime, ""},
+    ExpectationWord{"evs_good", Measure::kTime, ""},
+    ExpectationWord{"queues_empty", Measure::kTime, ""}};
+static_assert(kExpectationWords.size() == std::variant_size_v<ExpectationKind>);
 
 }  // namespace mrclab::analysis

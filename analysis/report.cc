@@ -205,15 +205,22 @@ std::string display(const std::optional<double>& value) {
 
 std::string checks_section(const Verdict& verdict) {
   if (verdict.checks.empty()) return {};
+  const bool any_published = published_any(verdict);
   std::string out =
       "<section><h2>Checks</h2><table><tr><th>check<th>result<th class=n>measured"
-      "<th class=n>bound<th>unit</tr>\n";
+      "<th class=n>bound";
+  if (any_published) out += "<th class=n>published";
+  out += "<th>unit</tr>\n";
   for (const CheckResult& check : verdict.checks) {
     const std::string result{name_of(check.result)};
     out += "<tr><td>" + html(check.about.empty() ? check.name : check.about);
     if (!check.note.empty()) out += "<div class=note>" + html(check.note) + "</div>";
+    const auto& published = check.published;
+    if (published) out += "<div class=note>" + html(published->figure) + "</div>";
     out += "<td class=" + result + ">" + result + "<td class=n>" + display(check.measured) +
-           "<td class=n>" + display(check.bound) + "<td>" + html(check.unit) + "</tr>\n";
+           "<td class=n>" + display(check.bound);
+    if (any_published) out += "<td class=n>" + (published ? html(shown(*published)) : "&ndash;");
+    out += "<td>" + html(check.unit) + "</tr>\n";
   }
   return out + "</table></section>\n";
 }
@@ -282,7 +289,7 @@ std::string to_html(const Verdict& verdict, const Measurements& measurements,
          "</style></head><body><main>\n<h1>" + html(verdict.scenario) + "<span class=\"badge " +
          result + "\">" + result + "</span></h1>\n<p class=sub>fabric " + html(topology.name) +
          ", world " + html(verdict.world) + ", seed " + std::to_string(verdict.seed) +
-         (verdict.payload_elided ? ", payload elided" : "") + ", mrclab " + html(verdict.version) +
+         html(circumstances(verdict)) + ", mrclab " + html(verdict.version) +
          "</p>\n<section><h2>Goodput of each plane</h2>\n" +
          Chart(measurements, faults, topology).draw() +
          "<p class=note>Payload of first deliveries at the receivers, read from the captures. "

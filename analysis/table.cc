@@ -157,13 +157,22 @@ void checks_part(const Verdict& verdict, Table& table) {
     rows.push_back({check.name, std::string(name_of(check.result)), plain_number(check.measured),
                     plain_number(check.bound), check.unit});
   }
+  std::vector<bool> right{false, false, true, true, false};
+  if (published_any(verdict)) {
+    right.insert(right.end() - 1, true);
+    rows[0].insert(rows[0].end() - 1, "published");
+    for (size_t i = 0; i < verdict.checks.size(); ++i) {
+      const auto& published = verdict.checks[i].published;
+      rows[i + 1].insert(rows[i + 1].end() - 1, published ? shown(*published) : "");
+    }
+  }
   const std::vector<size_t> widths = table.fit(rows);
-  const std::vector<bool> right{false, false, true, true, false};
   table.row(rows[0], widths, right);
   for (size_t i = 0; i < verdict.checks.size(); ++i) {
     const CheckResult& check = verdict.checks[i];
     table.row(rows[i + 1], widths, right, 1, check.result);
     if (!check.note.empty()) table.indented(check.note, 4);
+    if (check.published) table.indented("published: " + check.published->figure, 4);
   }
   table.rule();
 }
@@ -213,8 +222,7 @@ void timing_part(const Verdict& verdict, Table& table) {
 std::string to_table(const Verdict& verdict, TableOptions options) {
   Table table(options);
   table.headline(verdict.scenario + "  (" + verdict.world + ", seed " +
-                     std::to_string(verdict.seed) +
-                     (verdict.payload_elided ? ", payload elided)" : ")"),
+                     std::to_string(verdict.seed) + circumstances(verdict) + ")",
                  verdict.result);
   table.rule();
   checks_part(verdict, table);

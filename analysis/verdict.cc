@@ -2,6 +2,7 @@
 
 #include "analysis/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -42,13 +43,19 @@ Json timing_json(const TimingReport& timing) {
 }
 
 Json check_json(const CheckResult& check) {
-  return {{"name", check.name},
-          {"result", name_of(check.result)},
-          {"measured", optional_number(check.measured)},
-          {"bound", optional_number(check.bound)},
-          {"unit", check.unit},
-          {"about", check.about},
-          {"note", check.note}};
+  Json json{{"name", check.name},
+            {"result", name_of(check.result)},
+            {"measured", optional_number(check.measured)},
+            {"bound", optional_number(check.bound)},
+            {"unit", check.unit},
+            {"about", check.about},
+            {"note", check.note}};
+  if (const auto& published = check.published) {
+    json["published"] = {{"value", number(published->value)},
+                         {"text", published->text},
+                         {"figure", published->figure}};
+  }
+  return json;
 }
 
 Json fault_json(const FaultResult& fault) {
@@ -126,11 +133,25 @@ int exit_code(Result result) {
   return 3;
 }
 
+bool published_any(const Verdict& verdict) {
+  return std::any_of(verdict.checks.begin(), verdict.checks.end(),
+                     [](const CheckResult& check) { return check.published.has_value(); });
+}
+
+std::string circumstances(const Verdict& verdict) {
+  std::string text = verdict.payload_elided ? ", payload elided" : "";
+  for (size_t i = 0; i < verdict.without.size(); ++i) {
+    text += (i == 0 ? ", without " : ", ") + verdict.without[i];
+  }
+  return text;
+}
+
 std::string to_json(const Verdict& verdict) {
   Json json = {
       {"scenario", verdict.scenario}, {"world", verdict.world},
       {"seed", verdict.seed},         {"payload", verdict.payload_elided ? "elided" : "real"},
       {"version", verdict.version},   {"result", name_of(verdict.result)}};
+  if (!verdict.without.empty()) json["without"] = verdict.without;
   json["timing"] = timing_json(verdict.timing);
   json["checks"] = Json::array();
   for (const CheckResult& check : verdict.checks) json["checks"].push_back(check_json(check));

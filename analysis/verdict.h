@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/published.h"
 #include "analysis/reports.h"
 #include "fabric/units.h"
 
@@ -25,7 +26,8 @@ struct CheckResult {
   std::optional<double> measured;
   std::optional<double> bound;
   std::string unit;
-  std::string note;  ///< why it failed or could not be judged
+  std::string note;                    ///< why it failed or could not be judged
+  std::optional<Published> published;  ///< the figure to hold `measured` against
 };
 
 /// One fault, measured. Durations count from the fault's (or impairment's) start.
@@ -61,7 +63,8 @@ struct Verdict {
   std::string scenario;
   std::string world;  ///< "live" or "sim"
   uint64_t seed = 0;
-  bool payload_elided = false;  ///< frames were headers only; no byte was verified
+  bool payload_elided = false;       ///< frames were headers only; no byte was verified
+  std::vector<std::string> without;  ///< mechanisms that were switched off on purpose
   std::string version;
   Result result = Result::kInconclusive;
   TimingReport timing;
@@ -70,6 +73,12 @@ struct Verdict {
   Metrics metrics;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
 };
+
+/// Has any check a published figure?
+bool published_any(const Verdict& verdict);
+
+/// ", payload elided, without spray, trim": what else names a run.
+std::string circumstances(const Verdict& verdict);
 
 std::string to_json(const Verdict& verdict);
 /// One test suite for the run, one test case per check; inconclusive is "skipped".

@@ -167,6 +167,7 @@ void EvSet::fill_places(Plane& plane) {
 }
 
 void EvSet::congested(uint32_t index, FabricTime now) {
+  if (!limits_.skip) return;
   set_state(index, after_congestion(entries_[index].state), now);
 }
 
@@ -192,7 +193,7 @@ bool EvSet::must_keep(uint32_t index) const {
 }
 
 EvSet::LossVerdict EvSet::lost(uint32_t index, FabricTime now) {
-  if (!is_usable(entries_[index].state)) return LossVerdict::kUnchanged;
+  if (!limits_.avoid_lost || !is_usable(entries_[index].state)) return LossVerdict::kUnchanged;
   if (must_keep(index)) {
     congested(index, now);
     return LossVerdict::kSkipped;
@@ -202,7 +203,7 @@ EvSet::LossVerdict EvSet::lost(uint32_t index, FabricTime now) {
 }
 
 void EvSet::revived(uint32_t index, bool marked, FabricTime now) {
-  set_state(index, after_revival(entries_[index].state, marked), now);
+  set_state(index, after_revival(entries_[index].state, marked && limits_.skip), now);
 }
 
 void EvSet::deny(uint32_t index, FabricTime now) { set_state(index, EvState::kDenied, now); }

@@ -40,6 +40,8 @@ struct EvSetLimits {
   uint32_t min_active = 0;
   Probability min_active_share{250'000'000};
   FabricTime skip_age_out = FabricTime::never();  ///< a mark older than this costs no turn
+  bool skip = true;                               ///< off: a mark costs no turn at all
+  bool avoid_lost = true;                         ///< off: a loss is held against no value
 };
 
 class EvSet {

@@ -115,6 +115,7 @@ class HostNode::Impl : public QueuePairEvents {
   void remove_queue_pair(QueuePair& qp);
   Peer& peer_for(uint32_t host);
   std::vector<EntropyValue> evs_toward(uint32_t host) const;
+  std::vector<EntropyValue> evs_of_queue_pair(uint32_t place, uint32_t host) const;
 
   // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);

@@ -36,6 +36,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   for (uint32_t i = 0; i < peers_.size(); ++i) {
     set_usable_ports(peers_[i], "local");
     hold(peers_[i], pause);
+    if (!profile_.port_status) continue;
     peers_[i].status.announce(live_ports_, now_);
     on_peer_timer(i);
   }

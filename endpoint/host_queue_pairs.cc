@@ -12,6 +12,15 @@ std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host) const {
                         environment_.seed);
 }
 
+/// All of them, or without spraying a single one.
+std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(uint32_t place, uint32_t host) const {
+  std::vector<EntropyValue> values = evs_toward(host);
+  if (profile_.spray) return values;
+  const uint64_t random =
+      draw(environment_.seed, environment_.self, PortId{}, DrawPurpose::kEvChoice, place);
+  return {values[below(random, values.size())]};
+}
+
 Peer& HostNode::Impl::peer_for(uint32_t host) {
   uint32_t& index = peer_of_host_[host];
   if (index == kNobody) {
@@ -54,7 +63,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
                                           const ConnectionLimits& limits) {
   const uint32_t place = qps_.next_place();
   id.handle = {place};
-  EvSet evs(evs_toward(peer_host), topology_.planes, profile_.ev_limits(),
+  EvSet evs(evs_of_queue_pair(place, peer_host), topology_.planes, profile_.ev_limits(),
             {environment_.seed, environment_.self, place});
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
   QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host), profile_, limits, std::move(evs),

@@ -61,7 +61,9 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
     const FabricTime rtt = now - packet.sent;
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
-  if (packet.state == SentPacket::State::kInFlight) detector_.on_arrived(packet.sent);
+  // Out of order it says that what was sent before is lost, which only SACKs may say.
+  const bool may_tell = profile_.selective_acks || trigger <= cumulative;
+  if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
   // second one is answered. The send time is ours, so it is exact and cannot be made up; the
   // reflected timestamp only says which transmission it was.
@@ -81,6 +83,7 @@ void Requester::adopt_range(const Seth& seth, Sequence cumulative) {
 }
 
 bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
+  if (!profile_.selective_acks) return false;
   bool news = false;
   const Sequence base = cumulative + seth.sack_offset;
   for (uint64_t bits = seth.bitmap; bits != 0; bits &= bits - 1) {
@@ -120,6 +123,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
   const uint16_t id = seth.psn_offset_or_probe_id;
   if (id != kNoProbe && id == tail_probe_id_) {
     tail_probe_id_ = kNoProbe;
+    if (!profile_.selective_acks) return;
     // The answer describes the 64 packets from its base; what it does not show there and was sent
     // well before the probe is lost. It says nothing about packets further on.
     const Sequence base = cumulative + seth.sack_offset;

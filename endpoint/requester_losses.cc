@@ -63,7 +63,7 @@ void Requester::suspect_spurious_loss(Sequence s, FabricTime now) {
 void Requester::assume_bad(uint32_t ev, FabricTime now) {
   if (evs_.lost(ev, now) != EvSet::LossVerdict::kAssumedBad) return;
   ++stats_.evs_lost;
-  prober_.assumed_bad(ev, now);
+  if (profile_.ev_probes) prober_.assumed_bad(ev, now);
   tell_ev_change(ev, EvState::kAssumedBad);
 }
 

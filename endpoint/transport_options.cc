@@ -14,6 +14,21 @@ std::span<const TransportOption> transport_options() {
   using O = TransportOption;
   using P = TransportProfile;
   static const std::array kOptions{
+      O{"spray", "a queue pair uses many paths (MRC paper §2.1); off: one, drawn from the seed",
+        O::Switch{&P::spray}},
+      O{"skip",
+        "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
+        O::Switch{&P::skip}},
+      O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
+        O::Switch{&P::avoid_lost}},
+      O{"ev_probes", "probes bring back what was assumed bad (MRC paper §2.1); off: nothing does",
+        O::Switch{&P::ev_probes}},
+      O{"selective_acks",
+        "senders read the bitmaps of SACKs; off: only their cumulative PSN, so losses are found "
+        "by timeouts",
+        O::Switch{&P::selective_acks}},
+      O{"port_status", "peers are told which ports are down (MRC paper §3)",
+        O::Switch{&P::port_status}},
       O{"evs", "entropy values of a queue pair, active and backups (MRC paper §2.4: 128-256)",
         O::Integer{&P::ev_limit, 1, 4096}},
       O{"active_evs", "of them in use at once, equally many per plane (MRC paper §2.4: over 100)",

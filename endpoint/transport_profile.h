@@ -43,6 +43,14 @@ struct TransportProfile {
   uint32_t linear_retries = 7;
   uint32_t exponential_retries = 3;
 
+  // What makes the transport what it is, to be switched off by experiments that show what for.
+  bool spray = true;           ///< off: a queue pair has one entropy value, drawn from the seed
+  bool skip = true;            ///< off: marks and trims cost an entropy value no turn
+  bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
+  bool ev_probes = true;       ///< off: what is assumed bad stays so
+  bool selective_acks = true;  ///< off: only what is acknowledged cumulatively counts
+  bool port_status = true;     ///< off: peers are not told which ports are down
+
   // Entropy values.
   uint32_t ev_limit = 256;     ///< EV Universe of a QP: active and backups (MRC paper §2.4)
   uint32_t active_evs = 128;   ///< of them in use at once (MRC paper §2.4: more than 100)
@@ -108,7 +116,7 @@ struct TransportProfile {
   uint32_t first_msn = 0;
 
   EvSetLimits ev_limits() const {
-    return {active_evs, ev_min_active, ev_min_active_share, skip_age_out};
+    return {active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, avoid_lost};
   }
 };
 

@@ -94,7 +94,7 @@ Topology check_files(UpOptions& options) {
     check_lookahead(topology);
     return topology;
   }
-  resident.scenario_file = find_incident(options.scenario);
+  resident.scenario_file = find_scenario(options.scenario);
   ScenarioOverrides overrides;
   if (!options.fabric.empty()) overrides.fabric = resident.fabric_file;
   Scenario scenario = read_scenario_file(resident.scenario_file, overrides);

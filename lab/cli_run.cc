@@ -1,10 +1,13 @@
 // demo, run.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "lab/cli.h"
 #include "lab/cli_choice.h"
+#include "lab/mechanism.h"
 #include "lab/run_command.h"
 #include "lab/sim_world.h"
 
@@ -24,7 +27,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<RunCommandOptions>();
   auto world = std::make_shared<std::string>("live");
   CLI::App* run = app.add_subcommand("run", "Run scenarios and judge them");
-  run->add_option("SCENARIO", options->scenarios, "shipped incidents or files")->required();
+  run->add_option("SCENARIO", options->scenarios, "shipped incidents, their ids (L5) or files")
+      ->required();
   run->add_option("--world", *world, "live (packets in namespaces) or sim (one process)")
       ->check(CLI::IsMember({"live", "sim"}))
       ->capture_default_str();
@@ -39,6 +43,12 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   run->add_option("--payload", options->payload, "elided: headers only, nothing to verify (sim)")
       ->check(CLI::IsMember({"real", "elided"}));
+  run->add_option(
+         "--without", options->without,
+         "a mechanism to do without: " + fmt::format("{}", fmt::join(mechanism_names(), ", ")))
+      ->check(CLI::IsMember(mechanism_names()))
+      ->delimiter(',')
+      ->allow_extra_args(false);
   run->add_option("--threads", options->threads, "of sim without captures; default by size")
       ->check(CLI::Range(1u, SimWorld::kMaxThreads));
   run->add_option("--out", options->out, "where run folders go")->capture_default_str();

@@ -8,6 +8,7 @@
 
 #include "analysis/analyze.h"
 #include "lab/interrupt.h"
+#include "lab/run_table.h"
 
 namespace mrclab::lab {
 namespace {
@@ -31,6 +32,7 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   overrides.fabric = options.fabric;
   overrides.until = options.until;
   overrides.dilation = options.dilation;
+  overrides.without = options.without;
   if (options.payload) overrides.payload_elided = *options.payload == "elided";
   if (options.captures) overrides.captures = capture_scope(*options.captures);
   return overrides;
@@ -73,16 +75,15 @@ int worse(int a, int b) {
   return rank(b) > rank(a) ? b : a;
 }
 
-void print_summary(const std::vector<RunResult>& results) {
-  fmt::print("\n{:<28} {:<13} {:<13} {:>10}\n", "scenario", "result", "timing", "seconds");
-  for (const RunResult& result : results) {
-    const analysis::Verdict& verdict = result.verdict;
-    fmt::print("{:<28} {:<13} {:<13} {:>10.1f}\n", verdict.scenario.substr(0, 28),
-               analysis::name_of(verdict.result),
-               verdict.timing.faithful ? "FAITHFUL" : "NOT FAITHFUL",
-               result.bring_up_seconds + result.run_seconds + result.tear_down_seconds +
-                   result.analyze_seconds);
+void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results) {
+  std::vector<RunRow> rows;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const RunResult& result = results[i];
+    rows.push_back({scenarios[i].ids, &result.verdict,
+                    result.bring_up_seconds + result.run_seconds + result.tear_down_seconds +
+                        result.analyze_seconds});
   }
+  fmt::print("\n{}", run_table(rows));
 }
 
 void print_json(const std::vector<RunResult>& results) {
@@ -118,7 +119,7 @@ int run_command(const RunCommandOptions& options) {
     print_times(stdout, result, options.world);
   }
   if (options.json) print_json(results);
-  if (!options.json && results.size() > 1) print_summary(results);
+  if (!options.json && results.size() > 1) print_summary(scenarios, results);
   return code;
 }
 

@@ -23,6 +23,7 @@ struct RunCommandOptions {
   std::optional<std::string> payload;   ///< real | elided
   uint32_t threads = 0;                 ///< of the simulator; 0: by the size of the fabric
   std::filesystem::path out = "runs";   ///< where run folders go
+  std::vector<std::string> without;     ///< mechanisms to switch off (lab/mechanism.h)
   bool isolate = false;                 ///< one process per node
   bool realtime = false;                ///< SCHED_FIFO for the daemons
   bool json = false;                    ///< print verdict.json (a list for several scenarios)

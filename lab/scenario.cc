@@ -1,9 +1,12 @@
 #include "lab/scenario.h"
 
+#include <algorithm>
+
 #include "analysis/more_checks.h"
 #include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
 #include "faults/schedule.h"
+#include "lab/mechanism.h"
 
 namespace mrclab::lab {
 namespace {
@@ -11,6 +14,36 @@ namespace {
 constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a file can say
 constexpr int64_t kMaxDilation = 1'000'000;
 constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
+
+/// One id or a list of them.
+std::vector<std::string> read_ids(const YamlValue& document) {
+  std::vector<std::string> ids;
+  const auto value = document.get("id");
+  if (!value) return ids;
+  for (const YamlValue& item : value->is_list() ? value->items() : std::vector{*value}) {
+    const std::string id = item.is_scalar() ? item.as_string() : "";
+    if (id.empty() || id.size() > 8 ||
+        id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != std::string::npos) {
+      item.fail_expecting("an id such as L5 or P-2");
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
+  if (const auto list = document.get("without")) out.without = parse_mechanisms(*list);
+  for (const std::string& name : overrides.without) {
+    const YamlValue value = read_yaml_text("[" + in_quotes(name) + "]", "--without");
+    const std::string& known = parse_mechanisms(value).front();
+    if (std::find(out.without.begin(), out.without.end(), known) == out.without.end()) {
+      out.without.push_back(known);
+    }
+  }
+  if (const auto list = document.get("fails_without")) {
+    out.fails_without = parse_mechanisms(*list);
+  }
+}
 
 RegularPlanes read_fabric(const YamlValue& document, const std::filesystem::path& base,
                           const ScenarioOverrides& overrides) {
@@ -217,12 +250,16 @@ void read_expectations(const YamlValue& document, const std::filesystem::path& b
 
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
-  document.only_keys({"name", "about", "fabric", "seed", "transport", "dilation", "timing",
-                      "workload", "faults", "end", "captures", "payload", "expect"});
+  document.only_keys({"name", "id", "about", "fabric", "seed", "transport", "without",
+                      "fails_without", "dilation", "timing", "workload", "faults", "end",
+                      "captures", "payload", "expect"});
   Scenario scenario;
   scenario.name = document.require("name").as_name();
   if (const auto about = document.get("about")) scenario.about = about->as_string();
+  scenario.ids = read_ids(document);
+  read_mechanisms(document, overrides, scenario);
   scenario.fabric = read_fabric(document, base, overrides);
+  leave_out(scenario.without, scenario.fabric);
   scenario.topology = build_regular_planes(scenario.fabric);
   check_lookahead(scenario.topology);
 
@@ -238,6 +275,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   if (const auto transport = file.get("transport")) {
     scenario.transport = endpoint::parse_transport(*transport, scenario.topology);
   }
+  leave_out(scenario.without, scenario.transport, scenario.topology);
   read_timing(file, overrides, scenario);
   const YamlValue end = file.require("end");
   const bool endless = end.is_scalar() && end.as_string() == "never";
@@ -284,8 +322,22 @@ Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOve
   return parse_scenario(read_yaml_file(path), path.parent_path(), overrides);
 }
 
+std::filesystem::path find_scenario(std::string_view name_or_path) {
+  const bool like_an_id = !name_or_path.empty() &&
+                          (name_or_path[0] == 'L' || name_or_path[0] == 'P') &&
+                          name_or_path.find_first_not_of("LP-0123456789") == std::string_view::npos;
+  if (!like_an_id) return find_incident(name_or_path);
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::vector<std::string> ids = read_ids(read_yaml_file(entry.path()));
+    if (std::find(ids.begin(), ids.end(), name_or_path) != ids.end()) return entry.path();
+  }
+  return find_incident(name_or_path);
+}
+
 Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides) {
-  return read_scenario_file(find_incident(name_or_path), overrides);
+  return read_scenario_file(find_scenario(name_or_path), overrides);
 }
 
 }  // namespace mrclab::lab

@@ -27,9 +27,12 @@ enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
 struct Scenario {
   std::string name;
+  std::vector<std::string> ids;  ///< "L5", "P-2": what a shipped incident is called in its source
   std::string about;
-  RegularPlanes fabric;  ///< as the fabric file says
-  Topology topology;     ///< built from it
+  std::vector<std::string> without;        ///< mechanisms that are switched off (lab/mechanism.h)
+  std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
+  RegularPlanes fabric;                    ///< as the fabric file says
+  Topology topology;                       ///< built from it
   uint64_t seed = 1;
   endpoint::TransportChoice transport;
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
@@ -59,9 +62,11 @@ struct ScenarioOverrides {
   std::optional<uint32_t> dilation;
   std::optional<CaptureScope> captures;
   std::optional<bool> payload_elided;
+  std::vector<std::string> without;  ///< beside what the file says
 };
 
-/// A path, or the name of a shipped incident. Throws InputError.
+/// A path, or the name or the id ("L5") of a shipped incident. Throws InputError.
+std::filesystem::path find_scenario(std::string_view name_or_path);
 Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides = {});
 Scenario read_scenario_file(const std::filesystem::path& path,
                             const ScenarioOverrides& overrides = {});

@@ -23,6 +23,13 @@ std::string_view word_of(CaptureScope scope) {
   return "hosts";
 }
 
+/// "[spray, trim]"
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + name;
+  return text + "]";
+}
+
 template <class Values, class TextOf>
 std::string entries_text(const Values& values, TextOf text_of) {
   std::string text;
@@ -89,9 +96,14 @@ nlohmann::ordered_json line_of(const ScheduledEffect& scheduled, const Topology&
 
 std::string to_yaml(const Scenario& scenario) {
   std::string text = "name: " + scenario.name + "\n";
+  if (!scenario.ids.empty()) text += "id: " + names_text(scenario.ids) + "\n";
   if (!scenario.about.empty()) text += "about: " + yaml_string(scenario.about) + "\n";
   text += "fabric:\n" + mrclab::to_yaml(scenario.fabric, 2);
   text += "seed: " + std::to_string(scenario.seed) + "\n";
+  if (!scenario.without.empty()) text += "without: " + names_text(scenario.without) + "\n";
+  if (!scenario.fails_without.empty()) {
+    text += "fails_without: " + names_text(scenario.fails_without) + "\n";
+  }
   text += "transport: " + endpoint::to_yaml(scenario.transport) + "\n";
   text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
   text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";

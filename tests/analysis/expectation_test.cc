@@ -51,6 +51,21 @@ TEST_CASE("names and descriptions are those of the file and of a report") {
         "recovered to 90% of baseline within 10us");
 }
 
+TEST_CASE("an expectation keeps what was published, in the unit that its check measures in") {
+  const Expectation goodput =
+      parse("{goodput: {from: 1us, at_least: 3%}, published: 87.13%, figure: \"figure 9a\"}");
+  REQUIRE(goodput.published);
+  CHECK(goodput.published->value == doctest::Approx(87.13));
+  CHECK(shown(*goodput.published) == "87.13");
+  CHECK(goodput.published->figure == "figure 9a");
+  const Expectation leave =
+      parse("{leave: {within: 5rtt}, published: 1.5ms, figure: \"figure 12\"}");
+  REQUIRE(leave.published);
+  CHECK(leave.published->value == doctest::Approx(1500));
+  CHECK(shown(*leave.published) == "1.5ms");
+  CHECK_FALSE(parse("no_qp_error").published);
+}
+
 TEST_CASE("an expectation written as text reads back as the same expectation") {
   for (const char* text :
        {"no_qp_error",
@@ -75,7 +90,9 @@ TEST_CASE("an expectation written as text reads back as the same expectation") {
         "fairness: {destination: h0, at_least: 95%, by: min_over_max}",
         "losses_per_qp: {at_most: 0}",
         "affected_qps: {at_least: 15%, at_most: 35%}",
-        "completion_time: {from: 300us, slower_by: 0%}"}) {
+        "completion_time: {from: 300us, slower_by: 0%}",
+        "{no_qp_error, published: 0, figure: \"figure 7\"}",
+        "{leave: {within: 5rtt}, published: 1.5s, figure: \"figure 12: 1, 2\"}"}) {
     CHECK(parse(to_yaml(parse(text))) == parse(text));
   }
 }
@@ -128,6 +145,12 @@ TEST_CASE("bad expectations get an exact error") {
               "f.yaml:1:31: found \"5us\": expected an instant after \"from\""},
           Row{"recover: {within: 1us, to: 0%}",
               "f.yaml:1:30: found \"0%\": expected a share above 0%"},
+          Row{"{detect: {within: 1us}, published: 5%, figure: x}",
+              "f.yaml:1:38: found \"5%\": expected a duration such as 1.3s"},
+          Row{"{no_qp_error, published: 0}",
+              "f.yaml:1:3: found no \"figure\": expected \"figure: ...\""},
+          Row{"{safety, published: 0, figure: x}",
+              "f.yaml:1:22: found a figure for several checks: expected one for a single check"},
           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
       }) {
     CHECK(error_of(row.text) == row.expected);

@@ -268,3 +268,16 @@ TEST_CASE("values are found by their number and by nothing else") {
   CHECK(!set.find(ev_of({2, 0})));
   CHECK(!set.find({0xFFFF'FFFF}));
 }
+
+TEST_CASE(
+    "without SKIP a mark costs no turn, and without avoidance a loss is held against nobody") {
+  EvSetLimits limits;
+  limits.skip = false;
+  limits.avoid_lost = false;
+  EvSet set = make_set(1, 4, 0, limits);
+  set.congested(0, at(0));
+  CHECK(set.lost(1, at(0)) == EvSet::LossVerdict::kUnchanged);
+  const std::vector<uint32_t> round = choose_n(set, 4, 1);
+  CHECK(std::set<uint32_t>(round.begin(), round.end()).size() == 4);
+  CHECK(set.unusable() == 0);
+}

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "endpoint/host_node.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
@@ -192,4 +194,63 @@ TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is 
   CHECK(adaptive.losses_detected * 4 < fixed.losses_detected * 3);
   CHECK(adaptive.spurious_losses * 2 > adaptive.losses_detected);
   CHECK(adaptive.evs_regained == adaptive.evs_lost);
+}
+
+TEST_CASE("each mechanism of the transport can be switched off, and does nothing then") {
+  struct Row {
+    const char* what;
+    bool TransportProfile::*mechanism;
+    uint64_t (*done)(const HostStats& stats, const std::set<uint32_t>& evs);  // 0: nothing
+  };
+  for (const Row& row : {
+           Row{"spray", &TransportProfile::spray,
+               [](const HostStats&, const auto&evs) -> uint64_t { return evs.size() - 1; }},
+           Row{"avoid_lost", &TransportProfile::avoid_lost,
+               [](const HostStats&stats, const auto&) { return stats.probes_sent; }},
+           Row{"port_status", &TransportProfile::port_status,
+               [](const HostStats&stats, const auto&) { return stats.port_status_sent; }},
+       }) {
+    CAPTURE(row.what);
+    for (const bool on : {true, false}) {
+      auto o = writes(256 * 1024, 8);
+      (*o.profile).*row.mechanism = on;
+      o.profile->tail_probe = us(5'000);  // no probes but those of entropy values
+      MemFabric fabric(pair(), o);
+      for (const Wire& wire : fabric.topology.wires_list) {
+        if (wire.from.node == NodeId{0} && wire.from.port == PortId{0}) {
+          fabric.apply(us(0), random_loss(wire.id, {100'000'000}));
+        }
+      }
+      // A port that nobody uses any more tells of its death.
+      fabric.set_link(us(1'900), fabric.link_of("h0:p1"), false);
+      std::set<uint32_t> evs;
+      fabric.observer(0).on_packet = [&](const PacketRecord& r) {
+        MrcPacket packet;
+        if (r.direction != Direction::kEgress || r.queue != QueueClass::kData) return;
+        if (parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone) return;
+        if (std::holds_alternative<WriteHeaders>(packet.extension)) {
+          evs.insert(packet.entropy().value);
+        }
+      };
+      fabric.run_until(us(2'000));
+      CHECK(fabric.stats(0).writes_completed == 8);
+      CHECK(fabric.stats(1).bytes_mismatched == 0);
+      CHECK((row.done(fabric.stats(0), evs) > 0) == on);
+    }
+  }
+}
+
+TEST_CASE("without selective acknowledgements losses are found by timeouts, and nothing is lost") {
+  for (const bool selective : {true, false}) {
+    auto o = writes(256 * 1024, 8);
+    o.profile->selective_acks = selective;
+    MemFabric fabric(pair(), o);
+    for (const Wire& wire : fabric.topology.wires_list) {
+      fabric.apply(us(0), random_loss(wire.id, {10'000'000}));
+    }
+    fabric.run_until(us(20'000));
+    CHECK(fabric.stats(0).writes_completed == 8);
+    CHECK(fabric.stats(1).bytes_verified == 8 * 256 * 1024);
+    CHECK((fabric.stats(0).timeouts > 0) == !selective);
+  }
 }

@@ -1,0 +1,117 @@
+// The shipped incidents: each holds, and each fails without the mechanisms that it names.
+// MRCLAB_NIGHTLY=1 tries all of them; the ordinary test, which runs every incident in the simulator
+// elsewhere, two.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "fabric/fabric_file.h"
+#include "lab/mechanism.h"
+#include "lab/run_table.h"
+#include "lab/scenario.h"
+#include "tests/lab/temporary_runs.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+std::vector<std::string> incidents() {
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
+    names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string failures_of(const analysis::Verdict& verdict) {
+  std::string text;
+  for (const analysis::CheckResult& check : verdict.checks) {
+    if (check.result != analysis::Result::kPass) text += check.about + ": " + check.note + "\n";
+  }
+  return text;
+}
+
+Scenario parse(const std::string& more) {
+  return parse_scenario(read_yaml_text(
+      "name: x\nfabric: octet\nworkload:\n  - all_reduce: {hosts: all, size: 4KiB, until: end}\n"
+      "end: 1us\n" +
+          more,
+      "f.yaml"));
+}
+
+}  // namespace
+
+TEST_CASE("an incident holds, and fails without each mechanism that it names") {
+  const bool nightly = std::getenv("MRCLAB_NIGHTLY") != nullptr;
+  for (const std::string& name :
+       nightly ? incidents() : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
+    CAPTURE(name);
+    const test::TemporaryRuns runs;
+    const Scenario whole = load_scenario(name);
+    const RunResult result = runs.run(whole);
+    CAPTURE(failures_of(result.verdict));
+    CHECK(result.verdict.result == analysis::Result::kPass);
+    CHECK_FALSE(whole.fails_without.empty());
+    for (const std::string& mechanism : whole.fails_without) {
+      CAPTURE(mechanism);
+      ScenarioOverrides overrides;
+      overrides.without = {mechanism};
+      const RunResult without = runs.run(load_scenario(name, overrides));
+      CHECK(without.verdict.without == std::vector<std::string>{mechanism});
+      CHECK(without.verdict.result == analysis::Result::kFail);
+    }
+  }
+}
+
+TEST_CASE("an incident is found by its id") {
+  CHECK(load_scenario("L8").name == "lossy-ev");
+  CHECK(load_scenario("P-4").name == load_scenario("L7").name);
+  CHECK_THROWS_AS(load_scenario("L99"), NameError);
+}
+
+TEST_CASE("what a run does without is in the resolved scenario, which reads back alike") {
+  for (const std::string& name : mechanism_names()) {
+    const Scenario whole = parse(""), without = parse("without: [" + name + "]\n");
+    const Scenario again = parse_scenario(read_yaml_text(to_yaml(without), "again.yaml"));
+    CAPTURE(name);
+    CHECK(again.without == without.without);
+    CHECK(again.transport == without.transport);
+    CHECK(again.fabric.queues.trim == without.fabric.queues.trim);
+    const bool changed = whole.transport != without.transport ||
+                         whole.fabric.queues.trim != without.fabric.queues.trim ||
+                         whole.fabric.queues.ecn != without.fabric.queues.ecn;
+    CHECK(changed);
+  }
+  CHECK_THROWS_WITH_AS(parse("without: [spary]\n"),
+                       "f.yaml:6:11: found \"spary\": expected \"spray\"", InputError);
+  CHECK_THROWS_AS(parse("fails_without: [spray, spray]\n"), InputError);
+}
+
+TEST_CASE("the table of runs holds ours against what was published, in 80 columns") {
+  analysis::Verdict verdict;
+  verdict.scenario = "port-ladder";
+  verdict.without = {"spray"};
+  verdict.result = analysis::Result::kFail;
+  analysis::CheckResult check;
+  check.result = analysis::Result::kPass;
+  check.measured = 87.3;
+  check.unit = "% of baseline";
+  check.published = {87.13, analysis::Measure::kShare, "87.13%",
+                     "MRC paper, figure 9a, one of eight links down: 1334 of 1531 Gb/s"};
+  verdict.checks = {check};
+  const RunRow row{{"L2"}, &verdict, 3};
+  const std::string text = run_table({&row, 1});
+  CHECK(text.find("L2 port-ladder, without spray") != std::string::npos);
+  CHECK(text.find("FAIL\n") != std::string::npos);
+  CHECK(text.find("     87.30      87.13  % of baseline\n") != std::string::npos);
+  CHECK(text.find("0 passed, 1 failed, 0 inconclusive in 3 s\n") != std::string::npos);
+  for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    CHECK(text.find('\n', at) - at <= 80);
+  }
+}
