@@ -35,7 +35,7 @@ void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrid
   if (const auto list = document.get("without")) out.without = parse_mechanisms(*list);
   for (const std::string& name : overrides.without) {
     const YamlValue value = read_yaml_text("[" + in_quotes(name) + "]", "--without");
-    const std::string& known = parse_mechanisms(value).front();
+    const std::string known = parse_mechanisms(value).front();
     if (std::find(out.without.begin(), out.without.end(), known) == out.without.end()) {
       out.without.push_back(known);
     }
