@@ -9,9 +9,9 @@
 namespace mrclab::endpoint {
 namespace {
 
-// A write's id: lane, parity of its iteration, and whether it goes to scratch.
-uint64_t make_id(uint32_t lane, uint32_t iteration, bool scratch) {
-  return uint64_t{lane} << 2 | (iteration & 1u) << 1 | (scratch ? 1u : 0u);
+// A write's id: lane and parity of its iteration.
+uint64_t make_id(uint32_t lane, uint32_t iteration) {
+  return uint64_t{lane} << 1 | (iteration & 1u);
 }
 
 constexpr uint32_t kLaneBits = 8;
@@ -82,9 +82,8 @@ bool Collective::may_start(const Verbs& verbs, const Lane& lane) const {
   const uint32_t next = lane.iteration + 1;
   if (lane.finished != next || dead_ || verbs.now() >= config_.end) return false;
   if (config_.iterations != 0 && next >= config_.iterations) return false;
-  // (a), (b) and (c) of the header.
-  return lane.unacknowledged[next & 1] == 0 && lane.unacknowledged_scratch == 0 &&
-         finished_iterations_ + 1 >= next;
+  // (a) and (b) of the header.
+  return lane.unacknowledged[next & 1] == 0 && finished_iterations_ + 1 >= next;
 }
 
 void Collective::start_lanes(Verbs& verbs) {
@@ -165,7 +164,7 @@ void Collective::post(Verbs& verbs, uint32_t number, uint32_t step) {
       config_.schedule.send(config_.rank, number, lane.iteration, step);
   const Link& link = config_.links[send.link];
   WriteRequest request;
-  request.id = make_id(number, lane.iteration, send.scratch);
+  request.id = make_id(number, lane.iteration);
   request.local = config_.own.subspan(send.from, send.length);
   request.remote_va = link.remote_va + send.to;
   request.rkey = link.remote_rkey;
@@ -175,15 +174,13 @@ void Collective::post(Verbs& verbs, uint32_t number, uint32_t step) {
     return;
   }
   ++lane.unacknowledged[lane.iteration & 1];
-  if (send.scratch) ++lane.unacknowledged_scratch;
 }
 
 void Collective::on_write_complete(Verbs& verbs, QpHandle, uint64_t id) {
-  const uint64_t number = id >> 2;
+  const uint64_t number = id >> 1;
   if (number >= lanes_.size()) return;
   Lane& lane = lanes_[number];
-  --lane.unacknowledged[id >> 1 & 1];
-  if ((id & 1) != 0) --lane.unacknowledged_scratch;
+  --lane.unacknowledged[id & 1];
   start_lanes(verbs);
 }
 

@@ -3,15 +3,14 @@
 // lane, iteration after iteration. Every step is a Write-with-Immediate per lane.
 //
 // Why a fast neighbour cannot overwrite what is in use (all per lane, lanes are independent):
+//   - an acknowledgement means that the neighbour's NIC has placed the data, not that the neighbour
+//     has used it: it may be paused
 //   - memory alternates between iterations; iteration k + 1 starts when k has finished here and
-//     (a) all writes of k - 1, which were sent from the same memory, and (b) all writes of k into
-//     scratch slots are acknowledged: then the neighbour was told of them, and it adds at that
-//     instant if it has started k; and (c) all lanes have finished k - 1, so that at most two
-//     iterations are under way
-//   - in a ring, who has finished k has data of k from every host, so every host has started k,
-//     hence finished k - 1 and used up what k + 1 will overwrite
-//   - where steps are independent, results are compared at the instant that the host is told, and
-//     by (a) an iteration does not overwrite memory before that
+//     (a) all writes of k - 1, which were sent from the same memory, are acknowledged, and (b) all
+//     lanes have finished k - 1, so that at most two iterations are under way
+//   - who has finished k has received of k, in a ring from every host by way of others, in sendrecv
+//     and all_to_all from whomever it sends to; so these have started k, hence finished k - 1 and
+//     used up what k + 1 will overwrite
 //   - in a ring, a receive that comes before this host has started the iteration waits (only
 //     counted: its data lies in scratch, or in a vector that nobody writes until it was passed on)
 //
@@ -70,7 +69,6 @@ class Collective : public Application {
     uint32_t waiting = 0;    ///< chained: receives that came before their iteration was started
     std::vector<uint32_t> received;       ///< not chained: iterations received, by link
     uint32_t unacknowledged[2] = {0, 0};  ///< writes by parity of their iteration
-    uint32_t unacknowledged_scratch = 0;  ///< of these, writes of `iteration` into scratch
   };
   struct Progress {
     size_t begun = 0;     ///< lanes

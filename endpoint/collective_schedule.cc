@@ -15,13 +15,29 @@ CollectiveSchedule::CollectiveSchedule(CollectiveKind kind, Bytes size, size_t h
     case CollectiveKind::kReduceScatter: reducing_ = steps_ = others; break;
     case CollectiveKind::kAllGather:
     case CollectiveKind::kAllToAll: steps_ = others; break;
-    case CollectiveKind::kSendRecv: break;
+    case CollectiveKind::kSendRecv: steps_ = static_cast<uint32_t>(links()); break;
   }
 }
 
-Bytes CollectiveSchedule::inbox_size(size_t rank) const {
+size_t CollectiveSchedule::links() const {
+  if (kind_ == CollectiveKind::kAllToAll) return hosts_ - 1;
+  return kind_ == CollectiveKind::kSendRecv && hosts_ > 2 ? 2 : 1;
+}
+
+size_t CollectiveSchedule::distance(size_t link) const {
+  return kind_ == CollectiveKind::kSendRecv && link == 1 ? hosts_ - 1 : 1 + link;
+}
+
+size_t CollectiveSchedule::link_between(size_t from, size_t to) const {
+  size_t link = 0;
+  while (link + 1 < links() && to_rank(from, link) != to) ++link;
+  return link;
+}
+
+Bytes CollectiveSchedule::inbox_size(size_t rank, size_t link) const {
   if (kind_ == CollectiveKind::kAllToAll) return {2 * layout_.chunk(rank).length};
-  return {2 * layout_.size().value + reducing_ * layout_.longest_chunk()};
+  if (link > 0) return {kReduceElementBytes};
+  return {2 * (layout_.size().value + reducing_ * layout_.longest_chunk())};
 }
 
 Bytes CollectiveSchedule::own_size() const {
@@ -29,8 +45,10 @@ Bytes CollectiveSchedule::own_size() const {
   return {apart ? 2 * layout_.size().value : 0};
 }
 
-uint64_t CollectiveSchedule::scratch_offset(uint32_t step, size_t chunk, uint32_t lane) const {
-  return 2 * layout_.size().value + step * layout_.longest_chunk() +
+uint64_t CollectiveSchedule::scratch_offset(uint32_t iteration, uint32_t step, size_t chunk,
+                                            uint32_t lane) const {
+  const uint64_t slot = (iteration & 1) * reducing_ + step;
+  return 2 * layout_.size().value + slot * layout_.longest_chunk() +
          layout_.lane_of_chunk(chunk, lane).offset;
 }
 
@@ -38,6 +56,13 @@ CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, ui
                                                   uint32_t step) const {
   const uint64_t vector = vector_offset(iteration);
   Send send;
+  if (kind_ == CollectiveKind::kSendRecv && step == 1) {
+    send.link = 1;
+    send.from = vector;  // any word will do
+    send.length = kReduceElementBytes;
+    send.word = true;
+    return send;
+  }
   size_t chunk = 0;  // of sendrecv
   if (kind_ == CollectiveKind::kAllToAll) {
     send.link = step;
@@ -55,7 +80,7 @@ CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, ui
     send.to =
         (iteration & 1) * layout_.chunk(chunk).length + layout_.lane_of_chunk(chunk, lane).offset;
   } else {
-    send.to = send.scratch ? scratch_offset(step, chunk, lane) : send.from;
+    send.to = send.scratch ? scratch_offset(iteration, step, chunk, lane) : send.from;
   }
   return send;
 }
@@ -63,7 +88,7 @@ CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, ui
 CollectiveSchedule::Receive CollectiveSchedule::receive(size_t rank, uint32_t lane,
                                                         uint32_t iteration, uint32_t step) const {
   // It is what the host at the other end of the link sends in the same step.
-  const size_t link = kind_ == CollectiveKind::kAllToAll ? step : 0;
+  const size_t link = chained() ? 0 : step;
   const size_t source = from_rank(rank, link);
   const Send sent = send(source, lane, iteration, step);
   Receive receive;
@@ -72,7 +97,7 @@ CollectiveSchedule::Receive CollectiveSchedule::receive(size_t rank, uint32_t la
   receive.length = sent.length;
   receive.first_element = (sent.from - vector_offset(iteration)) / kReduceElementBytes;
   if (sent.scratch) receive.add_to = sent.from;
-  receive.final = !sent.scratch || step + 1 == reducing_;
+  receive.final = !sent.word && (!sent.scratch || step + 1 == reducing_);
   if (kind_ == CollectiveKind::kAllGather) {
     receive.source = back(rank, step + 1);
   } else if (!reduces()) {

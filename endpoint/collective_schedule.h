@@ -5,7 +5,8 @@
 //   all_reduce      n - 1 reducing steps, then n - 1 gathering ones, each from left to right
 //   reduce_scatter  the reducing steps alone, one chunk further, so that host i ends with chunk i
 //   all_gather      the gathering steps alone, from host i's own chunk
-//   sendrecv        one step: the whole vector to the right neighbour (nccl-tests: sendrecv_perf)
+//   sendrecv        the whole vector to the right neighbour (nccl-tests: sendrecv_perf), and at once
+//                   a word to the left one: this iteration has begun here
 //   all_to_all      n - 1 steps at once, without order: chunk j goes straight to host j
 //
 //   reducing step s:   send chunk (i - a - s), receive chunk (i - a - s - 1) into scratch slot s
@@ -14,8 +15,10 @@
 //                      b = 1 after reducing steps, else 0
 //
 // Memory of a host, E and O for even and odd iterations:
-//   rings       inbox of the left neighbour:  vector E | vector O | scratch slots; sent from there
+//   rings       inbox of the left neighbour:  vector E | vector O | scratch slots E | O; sent from
+//               there
 //   sendrecv    inbox of the left neighbour:  vector E | vector O      own:  vector E | vector O
+//               inbox of the right neighbour: a word, if that is another host
 //   all_to_all  inbox of each other host:     chunk E | chunk O        own:  vector E | vector O
 
 #include <optional>
@@ -37,6 +40,7 @@ class CollectiveSchedule {
     uint64_t to = 0;
     uint64_t length = 0;
     bool scratch = false;  ///< goes to a scratch slot
+    bool word = false;     ///< of sendrecv: only tells that the iteration has begun
   };
   /// What has arrived: `length` bytes at `at` in the inbox of `link`.
   struct Receive {
@@ -60,13 +64,18 @@ class CollectiveSchedule {
   }
   bool reduces() const { return reducing_ > 0; }
 
-  /// Hosts that each host sends to. Link l leads to host i + 1 + l and comes from host i - 1 - l.
-  size_t links() const { return kind_ == CollectiveKind::kAllToAll ? hosts_ - 1 : 1; }
-  size_t to_rank(size_t rank, size_t link) const { return (rank + 1 + link) % hosts_; }
-  size_t from_rank(size_t rank, size_t link) const { return (rank + hosts_ - 1 - link) % hosts_; }
+  /// Hosts that each host sends to. A link leads to host i + d and comes from host i - d, d its
+  /// distance().
+  size_t links() const;
+  size_t to_rank(size_t rank, size_t link) const { return (rank + distance(link)) % hosts_; }
+  size_t from_rank(size_t rank, size_t link) const {
+    return (rank + hosts_ - distance(link)) % hosts_;
+  }
+  /// The link that leads from one host to another. There must be one.
+  size_t link_between(size_t from, size_t to) const;
 
-  /// Of the memory that another host writes to, at `rank`.
-  Bytes inbox_size(size_t rank) const;
+  /// Of the memory that another host writes to over `link`, at `rank`.
+  Bytes inbox_size(size_t rank, size_t link) const;
   /// Own memory; empty for the rings, which send from their inbox.
   Bytes own_size() const;
 
@@ -83,7 +92,8 @@ class CollectiveSchedule {
 
  private:
   size_t back(size_t rank, size_t by) const { return (rank + 2 * hosts_ - by) % hosts_; }
-  uint64_t scratch_offset(uint32_t step, size_t chunk, uint32_t lane) const;
+  size_t distance(size_t link) const;
+  uint64_t scratch_offset(uint32_t iteration, uint32_t step, size_t chunk, uint32_t lane) const;
 
   CollectiveKind kind_;
   size_t hosts_;

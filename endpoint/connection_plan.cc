@@ -69,7 +69,7 @@ class Planner {
       for (size_t link = 0; link < schedule.links(); ++link) {
         const size_t to = schedule.to_rank(rank, link);
         // All queue pairs of a link write to the same memory.
-        connect(spec.hosts[rank], spec.hosts[to], schedule.inbox_size(to), 0);
+        connect(spec.hosts[rank], spec.hosts[to], schedule.inbox_size(to, link), 0);
         for (uint32_t queue = 1; queue < spec.qps; ++queue) {
           connect_ends(spec.hosts[rank], spec.hosts[to], queue);
         }

@@ -75,7 +75,6 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
   c.report = context.report(self_, self_, 0, spec.size);
   c.own = send_buffer(c.schedule.own_size().value);
   c.links.resize(c.schedule.links());
-  const size_t hosts = spec.hosts.size();
   const auto rank_of = [&](uint32_t host) {
     return static_cast<size_t>(std::find(spec.hosts.begin(), spec.hosts.end(), host) -
                                spec.hosts.begin());
@@ -85,14 +84,14 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
     if (connection.workload != context.workload) continue;
     if (connection.initiator.host == self_) {
       const size_t to = rank_of(connection.acceptor.host);
-      Collective::Link& link = c.links[(to + hosts - c.rank - 1) % hosts];
+      Collective::Link& link = c.links[c.schedule.link_between(c.rank, to)];
       link.out.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.initiator.qpn.value)}));
       link.remote_va = connection.region.va;
       link.remote_rkey = connection.region.rkey;
     }
     if (connection.acceptor.host == self_) {
       const size_t from = rank_of(connection.initiator.host);
-      Collective::Link& link = c.links[(c.rank + hosts - from - 1) % hosts];
+      Collective::Link& link = c.links[c.schedule.link_between(from, c.rank)];
       link.in.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.acceptor.qpn.value)}));
       if (connection.queue == 0) link.inbox = region(connection.region);
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "endpoint/connection_attributes.h"
 #include "endpoint/transport_choice.h"
 
 namespace mrclab::endpoint {
@@ -105,6 +106,12 @@ std::span<const TransportOption> transport_options() {
         O::Integer{&P::receiver_penalty_sent, 0, 127}},
       O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n)",
         O::Time{&P::ack_timeout}},
+      O{"linear_retries", "timeouts in a row at that interval (MRC API: at most 7)",
+        O::Integer{&P::linear_retries, 0, RetryPolicy::kMaxLinear}},
+      O{"exponential_retries",
+        "timeouts after those, each twice as long, before the queue pair fails (MRC API: 25: "
+        "never)",
+        O::Integer{&P::exponential_retries, 0, RetryPolicy::kMaxExponential}},
       O{"max_psn_range", "PSNs in flight, rounded down to units of 128 (MRC specification: MPR)",
         O::Integer{&P::max_psn_range, 128, 255 * 128}},
       O{"max_wimm", "Write-with-Immediate messages in flight (MRC specification: MAX_WIMM)",

@@ -106,10 +106,10 @@ class WorkloadDraw {
   WorkloadSpec collective() {
     endpoint::CollectiveSpec spec;
     spec.hosts = some_hosts(2, 8);
-    // Not those that add, nor sendrecv: they take it that a host has used what arrived before its
-    // peer sends the next but one, which a paused host has not (a known limit of collective.h).
-    constexpr std::array kKinds{endpoint::CollectiveKind::kAllGather,
-                                endpoint::CollectiveKind::kAllToAll};
+    constexpr std::array kKinds{
+        endpoint::CollectiveKind::kAllReduce, endpoint::CollectiveKind::kAllGather,
+        endpoint::CollectiveKind::kReduceScatter, endpoint::CollectiveKind::kAllToAll,
+        endpoint::CollectiveKind::kSendRecv};
     spec.kind = kKinds[draws_.below(kKinds.size())];
     const uint64_t most = std::min<uint64_t>(per_rtt_, 64 << 10);
     spec.size = {static_cast<uint64_t>(draws_.by_magnitude(4 << 10, static_cast<int64_t>(most))) /

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "endpoint/connection_attributes.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -42,6 +44,10 @@ void no_backups(TransportChoice& choice, const Topology& topology) {
   set_option(choice, "evs", std::min(profile.ev_limit, profile.active_evs));
 }
 
+void retry_for_ever(TransportChoice& choice, const Topology&) {
+  set_option(choice, "exponential_retries", endpoint::RetryPolicy::kMaxExponential);
+}
+
 void fixed_window(TransportChoice& choice, const Topology&) {
   set_option(choice, "congestion_control",
              static_cast<uint32_t>(endpoint::CongestionAlgorithm::kFixed));
@@ -67,7 +73,8 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"backup", "no entropy values beyond the active ones", nullptr, no_backups},
       Mechanism{"port_status", "peers are not told of dead ports", nullptr,
                 switch_off<kPortStatus>},
-      Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window}};
+      Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
+      Mechanism{"give_up", "queue pairs never fail: they retry for ever", nullptr, retry_for_ever}};
   return kMechanisms;
 }
 

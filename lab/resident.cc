@@ -67,9 +67,7 @@ void prepare_signals() {
 constexpr std::chrono::microseconds kStepLook{200};
 
 /// Until somebody asks for the end. A client that asked for `down` gets its answer first.
-void serve(ResidentLab& lab, spdlog::logger& log) {
-  netio::RpcServer server(control_socket(lab.live.fabric().paths(), lab.live.fabric().lab()));
-  add_resident_methods(server, lab, log);
+void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
   size_t faults_told = 0;
   while (!lab.end && g_asked_to_end == 0) {
     lab.live.step();
@@ -134,12 +132,14 @@ void run_resident(const ResidentOptions& options, Report& report) {
   const bool exact = topology.forwarding == Forwarding::kSwitchd;
   LabClock clock(live, topology, exact);
   clock.start(options.paused);
-  report.send({{"ready", true}});
-  report.close();
   LabFaults faults(live, topology, scenario ? scenario->faults : std::vector<faults::Fault>{},
                    scenario ? scenario->seed : 1);
   ResidentLab lab{live, clock, faults, topology, scenario};
-  serve(lab, *log);
+  netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
+  add_resident_methods(server, lab, *log);
+  report.send({{"ready", true}});  // who was told so can talk to the lab
+  report.close();
+  serve(server, lab, *log);
   live.tear_down();
 }
 

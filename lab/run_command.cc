@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "analysis/analyze.h"
@@ -75,15 +76,13 @@ int worse(int a, int b) {
   return rank(b) > rank(a) ? b : a;
 }
 
-void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results) {
+void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results,
+                   std::chrono::duration<double> wall) {
   std::vector<RunRow> rows;
   for (size_t i = 0; i < results.size(); ++i) {
-    const RunResult& result = results[i];
-    rows.push_back({scenarios[i].ids, &result.verdict,
-                    result.bring_up_seconds + result.run_seconds + result.tear_down_seconds +
-                        result.analyze_seconds});
+    rows.push_back({scenarios[i].ids, &results[i].verdict});
   }
-  fmt::print("\n{}", run_table(rows));
+  fmt::print("\n{}", run_table(rows, wall));
 }
 
 void print_json(const std::vector<RunResult>& results) {
@@ -107,6 +106,7 @@ int run_command(const RunCommandOptions& options) {
   }
   std::FILE* notes = options.json ? stderr : stdout;
   const InterruptGuard guard;
+  const auto start = std::chrono::steady_clock::now();
   std::vector<RunResult> results;
   int code = 0;
   for (const Scenario& scenario : scenarios) {
@@ -119,7 +119,8 @@ int run_command(const RunCommandOptions& options) {
     print_times(stdout, result, options.world);
   }
   if (options.json) print_json(results);
-  if (!options.json && results.size() > 1) print_summary(scenarios, results);
+  if (!options.json && results.size() > 1)
+    print_summary(scenarios, results, std::chrono::steady_clock::now() - start);
   return code;
 }
 

@@ -64,24 +64,22 @@ std::string check_lines(const CheckResult& check) {
 
 }  // namespace
 
-std::string run_table(std::span<const RunRow> rows) {
+std::string run_table(std::span<const RunRow> rows, std::chrono::duration<double> wall) {
   const std::string rule = std::string(80, '-') + "\n";
   std::string text =
       fmt::format("{:<{}} {:>10} {:>10}  {}\n", "run", kWhat, "measured", "published", "unit") +
       rule;
   size_t count[3] = {};
-  double seconds = 0;
   for (const RunRow& row : rows) {
     text += headline(row);
     for (const CheckResult& check : row.verdict->checks) {
       if (check.published || check.result != Result::kPass) text += check_lines(check);
     }
     ++count[static_cast<size_t>(row.verdict->result)];
-    seconds += row.seconds;
   }
   return text + rule +
          fmt::format("{} passed, {} failed, {} inconclusive in {:.0f} s\n", count[0], count[1],
-                     count[2], seconds);
+                     count[2], wall.count());
 }
 
 }  // namespace mrclab::lab

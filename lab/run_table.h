@@ -2,6 +2,7 @@
 // Several runs as one table: each with its result and, beside what was published about it, what it
 // measured.
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,10 +14,9 @@ namespace mrclab::lab {
 struct RunRow {
   std::vector<std::string> ids;  ///< "L5", "P-2"
   const analysis::Verdict* verdict = nullptr;
-  double seconds = 0;  ///< of wall clock, all in all
 };
 
-/// Lines of at most 80 columns.
-std::string run_table(std::span<const RunRow> rows);
+/// Lines of at most 80 columns. `wall` is what all of them took.
+std::string run_table(std::span<const RunRow> rows, std::chrono::duration<double> wall);
 
 }  // namespace mrclab::lab

@@ -150,7 +150,7 @@ TEST_CASE("bad expectations get an exact error") {
           Row{"{no_qp_error, published: 0}",
               "f.yaml:1:3: found no \"figure\": expected \"figure: ...\""},
           Row{"{safety, published: 0, figure: x}",
-              "f.yaml:1:22: found a figure for several checks: expected one for a single check"},
+              "f.yaml:1:23: found a figure for several checks: expected one for a single check"},
           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
       }) {
     CHECK(error_of(row.text) == row.expected);

@@ -17,7 +17,7 @@ constexpr uint64_t kSize = 4096;
 class Hand : public Verbs {
  public:
   Hand() : schedule(CollectiveKind::kAllReduce, {kSize}, 2, 1) {
-    region.resize(schedule.inbox_size(0).value);
+    region.resize(schedule.inbox_size(0, 0).value);
     app.emplace(config());
     app->start(*this);
   }
@@ -43,10 +43,10 @@ class Hand : public Verbs {
     CHECK(iteration == done++);
   }
 
-  /// The neighbour's contribution arrives: its input of chunk 1 in scratch slot 0.
+  /// The neighbour's contribution arrives: its input of chunk 1 in the iteration's scratch slot.
   void receive_scatter(uint32_t iteration) {
-    fill_ramp(std::span(region).subspan(2 * kSize, kSize / 2), kSize / 8,
-              app->input_of(1, iteration));
+    const uint64_t slot = 2 * kSize + (iteration & 1) * kSize / 2;
+    fill_ramp(std::span(region).subspan(slot, kSize / 2), kSize / 8, app->input_of(1, iteration));
     app->on_receive_immediate(*this, {1}, iteration << 8);
   }
   /// The neighbour's result arrives: chunk 0 of the vector.
@@ -83,35 +83,37 @@ TEST_CASE("rank 0 of two sends chunk 0 to scratch, then the sum of chunk 1 to it
   CHECK(h.mismatched == 0);
 }
 
-TEST_CASE(
-    "the next iteration waits for the scratch slots and for the vector that it will overwrite") {
+TEST_CASE("the next iteration waits for the vector that it will overwrite") {
   Hand h;
   h.receive_scatter(0);
   h.receive_gather(0);
-  CHECK(h.posted.size() == 2);  // its reduce-scatter write is not acknowledged
-  h.complete(0);
-  REQUIRE(h.posted.size() == 3);  // iteration 1, in the other vector
+  REQUIRE(h.posted.size() == 3);  // iteration 1, in the other vector and the other slots
   CHECK(h.posted[2].local.data() == h.region.data() + kSize);
+  CHECK(h.posted[2].remote_va == (1 << 20) + 5 * kSize / 2);
   h.receive_scatter(1);
   h.receive_gather(1);
-  h.complete(2);
+  h.complete(0);
   CHECK(h.posted.size() == 4);  // iteration 2 would overwrite what write 1 still sends from
   h.complete(1);
   REQUIRE(h.posted.size() == 5);
   CHECK(h.posted[4].local.data() == h.region.data());
+  CHECK(h.posted[4].remote_va == (1 << 20) + 2 * kSize);
   CHECK(h.mismatched == 0);
 }
 
 TEST_CASE("a receive that comes before its iteration was started is used when it starts") {
   Hand h;
-  h.receive_scatter(0);
-  h.receive_gather(0);
-  h.receive_scatter(1);  // the neighbour is ahead
-  CHECK(h.posted.size() == 2);
+  for (const uint32_t iteration : {0u, 1u}) {
+    h.receive_scatter(iteration);
+    h.receive_gather(iteration);
+  }
+  h.receive_scatter(2);  // the neighbour is ahead
+  CHECK(h.posted.size() == 4);
   h.complete(0);
-  CHECK(h.posted.size() == 4);  // both steps of iteration 1
-  h.receive_gather(1);
-  CHECK(h.done == 2);
+  h.complete(1);
+  CHECK(h.posted.size() == 6);  // both steps of iteration 2
+  h.receive_gather(2);
+  CHECK(h.done == 3);
   CHECK(h.mismatched == 0);
 }
 

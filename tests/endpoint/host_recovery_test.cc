@@ -210,12 +210,13 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
            Row{"port_status", &TransportProfile::port_status,
                [](const HostStats&stats, const auto&) { return stats.port_status_sent; }},
        }) {
-    CAPTURE(row.what);
+    CAPTURE(std::string(row.what));
     for (const bool on : {true, false}) {
       auto o = writes(256 * 1024, 8);
       (*o.profile).*row.mechanism = on;
       o.profile->tail_probe = us(5'000);  // no probes but those of entropy values
       MemFabric fabric(pair(), o);
+      fabric.stop_when_finished = false;
       for (const Wire& wire : fabric.topology.wires_list) {
         if (wire.from.node == NodeId{0} && wire.from.port == PortId{0}) {
           fabric.apply(us(0), random_loss(wire.id, {100'000'000}));

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -105,8 +106,8 @@ TEST_CASE("the table of runs holds ours against what was published, in 80 column
   check.published = {87.13, analysis::Measure::kShare, "87.13%",
                      "MRC paper, figure 9a, one of eight links down: 1334 of 1531 Gb/s"};
   verdict.checks = {check};
-  const RunRow row{{"L2"}, &verdict, 3};
-  const std::string text = run_table({&row, 1});
+  const RunRow row{{"L2"}, &verdict};
+  const std::string text = run_table({&row, 1}, std::chrono::seconds(3));
   CHECK(text.find("L2 port-ladder, without spray") != std::string::npos);
   CHECK(text.find("FAIL\n") != std::string::npos);
   CHECK(text.find("     87.30      87.13  % of baseline\n") != std::string::npos);
