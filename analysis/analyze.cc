@@ -9,6 +9,7 @@
 
 #include "analysis/checks.h"
 #include "analysis/more_checks.h"
+#include "analysis/picture.h"
 #include "analysis/report.h"
 
 namespace mrclab::analysis {
@@ -118,7 +119,12 @@ Analysis analyze(const RunInputs& in) {
   if (!in.events.empty()) evidence.add_events(in.events);
   evidence.add_records(in.records);
   evidence.finish();
-  return judge(in, evidence);
+  Analysis analysis = judge(in, evidence);
+  analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
+                                  analysis.verdict.faults, in.queue_pairs},
+                                 in.timing.pace,
+                                 in.records});
+  return analysis;
 }
 
 Analysis judge(const RunInputs& in, const Evidence& evidence) {
@@ -187,12 +193,11 @@ std::vector<std::filesystem::path> records_in(const std::filesystem::path& folde
   return files_in(folder, {".bin"});
 }
 
-void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,
-                   const Analysis& analysis) {
-  write_file(run_folder / "verdict.json", to_json(analysis.verdict));
+void write_results(const std::filesystem::path& run_folder, const Analysis& analysis) {
+  const std::string verdict = to_json(analysis.verdict);
+  write_file(run_folder / "verdict.json", verdict);
   write_file(run_folder / "junit.xml", to_junit(analysis.verdict));
-  write_file(run_folder / "report.html",
-             to_html(analysis.verdict, analysis.measurements, inputs.faults, inputs.topology));
+  write_file(run_folder / "report.html", to_html({run_folder.string(), verdict, analysis.picture}));
 }
 
 }  // namespace mrclab::analysis

@@ -39,12 +39,16 @@ struct RunInputs {
   std::filesystem::path events = {};                ///< events.jsonl; empty: none
   /// How long a requester goes on without any answer before it gives up; zero: unknown.
   FabricTime retry_span = FabricTime::zero();
-  std::vector<MemoryRegion> regions = {};  ///< all that peers may write to; empty: unknown
+  std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
+  std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
 };
 
 struct Analysis {
   Verdict verdict;
   Measurements measurements;
+  /// What report.html shows beside the verdict (analysis/picture.h), as JSON. Empty of a judge() of
+  /// what was watched: nobody makes a page of it.
+  std::string picture;
 };
 
 /// Reads the files and judges. A capture that cannot be read makes the run inconclusive and is
@@ -63,7 +67,6 @@ std::vector<std::filesystem::path> records_in(const std::filesystem::path& folde
 
 /// Writes verdict.json, junit.xml and report.html. Throws std::runtime_error when a file cannot be
 /// written (disk full, no permission).
-void write_results(const std::filesystem::path& run_folder, const RunInputs& inputs,
-                   const Analysis& analysis);
+void write_results(const std::filesystem::path& run_folder, const Analysis& analysis);
 
 }  // namespace mrclab::analysis

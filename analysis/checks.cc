@@ -150,6 +150,7 @@ CheckResult Judge::operator()(const ExpectDetect& expected) const {
     confirmed = confirmed || m.detection == Detection::kDetected;
     if (longest && m.detect <= *longest) continue;
     longest = m.detect;
+    check.where = around(in_.faults[i], m.detect);
     worst = fault_name(i) + (m.still_used ? ": an affected path stays in use" : "");
   }
   if (in_.faults.empty()) return unjudged(check, "there is no fault to detect");
@@ -182,12 +183,14 @@ CheckResult Judge::operator()(const ExpectRecover& expected) const {
       const std::string why = fault_name(i) + ": goodput not back at " +
                               one_digit(percent_of(expected.to)) + " % before the run ends";
       // Shorter than the bound allows: the run does not say whether it would have been in time.
+      check.where = around(fault, left);
       if (left < std::max(expected.within, m.window())) return unjudged(check, why);
       return failed(check, why);
     }
     if (*recovered >= longest) {
       longest = *recovered;
       worst = fault_name(i);
+      check.where = around(fault, longest);
     }
   }
   check.measured = longest.us();
@@ -204,10 +207,14 @@ CheckResult Judge::operator()(const ExpectLeave& expected) const {
   std::string worst, lingers;
   for (size_t i = 0; i < in_.faults.size(); ++i) {
     const FaultMeasurement& m = in_.measurements.faults[i];
-    if (m.never_left && lingers.empty()) lingers = fault_name(i);
+    if (m.never_left && lingers.empty()) {
+      lingers = fault_name(i);
+      check.where = around(in_.faults[i], FabricTime::zero());
+    }
     if (!m.left || (longest && *m.left <= *longest)) continue;
     longest = m.left;
     worst = fault_name(i);
+    check.where = around(in_.faults[i], *m.left);
   }
   if (!longest) return unjudged(check, "nothing to leave: no affected sender lost a packet");
   check.measured = longest->us();
@@ -235,6 +242,26 @@ CheckResult Judge::operator()(const ExpectQpError& expected) const {
   return passed(check);
 }
 
+WhereToLook Judge::around(const FaultSpan& fault, FabricTime least) const {
+  const FabricTime healed = std::min(fault.healed_at, in_.measurements.end);
+  return {fault.start, std::max(healed, fault.start + least), fault.description};
+}
+
+namespace {
+
+/// The interval that an expectation names, and whom.
+std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTime end) {
+  std::optional<WhereToLook> where;
+  std::visit(
+      [&](const auto& e) {
+        if constexpr (requires { e.until; }) where = {e.from, std::min(e.until, end), {}};
+      },
+      expectation);
+  return where;
+}
+
+}  // namespace
+
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {
   std::vector<CheckResult> results;
@@ -243,6 +270,7 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
     check.name = name_of(expectation);
     check.about = describe(expectation);
     check.published = expectation.published;
+    if (!check.where) check.where = interval_of(expectation, inputs.measurements.end);
     results.push_back(std::move(check));
   }
   return results;

@@ -67,14 +67,15 @@ GoodputMeter Judge::meter_of(const FlowSelection& selection) const {
   const std::vector<bool> flows = selected(selection);
   std::vector<Delivery> deliveries;
   for (const Delivery& d : in_.history.deliveries()) {
-    if (flows[in_.history.packets()[d.packet].flow]) deliveries.push_back(d);
+    const bool in_plane = !selection.plane || d.plane == *selection.plane;
+    if (in_plane && flows[in_.history.packets()[d.packet].flow]) deliveries.push_back(d);
   }
   return GoodputMeter(deliveries);
 }
 
 BitRate Judge::line_rate_of(const FlowSelection& selection) const {
   if (selection.all()) return in_.measurements.line_rate;
-  const BitRate per_host{in_.topology.host_rate.bps * in_.topology.planes};
+  const BitRate per_host{in_.topology.host_rate.bps * (selection.plane ? 1 : in_.topology.planes)};
   if (!selection.host.empty()) {
     return {2 * per_host.bps * count(hosts_of(in_.topology, selection.host))};
   }
@@ -148,6 +149,7 @@ CheckResult Judge::operator()(const ExpectGap& expected) const {
   }
   if (steps == 0) return unjudged(check, "the run ends before this interval");
   check.measured = longest.us();
+  if (longest > FabricTime::zero()) check.where = {where, where + longest, {}};
   if (longest > expected.at_most) {
     return failed(check, "from " + to_string(where) + " to " + to_string(where + longest));
   }
@@ -172,6 +174,7 @@ CheckResult Judge::operator()(const ExpectSamples& expected) const {
   }
   if (samples < 2) return unjudged(check, "fewer than two samples before the run ends");
   if (sum == 0) return unjudged(check, "nothing was delivered");
+  check.where = {where, where + expected.every, {}};
   check.measured =
       100.0 * static_cast<double>(least) * static_cast<double>(samples) / static_cast<double>(sum);
   if (Wide{least} * samples * Probability::kOne < Wide{sum} * expected.min_over_mean.ppb) {
@@ -229,7 +232,7 @@ CheckResult Judge::operator()(const ExpectFairness& expected) const {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> bytes;  // by pair of hosts
   for (const Delivery& d : in_.history.deliveries()) {
     const uint32_t number = in_.history.packets()[d.packet].flow;
-    if (!flows[number]) continue;
+    if (!flows[number] || d.plane != expected.flows.plane.value_or(d.plane)) continue;
     const Flow& flow = in_.history.flows()[number];
     uint64_t& sum = bytes[{flow.source, flow.destination}];
     if (d.t >= expected.from && d.t < until) sum += d.bytes;
@@ -254,14 +257,17 @@ CheckResult Judge::operator()(const ExpectFairness& expected) const {
                               : static_cast<double>(least) / static_cast<double>(most);
   check.measured = 100.0 * measured;
   check.note = std::to_string(bytes.size()) + " pairs, the least is " + worst;
+  check.where = {expected.from, until, worst};
   if (*check.measured < percent_of(expected.at_least)) return failed(check, check.note);
   return passed(check);
 }
 
-std::vector<uint64_t> Judge::losses(FabricTime from, FabricTime until) const {
+std::vector<uint64_t> Judge::losses(FabricTime from, FabricTime until,
+                                    std::optional<uint32_t> plane) const {
   std::vector<uint64_t> lost(in_.history.flows().size());
   for (const Attempt& attempt : in_.history.transmissions()) {
     if (attempt.fate != Fate::kDropped || attempt.ended < from || attempt.ended >= until) continue;
+    if (plane && !in_plane(attempt, *plane)) continue;
     ++lost[in_.history.packets()[attempt.packet].flow];
   }
   return lost;
@@ -272,7 +278,8 @@ CheckResult Judge::operator()(const ExpectLossesPerQp& expected) const {
   check.unit = "packets";
   check.bound = static_cast<double>(expected.at_most);
   const std::vector<bool> flows = selected(expected.flows);
-  const std::vector<uint64_t> lost = losses(expected.from, end_of(expected.until));
+  const std::vector<uint64_t> lost =
+      losses(expected.from, end_of(expected.until), expected.flows.plane);
   uint64_t most = 0, sum = 0, qps = 0;
   uint32_t worst = 0;
   for (uint32_t flow = 0; flow < flows.size(); ++flow) {
@@ -287,6 +294,7 @@ CheckResult Judge::operator()(const ExpectLossesPerQp& expected) const {
   check.measured = static_cast<double>(most);
   check.note = "on average " + one_digit(static_cast<double>(sum) / static_cast<double>(qps)) +
                " of " + std::to_string(qps) + " QPs";
+  check.where = {expected.from, end_of(expected.until), most > 0 ? flow_name(worst) : ""};
   if (most > expected.at_most) return failed(check, flow_name(worst) + "; " + check.note);
   return passed(check);
 }
@@ -297,7 +305,8 @@ CheckResult Judge::operator()(const ExpectAffectedQps& expected) const {
   const bool floor_only = expected.at_most.ppb == Probability::kOne;
   check.bound = percent_of(floor_only ? expected.at_least : expected.at_most);
   const std::vector<bool> flows = selected(expected.flows);
-  const std::vector<uint64_t> lost = losses(expected.from, end_of(expected.until));
+  const std::vector<uint64_t> lost =
+      losses(expected.from, end_of(expected.until), expected.flows.plane);
   uint64_t affected = 0;
   for (uint32_t flow = 0; flow < flows.size(); ++flow) {
     affected += flows[flow] && lost[flow] > 0 ? 1 : 0;

@@ -37,6 +37,11 @@ class EarlyJudge {
     return inconclusive(check_, "its interval goes on after " + at());
   }
   CheckResult operator()(const ExpectSteady&) const { return check_; }
+  CheckResult operator()(const ExpectCounter& expected) const {
+    const bool short_of =
+        check_.measured && *check_.measured < static_cast<double>(expected.at_least);
+    return short_of ? inconclusive(check_, "there was time left at " + at()) : so_far();
+  }
   CheckResult operator()(const ExpectSafety&) const { return so_far(); }
   CheckResult operator()(const ExpectPlacedOnce&) const { return so_far(); }
   CheckResult operator()(const ExpectNoSilentLoss&) const { return so_far(); }

@@ -16,6 +16,12 @@ bool is_kept(std::string_view kind) {
   return kind == kQpError || kind == kEvState || kind == kCollectiveDone;
 }
 
+PathWord word_of(std::string_view cause) {
+  const auto found = std::find(kPathWords.begin(), kPathWords.end(), cause);
+  return found == kPathWords.end() ? PathWord::kOther
+                                   : static_cast<PathWord>(found - kPathWords.begin());
+}
+
 /// "to h5": the peer's number.
 std::optional<uint32_t> peer_in(const Topology& topology, std::string_view detail) {
   if (!detail.starts_with("to ")) return std::nullopt;
@@ -49,7 +55,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     const bool usable =
         record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
     paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
-                      record.cause == "denied"});
+                      record.cause == "denied", word_of(record.cause)});
   }
 }
 

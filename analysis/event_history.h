@@ -2,6 +2,7 @@
 // What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state of
 // entropy values, finished collectives. It is the hosts' word, not evidence of packets.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -24,6 +25,11 @@ struct QpFailure {
   std::string reason;
 };
 
+/// What hosts say about a path, by the words of events.jsonl.
+enum class PathWord : uint8_t { kGood, kSkip, kAssumedBad, kDenied, kPortDown, kPortUp, kOther };
+inline constexpr std::array<std::string_view, 7> kPathWords{
+    "good", "skip", "assumed_bad", "denied", "port_down", "port_up", "other"};
+
 /// An entropy value of a queue pair, or a whole plane of it, changed its state.
 struct PathNews {
   FabricTime t;
@@ -33,6 +39,7 @@ struct PathNews {
   std::optional<EntropyValue> ev;  ///< empty: all of the plane
   bool usable = false;             ///< GOOD or SKIP, or the plane's port is up
   bool denied = false;             ///< by the operator
+  PathWord word = PathWord::kOther;
 };
 
 /// A host finished an iteration of a collective.

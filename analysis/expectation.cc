@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "analysis/counter_names.h"
 #include "analysis/expectation_fields.h"
 #include "analysis/more_checks.h"
 
@@ -25,6 +26,10 @@ void read(const YamlValue& value, Probability& out, Need need) {
 void read(const YamlValue& value, uint64_t& out, Need) {
   constexpr int64_t kMost = 1'000'000'000;
   out = static_cast<uint64_t>(value.as_integer(0, kMost));
+}
+void read(const YamlValue& value, std::optional<uint32_t>& out, Need) {
+  constexpr int64_t kMostPlanes = 255;  // an EV has 8 bits for it (fabric/path.h)
+  out = static_cast<uint32_t>(value.as_integer(0, kMostPlanes));
 }
 void read(const YamlValue& value, FairnessMeasure& out, Need) {
   out = static_cast<FairnessMeasure>(value.as_word({kFairnessWords.begin(), kFairnessWords.end()}));
@@ -53,6 +58,9 @@ void read(const YamlValue& value, std::string& out, Need) {
 std::string written(FabricTime time) { return exact(time); }
 std::string written(Probability share) { return exact(share); }
 std::string written(uint64_t number) { return std::to_string(number); }
+std::string written(const std::optional<uint32_t>& plane) {
+  return plane ? std::to_string(*plane) : "";
+}
 std::string written(FairnessMeasure by) {
   return std::string(kFairnessWords[static_cast<size_t>(by)]);
 }
@@ -70,8 +78,12 @@ void check_whole(const E& e, const YamlValue& body) {
   }
   const bool bounded = body.get("at_least") || body.get("at_most");
   if constexpr (std::is_same_v<E, ExpectGoodput> || std::is_same_v<E, ExpectLatency> ||
-                std::is_same_v<E, ExpectAffectedQps>) {
+                std::is_same_v<E, ExpectAffectedQps> || std::is_same_v<E, ExpectShare> ||
+                std::is_same_v<E, ExpectCounter> || std::is_base_of_v<PacketBounds, E>) {
     if (!bounded) body.require("at_least");
+  }
+  if constexpr (std::is_same_v<E, ExpectCounter>) {
+    body.require("name").as_word({kCounterNames.begin(), kCounterNames.end()});
   }
   if constexpr (std::is_same_v<E, ExpectGap>) {
     if (e.every > e.at_most) body.require("every").fail_expecting("at most \"at_most\"");

@@ -16,6 +16,12 @@
 //     - latency: {source: h0, destination: h4, at_most: 7us}
 //     - fairness: {destination: h0, from: 100us, at_least: 95%}
 //     - losses_per_qp: {at_most: 5}
+//     - losses: {at_most: 40, from: 300us}
+//     - trims: {at_most: 0, plane: 3}
+//     - retransmissions: {at_least: 1, at_most: 40}
+//     - share: {path: "p0/*", from: 600us, at_least: 11%, at_most: 14%}
+//     - path_unused: {path: "p0/u1", from: 320us, until: 400us}
+//     - counter: {name: duplicate_deliveries, at_most: 0}
 //     - affected_qps: {at_least: 15%, at_most: 35%}
 //     - completion_time: {from: 300us, slower_by: 1%}
 //     - detect: {within: 6rtt}
@@ -70,17 +76,20 @@ struct GoodputReference {
 };
 
 /// Which flows are meant: those from `source` to `destination`, and of them those that `host` sends
-/// or receives. Patterns of host names ("h[1-7]"); empty: any.
+/// or receives. Patterns of host names ("h[1-7]"); empty: any. `plane`: of these, what goes over it.
 struct FlowSelection {
   std::string source;
   std::string destination;
   std::string host;
-  bool all() const { return source.empty() && destination.empty() && host.empty(); }
+  std::optional<uint32_t> plane = std::nullopt;
+  bool all_hosts() const { return source.empty() && destination.empty() && host.empty(); }
+  bool all() const { return all_hosts() && !plane; }
   bool operator==(const FlowSelection&) const = default;
 };
 
 /// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line rate
-/// of a selection is that of its hosts' ports in the direction concerned (of `host`: in both).
+/// of a selection is that of its hosts' ports in the direction concerned (of `host`: in both), of a
+/// plane that of the ports there.
 struct ExpectGoodput {
   FabricTime from = {};
   FabricTime until = FabricTime::never();  ///< never: to the end of the run
@@ -161,6 +170,60 @@ struct ExpectAffectedQps {
   FabricTime until = FabricTime::never();
   FlowSelection flows = {};
   bool operator==(const ExpectAffectedQps&) const = default;
+};
+
+/// How many of something there were between `from` and `until`, of the selected flows.
+struct PacketBounds {
+  static constexpr uint64_t kNoBound = UINT64_MAX;
+  uint64_t at_least = 0;
+  uint64_t at_most = kNoBound;  ///< at least one of the two is given
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FlowSelection flows = {};
+  bool operator==(const PacketBounds&) const = default;
+};
+/// Data packets lost, as their drop records say.
+struct ExpectLosses : PacketBounds {
+  bool operator==(const ExpectLosses&) const = default;
+};
+/// Data packets that were cut to their headers by a switch.
+struct ExpectTrims : PacketBounds {
+  bool operator==(const ExpectTrims&) const = default;
+};
+/// Data packets that began to leave their host once more.
+struct ExpectRetransmissions : PacketBounds {
+  bool operator==(const ExpectRetransmissions&) const = default;
+};
+
+/// The share that paths have in the first transmissions of the selected flows that begin in
+/// [from, until). `path` is a pattern: "p0/u1", "p0/*", "p*/u2"; T0-local paths end in "-".
+struct ExpectShare {
+  std::string path;
+  Probability at_least = {};  ///< zero: no such bound; at least one of the two
+  Probability at_most{Probability::kOne};
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  FlowSelection flows = {};
+  bool operator==(const ExpectShare&) const = default;
+};
+
+/// No data packet begins to leave for one of these paths in [from, until), be it the first time or
+/// once more, but for `at_most`. Probes may.
+struct ExpectPathUnused {
+  std::string path;  ///< as in ExpectShare
+  FabricTime from;
+  FabricTime until = FabricTime::never();
+  uint64_t at_most = 0;
+  FlowSelection flows = {};
+  bool operator==(const ExpectPathUnused&) const = default;
+};
+
+/// A counter of the whole run, made from the captures (analysis/counter_names.h).
+struct ExpectCounter {
+  std::string name;
+  uint64_t at_least = 0;
+  uint64_t at_most = PacketBounds::kNoBound;  ///< at least one of the two is given
+  bool operator==(const ExpectCounter&) const = default;
 };
 
 /// Iterations of collectives that end in [from, until) take, on the average over hosts and
@@ -275,7 +338,8 @@ using ExpectationKind =
                  ExpectFairness, ExpectLossesPerQp, ExpectAffectedQps, ExpectCompletionTime,
                  ExpectSteady, ExpectSafety, ExpectPlacedOnce, ExpectNoSilentLoss, ExpectInOrder,
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
-                 ExpectEvsGood, ExpectQueuesEmpty>;
+                 ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
+                 ExpectShare, ExpectPathUnused, ExpectCounter>;
 
 /// One entry: what must hold, and what was published about it.
 struct Expectation : ExpectationKind {

@@ -23,6 +23,7 @@ void for_each_flow_field(auto& flows, auto&& visit) {
   visit("host", flows.host, Need::kOptional);
   visit("source", flows.source, Need::kOptional);
   visit("destination", flows.destination, Need::kOptional);
+  visit("plane", flows.plane, Need::kOptional);
 }
 
 // visit(name, member, need) for each field, in the order of writing. One overload per expectation
@@ -75,6 +76,29 @@ void for_each_field(E& e, Visit&& visit) {
     visit("from", e.from, Need::kOptional);
     visit("until", e.until, Need::kOptional);
     for_each_flow_field(e.flows, visit);
+  } else if constexpr (std::is_base_of_v<PacketBounds, T>) {
+    visit("at_least", e.at_least, Need::kOptional);
+    visit("at_most", e.at_most, Need::kOptional);
+    visit("from", e.from, Need::kOptional);
+    visit("until", e.until, Need::kOptional);
+    for_each_flow_field(e.flows, visit);
+  } else if constexpr (std::is_same_v<T, ExpectShare>) {
+    visit("path", e.path, Need::kRequired);
+    visit("at_least", e.at_least, Need::kOptionalPositive);
+    visit("at_most", e.at_most, Need::kOptional);
+    visit("from", e.from, Need::kOptional);
+    visit("until", e.until, Need::kOptional);
+    for_each_flow_field(e.flows, visit);
+  } else if constexpr (std::is_same_v<T, ExpectPathUnused>) {
+    visit("path", e.path, Need::kRequired);
+    visit("from", e.from, Need::kRequired);
+    visit("until", e.until, Need::kOptional);
+    visit("at_most", e.at_most, Need::kOptional);
+    for_each_flow_field(e.flows, visit);
+  } else if constexpr (std::is_same_v<T, ExpectCounter>) {
+    visit("name", e.name, Need::kRequired);
+    visit("at_least", e.at_least, Need::kOptional);
+    visit("at_most", e.at_most, Need::kOptional);
   } else if constexpr (std::is_same_v<T, ExpectCompletionTime>) {
     visit("slower_by", e.slower_by, Need::kRequired);
     visit("from", e.from, Need::kOptional);
@@ -131,7 +155,16 @@ inline constexpr std::array kExpectationWords{
     ExpectationWord{"liveness", Measure::kCount, ""},
     ExpectationWord{"goodput_back", Measure::kTime, ""},
     ExpectationWord{"evs_good", Measure::kTime, ""},
-    ExpectationWord{"queues_empty", Measure::kTime, ""}};
+    ExpectationWord{"queues_empty", Measure::kTime, ""},
+    ExpectationWord{"losses", Measure::kCount, "\"losses: {at_most: 40, from: 300us}\""},
+    ExpectationWord{"trims", Measure::kCount, "\"trims: {at_most: 0}\""},
+    ExpectationWord{"retransmissions", Measure::kCount, "\"retransmissions: {at_most: 40}\""},
+    ExpectationWord{"share", Measure::kShare,
+                    "\"share: {path: p0/*, from: 600us, at_least: 11%}\""},
+    ExpectationWord{"path_unused", Measure::kCount,
+                    "\"path_unused: {path: p0/u1, from: 320us, until: 400us}\""},
+    ExpectationWord{"counter", Measure::kCount,
+                    "\"counter: {name: duplicate_deliveries, at_most: 0}\""}};
 static_assert(kExpectationWords.size() == std::variant_size_v<ExpectationKind>);
 
 }  // namespace mrclab::analysis

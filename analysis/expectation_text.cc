@@ -22,6 +22,7 @@ std::string who(const FlowSelection& flows) {
   if (!flows.host.empty()) text += " of " + flows.host;
   if (!flows.source.empty()) text += " from " + flows.source;
   if (!flows.destination.empty()) text += " to " + flows.destination;
+  if (flows.plane) text += " in plane " + std::to_string(*flows.plane);
   return text;
 }
 
@@ -31,6 +32,17 @@ std::string bounds(const Bound& at_least, const Bound& at_most, const Bound& mos
   if (at_least != Bound{}) text += " >= " + exact(at_least);
   if (at_most != most) text += (text.empty() ? "" : ",") + std::string(" <= ") + exact(at_most);
   return text;
+}
+
+/// "at most 5", "at least 1", "1 to 5"
+std::string count_of(uint64_t at_least, uint64_t at_most) {
+  if (at_most == PacketBounds::kNoBound) return "at least " + std::to_string(at_least);
+  if (at_least == 0) return "at most " + std::to_string(at_most);
+  return std::to_string(at_least) + " to " + std::to_string(at_most);
+}
+std::string packets(const PacketBounds& e, const char* what) {
+  return count_of(e.at_least, e.at_most) + " packets " + what + who(e.flows) +
+         interval(e.from, e.until);
 }
 
 std::string within(const char* what, FabricTime bound) {
@@ -82,6 +94,22 @@ struct Describer {
     return "share of QPs that lost a packet" + who(e.flows) +
            bounds(e.at_least, e.at_most, Probability{Probability::kOne}) +
            interval(e.from, e.until);
+  }
+  std::string operator()(const ExpectLosses& e) const { return packets(e, "lost"); }
+  std::string operator()(const ExpectTrims& e) const { return packets(e, "trimmed"); }
+  std::string operator()(const ExpectRetransmissions& e) const { return packets(e, "sent again"); }
+  std::string operator()(const ExpectShare& e) const {
+    return "share of " + e.path + who(e.flows) +
+           bounds(e.at_least, e.at_most, Probability{Probability::kOne}) +
+           interval(e.from, e.until);
+  }
+  std::string operator()(const ExpectPathUnused& e) const {
+    const std::string most =
+        e.at_most == 0 ? "unused" : "used by at most " + std::to_string(e.at_most) + " packets";
+    return e.path + " " + most + who(e.flows) + interval(e.from, e.until);
+  }
+  std::string operator()(const ExpectCounter& e) const {
+    return e.name + ": " + count_of(e.at_least, e.at_most);
   }
   std::string operator()(const ExpectCompletionTime& e) const {
     return "collectives at most " + exact(e.slower_by) + " slower than before the first fault" +

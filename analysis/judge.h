@@ -3,6 +3,7 @@
 //
 //   checks.cc            of hosts and faults as a whole: QP errors, memory, healed, detect, recover
 //   checks_traffic.cc    goodput and what is made of it, latency, losses, completion times
+//   checks_packets.cc    how many packets were lost, trimmed, sent again, or took a path; counters
 //   checks_safety.cc     while faults are on
 //   checks_liveness.cc   steady before, alive again after
 
@@ -17,6 +18,8 @@ namespace mrclab::analysis {
 CheckResult failed(CheckResult check, std::string why);
 CheckResult unjudged(CheckResult check, std::string why);
 CheckResult passed(CheckResult check);
+/// Does this attempt's entropy value belong to the plane?
+bool in_plane(const Attempt& attempt, uint32_t plane);
 /// "12.3"
 std::string one_digit(double value);
 double percent_of(Probability share);
@@ -51,10 +54,18 @@ class Judge {
   CheckResult operator()(const ExpectGoodputBack& expected) const;
   CheckResult operator()(const ExpectEvsGood& expected) const;
   CheckResult operator()(const ExpectQueuesEmpty&) const;
+  CheckResult operator()(const ExpectLosses& expected) const;
+  CheckResult operator()(const ExpectTrims& expected) const;
+  CheckResult operator()(const ExpectRetransmissions& expected) const;
+  CheckResult operator()(const ExpectShare& expected) const;
+  CheckResult operator()(const ExpectPathUnused& expected) const;
+  CheckResult operator()(const ExpectCounter& expected) const;
 
  private:
   uint64_t delivered_to(const std::string& host) const;
   std::string fault_name(size_t index) const { return in_.faults[index].description; }
+  /// From a fault's start to its heal, or for `least` where that is longer.
+  WhereToLook around(const FaultSpan& fault, FabricTime least) const;
   std::string host_name(uint32_t host) const {
     return in_.topology.node(in_.topology.host(host)).name;
   }
@@ -75,8 +86,15 @@ class Judge {
   /// What a goodput is held against; empty and `why` if there is no such thing.
   std::optional<BitRate> reference(const GoodputReference& of, const FlowSelection& selection,
                                    const GoodputMeter& meter, std::string& why) const;
-  /// Lost data packets by flow, between two instants.
-  std::vector<uint64_t> losses(FabricTime from, FabricTime until) const;
+  /// Lost data packets by flow, between two instants; of one plane, if one is given.
+  std::vector<uint64_t> losses(FabricTime from, FabricTime until,
+                               std::optional<uint32_t> plane) const;
+  /// Judges the number of attempts, of the selected flows, that `when` puts into the interval.
+  CheckResult count_attempts(
+      const PacketBounds& expected,
+      const std::function<std::optional<FabricTime>(const Attempt&)>& when) const;
+  bool names_a_path(const std::string& pattern) const;
+  std::string packet_name(const Attempt& attempt) const;
 
   CheckInputs in_;
 };

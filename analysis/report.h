@@ -1,17 +1,22 @@
 #pragma once
-// report.html: one self-contained file with the goodput of every plane over fabric time, the
-// faults, the checks and the timing. No script, no external resource.
+// report.html: one self-contained file that opens without a network. All that it shows is one JSON
+// object in it, the run's verdict.json as it is and its picture (picture.h); the files of
+// analysis/page/ turn that into a page.
 
-#include <span>
 #include <string>
-
-#include "analysis/fault_span.h"
-#include "analysis/measurements.h"
-#include "analysis/verdict.h"
 
 namespace mrclab::analysis {
 
-std::string to_html(const Verdict& verdict, const Measurements& measurements,
-                    std::span<const FaultSpan> faults, const Topology& topology);
+struct ReportedRun {
+  std::string run;      ///< its folder, for commands that people copy
+  std::string verdict;  ///< verdict.json
+  std::string picture;  ///< picture_of(); empty: the page has no charts
+};
+
+/// Throws std::invalid_argument if a part is no JSON.
+std::string to_html(const ReportedRun& run);
+
+/// Two runs side by side. `history` says in words whether their packets are the same.
+std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::string& history);
 
 }  // namespace mrclab::analysis

@@ -25,6 +25,14 @@ struct QueueReport {
   bool in_error = false;
 };
 
+/// One end of a connection, by the plan of the run: which names of queue pairs belong together.
+struct QueuePairName {
+  uint32_t host = 0;  ///< host number
+  Qpn qp;
+  uint32_t peer = 0;  ///< host number
+  Qpn remote;         ///< the peer's queue pair: what the packets of `host` say
+};
+
 /// Memory that peers may write to.
 struct MemoryRegion {
   uint32_t host = 0;  ///< host number

@@ -55,6 +55,12 @@ Json check_json(const CheckResult& check) {
                          {"text", published->text},
                          {"figure", published->figure}};
   }
+  if (const auto& where = check.where) {
+    const bool ends = where->until != FabricTime::never();
+    json["where"] = {{"from_ns", where->from.ns()},
+                     {"until_ns", ends ? Json(where->until.ns()) : Json(nullptr)},
+                     {"who", where->who}};
+  }
   return json;
 }
 

@@ -18,6 +18,13 @@ std::string_view name_of(Result result);
 /// 0 pass, 1 fail, 3 inconclusive (2 is bad usage, which has no verdict).
 int exit_code(Result result);
 
+/// Where in a run to look for what a check has measured.
+struct WhereToLook {
+  FabricTime from = FabricTime::zero();    ///< the stretch of time that was looked at
+  FabricTime until = FabricTime::never();  ///< never: to the end
+  std::string who;                         ///< "h0 to h4 QP 18", "p0/u1"; empty: the whole fabric
+};
+
 /// One expectation, judged. `measured` and `bound` are in `unit`; empty where nothing was measured.
 struct CheckResult {
   std::string name;   ///< "goodput"
@@ -28,6 +35,7 @@ struct CheckResult {
   std::string unit;
   std::string note;                    ///< why it failed or could not be judged
   std::optional<Published> published;  ///< the figure to hold `measured` against
+  std::optional<WhereToLook> where = std::nullopt;
 };
 
 /// One fault, measured. Durations count from the fault's (or impairment's) start.

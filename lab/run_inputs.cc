@@ -3,6 +3,7 @@
 #include "endpoint/connection_attributes.h"
 #include "endpoint/connection_plan.h"
 #include "faults/fault.h"
+#include "lab/queue_pairs.h"
 
 namespace mrclab::lab {
 namespace {
@@ -34,6 +35,14 @@ std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
     if (connection.way_back) add(connection.initiator.host, *connection.way_back);
   }
   return regions;
+}
+
+std::vector<analysis::QueuePairName> names_of_queue_pairs(const Scenario& scenario) {
+  std::vector<analysis::QueuePairName> names;
+  for (const QueuePairEnd& end : queue_pairs(scenario)) {
+    names.push_back({end.host, end.qpn, end.peer_host, end.peer_qpn});
+  }
+  return names;
 }
 
 }  // namespace
@@ -73,7 +82,8 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
           .early_end = std::move(early_end),
           .schedule = scenario.schedule,
           .retry_span = retry_span(scenario),
-          .regions = regions_of(scenario)};
+          .regions = regions_of(scenario),
+          .queue_pairs = names_of_queue_pairs(scenario)};
 }
 
 }  // namespace mrclab::lab

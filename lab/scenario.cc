@@ -5,6 +5,7 @@
 #include "analysis/more_checks.h"
 #include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
+#include "fabric/path_pattern.h"
 #include "faults/schedule.h"
 #include "lab/mechanism.h"
 
@@ -115,6 +116,7 @@ class ExpectationCheck {
     using E = std::remove_cvref_t<decltype(expect)>;
     if constexpr (requires { expect.until; }) check_interval(expect);
     if constexpr (requires { expect.flows; }) check_hosts(expect.flows);
+    if constexpr (requires { expect.path; }) check_path(expect.path);
     if constexpr (requires { expect.of; }) {
       if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
     }
@@ -154,6 +156,17 @@ class ExpectationCheck {
     check_pattern("source", flows.source);
     check_pattern("destination", flows.destination);
     check_pattern("host", flows.host);
+    const uint32_t planes = scenario_.topology.planes;
+    if (flows.plane && *flows.plane >= planes) {
+      body().require("plane").fail_expecting("one of the planes 0 to " +
+                                             std::to_string(planes - 1));
+    }
+  }
+  void check_path(const std::string& pattern) const {
+    for (const Path path : all_paths(scenario_.topology)) {
+      if (matches_pattern(pattern, to_string(path))) return;
+    }
+    body().require("path").fail_expecting("a path of this fabric such as p0/u1 or p0/*");
   }
   void check_pattern(const char* key, const std::string& pattern) const {
     if (pattern.empty()) return;

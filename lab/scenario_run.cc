@@ -304,10 +304,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   inputs.events = result.folder.path / "events.jsonl";
   analysis::Analysis analysis = analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
-  analysis::write_results(result.folder.path, inputs, analysis);
+  analysis::write_results(result.folder.path, analysis);
   if (!scenario.check_programs.empty()) {
     run_check_programs(scenario, options, result.folder, analysis.verdict);
-    analysis::write_results(result.folder.path, inputs, analysis);
+    analysis::write_results(result.folder.path, analysis);
   }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);

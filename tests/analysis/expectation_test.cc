@@ -110,7 +110,8 @@ TEST_CASE("bad expectations get an exact error") {
               "healed, goodput, detect, recover, leave, qp_error, gap, samples, latency, fairness, "
               "losses_per_qp, affected_qps, completion_time, steady, safety, placed_once, "
               "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
-              "goodput_back, evs_good, queues_empty"},
+              "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
+              "path_unused, counter"},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},
@@ -155,4 +156,22 @@ TEST_CASE("bad expectations get an exact error") {
       }) {
     CHECK(error_of(row.text) == row.expected);
   }
+}
+
+TEST_CASE("bounds on packets, paths and counters are read, written and described") {
+  for (const char* text : {"losses: {at_least: 1, at_most: 40, from: 300us, plane: 3}",
+                           "trims: {at_most: 0}", "retransmissions: {at_least: 2, source: \"h0\"}",
+                           "share: {path: \"p0/*\", at_least: 11%, at_most: 14%, from: 600us}",
+                           "path_unused: {path: \"p0/u1\", from: 320us, until: 400us}",
+                           "counter: {name: \"duplicate_deliveries\", at_most: 0}",
+                           "goodput: {from: 1us, at_least: 5%, plane: 0}"}) {
+    CAPTURE(text);
+    const Expectation read = parse(text);
+    CHECK(parse(to_yaml(read)) == read);
+  }
+  CHECK(describe(parse("losses: {at_least: 1, at_most: 4, from: 3us, plane: 3}")) ==
+        "1 to 4 packets lost in plane 3 from 3us");
+  CHECK(describe(parse("path_unused: {path: p0/u1, from: 320us}")) == "p0/u1 unused from 320us");
+  CHECK(error_of("losses: {from: 1us}").find("at_least") != std::string::npos);
+  CHECK(error_of("counter: {name: naks, at_most: 0}").find("nacks") != std::string::npos);
 }

@@ -204,5 +204,106 @@ TEST_CASE("collectives may take so much longer than before the first fault") {
   CHECK(story.result(ExpectCompletionTime{percent(8), us(700)}) == Result::kInconclusive);
 }
 
+TEST_CASE(
+    "losses, trims and retransmissions have bounds, of some flows, in some time, in a plane") {
+  Story story("losses");
+  story.traffic.lost = [](const SyntheticRun::Sent& s) {
+    return s.source == 1 && s.path.plane == 1 && s.start >= us(500) && s.start < us(520);
+  };
+  ExpectLosses losses;
+  losses.at_most = 10;
+  const CheckResult all = story.check(losses);
+  CHECK(all.result == Result::kPass);
+  CHECK(all.measured == 10);
+  CHECK(all.bound == 10);
+  REQUIRE(all.where);
+  CHECK(all.where->who.starts_with("h1 to h3 QP 256 PSN 1500 on p1/u"));
+  losses.at_most = 9;
+  CHECK(story.result(losses) == Result::kFail);
+  losses.until = us(500);
+  CHECK(story.result(losses) == Result::kPass);
+  losses = {};
+  losses.at_least = 1;
+  losses.at_most = 10;
+  losses.flows.plane = 0;
+  CHECK(story.result(losses) == Result::kFail);
+  losses.flows = {"h1", "", ""};
+  CHECK(story.result(losses) == Result::kPass);
+  ExpectTrims trims;
+  trims.at_most = 0;
+  CHECK(story.result(trims) == Result::kPass);
+  trims = {};
+  trims.at_least = 1;
+  CHECK(story.result(trims) == Result::kFail);
+  ExpectRetransmissions again;
+  again.at_most = 0;
+  CHECK(story.result(again) == Result::kPass);
+  Story repeated("retransmissions");
+  for (uint32_t psn = 5; psn < 8; ++psn) {
+    repeated.run.run.delivered({.source = 0,
+                                .destination = 2,
+                                .psn = psn,
+                                .path = {0, 1},
+                                .start = us(700),
+                                .retransmission = true});
+  }
+  CHECK(repeated.check(again).measured == 3);
+  CHECK(repeated.result(again) == Result::kFail);
+}
+
+TEST_CASE("paths have a share of what is sent, and may have to stay unused") {
+  Story story("share");
+  story.traffic.avoids = [](const SyntheticRun::Sent& s) {
+    return s.path == Path{0, 1} && s.start >= us(500);
+  };
+  ExpectShare share{"p0/*", Probability{490'000'000}};
+  share.until = us(500);
+  CHECK(*story.check(share).measured == doctest::Approx(50));
+  CHECK(story.result(share) == Result::kPass);
+  share.from = us(500);
+  share.until = us(900);
+  CHECK(story.result(share) == Result::kFail);  // a third
+  share.at_least = {};
+  share.at_most = percent(30);
+  const CheckResult over = story.check(share);
+  CHECK(over.result == Result::kFail);
+  CHECK(over.bound == 30);
+  ExpectPathUnused unused{"p0/u1", us(500)};
+  CHECK(story.result(unused) == Result::kPass);
+  unused.from = us(490);
+  const CheckResult used = story.check(unused);
+  CHECK(used.result == Result::kFail);
+  REQUIRE(used.measured);
+  CHECK(*used.measured > 0);
+  CHECK(used.note.find("p0/u1") != std::string::npos);
+  unused.at_most = static_cast<uint64_t>(*used.measured);
+  CHECK(story.result(unused) == Result::kPass);
+  unused.path = "p7/u1";
+  CHECK(story.result(unused) == Result::kInconclusive);
+}
+
+TEST_CASE("goodput of a plane is that of what arrives there") {
+  Story story("goodput-of-plane");
+  story.traffic.avoids = [](const SyntheticRun::Sent& s) {
+    return s.path.plane == 0 && s.start >= us(500);
+  };
+  ExpectGoodput expect{us(600), us(900), percent(95)};
+  expect.flows.plane = 1;
+  CHECK(*story.check(expect).measured == doctest::Approx(200).epsilon(0.01));
+  expect.flows.plane = 0;
+  const CheckResult gone = story.check(expect);
+  CHECK(gone.result == Result::kFail);
+  CHECK(gone.measured == 0);
+  REQUIRE(gone.where);
+  CHECK(gone.where->from == us(600));
+}
+
+TEST_CASE("a counter of the captures can be held against bounds") {
+  Story story("counter");
+  CHECK(story.result(ExpectCounter{"sacks", 0, 0}) == Result::kPass);
+  CHECK(story.result(ExpectCounter{"sacks", 1}) == Result::kFail);
+  CHECK(story.result(ExpectCounter{"nonsense", 1}) == Result::kInconclusive);
+}
+
 }  // namespace
 }  // namespace mrclab::analysis

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/report.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -144,41 +143,6 @@ TEST_CASE("junit.xml counts failures and skips, and escapes what it quotes") {
   CHECK(xml.find('\x01') == std::string::npos);
 }
 
-TEST_CASE("the report is one file that loads nothing from elsewhere") {
-  const Topology topology = test::quad();
-  AnalyzedRun run(topology, "optic-glitch");
-  run.inputs.scenario = "<script>alert(1)</script>";
-  const Analysis a = sample(run);
-  const std::string html = to_html(a.verdict, a.measurements, run.inputs.faults, topology);
-  CHECK(html.find("<svg") != std::string::npos);
-  CHECK(html.find("plane 1") != std::string::npos);
-  CHECK(html.find("class=\"outage\"") != std::string::npos);
-  CHECK(html.find("<script") == std::string::npos);
-  for (const char* outside : {"http:", "https:", "src=", "url(", "@import"}) {
-    CHECK(html.find(outside) == std::string::npos);
-  }
-}
-
-TEST_CASE(
-    "the report of a live run shows dilation and slack over fabric time, and where it waited") {
-  const Topology topology = test::quad();
-  AnalyzedRun run(topology, "paced");
-  run.inputs.timing.holds = 1;
-  for (int i = 0; i < 20; ++i) {
-    PacePoint point;
-    point.t = FabricTime::from_us(i * 10);
-    point.dilation = i == 7 ? 0 : 4'000 + i * 100;
-    if (i != 9) point.slack_ns = (i - 3) * 1'000'000;
-    run.inputs.timing.pace.push_back(point);
-  }
-  const Analysis a = sample(run);
-  const std::string html = to_html(a.verdict, a.measurements, run.inputs.faults, topology);
-  CHECK(html.find("Dilation and slack over fabric time") != std::string::npos);
-  CHECK(html.find("class=\"held\"") != std::string::npos);
-  CHECK(html.find("-3.0 ms") != std::string::npos);
-  CHECK(nlohmann::json::parse(to_json(a.verdict))["timing"]["holds"] == 1);
-}
-
 TEST_CASE("a capture that cannot be read makes the run inconclusive and is named") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "broken");
@@ -209,9 +173,9 @@ TEST_CASE("the result files are written, and a folder that is not there is an er
   Traffic().write(run.run);
   const Analysis a = run.analyze();
   const test::ScratchFile folder("results");
-  CHECK_THROWS_AS(write_results(folder.path(), run.inputs, a), std::runtime_error);
+  CHECK_THROWS_AS(write_results(folder.path(), a), std::runtime_error);
   std::filesystem::create_directory(folder.path());
-  write_results(folder.path(), run.inputs, a);
+  write_results(folder.path(), a);
   for (const char* name : {"verdict.json", "junit.xml", "report.html"}) {
     CHECK(std::filesystem::file_size(folder.path() / name) > 100);
     std::filesystem::remove(folder.path() / name);

@@ -1,0 +1,101 @@
+// Two runs side by side.
+// One of the parts of the page's script: they are put into one function, in the order common,
+// matrix, report, compare, main (report.html).
+
+function comparePage({a, b, history}) {
+  const runs = [a, b], names = ["A", "B"];
+  document.title = `${a.verdict.scenario} and ${b.verdict.scenario}`;
+  page.replaceChildren(el("header", {}, el("h1", {}, "Two runs side by side"),
+      runs.map((run, i) => el("p", {class: "sub"}, el("b", {}, names[i] + "  "),
+          el("span", {class: run.verdict.result}, resultWord(run.verdict.result)), "  ",
+          run.verdict.scenario, ", ", el("code", {}, run.run)))));
+  compareFacts(runs);
+  compareHistories(history);
+  compareGoodput(runs);
+  compareChecks(runs);
+  compareFaults(runs);
+}
+
+/// A number of each, and the second less the first where both are numbers.
+function difference(x, y, show = plain) {
+  if (typeof x !== "number" || typeof y !== "number") return x === y ? "" : el("span", {class: "differs"}, "≠");
+  if (x === y) return "=";
+  return el("span", {class: "differs"}, (y > x ? "+" : "−") + show(Math.abs(y - x)));
+}
+
+function compareFacts(runs) {
+  const side = (value, which) => el("span", {"data-run": which}, value);
+  const rows = [
+    ["result", "/result", plain], ["world", "/world", plain], ["seed", "/seed", plain],
+    ["faithful", "/timing/faithful", (f) => f ? "yes" : "no"], ["goodput", "/metrics/goodput_bps", rate],
+    ["baseline", "/metrics/baseline_bps", rate], ["packets delivered", "/metrics/delivered", plain],
+    ["lost", "/metrics/lost", plain], ["trimmed", "/metrics/trimmed", plain],
+    ["sent again", "/metrics/retransmitted", plain]];
+  const value = (run, pointer) => pointer.split("/").slice(1).reduce((v, key) => v && v[key], run.verdict);
+  section("Verdicts", table(["", "A", "B", "B less A"], rows.map(([label, pointer, show]) => [label,
+      side(field(runs[0].verdict, pointer, show), "a"), side(field(runs[1].verdict, pointer, show), "b"),
+      difference(value(runs[0], pointer), value(runs[1], pointer), show)]), [1, 2, 3]));
+}
+
+function compareHistories(history) {
+  section("Where their packets part", el("pre", {}, history));
+}
+
+/// Both runs in one chart: instants of either, a gap where the other has none.
+function compareGoodput(runs) {
+  if (!runs.every((run) => run.picture)) return;
+  const end = Math.max(...runs.map((run) => run.picture.end_us));
+  const box = section("Time line");
+  box.id = "timeline";
+  const regions = runs[0].picture.regions.concat(runs[1].picture.regions);
+  const overlay = (title, unit, of, options) => {
+    const rows = new Map();
+    runs.forEach((run, i) => middles(run.picture.series).forEach((t, bin) => {
+      if (!rows.has(t)) rows.set(t, [t, null, null]);
+      rows.get(t)[i + 1] = of(run.picture.series, bin);
+    }));
+    chart(box, title, unit, ["A", "B"], [...rows.values()].sort((x, y) => x[0] - y[0]),
+          {end, regions, colours: [css("--accent"), css("--bad")], ...options});
+  };
+  overlay("Goodput", "Gb/s", (s, bin) => s.planes.reduce((sum, bins) => sum + bins[bin], 0), {});
+  overlay("Packets lost", "per interval", (s, bin) => s.lost[bin], {low: true});
+  overlay("Packets sent again", "per interval", (s, bin) => s.again[bin], {low: true});
+  box.append(note("B is dashed. Hatched: the faults of both. Intervals: " +
+      runs.map((run) => time(run.picture.series.bin_us)).join(" and ") + "."));
+}
+
+function compareChecks(runs) {
+  const keys = [], of = runs.map((run) => {
+    const checks = new Map();
+    run.verdict.checks.forEach((c, i) => {
+      let key = c.about || c.name;
+      while (checks.has(key)) key += " (again)";
+      if (!keys.includes(key)) keys.push(key);
+      checks.set(key, [c, `/checks/${i}`]);
+    });
+    return checks;
+  });
+  const cell = (i, key) => {
+    const [check, at] = of[i].get(key) || [];
+    if (!check) return "not asked";
+    return el("span", {"data-run": "ab"[i]}, el("span", {class: check.result}, kSigns[check.result] + " "),
+              field(runs[i].verdict, at + "/measured"));
+  };
+  const rows = keys.map((key) => {
+    const [x, y] = [0, 1].map((i) => (of[i].get(key) || [{}])[0]);
+    const any = x.name ? x : y;
+    const changed = x.result !== y.result;
+    return [changed ? el("span", {class: "differs"}, key) : key, cell(0, key), cell(1, key),
+            x.name && y.name ? difference(x.measured, y.measured) : "", plain(any.bound), any.unit];
+  });
+  section("Checks", table(["check", "A", "B", "B less A", "bound", "unit"], rows, [1, 2, 3, 4]),
+          note("In bold: the two results differ."));
+}
+
+function compareFaults(runs) {
+  if (!runs.some((run) => run.verdict.faults.length)) return;
+  const rows = runs.flatMap((run, i) => run.verdict.faults.map((f, n) => ["AB"[i], f.fault,
+      nsField(run.verdict, `/faults/${n}/at_ns`, "0"), nsField(run.verdict, `/faults/${n}/detected_ns`, "at once"),
+      nsField(run.verdict, `/faults/${n}/recovered_ns`, "no dip")]));
+  section("Faults", table(["", "fault", "at", "detected after", "recovered after"], rows, [2, 3, 4]));
+}

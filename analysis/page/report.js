@@ -1,0 +1,215 @@
+// The report of one run, section by section.
+// One of the parts of the page's script: they are put into one function, in the order common,
+// matrix, report, compare, main (report.html).
+
+// ---- sections ----------------------------------------------------------------------------------
+
+function headline(run) {
+  const v = run.verdict;
+  document.title = v.scenario + ": " + v.result;
+  const elided = v.payload === "elided" ? ", payload elided" : "";
+  const without = v.without ? ", without " + v.without.join(", ") : "";
+  page.replaceChildren(el("header", {}, el("h1", {},
+      el("span", {class: "badge " + v.result, "data-json": "/result", "data-value": JSON.stringify(v.result)},
+         resultWord(v.result)), v.scenario),
+      el("p", {class: "sub"}, (run.picture ? "fabric " + run.picture.fabric + ", " : "") + "world " + v.world +
+         elided + without + ", mrclab " + v.version)));
+  const t = v.timing;
+  const mode = t.mode === "wall" ? "wall clock" : t.faithful ? "✓ FAITHFUL" : "✗ NOT FAITHFUL";
+  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
+  const m = v.metrics;
+  const share = m.baseline_bps ? trimmed(100 * m.goodput_bps / m.baseline_bps, 1) + " % of the baseline" : "goodput";
+  const passed = v.checks.filter((c) => c.result === "pass").length;
+  page.append(el("section", {class: "tiles", "aria-label": "verdict"},
+      tile(`${passed} of ${v.checks.length}`, "checks passed"),
+      tile(field(v, "/seed"), "seed"),
+      run.picture ? tile(time(run.picture.end_us), "of fabric time") : null,
+      tile(mode, t.mode === "wall" ? "honest, but not exact" : "timing"),
+      tile(field(v, "/metrics/goodput_bps", rate), m.baseline_bps ? "goodput, " + share : "goodput"),
+      tile(field(v, "/metrics/baseline_bps", rate), "baseline"),
+      tile(field(v, "/metrics/delivered"), "packets delivered"),
+      tile(field(v, "/metrics/lost"), "lost"),
+      tile(field(v, "/metrics/trimmed"), "trimmed"),
+      tile(field(v, "/metrics/retransmitted"), "sent again")));
+}
+
+function story(run) {
+  const p = run.picture;
+  if (!p) return;
+  const known = new Set(p.packets.rows.map((r) => r.qp + "-" + r.psn));
+  const lines = p.story.map((line) => {
+    const links = line.packets.filter(([qp, psn]) => known.has(qp + "-" + psn)).map(([qp, psn]) =>
+        el("a", {href: "#packet-" + qp + "-" + psn}, "PSN " + psn + " of QP " + qp));
+    return el("li", {}, el("span", {class: "when"}, time(line.t_us)), el("span", {class: "kind"}, line.kind),
+              el("span", {class: "text"}, line.text.replace(/(\d)us\b/g, "$1 µs"), links.length ? el("span", {class: "links"}, " See ", links) : null));
+  });
+  const failed = run.verdict.checks.filter((c) => c.result !== "pass").map((c) => c.about || c.name);
+  lines.push(el("li", {}, el("span", {class: "when"}, time(p.end_us)), el("span", {class: "kind"}, "ended"),
+      el("span", {class: "text"}, "The run ended: " + run.verdict.result + "." +
+         (failed.length ? " Not passed: " + failed.join("; ") + "." : ""))));
+  section("What happened", el("ol", {class: "story"}, lines));
+}
+
+function timeline(run) {
+  const p = run.picture;
+  if (!p) return;
+  const s = p.series, at = middles(s), end = p.end_us, regions = p.regions;
+  const box = section("Time line");
+  box.id = "timeline";
+  const planes = s.planes.map((_, i) => "plane " + i);
+  const stack = el("input", {type: "checkbox", checked: true});
+  box.append(el("div", {class: "controls"},
+      el("label", {}, stack, " planes on top of each other"),
+      el("button", {type: "button", onclick: () => shown[0].updateOptions({dateWindow: [0, end]})}, "whole run"),
+      regions.slice(0, 12).map((r) => el("button", {type: "button", title: r.label,
+          onclick: () => zoom(r.from_us, r.until_us)}, "fault " + (r.fault + 1)))));
+  const rows = at.map((t, i) => [t].concat(s.planes.map((bins) => bins[i])));
+  const goodput = chart(box, "Goodput of each plane", "Gb/s", planes, rows, {stacked: true, fill: true, end, regions});
+  stack.addEventListener("change", () => goodput.updateOptions({
+    stackedGraph: stack.checked, fillGraph: stack.checked, strokeWidth: stack.checked ? 0.8 : 1.6,
+    series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
+  chart(box, "Packets lost, trimmed and sent again", "per " + time(s.bin_us), ["lost", "trimmed", "sent again"],
+        at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
+        {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
+  if (s.queues.kib) {
+    chart(box, "Deepest data queue of each plane", "KiB", planes,
+          at.map((t, i) => [t].concat(s.queues.kib.map((bins) => bins[i]))), {low: true, end, regions});
+  } else {
+    box.append(el("h3", {}, "Queue depths"), note("Unknown: " + s.queues.unknown + "."));
+  }
+  if (p.evs.heard && p.evs.rows.length) {
+    chart(box, "Entropy values out of use", `of ${new Matrix(p.evs).all()}`, ["out of use"], outOfUse(p.evs, end),
+          {low: true, step: true, fill: true, end, regions, colours: [css("--port")]});
+  }
+  box.append(note(`Goodput is payload of first deliveries at the receivers, read from the captures, in ` +
+      `intervals of ${time(s.bin_us)}. Hatched: from a fault's start until it was undone. ` +
+      `Drag over a chart to zoom all of them, double-click for the whole run.`));
+}
+
+function symmetry(run) {
+  const planes = run.picture && run.picture.planes;
+  if (!planes || !planes.length) return;
+  const shares = planes.map((p) => p.share), most = Math.max(...shares), least = Math.min(...shares);
+  const which = (value) => planes.filter((p) => p.share === value).map((p) => p.plane).slice(0, 4).join(", ");
+  section("Symmetry of the planes",
+      table(["plane", "delivered", "share", ""], planes.map((p) => ["plane " + p.plane,
+          trimmed(p.bytes / 1e6, 2) + " MB", trimmed(p.share, 2) + " %",
+          el("span", {class: "bar", style: `width:${most > 0 ? Math.max(160 * p.share / most, 1) : 0}px`})]), [1, 2]),
+      note(most > 0 ? `Least: plane ${which(least)} with ${trimmed(least, 2)} %; most: plane ${which(most)} with ` +
+           `${trimmed(most, 2)} %; least over most ${trimmed(100 * least / most, 2)} %.` : "Nothing was delivered."));
+}
+
+function recovery(run) {
+  const v = run.verdict;
+  if (!v.faults.length) return;
+  const rows = v.faults.map((f, i) => [
+    el("div", {}, `${i + 1}. `, f.fault, f.note ? el("div", {class: "note"}, f.note) : null),
+    nsField(v, `/faults/${i}/at_ns`, "0"), nsField(v, `/faults/${i}/detected_ns`, "at once"),
+    nsField(v, `/faults/${i}/recovered_ns`, "no dip"),
+    f.healed || f.healed_at_ns === null ? nsField(v, `/faults/${i}/healed_at_ns`) : "not all back",
+    run.picture && run.picture.regions[i] ? el("button", {type: "button", onclick: () =>
+        zoom(run.picture.regions[i].from_us, run.picture.regions[i].until_us)}, "show") : ""]);
+  const limit = (name) => {
+    const check = v.checks.find((c) => c.name === name);
+    return check ? "≤ " + time(check.bound) : "–";
+  };
+  const figure = (name) => {
+    const check = v.checks.find((c) => c.name === name && c.published);
+    return check ? el("div", {}, check.published.text, el("div", {class: "note"}, check.published.figure)) : "–";
+  };
+  const any = (...names) => v.checks.some((c) => names.includes(c.name) && c.published);
+  rows.push([el("b", {}, "bound"), "", limit("detect"), limit("recover"), "", ""]);
+  if (any("detect", "recover")) rows.push([el("b", {}, "published"), "", figure("detect"), figure("recover"), "", ""]);
+  const others = v.checks.filter((c) => c.published && !["detect", "recover"].includes(c.name));
+  section("Faults and recovery",
+      table(["fault", "at", "detected after", "recovered after", "healed at", ""], rows, [1, 2, 3, 4]),
+      others.length ? note(`Published figures of ${others.length} other checks stand beside ours in the next table.`) : "");
+}
+
+function checks(run) {
+  const v = run.verdict;
+  if (!v.checks.length) return;
+  const published = v.checks.some((c) => c.published);
+  const head = ["check", "result", "measured", "bound"].concat(published ? ["published"] : [], ["unit", "where to look"]);
+  const rows = v.checks.map((c, i) => {
+    const at = `/checks/${i}`;
+    const where = c.where;
+    const until = where && (where.until_ns ?? (run.picture ? run.picture.end_us * 1e3 : where.from_ns));
+    const look = where ? el("div", {}, el("button", {type: "button", onclick: () => zoom(where.from_ns / 1e3, until / 1e3)},
+        `${time(where.from_ns / 1e3)} – ${time(until / 1e3)}`), where.who ? el("div", {class: "note"}, where.who) : null) : "–";
+    return {id: "check-" + i, cells: [
+      el("div", {}, c.about || c.name, c.note ? el("div", {class: "note"}, c.note) : null,
+         c.published ? el("div", {class: "note"}, "published: " + c.published.figure) : null),
+      el("span", {class: c.result, "data-json": at + "/result", "data-value": JSON.stringify(c.result)}, resultWord(c.result)),
+      field(v, at + "/measured"), field(v, at + "/bound")].concat(
+      published ? [c.published ? c.published.text : "–"] : [], [c.unit, look])};
+  });
+  section("Checks", table(head, rows, published ? [2, 3, 4] : [2, 3]));
+}
+
+function pace(run) {
+  const v = run.verdict, t = v.timing, points = run.picture ? run.picture.pace : [];
+  const box = section("Timing: slack and dilation");
+  const dilation = ["min", "mean", "max"].flatMap((k, i) => [i ? " / " : "", field(v, "/timing/dilation/" + k)]);
+  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
+  box.append(el("div", {class: "tiles"},
+      tile(field(v, "/timing/faithful", (f) => t.mode === "wall" ? "wall clock" : f ? "yes" : "no"), "faithful"),
+      tile(field(v, "/timing/late_frames"), "late frames"), tile(field(v, "/timing/gaps"), "gaps"),
+      v.world === "live" ? [tile(field(v, "/timing/min_slack_ns", (ns) => time(ns / 1e3)), "least slack"),
+      tile(dilation, "dilation min / mean / max"), tile(field(v, "/timing/holds"), "times the clock waited"),
+      tile(field(v, "/timing/jumps"), "times the clock jumped")] : null));
+  if (points.length > 1) {
+    const end = run.picture.end_us;
+    const held = points.filter((p) => p[1] === null).map((p) => ({from_us: p[0], until_us: p[0]}));
+    chart(box, "Dilation", "lab seconds per fabric second", ["dilation"], points.map((p) => [p[0], p[1]]), {low: true, end, regions: held});
+    chart(box, "Least slack", "ms of the lab's time", ["slack"], points.map((p) => [p[0], p[2]]), {low: true, end, colours: [css("--port")]});
+    box.append(note("Slack is the time between a frame's arrival in a process and its need there. Negative slack is no lateness: the gate " +
+        "waited, and the lab was slower for it. Marked: the clock stood until a process had caught up."));
+  } else if (v.world === "sim") {
+    box.append(note("A simulation has no lab clock, so neither slack nor dilation."));
+  }
+  for (const reason of t.reasons) box.append(note("Not faithful: " + reason));
+}
+
+function packets(run) {
+  const list = run.picture && run.picture.packets;
+  if (!list) return;
+  if (!list.rows.length) {
+    section("Packets that did not make it at once", note("None was lost or trimmed."));
+    return;
+  }
+  const seen = new Set();
+  const rows = list.rows.map((r) => {
+    const key = r.qp + "-" + r.psn, id = seen.has(key) ? undefined : "packet-" + key;
+    seen.add(key);
+    return {id, cells: [time(r.t_us), `${r.what}: ${r.cause.replaceAll("_", " ")}`, r.where || "–",
+      `${r.source} → ${r.destination}`, r.qp, String(r.psn), r.path, time(r.sent_us),
+      r.again_us === null ? "–" : `${time(r.again_us)} on ${r.again_path}`,
+      r.delivered_us === null ? "never" : time(r.delivered_us),
+      command(`mrclab trace --qp ${r.qp} --psn ${r.psn} ${quoted(run.run)}`, "trace")]};
+  });
+  section("Packets that did not make it at once",
+      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "sent again", "arrived", "its life"], rows, [0, 5, 7, 9])),
+      list.left_out ? note(`${list.left_out} later ones are not shown.`) : "");
+}
+
+function rest(run) {
+  const v = run.verdict, sha = v.metrics.history_sha256;
+  const box = section("Go on from here", el("p", {}, command(`mrclab replay ${quoted(run.run)}`), " repeats it, packet for packet."),
+      el("p", {}, command(`mrclab report ${quoted(run.run)} --compare latest`), " puts another run beside it."));
+  if (sha) box.append(el("p", {class: "note"}, "history ", el("code", {}, field(v, "/metrics/history_sha256"))));
+  for (const text of v.notes) box.append(note("note: " + text));
+}
+
+function reportPage(run) {
+  headline(run);
+  story(run);
+  timeline(run);
+  evMatrix(run);
+  symmetry(run);
+  recovery(run);
+  checks(run);
+  pace(run);
+  packets(run);
+  rest(run);
+}

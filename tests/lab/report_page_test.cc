@@ -1,0 +1,197 @@
+// `mrclab report`: pages of runs, looked at by a browser where there is one.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "fabric/yaml.h"
+#include "lab/run_report.h"
+#include "netio/file_descriptor.h"
+#include "tests/lab/temporary_runs.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Four senders and one receiver: a queue builds up. A link goes down and comes back.
+const std::string kScenario = R"(
+name: page-test
+fabric: octet
+seed: 9
+captures: hosts
+workload:
+  - write: {from: h1, to: h0, size: 64KiB, until: end}
+  - write: {from: h4, to: h0, size: 64KiB, until: end}
+  - write: {from: h5, to: h0, size: 64KiB, until: end}
+faults:
+  - {at: 40us, link_down: {link: "h1:p0", for: 30us}}
+end: 120us
+expect:
+  - no_qp_error
+  - memory_intact
+  - losses: {at_most: 100000, from: 40us}
+  - {goodput: {from: 10us, at_least: 10%, of: line_rate}, published: 87.1%, figure: "a <paper>"}
+)";
+
+const char* browser() {
+  for (const char* name : {"chromium", "chromium-headless-shell", "google-chrome-stable"}) {
+    const std::string look = std::string("command -v ") + name + " > /dev/null 2>&1";
+    if (std::system(look.c_str()) == 0) return name;
+  }
+  return nullptr;
+}
+
+/// The document after its script has run.
+std::string drawn_page(const fs::path& page, const fs::path& scratch, int width) {
+  const fs::path dom = scratch / ("dom-" + std::to_string(width));
+  const std::string command =
+      std::string(browser()) +
+      " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"
+      " --disable-background-networking --disable-component-update --hide-scrollbars"
+      " --virtual-time-budget=3000 --user-data-dir=" +
+      (scratch / "profile").string() + " --window-size=" + std::to_string(width) +
+      ",900 --dump-dom file://" + page.string() + " > " + dom.string() + " 2> " + dom.string() +
+      ".log";
+  REQUIRE(std::system(command.c_str()) == 0);
+  return netio::read_file(dom, size_t{64} << 20);
+}
+
+std::string attribute(const std::string& dom, const std::string& name) {
+  std::smatch found;
+  const std::string head = dom.substr(0, 4096);
+  const std::regex wanted("data-" + name + "=\"([^\"]*)\"");
+  return std::regex_search(head, found, wanted) ? found[1].str() : "absent";
+}
+
+std::string unescaped(std::string text) {
+  for (const auto& [from, to] :
+       {std::pair{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}}) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += std::strlen(to)) {
+      text.replace(at, std::strlen(from), to);
+    }
+  }
+  return text;
+}
+
+/// Holds every number of the page against verdict.json; returns how many there are.
+size_t check_numbers(const std::string& dom, const json& verdict) {
+  static const std::regex kField("data-json=\"([^\"]*)\" data-value=\"([^\"]*)\">([^<]*)<");
+  size_t numbers = 0;
+  for (std::sregex_iterator at(dom.begin(), dom.end(), kField), end; at != end; ++at) {
+    const std::string pointer = (*at)[1], shown = (*at)[3];
+    CAPTURE(pointer);
+    const json expected = verdict.value(json::json_pointer(pointer), json(nullptr));
+    CHECK(json::parse(unescaped((*at)[2])) == expected);
+    const bool as_is = pointer.find("/metrics/") == 0 && pointer.find("_bps") == std::string::npos;
+    if (expected.is_number_integer() && as_is) CHECK(shown == expected.dump());
+    ++numbers;
+  }
+  return numbers;
+}
+
+void check_page(const std::string& dom, const char* charts) {
+  CHECK(attribute(dom, "ready") == "yes");
+  CHECK(attribute(dom, "error") == "");
+  CHECK(attribute(dom, "errors") == "0");
+  CHECK(attribute(dom, "requests") == "0");
+  CHECK(attribute(dom, "charts") == charts);
+  CHECK(attribute(dom, "drawn") == charts);
+  CHECK(attribute(dom, "too-wide") == "no");
+}
+
+}  // namespace
+
+TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers of verdict.json") {
+  const test::TemporaryRuns runs;
+  const RunResult result = runs.run(parse_scenario(read_yaml_text(kScenario, "page.yaml")));
+  const json verdict = json::parse(netio::read_file(result.folder.path / "verdict.json", 1 << 20));
+  const fs::path page = result.folder.path / "report.html";
+  const std::string first = netio::read_file(page, size_t{16} << 20);
+
+  ReportOptions options;
+  options.run = result.folder.path;
+  options.json = true;
+  fs::remove(page);
+  CHECK(report_command(options) == 0);
+  CHECK(netio::read_file(page, size_t{16} << 20) == first);  // the same page again
+  const json picture = json::parse(read_page(result.folder.path).picture);
+  double deepest = 0;
+  for (const json& bins : picture["series"]["queues"]["kib"]) {
+    for (const json& kib : bins) deepest = std::max(deepest, kib.get<double>());
+  }
+  CHECK(deepest > 8);  // two frames of 4 KiB and more waited for h0
+  CHECK(deepest < 16'384);
+
+  const fs::path both = runs.path() / "both.html";
+  options.compare = result.folder.path;
+  options.out = both;
+  CHECK(report_command(options) == 0);
+  if (browser() == nullptr) {
+    MESSAGE("skipped: no Chromium here, so nobody looks at the page");
+    return;
+  }
+  for (const int width : {1280, 500}) {
+    CAPTURE(width);
+    const std::string dom = drawn_page(page, runs.path(), width);
+    CHECK(attribute(dom, "width") == std::to_string(width));
+    check_page(dom, "5");
+    CHECK(check_numbers(dom, verdict) >= 10 + 3 * verdict["checks"].size());
+    CHECK(dom.find("published: a &lt;paper&gt;") != std::string::npos);
+  }
+  const std::string dom = drawn_page(both, runs.path(), 1280);
+  check_page(dom, "3");
+  CHECK(check_numbers(dom, verdict) >= 20);
+  CHECK(dom.find("the same history") != std::string::npos);
+}
+
+TEST_CASE("two verdicts are put side by side, with what differs, within 80 columns") {
+  const json check{{"name", "goodput"}, {"about", "goodput >= 95% of baseline from 600us"},
+                   {"result", "pass"},  {"measured", 99.5},
+                   {"bound", 95},       {"unit", "% of baseline"}};
+  nlohmann::ordered_json a{{"result", "pass"}, {"world", "live"}, {"seed", 1}};
+  a["metrics"] = {{"goodput_bps", 5'880'000'000'000}, {"lost", 35}};
+  a["checks"] = json::array({check});
+  nlohmann::ordered_json b = a;
+  b["result"] = "fail";
+  b["metrics"]["lost"] = 177;
+  b["checks"][0]["result"] = "fail";
+  b["checks"][0]["measured"] = 90.25;
+  b["checks"].push_back({{"name", "x"}, {"about", std::string(200, 'x')}, {"result", "pass"}});
+  const std::string text = compare_text(a, b);
+  CHECK(text.find("lost                                    35             177           +142") !=
+        std::string::npos);
+  CHECK(text.find("[PASS -> FAIL]") != std::string::npos);
+  CHECK(text.find("-9.25") != std::string::npos);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
+  const auto rows = compare_json(a, b);
+  const auto lost =
+      std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r["what"] == "lost"; });
+  REQUIRE(lost != rows.end());
+  CHECK((*lost)["difference"] == 142);
+}
+
+TEST_CASE("a folder without a run, or with a broken verdict, is an error in words") {
+  const test::TemporaryRuns runs;
+  CHECK_THROWS_AS(read_page(runs.path() / "none"), InputError);
+  const RunResult result = runs.run(parse_scenario(read_yaml_text(kScenario, "page.yaml")));
+  const fs::path file = result.folder.path / "verdict.json";
+  json verdict = json::parse(netio::read_file(file, 1 << 20));
+  for (const char* key : {"checks", "metrics", "result"}) {
+    json broken = verdict;
+    broken[key] = 7;
+    netio::write_file(file, broken.dump());
+    CAPTURE(key);
+    CHECK_THROWS_AS(read_page(result.folder.path), InputError);
+  }
+}
