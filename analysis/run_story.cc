@@ -84,6 +84,7 @@ class Teller {
     assign_losses();
     for (size_t i = 0; i < reach_.size(); ++i) {
       if (in_.faults[i].start >= in_.measurements.end) continue;
+      if (in_.faults.size() > 1) about_ = "Fault " + std::to_string(i + 1) + ": ";
       struck(i);
       noticed(i);
       moved(i);
@@ -92,6 +93,7 @@ class Teller {
       returned(i);
       recovered(i);
     }
+    about_.clear();
     lost(elsewhere_, "that no fault explains");
     trimmed();
     failures();
@@ -108,7 +110,7 @@ class Teller {
 
  private:
   void add(FabricTime t, const char* kind, std::string text, std::vector<uint32_t> attempts = {}) {
-    lines_.push_back({t, kind, std::move(text), std::move(attempts)});
+    lines_.push_back({t, kind, about_ + std::move(text), std::move(attempts)});
   }
   std::string host(uint32_t number) const {
     return in_.topology.node(in_.topology.host(number)).name;
@@ -323,6 +325,7 @@ class Teller {
   std::vector<Reach> reach_;                 // of the faults that are told
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
+  std::string about_;  // which fault, where there are several
   std::vector<StoryLine> lines_;
 };
 

@@ -182,8 +182,9 @@ std::string to_junit(const Verdict& verdict) {
     const bool fail = check.result == Result::kFail;
     ++(fail ? failures : skipped);
     const std::string element = fail ? "failure" : "skipped";
-    cases +=
-        ">\n      <" + element + " message=\"" + xml(message_of(check)) + "\"/>\n    </testcase>\n";
+    // The type is what CI systems group failures by.
+    cases += ">\n      <" + element + (fail ? " type=\"" + xml(check.name) + "\"" : "") +
+             " message=\"" + xml(message_of(check)) + "\"/>\n    </testcase>\n";
   }
   const TimingReport& timing = verdict.timing;
   if (timing.mode == TimingMode::kCarried && !timing.faithful) {
@@ -198,10 +199,17 @@ std::string to_junit(const Verdict& verdict) {
   }
   const std::string counts = "tests=\"" + std::to_string(verdict.checks.size() + 1) +
                              "\" failures=\"" + std::to_string(failures) + "\" skipped=\"" +
-                             std::to_string(skipped) + "\"";
+                             std::to_string(skipped) + "\" errors=\"0\"";
+  const auto property = [](const char* name, const std::string& value) {
+    return std::string("      <property name=\"") + name + "\" value=\"" + xml(value) + "\"/>\n";
+  };
+  const std::string properties =
+      "    <properties>\n" + property("world", verdict.world) +
+      property("seed", std::to_string(verdict.seed)) + property("version", verdict.version) +
+      property("history_sha256", verdict.metrics.history_sha256) + "    </properties>\n";
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites " + counts +
-         ">\n  <testsuite name=\"" + xml(verdict.scenario) + "\" " + counts + ">\n" + cases +
-         "  </testsuite>\n</testsuites>\n";
+         ">\n  <testsuite name=\"" + xml(verdict.scenario) + "\" " + counts + ">\n" + properties +
+         cases + "  </testsuite>\n</testsuites>\n";
 }
 
 }  // namespace mrclab::analysis

@@ -107,7 +107,7 @@ function shade(regions) {
     const tint = css("--shade");
     for (const region of regions) {
       const left = g.toDomXCoord(region.from_us), right = Math.max(g.toDomXCoord(region.until_us), left + 2);
-      canvas.fillStyle = `rgba(${tint}, ${regions.length > 8 ? 0.07 : 0.14})`;
+      canvas.fillStyle = `rgba(${tint}, ${Math.max(0.14 / Math.sqrt(regions.length), 0.04)})`;
       canvas.fillRect(left, area.y, right - left, area.h);
       canvas.strokeStyle = `rgba(${tint}, 0.55)`;
       canvas.lineWidth = 1;
@@ -116,7 +116,7 @@ function shade(regions) {
         canvas.moveTo(x, area.y);
         canvas.lineTo(x, area.y + area.h);
       }
-      if (regions.length <= 8) {
+      if (regions.length <= 3) {
         for (let x = Math.max(left, -area.h) - area.h; x < Math.min(right, area.x + area.w); x += 14) {
           const a = Math.max(x, left), b = Math.min(x + area.h, right);
           if (b <= a) continue;

@@ -10,10 +10,10 @@ function comparePage({a, b, history}) {
           el("span", {class: run.verdict.result}, resultWord(run.verdict.result)), "  ",
           run.verdict.scenario, ", ", el("code", {}, run.run)))));
   compareFacts(runs);
-  compareHistories(history);
   compareGoodput(runs);
   compareChecks(runs);
   compareFaults(runs);
+  compareHistories(history);
 }
 
 /// A number of each, and the second less the first where both are numbers.
@@ -47,7 +47,11 @@ function compareGoodput(runs) {
   const end = Math.max(...runs.map((run) => run.picture.end_us));
   const box = section("Time line");
   box.id = "timeline";
-  const regions = runs[0].picture.regions.concat(runs[1].picture.regions);
+  const known = new Set();
+  const regions = runs.flatMap((run) => run.picture.regions).filter((r) => {
+    const key = `${r.from_us} ${r.until_us} ${r.label}`;
+    return !known.has(key) && known.add(key);
+  });
   const overlay = (title, unit, of, options) => {
     const rows = new Map();
     runs.forEach((run, i) => middles(run.picture.series).forEach((t, bin) => {

@@ -41,7 +41,7 @@ function story(run) {
     const links = line.packets.filter(([qp, psn]) => known.has(qp + "-" + psn)).map(([qp, psn]) =>
         el("a", {href: "#packet-" + qp + "-" + psn}, "PSN " + psn + " of QP " + qp));
     return el("li", {}, el("span", {class: "when"}, time(line.t_us)), el("span", {class: "kind"}, line.kind),
-              el("span", {class: "text"}, line.text.replace(/(\d)us\b/g, "$1 µs"), links.length ? el("span", {class: "links"}, " See ", links) : null));
+              el("span", {class: "text"}, line.text.replace(/(\d)us\b/g, "$1 µs").replace(/(\d)(ps|ns|ms)\b/g, "$1 $2"), links.length ? el("span", {class: "links"}, " See ", links) : null));
   });
   const failed = run.verdict.checks.filter((c) => c.result !== "pass").map((c) => c.about || c.name);
   lines.push(el("li", {}, el("span", {class: "when"}, time(p.end_us)), el("span", {class: "kind"}, "ended"),

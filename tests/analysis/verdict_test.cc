@@ -140,6 +140,8 @@ TEST_CASE("junit.xml counts failures and skips, and escapes what it quotes") {
   CHECK(xml.find("tests=\"4\" failures=\"1\" skipped=\"1\"") != std::string::npos);
   CHECK(xml.find("a&lt;b&gt;&amp;&quot;c&quot;?") != std::string::npos);
   CHECK(xml.find("50 % &lt; 95 %") != std::string::npos);
+  CHECK(xml.find("<failure type=\"goodput\" message=") != std::string::npos);
+  CHECK(xml.find("<property name=\"seed\" value=\"0\"/>") != std::string::npos);
   CHECK(xml.find('\x01') == std::string::npos);
 }
 
