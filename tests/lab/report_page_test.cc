@@ -120,7 +120,6 @@ TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers 
 
   ReportOptions options;
   options.run = result.folder.path;
-  options.json = true;
   fs::remove(page);
   CHECK(report_command(options) == 0);
   CHECK(netio::read_file(page, size_t{16} << 20) == first);  // the same page again
