@@ -2,11 +2,13 @@
 
 #include <pcap/pcap.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 
 #include "analysis/byte_source.h"
+#include "analysis/compressed_file.h"
 #include "analysis/pcapng_reader.h"
 
 namespace mrclab::analysis {
@@ -18,7 +20,7 @@ class LibpcapReader final : public CaptureReader {
  public:
   /// Takes the file over.
   LibpcapReader(std::FILE* file, const std::filesystem::path& path, CaptureOptions options)
-      : name_(path.string()), options_(options) {
+      : CaptureReader(options), name_(path.string()) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     pcap_.reset(
         pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
@@ -57,28 +59,38 @@ class LibpcapReader final : public CaptureReader {
     constexpr int64_t kSeconds = 9'000'000;  // what FabricTime can hold
     int64_t seconds = header.ts.tv_sec;
     const int64_t ns = header.ts.tv_usec;  // nanoseconds, as asked for
-    if (options_.rebase && !base_known_) {
-      base_known_ = true;
-      base_seconds_ = seconds;
-    }
-    if (__builtin_sub_overflow(seconds, base_seconds_, &seconds)) return std::nullopt;
+    learn_base(seconds);
+    if (__builtin_sub_overflow(seconds, base_seconds(), &seconds)) return std::nullopt;
     if (seconds < 0 || seconds > kSeconds || ns < 0 || ns >= 1'000'000'000) return std::nullopt;
     return FabricTime::from_ns(seconds * 1'000'000'000 + ns);
   }
 
   std::string name_;
-  CaptureOptions options_;
   std::unique_ptr<pcap_t, Close> pcap_;
-  bool base_known_ = false;
-  int64_t base_seconds_ = 0;
 };
 
-std::FILE* open_file(const std::filesystem::path& path) {
+std::FILE* open_plain(const std::filesystem::path& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     throw CaptureError("opening " + path.string() + ": " + std::strerror(errno));
   }
   return file;
+}
+
+/// The file, decompressed where it has to be.
+std::FILE* open_file(const std::filesystem::path& path) {
+  std::FILE* file = open_plain(path);
+  std::array<uint8_t, kCompressionMagicBytes> magic{};
+  const size_t got = std::fread(magic.data(), 1, magic.size(), file);
+  if (!is_compressed(std::span(magic).first(got))) {  // also of a pipe, which cannot go back
+    if (std::fseek(file, 0, SEEK_SET) == 0) return file;
+  } else if (std::fseek(file, 0, SEEK_SET) == 0) {
+    file = open_decompressed(file, magic);
+    if (file != nullptr) return file;
+    throw CaptureError("opening " + path.string() + ": cannot decompress it");
+  }
+  std::fclose(file);
+  throw CaptureError("opening " + path.string() + ": it cannot be read twice; write it to a file");
 }
 
 constexpr size_t kMagicBytes = 12;
@@ -88,9 +100,11 @@ constexpr size_t kMagicBytes = 12;
 std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& path,
                                                    CaptureOptions options) {
   auto source = std::make_unique<ByteSource>(open_file(path));
-  if (PcapngReader::recognizes(source->peek(kMagicBytes))) {
-    return std::make_unique<PcapngReader>(std::move(source), path.string(), options);
+  const bool pcapng = PcapngReader::recognizes(source->peek(kMagicBytes));
+  if (source->failed()) {
+    throw CaptureError("reading " + path.string() + ": damaged compressed data, or a read error");
   }
+  if (pcapng) return std::make_unique<PcapngReader>(std::move(source), path.string(), options);
   source.reset();
   return std::make_unique<LibpcapReader>(open_file(path), path, options);
 }
@@ -104,7 +118,11 @@ std::unique_ptr<CaptureReader> CaptureReader::from_memory(std::span<const uint8_
       bytes.empty() ? nullptr
                     : ::fmemopen(const_cast<uint8_t*>(bytes.data()), bytes.size(), "rb");  // reads
   if (file == nullptr) throw CaptureError("reading memory: there are no bytes");
-  return std::make_unique<LibpcapReader>(file, "memory", options);
+  if (!is_compressed(bytes)) return std::make_unique<LibpcapReader>(file, "memory", options);
+  std::FILE* plain = open_decompressed(file, bytes);
+  if (plain == nullptr) throw CaptureError("reading memory: cannot decompress it");
+  // Only pcapng: of a stream libpcap would want to start anew.
+  return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(plain), "memory", options);
 }
 
 }  // namespace mrclab::analysis

@@ -1,8 +1,8 @@
 #pragma once
 // Reads packet captures: pcapng with a small block reader of our own, everything else (classic pcap
-// with µs or ns, other formats) through libpcap. Why our own: libpcap hides what the evidence
-// needs, the interface of a packet, its direction and its comment (draft-ietf-opsawg-pcapng
-// §4.2-4.3).
+// with µs or ns, other formats) through libpcap, either of them also compressed (compressed_file.h).
+// Why our own: libpcap hides what the evidence needs, the interface of a packet, its direction and
+// its comment (draft-ietf-opsawg-pcapng §4.2-4.3).
 //
 // Hostile files: any bytes at all give records, counted skips or a CaptureError; never more memory
 // than kMaxBlockBytes and kMaxInterfaces allow. Records come in file order; sort where time
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,8 @@ struct CaptureCounters {
 struct CaptureOptions {
   /// Subtract the whole seconds of the first record, for captures in wall-clock time.
   bool rebase = false;
+  /// Subtract these instead: a common base of several files. Earlier records are out of range.
+  std::optional<int64_t> base_seconds = std::nullopt;
 };
 
 /// Streams the records of one file. Not thread-safe.
@@ -85,10 +88,25 @@ class CaptureReader {
   /// Grows while reading; an index stays valid.
   const std::vector<CaptureInterface>& interfaces() const { return interfaces_; }
   const CaptureCounters& counters() const { return counters_; }
+  /// What is subtracted of every time; of `rebase` known behind the first record.
+  int64_t base_seconds() const { return base_seconds_; }
 
  protected:
+  /// To be called with the whole seconds of every record.
+  void learn_base(int64_t seconds) {
+    if (base_known_) return;
+    base_known_ = true;
+    base_seconds_ = options_.base_seconds.value_or(options_.rebase ? seconds : 0);
+  }
+  explicit CaptureReader(CaptureOptions options) : options_(options) {}
+
   std::vector<CaptureInterface> interfaces_;
   CaptureCounters counters_;
+
+ private:
+  CaptureOptions options_;
+  bool base_known_ = false;
+  int64_t base_seconds_ = 0;
 };
 
 }  // namespace mrclab::analysis

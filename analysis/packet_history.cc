@@ -3,16 +3,14 @@
 #include "analysis/packet_history.h"
 
 #include <algorithm>
-#include <array>
+
+#include "analysis/cut_frame.h"
 
 namespace mrclab::analysis {
 namespace {
 
 constexpr std::string_view kDropSuffix = ":drop";
 constexpr size_t kMaxNotes = 32;
-/// All headers of the longest packet, to which a shorter record is padded: of a frame that was lost
-/// on a wire only the first 128 bytes exist, which ends inside RETH.
-constexpr size_t kHeaderRoom = 160;
 /// What a record of one of our captures takes in its file: to make room at once, not again and again.
 constexpr uintmax_t kUsualRecordBytes = 200;
 /// What captures keep of a frame; watched nodes are not looked at more closely.
@@ -42,16 +40,6 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;
-}
-
-ParseError parse_record(std::span<const uint8_t> bytes, MrcPacket& packet) {
-  const ParseError error = parse_mrc_frame(bytes, packet, {.allow_cut = true});
-  if (error != ParseError::kTruncatedHeaders || bytes.size() >= kHeaderRoom) return error;
-  std::array<uint8_t, kHeaderRoom> padded{};
-  std::copy(bytes.begin(), bytes.end(), padded.begin());
-  const ParseError second = parse_mrc_frame(padded, packet, {.allow_cut = true});
-  packet.payload = {};  // it pointed into `padded`
-  return second;
 }
 
 }  // namespace
@@ -198,7 +186,7 @@ void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
     return;
   }
   MrcPacket packet;
-  if (parse_record(record.bytes, packet) != ParseError::kNone) {
+  if (parse_cut_frame(record.bytes, packet) != ParseError::kNone) {
     ++counters_.not_mrc;
     return;
   }
@@ -235,7 +223,7 @@ void PacketHistory::add(NodeId node, const PacketRecord& record) {
   }
   const std::span<const uint8_t> bytes = record.frame.bytes();
   MrcPacket packet;
-  if (parse_record(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet) !=
+  if (parse_cut_frame(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet) !=
       ParseError::kNone) {
     ++counters_.not_mrc;
     return;

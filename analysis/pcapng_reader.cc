@@ -1,5 +1,6 @@
 #include "analysis/pcapng_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -47,7 +48,7 @@ CaptureDirection direction_of(uint32_t flags) {
 
 PcapngReader::PcapngReader(std::unique_ptr<ByteSource> source, std::string name,
                            CaptureOptions options)
-    : source_(std::move(source)), name_(std::move(name)), options_(options) {
+    : CaptureReader(options), source_(std::move(source)), name_(std::move(name)) {
   if (!recognizes(source_->peek(kBlockFrame))) fail("this is no pcapng file");
 }
 
@@ -186,12 +187,9 @@ std::optional<FabricTime> PcapngReader::to_fabric_time(const CaptureInterface& i
   if (per_second == 0) return std::nullopt;
   __extension__ using Wide = __int128;
   Wide seconds = Wide{units / per_second} + interface.offset_seconds;
-  if (options_.rebase && !base_known_) {
-    base_known_ = true;
-    base_seconds_ = static_cast<int64_t>(std::clamp<Wide>(
-        seconds, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
-  }
-  seconds -= base_seconds_;
+  learn_base(static_cast<int64_t>(std::clamp<Wide>(seconds, std::numeric_limits<int64_t>::min(),
+                                                   std::numeric_limits<int64_t>::max())));
+  seconds -= base_seconds();
   const uint64_t rest = units % per_second;
   const bool whole = kPsPerSecond % per_second == 0;  // spares a 128-bit division per packet
   const Wide ps = seconds * kPsPerSecond + (whole ? Wide{rest * (kPsPerSecond / per_second)}

@@ -47,13 +47,10 @@ class PcapngReader final : public CaptureReader {
 
   std::unique_ptr<ByteSource> source_;
   std::string name_;
-  CaptureOptions options_;
   bool swapped_ = false;
   size_t section_first_interface_ = 0;
   size_t pending_skip_ = 0;
   std::vector<uint32_t> snap_lengths_;
-  bool base_known_ = false;
-  int64_t base_seconds_ = 0;
 };
 
 }  // namespace mrclab::analysis

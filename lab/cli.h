@@ -14,13 +14,14 @@ struct CliResult {
   int code = 0;
 };
 
-void add_lab_verbs(CLI::App& app, CliResult& result);    ///< up, down, ls, inspect
-void add_fault_verbs(CLI::App& app, CliResult& result);  ///< fault, heal
-void add_node_verbs(CLI::App& app, CliResult& result);   ///< exec, shell
-void add_run_verbs(CLI::App& app, CliResult& result);    ///< demo, run
-void add_chaos_verbs(CLI::App& app, CliResult& result);  ///< chaos, replay, shrink
-void add_diff_verb(CLI::App& app, CliResult& result);    ///< diff
-void add_report_verb(CLI::App& app, CliResult& result);  ///< report
+void add_lab_verbs(CLI::App& app, CliResult& result);     ///< up, down, ls, inspect
+void add_fault_verbs(CLI::App& app, CliResult& result);   ///< fault, heal
+void add_node_verbs(CLI::App& app, CliResult& result);    ///< exec, shell
+void add_run_verbs(CLI::App& app, CliResult& result);     ///< demo, run
+void add_chaos_verbs(CLI::App& app, CliResult& result);   ///< chaos, replay, shrink
+void add_diff_verb(CLI::App& app, CliResult& result);     ///< diff
+void add_analyze_verb(CLI::App& app, CliResult& result);  ///< analyze
+void add_report_verb(CLI::App& app, CliResult& result);   ///< report
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, completion
 void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport

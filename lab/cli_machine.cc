@@ -70,6 +70,7 @@ int cli_main(int argc, char** argv) {
   add_chaos_verbs(app, result);
   add_diff_verb(app, result);
   add_report_verb(app, result);
+  add_analyze_verb(app, result);
   add_lab_verbs(app, result);
   add_fault_verbs(app, result);
   add_clock_verb(app, result);

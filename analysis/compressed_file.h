@@ -1,0 +1,21 @@
+#pragma once
+// Captures that were compressed with gzip, zstd or xz, read as if they were not. Which it is, the first
+// bytes tell, whatever the file is called. Decompressed as it is read: memory does not grow with it.
+
+#include <cstdint>
+#include <cstdio>
+#include <span>
+
+namespace mrclab::analysis {
+
+/// Do these bytes start like a gzip (RFC 1952 §2.3), zstd (RFC 8878 §3.1.1) or xz file?
+bool is_compressed(std::span<const uint8_t> bytes);
+
+inline constexpr size_t kCompressionMagicBytes = 6;  ///< what is_compressed needs of a file
+
+/// A stream of what `file` holds, which this takes over. Reading fails with EBADMSG where the
+/// compressed data is damaged or cut. `magic` are the first bytes of the file, which stands at its
+/// start. Null, and `file` is closed, if that cannot be set up.
+std::FILE* open_decompressed(std::FILE* file, std::span<const uint8_t> magic);
+
+}  // namespace mrclab::analysis

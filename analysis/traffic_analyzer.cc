@@ -1,0 +1,378 @@
+// Data packets: what leaves, what arrives, what is dropped. Answers are traffic_answers.cc, what is made of
+// a packet when its window closes is traffic_judgement.cc.
+
+#include "analysis/traffic_analyzer.h"
+
+#include <algorithm>
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr uint32_t kNone = FlatIndex::kNone;
+/// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows the
+/// second right behind the first. No sender answers a loss as fast: that takes a round trip.
+constexpr FabricTime kCopyGap = FabricTime::from_us(2);
+
+uint32_t plane_number(EntropyValue ev) {
+  const std::optional<Path> path = path_of(ev);
+  return path && path->plane < kNoPlane ? path->plane : kNoPlane;
+}
+
+}  // namespace
+
+void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
+  const FabricTime at = std::max(t, FabricTime::zero());
+  while (at / width >= static_cast<int64_t>(kBins)) {
+    for (auto& row : bytes) {
+      for (size_t i = 0; i < kBins; ++i) {
+        row[i] = 2 * i < kBins ? row[2 * i] + row[2 * i + 1] : 0;
+      }
+    }
+    width = width * 2;
+  }
+  if (bytes.size() <= plane) bytes.resize(plane + 1);
+  bytes[plane][static_cast<size_t>(at / width)] += amount;
+}
+
+TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter)
+    : conversations_(conversations), filter_(filter) {}
+
+bool TrafficAnalyzer::wanted(const Sighting& s) const {
+  if (s.t < filter_.from || s.t >= filter_.until) return false;
+  const Conversation& c = conversations_.all()[s.conversation];
+  const bool forward = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
+  if (filter_.qp && forward && c.qp != *filter_.qp) return false;
+  if (filter_.between) {
+    const auto& [a, b] = *filter_.between;
+    if (!(c.source == a && c.destination == b) && !(c.source == b && c.destination == a)) {
+      return false;
+    }
+  }
+  const bool answers = s.opcode == Opcode::kSack || s.opcode == Opcode::kNack;
+  const EntropyValue ev = answers ? s.answer.ev : s.ev;
+  if (filter_.ev && ev != *filter_.ev) return false;
+  return !filter_.plane || plane_number(ev) == *filter_.plane;
+}
+
+void TrafficAnalyzer::add(const Sighting& s) {
+  TrafficCounters& counters = traffic_.counters;
+  if (!wanted(s)) {
+    ++counters.filtered;
+    return;
+  }
+  traffic_.first = std::min(traffic_.first, s.t);
+  traffic_.last = std::max(traffic_.last, s.t);
+  const bool data = is_write(s.opcode);
+  if (s.point < traffic_.points.size()) {
+    CapturePoint& point = traffic_.points[s.point];
+    ++point.records;
+    ++point.at_stage[static_cast<size_t>(s.stage)];
+    point.data += data ? 1 : 0;
+    point.marked += data && s.ecn == kEcnCe ? 1 : 0;
+    point.trimmed += s.kind == Sighting::Kind::kTrimmedHere ? 1 : 0;
+    point.dropped += s.kind == Sighting::Kind::kDropped ? 1 : 0;
+    point.first = std::min(point.first, s.t);
+    point.last = std::max(point.last, s.t);
+  }
+  if (s.kind == Sighting::Kind::kDropped) {
+    ++counters.drops[static_cast<size_t>(s.cause)];
+    if (data) return on_drop(s);
+    ++counters.dropped_control;
+  } else if (data) {
+    ++counters.data_frames;
+    on_data(s);
+  } else if (s.opcode == Opcode::kProbeRequest || s.opcode == Opcode::kEndpointRequest) {
+    ++counters.probe_frames;
+    on_probe(s);
+  } else {
+    ++counters.answer_frames;
+    on_answer(s);
+  }
+}
+
+/// Does this sighting count as leaving or as arriving? Each frame may be seen at several points: of
+/// them the one nearest to the sender, and the one nearest to the receiver, count; of two that are
+/// equally near, the first that turned up.
+TrafficAnalyzer::Side TrafficAnalyzer::side_of(const Sighting& s, Conversation::Vantage vantage,
+                                               PathState& path) {
+  Side side;
+  if (sent_rank(s) == vantage.sent) {
+    if (path.sent_point == kNone) path.sent_point = s.point;
+    side.sent = path.sent_point == s.point;
+  }
+  if (vantage.arrived > 0 && arrived_rank(s) == vantage.arrived) {
+    if (path.arrived_point == kNone) path.arrived_point = s.point;
+    side.arrived = path.arrived_point == s.point;
+  }
+  if (!side.sent && !side.arrived) ++traffic_.counters.passing;
+  return side;
+}
+
+uint32_t TrafficAnalyzer::flow_of(uint32_t conversation) {
+  if (flow_of_conversation_.size() <= conversation) {
+    flow_of_conversation_.resize(conversation + 1, kNone);
+  }
+  uint32_t& flow = flow_of_conversation_[conversation];
+  if (flow != kNone) return flow;
+  flow = static_cast<uint32_t>(traffic_.flows.size());
+  traffic_.flows.emplace_back().conversation = conversation;
+  states_.emplace_back();
+  const Conversation& c = conversations_.all()[conversation];
+  const uint32_t pair = pair_index_.find_or_add(conversation_key(c.source, c.destination, Qpn{}),
+                                                static_cast<uint32_t>(flows_between_.size()));
+  if (pair == flows_between_.size()) flows_between_.emplace_back();
+  if (pair < flows_between_.size() && flows_between_[pair].size() < kMaxCandidates) {
+    flows_between_[pair].push_back(flow);
+  }
+  return flow;
+}
+
+uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, EntropyValue ev) {
+  const auto next = static_cast<uint32_t>(traffic_.paths.size());
+  const uint32_t path = path_index_.find_or_add(uint64_t{flow} << 32 | ev.value, next);
+  if (path == next) {
+    FlowPath& added = traffic_.paths.emplace_back();
+    added.flow = flow;
+    added.ev = ev;
+    added.plane = plane_number(ev);
+    path_states_.emplace_back();
+  }
+  return path;
+}
+
+PlaneTraffic& TrafficAnalyzer::plane(uint32_t number) {
+  if (traffic_.planes.size() <= number) traffic_.planes.resize(number + 1);
+  traffic_.planes[number].seen = true;
+  return traffic_.planes[number];
+}
+
+PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
+  return states_[flow].window.open(
+      psn, spare_slots_, [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
+}
+
+void TrafficAnalyzer::on_data(const Sighting& s) {
+  const uint32_t flow = flow_of(s.conversation);
+  const uint32_t path = path_of_flow(flow, s.ev);
+  if (path == kNone) {
+    ++traffic_.counters.over_limit;
+    return;
+  }
+  const Side side = side_of(s, conversations_[s.conversation].data, path_states_[path]);
+  TrafficFlow& f = traffic_.flows[flow];
+  f.first_seen = std::min(f.first_seen, s.t);
+  f.last_seen = std::max(f.last_seen, s.t);
+  if (side.sent) on_sent(s, flow, path);
+  if (side.arrived) on_arrived(s, flow, path);
+}
+
+bool TrafficAnalyzer::is_copy(const Sighting& s, const PsnSlot& slot) {
+  const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
+  return !s.retransmission && last.ev == s.ev && last.sent != TrafficAttempt::kUnseen &&
+         s.t.ps() - last.sent < kCopyGap.ps();
+}
+
+void TrafficAnalyzer::on_sent(const Sighting& s, uint32_t flow, uint32_t path) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowState& state = states_[flow];
+  if (s.has_timestamp && !s.trimmed) {
+    state.timestamp_unit_ps = s.coarse_timestamp ? 1'000'000 : 128'000;
+    state.timestamp_offset =
+        static_cast<uint16_t>(s.timestamp - s.t.ps() / state.timestamp_unit_ps);
+    state.has_offset = true;
+  }
+  PsnSlot* slot = open_slot(flow, s.psn);
+  if (slot == nullptr) {
+    ++traffic_.counters.behind;
+    return;
+  }
+  const TrafficAttempt attempt{s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished()};
+  if (slot->attempts > 0) {
+    if (is_copy(s, *slot)) {
+      ++traffic_.counters.copies;
+      return;
+    }
+    if (!s.retransmission) ++traffic_.counters.rtx_bit_wrong;
+    ++f.resent;
+    ++traffic_.paths[path].resent;
+    ++plane(traffic_.paths[path].plane).resent;
+    if (add_attempt(*slot, attempt) == nullptr) ++traffic_.counters.over_limit;
+    return;
+  }
+  slot->first = attempt;
+  slot->attempts = 1;
+  slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
+  if (s.retransmission) {  // of a packet that left before the capture began, or behind a gap in it
+    ++f.resent;
+    ++traffic_.paths[path].resent;
+    ++plane(traffic_.paths[path].plane).resent;
+    return;
+  }
+  on_first_sent(s, flow, path);
+}
+
+void TrafficAnalyzer::on_first_sent(const Sighting& s, uint32_t flow, uint32_t path) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowPath& p = traffic_.paths[path];
+  PathState& state = path_states_[path];
+  f.first_sent = std::min(f.first_sent, s.t);
+  ++f.packets;
+  ++p.packets;
+  ++plane(p.plane).packets;
+  if (p.first_use == FabricTime::never()) {
+    p.first_use = s.t;
+    ++f.paths;
+  } else if (away(f, state)) {
+    ++p.times_left;
+    change(p.last_use, flow, s.ev, false, false);
+    change(s.t, flow, s.ev, true, probed_since(flow, s.ev, p.last_use));
+  }
+  p.last_use = s.t;
+  state.last_turn = f.packets;
+}
+
+bool TrafficAnalyzer::away(const TrafficFlow& flow, const PathState& path) const {
+  return flow.paths > 1 && flow.packets - path.last_turn > kTurnsAway * flow.paths;
+}
+
+void TrafficAnalyzer::on_arrived(const Sighting& s, uint32_t flow, uint32_t path) {
+  FlowState& state = states_[flow];
+  PsnSlot* slot = open_slot(flow, s.psn);
+  if (slot == nullptr) {
+    ++traffic_.counters.behind;
+    return;
+  }
+  if (!state.arrival_seen) {
+    state.arrival_seen = true;
+    state.complete = state.window.base();
+  }
+  if (s.ecn == kEcnCe) {
+    ++traffic_.paths[path].marked;
+    ++plane(traffic_.paths[path].plane).marked;
+  }
+  TrafficAttempt* attempt = slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
+  if (attempt == nullptr) {
+    if (slot->attempts > 0 && newest_ended(*slot, s.ev) != nullptr) {
+      ++traffic_.counters.copies;
+      if (!s.trimmed) ++traffic_.flows[flow].duplicates;
+      return;
+    }
+    ++traffic_.counters.unmatched;
+    const TrafficAttempt unseen{TrafficAttempt::kUnseen, s.ev, AttemptFate::kOpen, false};
+    if (slot->attempts == 0) {
+      slot->first = unseen;
+      slot->attempts = 1;
+      slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
+      attempt = &slot->first;
+    } else if (attempt = add_attempt(*slot, unseen); attempt == nullptr) {
+      ++traffic_.counters.over_limit;
+      return;
+    }
+  }
+  if (attempt->sent != TrafficAttempt::kUnseen && s.t.ps() >= attempt->sent) {
+    traffic_.one_way_ns.add(static_cast<uint64_t>(s.t.ps() - attempt->sent) / 1000);
+    grace_ps_ = std::max(grace_ps_, s.t.ps() - attempt->sent);
+  }
+  attempt->fate = s.trimmed ? AttemptFate::kTrimmed : AttemptFate::kDelivered;
+  if (s.trimmed) return on_trimmed(s, flow, path);
+  if (slot->finished()) {
+    ++traffic_.flows[flow].duplicates;
+    return;
+  }
+  slot->arrived = s.t.ps();
+  on_delivered(s, flow, path, *slot, state.window.number_of(s.psn));
+}
+
+void TrafficAnalyzer::on_trimmed(const Sighting& s, uint32_t flow, uint32_t path) {
+  ++traffic_.flows[flow].trimmed;
+  ++traffic_.paths[path].trimmed;
+  ++plane(traffic_.paths[path].plane).trimmed;
+  ++(s.dscp == kDscpTrimmedLastHop ? traffic_.counters.trimmed_last_hop
+                                   : traffic_.counters.trimmed_inside);
+}
+
+void TrafficAnalyzer::on_delivered(const Sighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
+                                   int64_t number) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowPath& p = traffic_.paths[path];
+  PlaneTraffic& on = plane(p.plane);
+  ++f.delivered;
+  f.delivered_bytes += slot.payload;
+  f.last_delivered = std::max(f.last_delivered, s.t);
+  ++p.delivered;
+  p.delivered_bytes += slot.payload;
+  ++on.delivered;
+  on.delivered_bytes += slot.payload;
+  if (on.last_delivery != FabricTime::never() && s.t - on.last_delivery > on.longest_gap) {
+    on.longest_gap = s.t - on.last_delivery;
+    on.gap_from = on.last_delivery;
+  }
+  on.last_delivery = s.t;
+  traffic_.bins.add(p.plane, s.t - traffic_.origin, slot.payload);
+  note_order(f, states_[flow], number);
+}
+
+void TrafficAnalyzer::note_order(TrafficFlow& f, FlowState& state, int64_t number) {
+  if (number < state.highest_arrived) {
+    const auto distance = static_cast<uint64_t>(state.highest_arrived - number);
+    ++f.reordered;
+    f.max_distance = std::max(f.max_distance, distance);
+    traffic_.distance.add(distance);
+  }
+  state.highest_arrived = std::max(state.highest_arrived, number);
+  if (number >= state.complete) ++state.held;
+  // What fell out of the window is waited for no longer.
+  if (state.complete < state.window.base()) state.complete = state.window.base();
+  for (const PsnSlot* next = state.window.find(state.complete); next && next->finished();
+       next = state.window.find(state.complete)) {
+    ++state.complete;
+    if (state.held > 0) --state.held;
+  }
+  traffic_.held.add(state.held);
+}
+
+void TrafficAnalyzer::on_drop(const Sighting& s) {
+  const uint32_t flow = flow_of(s.conversation);
+  const uint32_t path = path_of_flow(flow, s.ev);
+  PsnSlot* slot = path == kNone ? nullptr : open_slot(flow, s.psn);
+  if (slot == nullptr) {
+    ++traffic_.counters.behind;
+    return;
+  }
+  // A host's own port that could not send: the packet never left, and no other record shows it.
+  const bool at_sender = s.stage == Stage::kHostUp && s.end == WireEnd::kLeaving;
+  TrafficAttempt* attempt = slot->attempts > 0 && !at_sender ? oldest_open(*slot, s.ev) : nullptr;
+  if (attempt == nullptr && !at_sender && slot->attempts > 0 && s.stage == Stage::kHostDown) {
+    attempt = newest_ended(*slot, s.ev);  // it arrived, then the NIC refused it
+    if (attempt != nullptr && attempt->fate == AttemptFate::kDelivered) {
+      undo_arrival(traffic_.flows[flow], traffic_.paths[path], *slot);
+    }
+  }
+  if (attempt == nullptr && slot->attempts > 0) {
+    ++traffic_.flows[flow].resent;
+    ++traffic_.paths[path].resent;
+    ++plane(traffic_.paths[path].plane).resent;
+    attempt = add_attempt(*slot, {s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished()});
+  } else if (attempt == nullptr) {
+    slot->first = {s.t.ps(), s.ev, AttemptFate::kOpen, false};
+    slot->attempts = 1;
+    slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
+    attempt = &slot->first;
+    on_first_sent(s, flow, path);
+  }
+  if (attempt != nullptr) attempt->fate = AttemptFate::kDropped;
+}
+
+void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {
+  if (!slot.finished() || flow.delivered == 0 || path.delivered == 0) return;
+  slot.arrived = TrafficAttempt::kUnseen;
+  --flow.delivered;
+  --path.delivered;
+  flow.delivered_bytes -= std::min<uint64_t>(slot.payload, flow.delivered_bytes);
+  path.delivered_bytes -= std::min<uint64_t>(slot.payload, path.delivered_bytes);
+  PlaneTraffic& on = plane(path.plane);
+  if (on.delivered > 0) --on.delivered;
+  on.delivered_bytes -= std::min<uint64_t>(slot.payload, on.delivered_bytes);
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,113 @@
+#pragma once
+// The analyzer of traffic: sightings in the order of time in, Traffic out, in one pass. What is kept
+// is per flow, path, plane and place, and per PSN only within a window (psn_window.h); every table
+// has a bound, and what falls out of one is counted.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/flat_index.h"
+#include "analysis/psn_window.h"
+#include "analysis/traffic.h"
+
+namespace mrclab::analysis {
+
+/// What is looked at. Empty: everything.
+struct TrafficFilter {
+  std::optional<Qpn> qp;           ///< of the receiver: the flow's
+  std::optional<EntropyValue> ev;  ///< of the packet, or of the packet that is answered
+  std::optional<uint32_t> plane;   ///< likewise
+  std::optional<std::pair<Ipv6Address, Ipv6Address>> between;  ///< both directions
+  FabricTime from = FabricTime::zero(), until = FabricTime::never();
+};
+
+class TrafficAnalyzer {
+ public:
+  TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter);
+  void add(const Sighting& s);
+  /// Judges what is still open and gives the result away.
+  Traffic finish();
+  Traffic& traffic() { return traffic_; }
+
+ private:
+  static constexpr uint32_t kNone = FlatIndex::kNone;
+  static constexpr size_t kMaxSlots = 1u << 21;  // 80 MiB
+  static constexpr size_t kMaxCandidates = 64;   // QPs of two hosts that an answer is tried on
+  static constexpr uint32_t kAnswerPaths = 0x8000'0000;
+
+  /// What a flow needs to remember and nobody reads.
+  struct FlowState {
+    PsnWindow window;
+    int64_t complete = 0;  // all before it have arrived
+    int64_t highest_arrived = -1;
+    uint64_t held = 0;  // arrived beyond the first gap
+    bool arrival_seen = false;
+    bool has_offset = false;
+    uint16_t timestamp_offset = 0;  // sender's 16-bit clock minus capture time
+    int64_t timestamp_unit_ps = 128'000;
+  };
+  struct PathState {
+    uint32_t sent_point = kNone, arrived_point = kNone;
+    uint64_t last_turn = 0;                     // the flow's packets at the last use
+    int64_t losing_since = -1, last_good = -1;  // sending times, ps
+    int64_t probe_sent = -1, probe_answered = -1;
+    uint16_t probe_id = 0;
+  };
+  struct Side {
+    bool sent = false, arrived = false;
+  };
+
+  bool wanted(const Sighting& s) const;
+  Side side_of(const Sighting& s, Conversation::Vantage vantage, PathState& path);
+  uint32_t flow_of(uint32_t conversation);
+  uint32_t path_of_flow(uint32_t flow, EntropyValue ev);
+  PlaneTraffic& plane(uint32_t number);
+
+  void on_data(const Sighting& s);
+  void on_sent(const Sighting& s, uint32_t flow, uint32_t path);
+  void on_first_sent(const Sighting& s, uint32_t flow, uint32_t path);
+  bool is_copy(const Sighting& s, const PsnSlot& slot);
+  void on_arrived(const Sighting& s, uint32_t flow, uint32_t path);
+  void on_delivered(const Sighting& s, uint32_t flow, uint32_t path, PsnSlot& slot, int64_t number);
+  void on_trimmed(const Sighting& s, uint32_t flow, uint32_t path);
+  void note_order(TrafficFlow& flow, FlowState& state, int64_t number);
+  void on_drop(const Sighting& s);
+  void undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot);
+
+  void on_answer(const Sighting& s);
+  void on_answer_arrived(const Sighting& s, uint32_t flow);
+  void count_answer(const Sighting& s, TrafficFlow& flow);
+  void take_rtt(const Sighting& s, uint32_t flow);
+  void on_probe(const Sighting& s);
+  void on_probe_answer(const Sighting& s, uint32_t flow);
+  uint32_t flow_answered_by(const Sighting& s);
+
+  PsnSlot* open_slot(uint32_t flow, Psn psn);
+  TrafficAttempt* newest(PsnSlot& slot);
+  TrafficAttempt* oldest_open(PsnSlot& slot, EntropyValue ev);
+  TrafficAttempt* newest_ended(PsnSlot& slot, EntropyValue ev);
+  TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
+  void retire(uint32_t flow, int64_t number, PsnSlot& slot);
+  void judge_attempt(uint32_t flow, const TrafficAttempt& attempt);
+  void judge_need(TrafficFlow& flow, PsnSlot& slot);
+  void change(FabricTime t, uint32_t flow, EntropyValue ev, bool back, bool probed);
+  bool away(const TrafficFlow& flow, const PathState& path) const;
+  bool probed_since(uint32_t flow, EntropyValue ev, FabricTime since) const;
+
+  ConversationTable& conversations_;
+  TrafficFilter filter_;
+  Traffic traffic_;
+  std::vector<uint32_t> flow_of_conversation_;
+  std::vector<uint32_t> answered_by_conversation_;  // flow that its answers are about
+  std::vector<FlowState> states_;
+  std::vector<PathState> path_states_;
+  FlatIndex path_index_{kMaxFlowPaths};
+  FlatIndex pair_index_{ConversationTable::kMax};  // (source, destination) -> flows_between_
+  std::vector<std::vector<uint32_t>> flows_between_;
+  AttemptPool later_;
+  size_t spare_slots_ = kMaxSlots;
+  int64_t grace_ps_ = 0;  // the longest way across that was seen
+};
+
+}  // namespace mrclab::analysis

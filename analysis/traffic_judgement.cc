@@ -1,0 +1,142 @@
+// Attempts of one packet, and what is made of them when the window has gone by.
+
+#include <algorithm>
+
+#include "analysis/traffic_analyzer.h"
+
+namespace mrclab::analysis {
+namespace {
+
+/// Nobody has sent a packet as often that lives; a hostile capture may say so.
+constexpr unsigned kMaxWalked = 64;
+
+}  // namespace
+
+/// The oldest attempt on this path of which nothing is known yet.
+TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, EntropyValue ev) {
+  if (slot.first.ev == ev && slot.first.fate == AttemptFate::kOpen) return &slot.first;
+  TrafficAttempt* found = nullptr;
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
+    AttemptPool::Link& link = later_[at];
+    if (link.attempt.ev == ev && link.attempt.fate == AttemptFate::kOpen) found = &link.attempt;
+    at = link.previous;
+  }
+  return found;
+}
+
+/// The newest attempt on this path that has arrived.
+TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, EntropyValue ev) {
+  const auto fits = [ev](const TrafficAttempt& a) {
+    return a.ev == ev && (a.fate == AttemptFate::kDelivered || a.fate == AttemptFate::kTrimmed);
+  };
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
+    AttemptPool::Link& link = later_[at];
+    if (fits(link.attempt)) return &link.attempt;
+    at = link.previous;
+  }
+  return fits(slot.first) ? &slot.first : nullptr;
+}
+
+TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt& attempt) {
+  if (slot.attempts >= kMaxWalked) return nullptr;
+  const uint32_t added = later_.add(attempt, slot.later);
+  if (added == TrafficAttempt::kNone) return nullptr;
+  slot.later = added;
+  ++slot.attempts;
+  return &later_[added].attempt;
+}
+
+void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
+  judge_attempt(flow, slot.first);
+  if (slot.later != TrafficAttempt::kNone) {
+    for (uint32_t at = slot.later; at != TrafficAttempt::kNone; at = later_[at].previous) {
+      judge_attempt(flow, later_[at].attempt);
+    }
+    judge_need(traffic_.flows[flow], slot);
+    later_.free_chain(slot.later);
+  }
+}
+
+/// Lost or not; and if so, whether the sender could have known that its path was broken: the first of
+/// an unbroken row of losses there was sent more than a round trip before.
+void TrafficAnalyzer::judge_attempt(uint32_t flow, const TrafficAttempt& attempt) {
+  TrafficFlow& f = traffic_.flows[flow];
+  const uint32_t index = path_index_.find(uint64_t{flow} << 32 | attempt.ev.value);
+  if (index == kNone) return;
+  PathState& state = path_states_[index];
+  if (attempt.fate == AttemptFate::kDelivered || attempt.fate == AttemptFate::kTrimmed) {
+    state.last_good = std::max(state.last_good, attempt.sent);
+    return;
+  }
+  const bool named = attempt.fate == AttemptFate::kDropped;
+  const bool overdue =
+      states_[flow].arrival_seen && traffic_.last.ps() - attempt.sent > 2 * grace_ps_;
+  if (!named && !overdue) {
+    ++f.open;
+    return;
+  }
+  FlowPath& path = traffic_.paths[index];
+  ++f.lost;
+  ++path.lost;
+  ++plane(path.plane).lost;
+  if (state.losing_since < 0 || state.last_good > state.losing_since) {
+    state.losing_since = attempt.sent;
+  }
+  const int64_t rtt = static_cast<int64_t>(traffic_.rtt_ns.quantile(0.5)) * 1000;
+  if (rtt > 0 && attempt.sent > state.losing_since + rtt) ++path.lost_too_late;
+}
+
+/// Was each attempt after the first needed? Not, if an earlier one arrived.
+void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
+  const bool known = states_[flow_of_conversation_[flow.conversation]].arrival_seen;
+  // From the newest to the oldest, `earlier` says whether any attempt before one arrived.
+  std::array<TrafficAttempt*, kMaxWalked> attempts{};
+  size_t count = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && count < attempts.size();
+       at = later_[at].previous) {
+    attempts[count++] = &later_[at].attempt;
+  }
+  bool earlier = slot.first.fate == AttemptFate::kDelivered;
+  while (count > 0) {
+    const TrafficAttempt& attempt = *attempts[--count];
+    if (!known) {
+      ++flow.need_unknown;
+    } else if (!earlier) {
+      ++flow.needed;
+    } else {
+      ++(attempt.packet_there ? flow.needless_there : flow.needless_underway);
+    }
+    earlier = earlier || attempt.fate == AttemptFate::kDelivered;
+  }
+}
+
+void TrafficAnalyzer::change(FabricTime t, uint32_t flow, EntropyValue ev, bool back, bool probed) {
+  if (traffic_.changes.size() >= kMaxEvChanges) {
+    traffic_.changes_cut = true;
+    return;
+  }
+  traffic_.changes.push_back({t, flow, ev, back, probed});
+}
+
+Traffic TrafficAnalyzer::finish() {
+  for (uint32_t flow = 0; flow < states_.size(); ++flow) {
+    states_[flow].window.retire_all(
+        [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
+  }
+  for (size_t i = 0; i < traffic_.paths.size(); ++i) {
+    FlowPath& path = traffic_.paths[i];
+    if (path.packets == 0 || !away(traffic_.flows[path.flow], path_states_[i])) continue;
+    ++path.times_left;
+    change(path.last_use, path.flow, path.ev, false, false);
+  }
+  // Paths that only answers took are not the flow's.
+  std::erase_if(traffic_.paths, [](const FlowPath& p) { return (p.flow & kAnswerPaths) != 0; });
+  std::stable_sort(traffic_.changes.begin(), traffic_.changes.end(),
+                   [](const EvChange& a, const EvChange& b) { return a.t < b.t; });
+  traffic_.conversations = conversations_.all();
+  return std::move(traffic_);
+}
+
+}  // namespace mrclab::analysis

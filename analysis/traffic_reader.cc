@@ -1,0 +1,269 @@
+#include "analysis/traffic_reader.h"
+
+#include <map>
+
+#include "analysis/traffic_order.h"
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr size_t kMaxPoints = 1u << 16;
+constexpr size_t kMaxNotes = 32;
+/// Looked at to tell whether a file carries time: more than a tick of every daemon.
+constexpr uint64_t kProbedRecords = 1024;
+/// Below this, times are no clock's that counts from 1970.
+constexpr int64_t kWallClockFrom = 100'000'000;
+/// How much earlier than its first record a capture may have others.
+constexpr int64_t kSlackSeconds = 3600;
+constexpr uint64_t kProgressEvery = 1u << 20;
+
+using OpenCapture = std::function<std::unique_ptr<CaptureReader>(CaptureOptions)>;
+
+/// What must be known of a file before it is read.
+struct FileKind {
+  bool carried = false;
+  bool any = false;  ///< it has a record
+  int64_t first_second = 0;
+};
+
+FileKind look_at(const OpenCapture& open) {
+  const std::unique_ptr<CaptureReader> reader = open({.rebase = true});
+  FileKind kind;
+  CaptureRecord record;
+  uint64_t with = 0, without = 0;
+  try {
+    for (uint64_t i = 0; i < kProbedRecords && reader->next(record); ++i) {
+      kind.any = true;
+      MrcPacket packet;
+      if (reader->interfaces()[record.interface].link_type != kLinkTypeEthernet) break;
+      if (trailer_of(record.bytes)) {
+        ++with;
+      } else if (parse_mrc_frame(record.bytes, packet, {.allow_cut = true}) == ParseError::kNone) {
+        ++without;
+      }
+    }
+  } catch (const CaptureError&) {
+    // Whoever reads the file will meet it again.
+  }
+  kind.first_second = reader->base_seconds();
+  kind.carried = with > without;
+  return kind;
+}
+
+/// Capture interfaces of all files, and the places that drop records name.
+class Points {
+ public:
+  explicit Points(std::vector<CapturePoint>& points) : points_(points) {}
+  uint32_t named(std::string_view name) {
+    const auto known = by_name_.find(name);
+    if (known != by_name_.end()) return known->second;
+    if (points_.size() >= kMaxPoints) return kMaxPoints;
+    const auto index = static_cast<uint32_t>(points_.size());
+    points_.emplace_back().name = name;
+    by_name_.emplace(name, index);
+    return index;
+  }
+
+ private:
+  std::vector<CapturePoint>& points_;
+  std::map<std::string, uint32_t, std::less<>> by_name_;
+};
+
+/// One open file and its next record.
+struct Feed {
+  std::unique_ptr<CaptureReader> reader;
+  std::string name;
+  bool carried = false;
+  struct Point {
+    uint32_t number;
+    bool host_port;
+  };
+  std::vector<Point> points;  ///< by interface
+  CaptureRecord record;
+  FabricTime t;
+  bool more = false;
+};
+
+class Reading {
+ public:
+  Reading(const TrafficFilter& filter, std::function<void(uint64_t)> progress)
+      : filter_(filter), progress_(std::move(progress)) {}
+
+  Traffic read(const std::vector<std::pair<std::string, OpenCapture>>& files) {
+    open(files);
+    analyzer_.emplace(conversations_, shifted(filter_));
+    analyzer_->traffic().origin = origin_;
+    Points points(analyzer_->traffic().points);
+    points_ = &points;
+    while (Feed* feed = earliest()) {
+      take(*feed);
+      advance(*feed);
+    }
+    order_.finish([this](const Sighting& s) { analyzer_->add(s); });
+    for (const Feed& feed : feeds_) {
+      counters_.records += feed.reader->counters().records + feed.reader->counters().skipped();
+      counters_.skipped += feed.reader->counters().skipped();
+    }
+    return result();
+  }
+
+ private:
+  void open(const std::vector<std::pair<std::string, OpenCapture>>& files) {
+    std::vector<FileKind> kinds;
+    int64_t wall_base = INT64_MAX;
+    bool wall = false, fabric = false;  // of files whose own times count
+    for (const auto& [name, open_file] : files) {
+      kinds.push_back(look_at(open_file));
+      const FileKind& kind = kinds.back();
+      const bool is_wall = kind.first_second >= kWallClockFrom;
+      if (is_wall) wall_base = std::min(wall_base, kind.first_second);
+      carried_ = carried_ || kind.carried;
+      if (kind.any && !kind.carried) (is_wall ? wall : fabric) = true;
+    }
+    for (size_t i = 0; i < files.size(); ++i) {
+      const bool is_wall = kinds[i].first_second >= kWallClockFrom;
+      const int64_t from = is_wall ? wall_base - kSlackSeconds : 0;
+      feeds_.push_back({files[i].second({.base_seconds = from}),
+                        files[i].first,
+                        kinds[i].carried,
+                        {},
+                        {},
+                        {},
+                        false});
+      advance(feeds_.back());
+    }
+    if (wall && (fabric || carried_)) {
+      notes_.emplace_back(
+          "some captures are in wall-clock time, others in fabric time: what one "
+          "shows is not set against what the other shows");
+    }
+    if (!wall || fabric || carried_) return;
+    origin_ = FabricTime::never();
+    for (const Feed& feed : feeds_) {
+      if (feed.more) origin_ = std::min(origin_, feed.t);
+    }
+    if (origin_ == FabricTime::never()) origin_ = FabricTime::zero();
+  }
+
+  /// The filter's times count from the origin; sightings do not.
+  TrafficFilter shifted(TrafficFilter filter) const {
+    const auto shift = [this](FabricTime t) {
+      return t < FabricTime::never() - origin_ ? t + origin_ : FabricTime::never();
+    };
+    filter.from = filter.from == FabricTime::zero() ? filter.from : shift(filter.from);
+    filter.until = shift(filter.until);
+    return filter;
+  }
+
+  void advance(Feed& feed) {
+    try {
+      feed.more = feed.reader->next(feed.record);
+      feed.t = feed.record.t;
+    } catch (const CaptureError& error) {
+      feed.more = false;
+      if (notes_.size() < kMaxNotes) notes_.emplace_back(error.what());
+    }
+  }
+
+  Feed* earliest() {
+    Feed* best = nullptr;
+    for (Feed& feed : feeds_) {
+      if (feed.more && (best == nullptr || feed.t < best->t)) best = &feed;
+    }
+    return best;
+  }
+
+  Feed::Point point_of(Feed& feed) {
+    const uint32_t interface = feed.record.interface;
+    while (feed.points.size() <= interface) {
+      const std::string& name = feed.reader->interfaces()[feed.points.size()].name;
+      // "p2" in two files are two places; a name of the whole lab is one.
+      const bool whole = name.find(':') != std::string::npos || feeds_.size() == 1;
+      const std::string shown = name.empty() ? "#" + std::to_string(feed.points.size()) : name;
+      feed.points.push_back(
+          {points_->named(whole ? shown : feed.name + ":" + shown), names_host_port(name)});
+    }
+    return feed.points[interface];
+  }
+
+  void take(Feed& feed) {
+    if (progress_ && ++read_ % kProgressEvery == 0) progress_(read_);
+    counters_.bytes += feed.record.original_length;
+    Sighting& s = order_.next([this](const Sighting& sighting) { analyzer_->add(sighting); });
+    const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
+    const Feed::Point point = point_of(feed);
+    const Decoded decoded = decoder_.decode(feed.record, link, feed.carried, point.host_port, s);
+    if (decoded != Decoded::kSighting) {
+      order_.discard();
+      count(decoded);
+      return;
+    }
+    s.point = point.number;
+    if (s.kind == Sighting::Kind::kDropped) {
+      const std::string_view port = port_in_drop(feed.record.comment);
+      if (!port.empty()) s.point = points_->named(port);
+    }
+  }
+
+  void count(Decoded decoded) {
+    switch (decoded) {
+      case Decoded::kSighting: break;
+      case Decoded::kNotMrc: ++counters_.not_mrc; break;
+      case Decoded::kNotEthernet: ++counters_.not_ethernet; break;
+      case Decoded::kMalformed: ++counters_.malformed; break;
+      case Decoded::kUntimed: ++counters_.untimed; break;
+      case Decoded::kTooMany: ++counters_.over_limit; break;
+    }
+  }
+
+  Traffic result() {
+    Traffic traffic = analyzer_->finish();
+    TrafficCounters& c = traffic.counters;
+    c.records = counters_.records;
+    c.bytes = counters_.bytes;
+    c.skipped = counters_.skipped;
+    c.not_mrc = counters_.not_mrc;
+    c.not_ethernet = counters_.not_ethernet;
+    c.malformed = counters_.malformed;
+    c.untimed = counters_.untimed;
+    c.over_limit += counters_.over_limit;
+    c.out_of_order = order_.out_of_order();
+    traffic.carried = carried_;
+    traffic.notes.insert(traffic.notes.end(), notes_.begin(), notes_.end());
+    return traffic;
+  }
+
+  TrafficFilter filter_;
+  std::function<void(uint64_t)> progress_;
+  ConversationTable conversations_;
+  SightingDecoder decoder_{conversations_};
+  std::optional<TrafficAnalyzer> analyzer_;
+  TrafficOrder order_;
+  std::vector<Feed> feeds_;
+  Points* points_ = nullptr;
+  TrafficCounters counters_;
+  std::vector<std::string> notes_;
+  FabricTime origin_;
+  bool carried_ = false;
+  uint64_t read_ = 0;
+};
+
+}  // namespace
+
+Traffic analyze_traffic(const TrafficInput& input) {
+  std::vector<std::pair<std::string, OpenCapture>> files;
+  for (const std::filesystem::path& path : input.files) {
+    files.emplace_back(path.filename().string(), [path](CaptureOptions options) {
+      return CaptureReader::open(path, options);
+    });
+  }
+  return Reading(input.filter, input.progress).read(files);
+}
+
+Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter) {
+  return Reading(filter, {}).read({{"memory", [capture](CaptureOptions options) {
+                                      return CaptureReader::from_memory(capture, options);
+                                    }}});
+}
+
+}  // namespace mrclab::analysis

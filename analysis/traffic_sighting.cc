@@ -1,0 +1,254 @@
+#include "analysis/traffic_sighting.h"
+
+#include "analysis/cut_frame.h"
+#include "fabric/byte_order.h"
+
+namespace mrclab::analysis {
+namespace {
+
+// Link types of https://www.tcpdump.org/linktypes.html that MRC can stand in.
+constexpr uint16_t kLinkNull = 0, kLinkRaw = 101, kLinkLoop = 108, kLinkCooked = 113,
+                   kLinkIpv6 = 229, kLinkCooked2 = 276;
+constexpr uint16_t kVlanTag = 0x8100, kServiceTag = 0x88A8;
+constexpr uint16_t kSentByUs = 4;  ///< packet type of the cooked headers
+
+uint64_t folded(const Ipv6Address& a, uint64_t seed) {
+  uint64_t high, low;
+  std::memcpy(&high, a.data(), 8);
+  std::memcpy(&low, a.data() + 8, 8);
+  return mixed(seed ^ high) ^ mixed(low + 0x9E37'79B9'7F4A'7C15u * (seed | 1));
+}
+
+DropCause cause_of(std::string_view comment) {
+  constexpr std::string_view kStart = "drop: ";
+  comment.remove_prefix(std::min(kStart.size(), comment.size()));
+  const std::string_view word = comment.substr(0, comment.find(' '));
+  for (uint8_t i = 1; i < kDropCauses; ++i) {
+    if (name_of(static_cast<DropCause>(i)) == word) return static_cast<DropCause>(i);
+  }
+  return DropCause::kMalformed;
+}
+
+}  // namespace
+
+uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) {
+  return mixed(folded(source, 1 + uint64_t{qp.value}) + 3 * folded(destination, 2));
+}
+
+Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
+  size_t left = 0;
+  while (left < 6 && load_be<uint16_t>(&carrier[4 + 2 * left]) != 0) ++left;
+  for (size_t i = left; i < 6; ++i) {
+    if (load_be<uint16_t>(&carrier[4 + 2 * i]) != 0) return Stage::kUnknown;
+  }
+  switch (left) {
+    case 1: return Stage::kHostDown;
+    case 2: {
+      const std::optional<Path> path = path_of(ev);
+      return path && path->uplink == kT0LocalUplink ? Stage::kHostUp : Stage::kSpineDown;
+    }
+    case 3: return Stage::kSpineUp;
+    case 4: return Stage::kHostUp;
+    default: return Stage::kUnknown;
+  }
+}
+
+uint8_t sent_rank(const Sighting& s) {
+  return static_cast<uint8_t>(2 * static_cast<unsigned>(s.stage) +
+                              (s.end == WireEnd::kArriving ? 1 : 0));
+}
+
+uint8_t arrived_rank(const Sighting& s) {
+  if (s.stage == Stage::kHostDown) return s.end == WireEnd::kLeaving ? 2 : 3;
+  return s.stage == Stage::kUnknown ? 1 : 0;
+}
+
+uint32_t ConversationTable::find(const Ipv6Address& source, const Ipv6Address& destination,
+                                 Qpn qp) const {
+  const uint32_t found = index_.find(conversation_key(source, destination, qp));
+  if (found == kNone) return kNone;
+  const Conversation& c = all_[found];
+  return c.source == source && c.destination == destination && c.qp == qp ? found : kNone;
+}
+
+uint32_t ConversationTable::find_or_add(const Ipv6Address& source, const Ipv6Address& destination,
+                                        Qpn qp) {
+  const uint64_t key = conversation_key(source, destination, qp);
+  const uint32_t found = index_.find_or_add(key, static_cast<uint32_t>(all_.size()));
+  if (found == kNone) return kNone;
+  if (found == all_.size()) {
+    all_.push_back({source, destination, qp, {}, {}});
+    return found;
+  }
+  const Conversation& c = all_[found];  // two that share a 64-bit key: the second is not followed
+  return c.source == source && c.destination == destination && c.qp == qp ? found : kNone;
+}
+
+bool names_host_port(std::string_view interface) {
+  const auto digits = [&interface] {
+    const size_t end = std::min(interface.find_first_not_of("0123456789"), interface.size());
+    interface.remove_prefix(end);
+    return end > 0;
+  };
+  if (!interface.starts_with('h')) return false;
+  interface.remove_prefix(1);
+  if (!digits() || !interface.starts_with(":p")) return false;
+  interface.remove_prefix(2);
+  return digits() && interface.empty();
+}
+
+std::string_view port_in_drop(std::string_view comment) {
+  for (int i = 0; i < 2; ++i) {
+    const size_t space = comment.find(' ');
+    if (space == std::string_view::npos) return {};
+    comment.remove_prefix(space + 1);
+  }
+  return comment.substr(0, std::min(comment.find(' '), kMaxNameBytes));
+}
+
+std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame) {
+  const std::optional<size_t> offset = trailer_offset(ethernet_frame);
+  return offset ? parse_trailer(ethernet_frame.subspan(*offset)) : std::nullopt;
+}
+
+/// The same packet with an Ethernet header in front; empty for a link type that is not read.
+std::span<const uint8_t> SightingDecoder::as_ethernet(std::span<const uint8_t> bytes,
+                                                      uint16_t link_type, WireEnd& end) {
+  size_t skip = 0;
+  switch (link_type) {
+    case kLinkTypeEthernet:
+      skip = 12;
+      while (skip <= 16 && skip + 4 <= bytes.size() &&
+             (load_be<uint16_t>(&bytes[skip]) == kVlanTag ||
+              load_be<uint16_t>(&bytes[skip]) == kServiceTag)) {
+        skip += 4;
+      }
+      if (skip == 12) return bytes;
+      skip += 2;
+      break;
+    case kLinkRaw:
+    case kLinkIpv6: break;
+    case kLinkNull:
+    case kLinkLoop: skip = 4; break;
+    case kLinkCooked:
+    case kLinkCooked2: {
+      skip = link_type == kLinkCooked ? 16 : 20;
+      if (bytes.size() < skip) return {};
+      const uint16_t type = link_type == kLinkCooked ? load_be<uint16_t>(bytes.data()) : bytes[10];
+      end = type == kSentByUs ? WireEnd::kLeaving : WireEnd::kArriving;
+      break;
+    }
+    default: return {};
+  }
+  if (bytes.size() <= skip) return {};
+  bytes = bytes.subspan(skip);
+  const size_t size = std::min(bytes.size(), scratch_.size() - kEthernetBytes);
+  std::fill_n(scratch_.begin(), 12, uint8_t{0});
+  store_be<uint16_t>(&scratch_[12], kEthertypeIpv6);
+  std::copy_n(bytes.begin(), size, scratch_.begin() + kEthernetBytes);
+  return std::span(scratch_).first(kEthernetBytes + size);
+}
+
+void SightingDecoder::fill(const MrcPacket& packet, Sighting& s) {
+  s.psn = packet.bth.psn;
+  s.ev = packet.entropy();
+  s.payload = static_cast<uint32_t>(packet.payload_length);
+  s.opcode = packet.bth.opcode;
+  s.dscp = packet.outer.dscp();
+  s.ecn = packet.outer.ecn();
+  s.retransmission = packet.bth.retransmission;
+  s.trimmed = packet.trimmed;
+  s.stage = stage_of(packet.outer.destination, s.ev);
+  AnswerFields& a = s.answer;
+  if (const auto* write = std::get_if<WriteHeaders>(&packet.extension)) {
+    s.has_timestamp = write->tseth.has_value();
+    if (write->tseth) s.timestamp = write->tseth->tx_timestamp;
+    if (write->tseth) s.coarse_timestamp = write->tseth->one_microsecond_units;
+  } else if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
+    s.probe = sack->probe_response;
+    a = {sack->bitmap,
+         sack->entropy,
+         sack->cumulative,
+         sack->cumulative,
+         sack->sack_offset,
+         sack->out_of_order,
+         sack->tx_timestamp,
+         0,
+         0,
+         sack->mark};
+    if (s.probe) {
+      a.probe_id = sack->psn_offset_or_probe_id;
+    } else {
+      a.trigger = sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id);
+    }
+  } else if (const auto* nack = std::get_if<Neth>(&packet.extension)) {
+    a.ev = nack->entropy;
+    a.trigger = nack->psn;
+    a.timestamp = nack->tx_timestamp;
+    a.nack_reason = nack->reason;
+  } else if (const auto* peth = std::get_if<Peth>(&packet.extension)) {
+    s.probe = true;
+    a.probe_id = peth->probe_id;
+  } else if (const auto* erth = std::get_if<Erth>(&packet.extension)) {
+    s.probe = erth->op == EndpointOp::kEvProbe;
+  } else if (const auto* eeth = std::get_if<Eeth>(&packet.extension)) {
+    s.probe = eeth->op == EndpointOp::kEvProbe;
+  } else {
+    a.cumulative = packet.bth.psn;
+  }
+}
+
+Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, bool carried,
+                                bool host_port, Sighting& s) {
+  s = Sighting{};
+  if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
+  if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
+  std::span<const uint8_t> frame = as_ethernet(record.bytes, link_type, s.end);
+  if (frame.empty()) return Decoded::kNotEthernet;
+  const std::optional<TimeTrailer> trailer = carried ? trailer_of(frame) : std::nullopt;
+  if (carried && !trailer) return Decoded::kUntimed;
+  const bool is_void =
+      frame.size() >= kEthernetBytes + 2 && load_be<uint16_t>(&frame[12]) == kVoidEthertype;
+  if (is_void) {
+    const size_t count = load_be<uint16_t>(&frame[kEthernetBytes]);
+    frame = frame.subspan(kEthernetBytes + 2);
+    frame = frame.first(std::min(frame.size(), count));
+  }
+  const ParseError error = parse_cut_frame(frame, packet_);
+  if (error != ParseError::kNone) {
+    return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
+  }
+  fill(packet_, s);
+  if (record.comment.starts_with("drop:"))
+    host_port = names_host_port(port_in_drop(record.comment));
+  if (host_port && s.end != WireEnd::kUnknown) {
+    s.stage = s.end == WireEnd::kLeaving ? Stage::kHostUp : Stage::kHostDown;
+  }
+  s.frame_bytes = trailer ? trailer->modelled_size : record.original_length;
+  s.t = record.t;
+  if (trailer) {
+    const bool arrived = s.end == WireEnd::kArriving || s.stage == Stage::kHostDown || is_void;
+    s.t = arrived && s.end != WireEnd::kLeaving ? trailer->end + trailer->flight : trailer->end;
+  }
+  if (trailer && trailer->lost != DropCause::kNone) {
+    s.kind = Sighting::Kind::kDropped;
+    s.cause = trailer->lost;
+  } else if (record.comment.starts_with("drop:")) {
+    s.kind = Sighting::Kind::kDropped;
+    s.cause = cause_of(record.comment);
+  } else if (record.comment.starts_with("trimmed")) {
+    s.kind = Sighting::Kind::kTrimmedHere;
+  }
+  s.conversation = conversations_.find_or_add(packet_.inner.source, packet_.inner.destination,
+                                              packet_.bth.destination_qp);
+  if (s.conversation == ConversationTable::kNone) return Decoded::kTooMany;
+  if (s.kind != Sighting::Kind::kPassing) return Decoded::kSighting;
+  Conversation& c = conversations_[s.conversation];
+  const bool data = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
+  Conversation::Vantage& vantage = data ? c.data : c.answers;
+  vantage.sent = std::min(vantage.sent, sent_rank(s));
+  vantage.arrived = std::max(vantage.arrived, arrived_rank(s));
+  return Decoded::kSighting;
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,135 @@
+#pragma once
+// A capture record of MRC traffic, decoded into what the analyzer of traffic needs: which packet, how far
+// on its way, when. Nothing of a fabric need be known: how far a frame has come is in its carrier,
+// which loses one uSID at every switch (RFC 9800 §4.1.1).
+//
+//   host --kHostUp--> T0 --kSpineUp--> T1 --kSpineDown--> T0 --kHostDown--> host
+//   uSIDs left:  4            3               2                 1            (cross-T1)
+//                2                                              1            (T0-local, as its EV says)
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/capture_reader.h"
+#include "analysis/flat_index.h"
+#include "fabric/headers.h"
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/path.h"
+#include "fabric/trailer.h"
+
+namespace mrclab::analysis {
+
+enum class Stage : uint8_t { kHostUp, kSpineUp, kSpineDown, kHostDown, kUnknown };
+inline constexpr size_t kStages = 5;
+enum class WireEnd : uint8_t { kLeaving, kArriving, kUnknown };
+
+Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
+
+/// What a SACK, NACK or transport ACK says.
+struct AnswerFields {
+  uint64_t bitmap = 0;
+  EntropyValue ev;          ///< of the packet that is answered
+  Psn trigger, cumulative;  ///< cumulative: SACK and ACK
+  int16_t bitmap_offset = 0;
+  uint16_t out_of_order = 0;
+  uint16_t timestamp = 0;  ///< reflected
+  uint16_t probe_id = 0;   ///< of a probe, or of the answer to one
+  uint8_t nack_reason = 0;
+  SackMark mark = SackMark::kNone;
+};
+
+struct Sighting {
+  enum class Kind : uint8_t { kPassing, kTrimmedHere, kDropped };
+  FabricTime t;
+  uint32_t conversation = 0;  ///< index into ConversationTable
+  uint32_t point = 0;         ///< capture interface, numbered over all files
+  Psn psn;
+  EntropyValue ev;
+  uint32_t payload = 0;      ///< bytes, also where they were trimmed or cut off
+  uint32_t frame_bytes = 0;  ///< as captured on the wire, without trailer
+  AnswerFields answer;
+  uint16_t timestamp = 0;
+  Kind kind = Kind::kPassing;
+  Stage stage = Stage::kUnknown;
+  WireEnd end = WireEnd::kUnknown;
+  Opcode opcode = Opcode::kWriteOnly;
+  uint8_t dscp = 0, ecn = 0;
+  DropCause cause = DropCause::kNone;
+  bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
+  bool probe = false;  ///< a probe, or the answer to one
+};
+
+/// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.
+struct Conversation {
+  Ipv6Address source{}, destination{};
+  Qpn qp;
+  /// How near to sender and receiver the frames were seen: only the nearest point counts.
+  struct Vantage {
+    uint8_t sent = 255;   ///< lower is nearer to the sender
+    uint8_t arrived = 0;  ///< higher is nearer to the receiver; 0: never seen there
+  };
+  Vantage data, answers;
+};
+
+/// Source, destination and QP as one number, in which two of them hardly ever agree.
+uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
+
+/// How near to the sender (lower) or the receiver (higher, 0 for not there) this sighting was.
+uint8_t sent_rank(const Sighting& s);
+uint8_t arrived_rank(const Sighting& s);
+
+/// All conversations of a capture, numbered as they turn up.
+class ConversationTable {
+ public:
+  static constexpr size_t kMax = 1u << 16;
+  static constexpr uint32_t kNone = FlatIndex::kNone;
+  uint32_t find_or_add(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
+  /// kNone if there is none.
+  uint32_t find(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) const;
+  const std::vector<Conversation>& all() const { return all_; }
+  Conversation& operator[](uint32_t index) { return all_[index]; }
+
+ private:
+  std::vector<Conversation> all_;
+  FlatIndex index_{kMax};
+};
+
+enum class Decoded : uint8_t {
+  kSighting,
+  kNotMrc,       ///< ordinary traffic
+  kNotEthernet,  ///< a link type that is not read
+  kMalformed,    ///< MRC by its port, but its headers contradict themselves
+  kUntimed,      ///< no trailer, in a capture whose time is carried
+  kTooMany,      ///< more conversations than are followed
+};
+
+class SightingDecoder {
+ public:
+  explicit SightingDecoder(ConversationTable& conversations) : conversations_(conversations) {}
+  /// `carried`: times come from our trailer, not from the capture. `host_port`: the interface is a
+  /// host's by its name, so that what leaves and arrives there needs no look at the carrier. Does not
+  /// set `point`.
+  Decoded decode(const CaptureRecord& record, uint16_t link_type, bool carried, bool host_port,
+                 Sighting& s);
+
+ private:
+  std::span<const uint8_t> as_ethernet(std::span<const uint8_t> bytes, uint16_t link_type,
+                                       WireEnd& end);
+  void fill(const MrcPacket& packet, Sighting& s);
+
+  ConversationTable& conversations_;
+  std::array<uint8_t, 256> scratch_{};
+  MrcPacket packet_;
+};
+
+/// Is this what our captures call a port of a host, "h3:p2"?
+bool names_host_port(std::string_view interface);
+/// The port in "drop: wire_loss p0.t0-0:d1 in".
+std::string_view port_in_drop(std::string_view comment);
+
+/// A record's trailer, if it has one and was not cut before it.
+std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame);
+
+}  // namespace mrclab::analysis

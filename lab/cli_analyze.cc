@@ -1,0 +1,117 @@
+// analyze.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "fabric/yaml.h"
+#include "lab/cli.h"
+#include "lab/terminal.h"
+#include "lab/traffic_input.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr size_t kBriefRows = 10;
+
+struct AnalyzeOptions {
+  TrafficWords words;
+  std::vector<std::string> sections;
+  size_t rows = 0;
+  bool as_json = false, as_csv = false;
+};
+
+std::string all_sections() { return fmt::format("{}", fmt::join(traffic_sections(), ", ")); }
+
+/// The tables that were asked for; without a wish those that a first look needs.
+std::vector<ReportTable> chosen(std::vector<ReportTable> tables, const AnalyzeOptions& options) {
+  const std::vector<std::string> known = traffic_sections();
+  for (const std::string& name : options.sections) {
+    if (name == "all" || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw InputError("--section: found " + in_quotes(name) + ": expected all, " + all_sections());
+  }
+  if (options.sections.empty() && options.as_json) return tables;
+  const auto asked = [&options](const std::string& name) {
+    return std::find(options.sections.begin(), options.sections.end(), name) !=
+           options.sections.end();
+  };
+  std::erase_if(tables, [&](const ReportTable& table) {
+    return options.sections.empty() ? !table.brief : !asked("all") && !asked(table.name);
+  });
+  return tables;
+}
+
+void print_csv(const std::vector<ReportTable>& tables) {
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables.size() > 1) fmt::print("{}# {}\n", i == 0 ? "" : "\n", tables[i].name);
+    fmt::print("{}", to_csv(tables[i]));
+  }
+}
+
+void print_text(const std::vector<ReportTable>& tables, const AnalyzeOptions& options) {
+  const size_t brief = options.sections.empty() ? kBriefRows : SIZE_MAX;
+  const size_t rows = options.rows > 0 ? options.rows : brief;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (i > 0) fmt::print("\n");
+    fmt::print("{}", to_text(tables[i], rows));
+  }
+}
+
+int analyze_command(const AnalyzeOptions& options) {
+  TrafficRequest request = traffic_request(options.words);
+  ProgressLine progress;
+  request.input.progress = [&progress](uint64_t records) {
+    progress.show(fmt::format("{} million records", records / 1'000'000));
+  };
+  const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
+  progress.clear();
+  const std::vector<ReportTable> tables = chosen(traffic_tables(traffic, request.context), options);
+  if (options.as_json) {
+    fmt::print("{}\n", to_json(tables).dump(1));
+  } else if (options.as_csv) {
+    print_csv(tables);
+  } else {
+    print_text(tables, options);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_analyze_verb(CLI::App& app, CliResult& result) {
+  auto options = std::make_shared<AnalyzeOptions>();  // shared with the callback
+  TrafficWords& words = options->words;
+  CLI::App* analyze =
+      app.add_subcommand("analyze", "Say what MRC traffic in captures from anywhere shows");
+  analyze
+      ->add_option("FILE", words.sources,
+                   "pcap or pcapng, also compressed; or a run folder, or latest")
+      ->required();
+  analyze->add_option("--fabric", words.fabric, "a fabric's name or file, for names");
+  analyze->add_option("--qp", words.qp, "only the flow to this queue pair, and its answers");
+  analyze->add_option("--ev", words.ev, "only this path: p3/u1, or an entropy value");
+  analyze->add_option("--plane", words.plane, "only this plane");
+  analyze->add_option("--between", words.between, "only two hosts: h0 h5, or addresses")
+      ->expected(2);
+  analyze->add_option("--from", words.from, "only from this time on: 300us");
+  analyze->add_option("--until", words.until, "only before this time");
+  analyze->add_option("--section", options->sections, "all, or some of: " + all_sections())
+      ->delimiter(',');
+  analyze->add_option("--rows", options->rows, "of each table; default 10, with --section all");
+  auto* json = analyze->add_flag("--json", options->as_json, "as JSON");
+  analyze->add_flag("--csv", options->as_csv, "as CSV")->excludes(json);
+  analyze->footer(
+      "Example: mrclab analyze latest\n"
+      "         mrclab analyze p0.pcap.zst p1.pcap.zst --fabric octet --section evs");
+  analyze->callback([options, &result] {
+    try {
+      result.code = analyze_command(*options);
+    } catch (const analysis::CaptureError& error) {
+      throw InputError(error.what());
+    }
+  });
+}
+
+}  // namespace mrclab::lab

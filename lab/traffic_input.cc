@@ -1,0 +1,156 @@
+#include "lab/traffic_input.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "analysis/analyze.h"
+#include "fabric/fabric_file.h"
+#include "fabric/path.h"
+#include "fabric/yaml.h"
+#include "lab/scenario.h"
+#include "netio/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxVerdict = size_t{64} << 20;
+constexpr size_t kMaxFiles = 4096;
+
+[[noreturn]] void refuse(const char* option, const std::string& found, const char* expected) {
+  throw InputError(fmt::format("{}: found {}: expected {}", option, in_quotes(found), expected));
+}
+
+/// A number in decimal, or in hex behind 0x.
+std::optional<uint32_t> number_in(std::string_view text) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  uint32_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Qpn qp_in(const std::string& text) {
+  const auto value = number_in(text);
+  if (!value || *value > Psn::kMask) refuse("--qp", text, "a queue pair number such as 0xe44001");
+  return Qpn{*value};
+}
+
+EntropyValue ev_in(const std::string& text) {
+  if (const auto path = parse_path(text)) return ev_of(*path);
+  const auto value = number_in(text);
+  if (!value) refuse("--ev", text, "a path such as p3/u1, or an entropy value such as 0x3c001");
+  return {*value};
+}
+
+uint32_t plane_in(const std::string& text) {
+  const auto value = number_in(text.starts_with('p') ? std::string_view(text).substr(1) : text);
+  if (!value || *value >= analysis::kNoPlane) refuse("--plane", text, "a plane such as p2");
+  return *value;
+}
+
+Ipv6Address host_in(const std::string& text, const Topology* topology) {
+  Ipv6Address address{};
+  if (::inet_pton(AF_INET6, text.c_str(), address.data()) == 1) return address;
+  if (topology == nullptr) {
+    refuse("--between", text, "an IPv6 address, as no --fabric says who is who");
+  }
+  const auto node = topology->find_node(text);
+  if (!node || topology->node(*node).role != NodeRole::kHost) {
+    refuse("--between", text, "two hosts such as h0 h5, or their IPv6 addresses");
+  }
+  return host_address(*topology, topology->node(*node).index);
+}
+
+FabricTime time_in(const std::string& text, const Topology* topology) {
+  YamlValue value = read_yaml_text(text, "time");
+  if (topology != nullptr) value = value.with_rtt(topology->base_rtt);
+  return value.as_time();
+}
+
+std::vector<KnownFault> faults_of(const fs::path& run) {
+  std::vector<KnownFault> faults;
+  const fs::path file = run / "verdict.json";
+  if (!fs::exists(file)) return faults;
+  try {
+    const auto verdict = nlohmann::json::parse(netio::read_file(file, kMaxVerdict));
+    for (const auto& fault : verdict.at("faults")) {
+      KnownFault known{fault.at("fault").get<std::string>(),
+                       FabricTime::from_ns(fault.at("at_ns").get<int64_t>()),
+                       {}};
+      const auto& healed = fault.at("healed_at_ns");
+      if (healed.is_number()) known.healed_at = FabricTime::from_ns(healed.get<int64_t>());
+      faults.push_back(std::move(known));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(file.string() + ": " + error.what());
+  }
+  return faults;
+}
+
+/// Its captures, fabric and faults. The fabric is that of the first run that is named.
+void add_run(const fs::path& run, TrafficRequest& request) {
+  const std::vector<fs::path> captures = analysis::captures_in(run / "captures");
+  if (captures.empty()) {
+    throw InputError(run.string() +
+                     ": this run has no captures (its scenario says captures: none)");
+  }
+  request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
+  if (request.topology == nullptr && fs::exists(run / "scenario.yaml")) {
+    request.topology =
+        std::make_unique<Topology>(read_scenario_file(run / "scenario.yaml").topology);
+  }
+  for (KnownFault& fault : faults_of(run)) request.context.faults.push_back(std::move(fault));
+}
+
+void add_source(const std::string& word, TrafficRequest& request) {
+  const fs::path path = word == "latest" && !fs::exists(word) ? "runs/latest" : word;
+  if (fs::is_directory(path / "captures")) return add_run(path, request);
+  if (fs::is_directory(path)) {
+    const std::vector<fs::path> captures = analysis::captures_in(path);
+    if (captures.empty()) {
+      throw InputError(word + ": found a folder without captures: expected a run folder, or files");
+    }
+    request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
+    return;
+  }
+  if (!fs::exists(path)) {
+    throw InputError("found no " + in_quotes(path.string()) +
+                     ": expected a capture file, a run folder, or latest");
+  }
+  request.input.files.push_back(path);
+}
+
+}  // namespace
+
+TrafficRequest traffic_request(const TrafficWords& words) {
+  TrafficRequest request;
+  if (!words.fabric.empty()) {
+    request.topology = std::make_unique<Topology>(read_fabric_file(find_fabric(words.fabric)));
+  }
+  for (const std::string& word : words.sources) add_source(word, request);
+  if (request.input.files.size() > kMaxFiles) {
+    throw InputError(
+        fmt::format("{} files: expected at most {}", request.input.files.size(), kMaxFiles));
+  }
+  const Topology* topology = request.topology.get();
+  request.context.topology = topology;
+  request.context.sources = words.sources;
+  analysis::TrafficFilter& filter = request.input.filter;
+  if (!words.qp.empty()) filter.qp = qp_in(words.qp);
+  if (!words.ev.empty()) filter.ev = ev_in(words.ev);
+  if (!words.plane.empty()) filter.plane = plane_in(words.plane);
+  if (!words.from.empty()) filter.from = time_in(words.from, topology);
+  if (!words.until.empty()) filter.until = time_in(words.until, topology);
+  if (words.between.size() == 2) {
+    filter.between = {host_in(words.between[0], topology), host_in(words.between[1], topology)};
+  }
+  return request;
+}
+
+}  // namespace mrclab::lab
