@@ -26,6 +26,7 @@ struct TrafficAttempt {
   EntropyValue ev;
   AttemptFate fate = AttemptFate::kOpen;
   bool packet_there = false;  ///< when it was sent the packet had already arrived
+  bool cut = false;           ///< trimmed at a switch; its header may still be on its way
 };
 
 /// One PSN: its first attempt, and where its later ones are.
@@ -78,7 +79,8 @@ class AttemptPool {
 class PsnWindow {
  public:
   static constexpr int64_t kLargest = 1 << 15;  ///< MRC's: 32,640 (specification table 7-4)
-  static constexpr int64_t kSmallest = 1 << 8;
+  /// Enough for needless retransmissions to find what they repeat; less when there are many flows.
+  static constexpr int64_t kUsual = 1 << 10, kSmallest = 1 << 8;
 
   bool empty() const { return slots_.empty(); }
   int64_t base() const { return base_; }
@@ -100,13 +102,14 @@ class PsnWindow {
   PsnSlot* open(Psn psn, size_t& spare, const Retire& retire) {
     if (empty()) {
       if (spare < kSmallest) return nullptr;
-      spare -= kSmallest;
-      slots_.resize(kSmallest);
+      const size_t start = spare >= size_t{kUsual} << 10 ? kUsual : kSmallest;
+      spare -= start;
+      slots_.resize(start);
       base_ = highest_ = psn.value() + kFirstNumber;
       return &slot(base_);
     }
     const int64_t number = number_of(psn);
-    if (number < base_) return before(number);
+    if (number < base_) return before(number, spare);
     while (number - base_ >= size()) {
       if (number - base_ < kLargest && !slot(base_).finished() && grow(spare)) continue;
       if (number - highest_ >= size()) {  // nothing of the window stays
@@ -131,8 +134,10 @@ class PsnWindow {
   int64_t size() const { return static_cast<int64_t>(slots_.size()); }
   PsnSlot& slot(int64_t number) { return slots_[static_cast<size_t>(number & (size() - 1))]; }
 
-  /// An older PSN than the first that was seen: there is room for it as long as nothing was retired.
-  PsnSlot* before(int64_t number) {
+  /// An older PSN than those in the window: there is room for it as long as nothing was retired. Once
+  /// something was, it was too early, and the window gets longer.
+  PsnSlot* before(int64_t number, size_t& spare) {
+    if (slid_ && base_ - number < kLargest) grow(spare);
     if (slid_ || highest_ - number >= size()) return nullptr;
     base_ = number;
     return &slot(number);

@@ -162,6 +162,12 @@ void TrafficAnalyzer::on_data(const Sighting& s) {
   TrafficFlow& f = traffic_.flows[flow];
   f.first_seen = std::min(f.first_seen, s.t);
   f.last_seen = std::max(f.last_seen, s.t);
+  if (s.kind == Sighting::Kind::kTrimmedHere) {
+    PsnWindow& window = states_[flow].window;
+    PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
+    TrafficAttempt* attempt = slot && slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
+    if (attempt != nullptr) attempt->cut = true;
+  }
   if (side.sent) on_sent(s, flow, path);
   if (side.arrived) on_arrived(s, flow, path);
 }
@@ -184,9 +190,10 @@ void TrafficAnalyzer::on_sent(const Sighting& s, uint32_t flow, uint32_t path) {
   PsnSlot* slot = open_slot(flow, s.psn);
   if (slot == nullptr) {
     ++traffic_.counters.behind;
+    f.resent += s.retransmission ? 1 : 0;
     return;
   }
-  const TrafficAttempt attempt{s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished()};
+  const TrafficAttempt attempt{s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false};
   if (slot->attempts > 0) {
     if (is_copy(s, *slot)) {
       ++traffic_.counters.copies;
@@ -258,7 +265,7 @@ void TrafficAnalyzer::on_arrived(const Sighting& s, uint32_t flow, uint32_t path
       return;
     }
     ++traffic_.counters.unmatched;
-    const TrafficAttempt unseen{TrafficAttempt::kUnseen, s.ev, AttemptFate::kOpen, false};
+    const TrafficAttempt unseen{TrafficAttempt::kUnseen, s.ev, AttemptFate::kOpen, false, false};
     if (slot->attempts == 0) {
       slot->first = unseen;
       slot->attempts = 1;
@@ -352,9 +359,9 @@ void TrafficAnalyzer::on_drop(const Sighting& s) {
     ++traffic_.flows[flow].resent;
     ++traffic_.paths[path].resent;
     ++plane(traffic_.paths[path].plane).resent;
-    attempt = add_attempt(*slot, {s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished()});
+    attempt = add_attempt(*slot, {s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false});
   } else if (attempt == nullptr) {
-    slot->first = {s.t.ps(), s.ev, AttemptFate::kOpen, false};
+    slot->first = {s.t.ps(), s.ev, AttemptFate::kOpen, false, false};
     slot->attempts = 1;
     slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
     attempt = &slot->first;
@@ -365,6 +372,14 @@ void TrafficAnalyzer::on_drop(const Sighting& s) {
 
 void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {
   if (!slot.finished() || flow.delivered == 0 || path.delivered == 0) return;
+  uint32_t whole = slot.first.fate == AttemptFate::kDelivered ? 1 : 0;
+  for (uint32_t at = slot.later; at != kNone; at = later_[at].previous) {
+    whole += later_[at].attempt.fate == AttemptFate::kDelivered ? 1 : 0;
+  }
+  if (whole != 1) {  // another attempt delivered it as well
+    if (flow.duplicates > 0) --flow.duplicates;
+    return;
+  }
   slot.arrived = TrafficAttempt::kUnseen;
   --flow.delivered;
   --path.delivered;

@@ -15,10 +15,13 @@ namespace mrclab::analysis {
 
 /// What is looked at. Empty: everything.
 struct TrafficFilter {
-  std::optional<Qpn> qp;           ///< of the receiver: the flow's
-  std::optional<EntropyValue> ev;  ///< of the packet, or of the packet that is answered
-  std::optional<uint32_t> plane;   ///< likewise
-  std::optional<std::pair<Ipv6Address, Ipv6Address>> between;  ///< both directions
+  /// Of the receiver: the flow's.
+  std::optional<Qpn> qp = std::nullopt;
+  /// Of the packet, or of the packet that is answered; the plane likewise.
+  std::optional<EntropyValue> ev = std::nullopt;
+  std::optional<uint32_t> plane = std::nullopt;
+  /// Both directions.
+  std::optional<std::pair<Ipv6Address, Ipv6Address>> between = std::nullopt;
   FabricTime from = FabricTime::zero(), until = FabricTime::never();
 };
 
@@ -76,7 +79,7 @@ class TrafficAnalyzer {
   void undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot);
 
   void on_answer(const Sighting& s);
-  void on_answer_arrived(const Sighting& s, uint32_t flow);
+  void on_endpoint_answer(const Sighting& s);
   void count_answer(const Sighting& s, TrafficFlow& flow);
   void take_rtt(const Sighting& s, uint32_t flow);
   void on_probe(const Sighting& s);

@@ -32,16 +32,7 @@ uint32_t TrafficAnalyzer::flow_answered_by(const Sighting& s) {
 
 void TrafficAnalyzer::on_answer(const Sighting& s) {
   TrafficCounters& counters = traffic_.counters;
-  if (s.opcode == Opcode::kEndpointResponse) {
-    const uint32_t conversation =
-        conversations_.find(conversations_.all()[s.conversation].destination,
-                            conversations_.all()[s.conversation].source, kEndpointQpn);
-    if (!s.probe || arrived_rank(s) < 2 || conversation == kNone) return;
-    ++counters.probe_answers;
-    const uint32_t path = path_of_flow(flow_of(conversation), s.ev);
-    if (path != kNone) path_states_[path].probe_answered = s.t.ps();
-    return;
-  }
+  if (s.opcode == Opcode::kEndpointResponse) return on_endpoint_answer(s);
   const uint32_t flow = flow_answered_by(s);
   if (flow == kNone) {
     if (s.opcode != Opcode::kAcknowledge) ++counters.answers_unmatched;
@@ -70,6 +61,23 @@ void TrafficAnalyzer::on_answer(const Sighting& s) {
       take_rtt(s, flow);
     }
   }
+}
+
+/// To a probe of a path between two hosts, or to a port status.
+void TrafficAnalyzer::on_endpoint_answer(const Sighting& s) {
+  const Conversation& c = conversations_.all()[s.conversation];
+  const uint32_t asked = conversations_.find(c.destination, c.source, kEndpointQpn);
+  if (!s.probe || asked == ConversationTable::kNone) return;
+  const uint32_t flow = flow_of(asked);
+  const uint32_t path = path_of_flow(flow, s.ev), way = path_of_flow(flow | kAnswerPaths, s.ev);
+  if (path == kNone || way == kNone) {
+    ++traffic_.counters.over_limit;
+    return;
+  }
+  const Side side = side_of(s, c.answers, path_states_[way]);
+  if (c.answers.arrived > 0 ? !side.arrived : !side.sent) return;
+  ++traffic_.counters.probe_answers;
+  path_states_[path].probe_answered = s.t.ps();
 }
 
 void TrafficAnalyzer::count_answer(const Sighting& s, TrafficFlow& flow) {

@@ -70,6 +70,11 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const TrafficAttempt& attempt
     state.last_good = std::max(state.last_good, attempt.sent);
     return;
   }
+  if (attempt.cut) {  // and its header did not arrive, or not yet
+    ++f.trimmed;
+    ++traffic_.paths[index].trimmed;
+    ++plane(traffic_.paths[index].plane).trimmed;
+  }
   const bool named = attempt.fate == AttemptFate::kDropped;
   const bool overdue =
       states_[flow].arrival_seen && traffic_.last.ps() - attempt.sent > 2 * grace_ps_;

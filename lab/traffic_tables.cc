@@ -75,7 +75,7 @@ ReportTable spray_table(const Traffic& traffic, const TrafficContext& context) {
        {"packets", "packets"},
        {"least", "least"},
        {"most", "most"},
-       {"spread_share", "spread", Shown::kShare},
+       {"spread_share", "", Shown::kShare},
        {"chi_square", "chi2"},
        {"p", "p"},
        {"verdict", "it is"}},

@@ -98,8 +98,8 @@ ReportTable faults_table(const Traffic& traffic, const TrafficContext& context) 
                      {"first_left_ns", "noticed", Shown::kNanoseconds},
                      {"moved_ns", "moved", Shown::kNanoseconds},
                      {"left", "left"},
-                     {"first_back_ns", "first back", Shown::kNanoseconds},
-                     {"last_back_ns", "last back", Shown::kNanoseconds},
+                     {"first_back_ns", "", Shown::kNanoseconds},
+                     {"last_back_ns", "back by", Shown::kNanoseconds},
                      {"back", "back"}},
                     {},
                     {},
@@ -131,7 +131,7 @@ ReportTable faults_table(const Traffic& traffic, const TrafficContext& context) 
       (change.back ? last_back : last_left) = after;
       ++(change.back ? back : left);
     }
-    table.rows.push_back({fault.fault, time_ns(fault.at),
+    table.rows.push_back({fault.fault.substr(0, fault.fault.find(" at ")), time_ns(fault.at),
                           fault.healed_at ? time_ns(*fault.healed_at) : Json(), first_left,
                           last_left, left, first_back, last_back, back});
   }

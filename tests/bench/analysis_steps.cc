@@ -1,5 +1,6 @@
 // What judging a capture costs, step by step, in CPU time of one core. Started by bench_analysis.
-//   analysis_steps CAPTURE FABRIC [REPEATS]  prints one JSON object; the best of the repeats counts
+//   analysis_steps CAPTURE FABRIC [REPEATS [WORD]]
+// prints one JSON object; the best of the repeats counts. WORD: "judge" (default) or "traffic".
 
 #include <pcap/pcap.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include "analysis/analyze.h"
 #include "analysis/capture_reader.h"
 #include "analysis/packet_history.h"
+#include "analysis/traffic_reader.h"
 #include "fabric/fabric_file.h"
 
 namespace mrclab::analysis {
@@ -56,14 +58,24 @@ uint64_t read_and_parse(const Topology& topology, const char* file, bool join) {
   return history.counters().records;
 }
 
+uint64_t analyze_stream(const char* file) {
+  return analyze_traffic({{file}, {}, {}}).counters.records;
+}
+
 uint64_t judge(const Topology& topology, const char* file) {
   RunInputs inputs{.topology = topology, .captures = {file}};
   return analyze_run(inputs).metrics.capture_records;
 }
 
-int run(const char* file, const char* fabric, int repeats) {
+int run(const char* file, const char* fabric, int repeats, std::string_view what) {
   const Topology topology = read_fabric_file(find_fabric(fabric));
-  const std::vector<std::pair<const char*, std::function<uint64_t()>>> steps{
+  using Steps = std::vector<std::pair<const char*, std::function<uint64_t()>>>;
+  const Steps traffic{
+      {"libpcap, read only", [&] { return read_with_libpcap(file); }},
+      {"read", [&] { return read_with_ours(file); }},
+      {"analyze", [&] { return analyze_stream(file); }},
+  };
+  const Steps judging{
       {"libpcap, read only", [&] { return read_with_libpcap(file); }},
       {"read", [&] { return read_with_ours(file); }},
       {"read, parse", [&] { return read_and_parse(topology, file, false); }},
@@ -71,7 +83,7 @@ int run(const char* file, const char* fabric, int repeats) {
       {"read, parse, join, measure", [&] { return judge(topology, file); }},
   };
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  for (const auto& [name, step] : steps) {
+  for (const auto& [name, step] : what == "traffic" ? traffic : judging) {
     double best = 0;
     uint64_t records = 0;
     for (int i = 0; i < repeats; ++i) {
@@ -91,11 +103,12 @@ int run(const char* file, const char* fabric, int repeats) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fputs("usage: analysis_steps CAPTURE FABRIC [REPEATS]\n", stderr);
+    std::fputs("usage: analysis_steps CAPTURE FABRIC [REPEATS [WORD]]\n", stderr);
     return 2;
   }
   try {
-    return mrclab::analysis::run(argv[1], argv[2], argc > 3 ? std::max(1, std::atoi(argv[3])) : 3);
+    return mrclab::analysis::run(argv[1], argv[2], argc > 3 ? std::max(1, std::atoi(argv[3])) : 3,
+                                 argc > 4 ? argv[4] : "judge");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "analysis_steps: %s\n", error.what());
     return 2;
