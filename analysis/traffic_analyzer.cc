@@ -8,7 +8,6 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint32_t kNone = FlatIndex::kNone;
 /// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows the
 /// second right behind the first. No sender answers a loss as fast: that takes a round trip.
 constexpr FabricTime kCopyGap = FabricTime::from_us(2);

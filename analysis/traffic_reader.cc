@@ -8,7 +8,7 @@ namespace mrclab::analysis {
 namespace {
 
 constexpr size_t kMaxPoints = 1u << 16;
-constexpr size_t kMaxNotes = 32;
+constexpr size_t kMaxFileNotes = 32;
 /// Looked at to tell whether a file carries time: more than a tick of every daemon.
 constexpr uint64_t kProbedRecords = 1024;
 /// Below this, times are no clock's that counts from 1970.
@@ -161,7 +161,7 @@ class Reading {
       feed.t = feed.record.t;
     } catch (const CaptureError& error) {
       feed.more = false;
-      if (notes_.size() < kMaxNotes) notes_.emplace_back(error.what());
+      if (notes_.size() < kMaxFileNotes) notes_.emplace_back(error.what());
     }
   }
 

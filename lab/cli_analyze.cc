@@ -50,7 +50,7 @@ void print_csv(const std::vector<ReportTable>& tables) {
   }
 }
 
-void print_text(const std::vector<ReportTable>& tables, const AnalyzeOptions& options) {
+void print_tables(const std::vector<ReportTable>& tables, const AnalyzeOptions& options) {
   const size_t brief = options.sections.empty() ? kBriefRows : SIZE_MAX;
   const size_t rows = options.rows > 0 ? options.rows : brief;
   for (size_t i = 0; i < tables.size(); ++i) {
@@ -73,7 +73,7 @@ int analyze_command(const AnalyzeOptions& options) {
   } else if (options.as_csv) {
     print_csv(tables);
   } else {
-    print_text(tables, options);
+    print_tables(tables, options);
   }
   return 0;
 }

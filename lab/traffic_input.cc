@@ -25,7 +25,7 @@ constexpr size_t kMaxFiles = 4096;
 }
 
 /// A number in decimal, or in hex behind 0x.
-std::optional<uint32_t> number_in(std::string_view text) {
+std::optional<uint32_t> whole_number(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(2);
   uint32_t value = 0;
@@ -36,20 +36,20 @@ std::optional<uint32_t> number_in(std::string_view text) {
 }
 
 Qpn qp_in(const std::string& text) {
-  const auto value = number_in(text);
+  const auto value = whole_number(text);
   if (!value || *value > Psn::kMask) refuse("--qp", text, "a queue pair number such as 0xe44001");
   return Qpn{*value};
 }
 
 EntropyValue ev_in(const std::string& text) {
   if (const auto path = parse_path(text)) return ev_of(*path);
-  const auto value = number_in(text);
+  const auto value = whole_number(text);
   if (!value) refuse("--ev", text, "a path such as p3/u1, or an entropy value such as 0x3c001");
   return {*value};
 }
 
 uint32_t plane_in(const std::string& text) {
-  const auto value = number_in(text.starts_with('p') ? std::string_view(text).substr(1) : text);
+  const auto value = whole_number(text.starts_with('p') ? std::string_view(text).substr(1) : text);
   if (!value || *value >= analysis::kNoPlane) refuse("--plane", text, "a plane such as p2");
   return *value;
 }

@@ -22,7 +22,7 @@ constexpr double kNsPerPs = 1e-3;
 
 double ns(FabricTime t) { return static_cast<double>(t.ps()) * kNsPerPs; }
 
-Json share(uint64_t part, uint64_t whole) {
+Json part_of(uint64_t part, uint64_t whole) {
   if (whole == 0) return nullptr;
   return static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -101,7 +101,7 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
       arrivals ? rate(t.delivered_bytes, traffic.first, traffic.last) : Json(), Shown::kRate);
   add("delivered_bytes", "bytes delivered", arrivals ? Json(t.delivered_bytes) : Json());
   add("lost", "lost", t.lost);
-  add("lost_share", "lost, share", share(t.lost, t.packets + t.resent), Shown::kShare);
+  add("lost_share", "lost, share", part_of(t.lost, t.packets + t.resent), Shown::kShare);
   add("trimmed", "trimmed", t.trimmed);
   add("resent", "sent again", t.resent);
   add("needless", "  of these needless",
@@ -110,7 +110,7 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
   add("open", "fate not seen", t.open);
   add("lost_too_late", "lost too late",
       traffic.rtt_ns.count() > 0 ? Json(t.lost_too_late) : Json());
-  add("reordered_share", "reordered", share(t.reordered, t.delivered), Shown::kShare);
+  add("reordered_share", "reordered", part_of(t.reordered, t.delivered), Shown::kShare);
   add("rtt_p50_ns", "RTT, median", quantile_ns(traffic.rtt_ns, 0.5), Shown::kNanoseconds);
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);
   add("sent_counted", "packets counted", said(sent_at));
@@ -193,7 +193,7 @@ ReportTable flows_table(const Traffic& traffic, const TrafficContext& context) {
                           f->trimmed,
                           f->duplicates,
                           f->open,
-                          share(f->reordered, f->delivered),
+                          part_of(f->reordered, f->delivered),
                           f->max_distance,
                           rtt(f->rtt_sum_ps, rtts),
                           rtt(f->rtt_min_ps),
@@ -231,9 +231,9 @@ ReportTable planes_table(const Traffic& traffic, const TrafficContext&) {
     if (p.packets + p.resent + p.delivered + p.lost == 0) continue;
     const bool arrivals = p.delivered > 0;
     table.rows.push_back(
-        {plane_name(plane), p.packets, share(p.packets, t.packets), p.delivered_bytes,
+        {plane_name(plane), p.packets, part_of(p.packets, t.packets), p.delivered_bytes,
          arrivals ? rate(p.delivered_bytes, traffic.first, traffic.last) : Json(), p.resent, p.lost,
-         p.trimmed, share(p.marked, p.delivered + p.trimmed), quantile_ns(p.rtt_ns, 0.5),
+         p.trimmed, part_of(p.marked, p.delivered + p.trimmed), quantile_ns(p.rtt_ns, 0.5),
          quantile_ns(p.rtt_ns, 0.99), arrivals ? Json(ns(p.longest_gap)) : Json(),
          arrivals ? Json(ns(p.gap_from - traffic.origin)) : Json()});
   }

@@ -39,15 +39,15 @@ void add_spray(ReportTable& table, const std::string& of, const std::string& ove
                         test.statistic, test.p, test.p < kUnlikely ? "uneven" : "even"});
 }
 
-Json counted(const LogHistogram& h, uint64_t value) {
+Json value_or_none(const LogHistogram& h, uint64_t value) {
   return h.count() == 0 ? Json() : Json(value);
 }
 
 void add_distribution(ReportTable& table, const char* what, const LogHistogram& h) {
-  table.rows.push_back({what, h.count(), counted(h, h.min()), counted(h, h.quantile(0.5)),
-                        counted(h, h.quantile(0.9)), counted(h, h.quantile(0.99)),
-                        counted(h, h.quantile(0.999)), counted(h, h.max()),
-                        h.count() == 0 ? Json() : Json(h.mean())});
+  table.rows.push_back({what, h.count(), value_or_none(h, h.min()),
+                        value_or_none(h, h.quantile(0.5)), value_or_none(h, h.quantile(0.9)),
+                        value_or_none(h, h.quantile(0.99)), value_or_none(h, h.quantile(0.999)),
+                        value_or_none(h, h.max()), h.count() == 0 ? Json() : Json(h.mean())});
 }
 
 std::vector<ReportColumn> distribution_columns(Shown shown, const std::string& unit) {

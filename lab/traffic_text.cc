@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kWidth = 80;
+constexpr size_t kReportWidth = 80;
 
 std::string time_cell(double ns) {
   const double size = std::abs(ns);
@@ -47,7 +47,7 @@ std::string cell(const Json& value, Shown shown) {
 /// Breaks at spaces; what follows the first line stands under `indent` columns.
 std::string wrapped_text(std::string text, size_t indent) {
   std::string result;
-  for (size_t width = kWidth; text.size() > width;) {
+  for (size_t width = kReportWidth; text.size() > width;) {
     size_t space = text.rfind(' ', width);
     if (space == std::string::npos || space <= indent) break;
     result += text.substr(0, space) + "\n";
@@ -65,8 +65,8 @@ void fit(std::vector<std::vector<std::string>>& rows) {
   }
   size_t width = 0;
   for (const size_t column : widths) width += column + kBetween;
-  if (width <= kWidth + kBetween) return;
-  const size_t over = width - kWidth - kBetween;
+  if (width <= kReportWidth + kBetween) return;
+  const size_t over = width - kReportWidth - kBetween;
   const size_t first = std::max(kLeast, widths[0] - std::min(widths[0], over));
   for (auto& row : rows) {
     if (row[0].size() > first) row[0] = row[0].substr(0, first - 2) + "..";

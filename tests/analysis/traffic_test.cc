@@ -17,7 +17,7 @@
 #include "fabric/trailer.h"
 #include "tests/support/synthetic_traffic.h"
 
-namespace mrclab::analysis {
+namespace mrclab::analysis::traffic_test {
 namespace {
 
 using test::SyntheticRun;
@@ -402,4 +402,4 @@ TEST_CASE("damaged captures give traffic or an error, and never more packets tha
 }
 
 }  // namespace
-}  // namespace mrclab::analysis
+}  // namespace mrclab::analysis::traffic_test

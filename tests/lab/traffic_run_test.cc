@@ -30,7 +30,7 @@ end: 100us
 expect: []
 )";
 
-nlohmann::json report_of(const fs::path& source, const std::string& fabric = "") {
+nlohmann::json analyzed(const fs::path& source, const std::string& fabric = "") {
   TrafficWords words;
   words.sources = {source.string()};
   words.fabric = fabric;
@@ -59,7 +59,7 @@ void check_agreement(const Scenario& scenario) {
   const RunResult result = runs.run(scenario);
   const auto verdict = nlohmann::json::parse(netio::read_file(result.folder.path / "verdict.json"));
   const auto& metrics = verdict.at("metrics");
-  const auto report = report_of(result.folder.path);
+  const auto report = analyzed(result.folder.path);
   const auto& summary = report.at("summary");
   CHECK(summary.at("packets") == metrics.at("data_packets"));
   CHECK(summary.at("delivered") == metrics.at("delivered"));
@@ -75,7 +75,7 @@ void check_agreement(const Scenario& scenario) {
   CHECK(summary.at("records") == records);
   CHECK(summary.at("frame_bytes") == bytes);
   // Without the fabric the same numbers come from the packets alone.
-  const auto alone = report_of(capture);
+  const auto alone = analyzed(capture);
   CHECK(alone.at("planes") == report.at("planes"));
   CHECK(alone.at("summary").at("lost") == summary.at("lost"));
 }
@@ -95,7 +95,7 @@ TEST_CASE(
 TEST_CASE("a fault of a run is set beside what its flows did about it") {
   const test::TemporaryRuns runs;
   const RunResult result = runs.run(load_scenario("optic-glitch"));
-  const auto report = report_of(result.folder.path);
+  const auto report = analyzed(result.folder.path);
   REQUIRE(report.at("faults").size() == 1);
   const auto& fault = report.at("faults")[0];
   CHECK(fault.at("left") >= 8);
