@@ -265,7 +265,7 @@ expect:
     const RunResult run = run_scenario(scenario, options);
     CAPTURE(analysis::to_table(run.verdict));
     CHECK_FALSE(run.verdict.timing.faithful);
-    CHECK(mentions(run.verdict.timing.reasons, "somebody set p1.t0-1:d0 down at "));
+    CHECK(mentions(run.verdict.timing.reasons, "somebody set down p1.t0-1:d0 at "));
     CHECK(run.verdict.result == analysis::Result::kInconclusive);
   }
 
