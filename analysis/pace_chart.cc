@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "analysis/svg.h"
 
 namespace mrclab::analysis {
 namespace {
 
-// Geometry in SVG user units; left and right as in the chart of the planes above it.
-constexpr double kLeft = 70, kRight = 20, kWidth = 960, kStrip = 80, kGap = 26, kTop = 20;
-
-std::string fixed(double value, int digits = 1) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
+// Of the chart of the pace, in SVG user units.
+constexpr double kPaceStrip = 80, kPaceGap = 26, kPaceTop = 20;
 
 std::string milliseconds(double ns) { return fixed(ns / 1e6, std::abs(ns) < 10e6 ? 1 : 0) + " ms"; }
 
@@ -24,26 +19,28 @@ class PaceChart {
       : points_(points), end_us_(std::max(end.us(), 1e-6)) {}
 
   std::string draw() {
-    const double bottom = kTop + 2 * kStrip + kGap;
-    out_ = "<svg viewBox=\"0 0 " + fixed(kWidth, 0) + " " + fixed(bottom + 8, 0) +
+    const double bottom = kPaceTop + 2 * kPaceStrip + kPaceGap;
+    out_ = "<svg viewBox=\"0 0 " + fixed(kChartWidth, 0) + " " + fixed(bottom + 8, 0) +
            "\" role=\"img\" aria-label=\"Dilation and slack over fabric time\">\n";
-    dilation(kTop);
-    slack(kTop + kStrip + kGap);
+    dilation(kPaceTop);
+    slack(kPaceTop + kPaceStrip + kPaceGap);
     return out_ + "</svg>\n";
   }
 
  private:
   double x(FabricTime t) const {
-    return kLeft + std::clamp(t.us() / end_us_, 0.0, 1.0) * (kWidth - kLeft - kRight);
+    return kChartLeft +
+           std::clamp(t.us() / end_us_, 0.0, 1.0) * (kChartWidth - kChartLeft - kChartRight);
   }
   void text(double y, const std::string& words, bool title = false) {
-    const double at = title ? kLeft : kLeft - 8;
+    const double at = title ? kChartLeft : kChartLeft - 8;
     out_ += "<text class=\"tick\" x=\"" + fixed(at) + "\" y=\"" + fixed(y) + "\" text-anchor=\"" +
             (title ? "start" : "end") + "\">" + words + "</text>\n";
   }
   void line(double y, const char* kind) {
-    out_ += std::string("<line class=\"") + kind + "\" x1=\"" + fixed(kLeft) + "\" x2=\"" +
-            fixed(kWidth - kRight) + "\" y1=\"" + fixed(y) + "\" y2=\"" + fixed(y) + "\"/>\n";
+    out_ += std::string("<line class=\"") + kind + "\" x1=\"" + fixed(kChartLeft) + "\" x2=\"" +
+            fixed(kChartWidth - kChartRight) + "\" y1=\"" + fixed(y) + "\" y2=\"" + fixed(y) +
+            "\"/>\n";
   }
   void path(const std::string& line) { out_ += "<path class=\"pace\" d=\"" + line + "\"/>\n"; }
 
@@ -58,7 +55,7 @@ class PaceChart {
     if (most <= 0) return;
     least /= 1.1;
     most *= 1.1;
-    const double floor = top + kStrip, span = std::log(most / least);
+    const double floor = top + kPaceStrip, span = std::log(most / least);
     text(top - 6, "dilation: lab seconds per fabric second (a red mark: the clock waited)", true);
     text(top + 8, fixed(most, 0));
     text(floor, fixed(least, 0));
@@ -71,7 +68,7 @@ class PaceChart {
         holds += "M" + fixed(x(point.t)) + " " + fixed(floor) + "v-6";
         continue;
       }
-      const double y = floor - std::log(point.dilation / least) / span * kStrip;
+      const double y = floor - std::log(point.dilation / least) / span * kPaceStrip;
       curve += (curve.empty() ? "M" : "L") + fixed(x(point.t)) + " " + fixed(y);
     }
     path(curve);
@@ -86,8 +83,8 @@ class PaceChart {
       least = std::min(least, static_cast<double>(*point.slack_ns));
       most = std::max(most, static_cast<double>(*point.slack_ns));
     }
-    const double floor = top + kStrip;
-    const auto y = [&](double ns) { return floor - (ns - least) / (most - least) * kStrip; };
+    const double floor = top + kPaceStrip;
+    const auto y = [&](double ns) { return floor - (ns - least) / (most - least) * kPaceStrip; };
     text(top - 6, "least slack: lab time from a frame&#39;s arrival in its process to its need",
          true);
     text(top + 8, milliseconds(most));

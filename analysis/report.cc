@@ -1,15 +1,15 @@
 #include "analysis/report.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "analysis/pace_chart.h"
+#include "analysis/svg.h"
 
 namespace mrclab::analysis {
 namespace {
 
-// Geometry of the chart in SVG user units.
-constexpr double kLeft = 70, kRight = 20, kWidth = 960, kStrip = 46, kGap = 10, kTop = 8;
+// Of the chart of the planes, in SVG user units.
+constexpr double kPlaneStrip = 46, kPlaneGap = 10, kPlaneTop = 8;
 
 std::string html(std::string_view text) {
   std::string out;
@@ -25,15 +25,9 @@ std::string html(std::string_view text) {
   return out;
 }
 
-std::string fixed(double value, int digits = 1) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 std::string gbps(double bps) { return fixed(bps * 1e-9, 1) + " Gb/s"; }
 
-std::string after(const std::optional<FabricTime>& t, const char* zero) {
+std::string html_after(const std::optional<FabricTime>& t, const char* zero) {
   if (!t) return "&ndash;";
   return *t == FabricTime::zero() ? zero : to_string(*t);
 }
@@ -58,19 +52,20 @@ class Chart {
   std::string draw() {
     const size_t planes = m_.planes.bytes.size();
     scale();
-    const double bottom = kTop + static_cast<double>(planes) * (kStrip + kGap);
-    out_ = "<svg viewBox=\"0 0 " + fixed(kWidth, 0) + " " + fixed(bottom + 34, 0) +
+    const double bottom = kPlaneTop + static_cast<double>(planes) * (kPlaneStrip + kPlaneGap);
+    out_ = "<svg viewBox=\"0 0 " + fixed(kChartWidth, 0) + " " + fixed(bottom + 34, 0) +
            "\" role=\"img\" aria-label=\"Goodput of each plane over fabric time\">\n";
-    shade(bottom - kGap);
+    shade(bottom - kPlaneGap);
     for (size_t plane = 0; plane < planes; ++plane) strip(plane);
-    axis(bottom - kGap);
+    axis(bottom - kPlaneGap);
     return out_ + "</svg>\n";
   }
 
  private:
   double x(FabricTime t) const {
     const double end = std::max(m_.end.us(), 1e-6);
-    return kLeft + std::clamp(t.us() / end, 0.0, 1.0) * (kWidth - kLeft - kRight);
+    return kChartLeft +
+           std::clamp(t.us() / end, 0.0, 1.0) * (kChartWidth - kChartLeft - kChartRight);
   }
 
   /// Strips share one scale, up to the highest bin of any plane, so that low load is seen too.
@@ -97,7 +92,7 @@ class Chart {
       for (const Impairment& i : fault.impairments) {
         if (++drawn > kMaxOutages) return;
         const uint32_t plane = topology_.port(topology_.wire(i.wire).from).plane;
-        const double top = kTop + plane * (kStrip + kGap);
+        const double top = kPlaneTop + plane * (kPlaneStrip + kPlaneGap);
         outage(i, top, topology_.wire_name(i.wire));
       }
     }
@@ -107,19 +102,20 @@ class Chart {
                  const std::string& title) {
     const double left = x(from), width = std::max(x(until) - left, 1.5);
     out_ += std::string("<rect class=\"") + kind + "\" x=\"" + fixed(left) + "\" y=\"" +
-            fixed(kTop) + "\" width=\"" + fixed(width) + "\" height=\"" + fixed(bottom - kTop) +
-            "\"><title>" + html(title) + "</title></rect>\n";
+            fixed(kPlaneTop) + "\" width=\"" + fixed(width) + "\" height=\"" +
+            fixed(bottom - kPlaneTop) + "\"><title>" + html(title) + "</title></rect>\n";
   }
 
   void outage(const Impairment& i, double top, const std::string& title) {
     const double left = x(i.from), width = std::max(x(std::min(i.until, m_.end)) - left, 1.5);
     out_ += "<rect class=\"outage\" x=\"" + fixed(left) + "\" y=\"" + fixed(top) + "\" width=\"" +
-            fixed(width) + "\" height=\"" + fixed(kStrip) + "\"><title>" + html(title) +
+            fixed(width) + "\" height=\"" + fixed(kPlaneStrip) + "\"><title>" + html(title) +
             "</title></rect>\n";
   }
 
   void strip(size_t plane) {
-    const double top = kTop + static_cast<double>(plane) * (kStrip + kGap), floor = top + kStrip;
+    const double top = kPlaneTop + static_cast<double>(plane) * (kPlaneStrip + kPlaneGap),
+                 floor = top + kPlaneStrip;
     const auto& bins = m_.planes.bytes[plane];
     const double limit = top_bps_;
     std::string line = "M" + fixed(x(FabricTime::zero())) + " " + fixed(floor);
@@ -127,21 +123,22 @@ class Chart {
     for (size_t i = 0; i < bins.size(); ++i) {
       const double bps = static_cast<double>(bins[i]) * per_bin();
       sum += bps;
-      const double height = limit > 0 ? std::min(bps / limit, 1.0) * kStrip : 0;
+      const double height = limit > 0 ? std::min(bps / limit, 1.0) * kPlaneStrip : 0;
       const FabricTime from = m_.planes.bin * static_cast<int64_t>(i);
       line +=
           "L" + fixed(x(from)) + " " + fixed(floor - height) + "H" + fixed(x(from + m_.planes.bin));
     }
     line += "V" + fixed(floor) + "Z";
-    out_ +=
-        "<text class=\"label\" x=\"" + fixed(kLeft - 8) + "\" y=\"" + fixed(top + kStrip / 2 + 4) +
-        "\" text-anchor=\"end\">plane " + std::to_string(plane) +
-        "</text>\n<line class=\"grid\" x1=\"" + fixed(kLeft) + "\" x2=\"" + fixed(kWidth - kRight) +
-        "\" y1=\"" + fixed(top) + "\" y2=\"" + fixed(top) + "\"/>\n<path class=\"goodput\" d=\"" +
-        line + "\"><title>plane " + std::to_string(plane) + ": mean " +
-        gbps(bins.empty() ? 0 : sum / static_cast<double>(bins.size())) + "; full height " +
-        gbps(limit) + "</title></path>\n<line class=\"base\" x1=\"" + fixed(kLeft) + "\" x2=\"" +
-        fixed(kWidth - kRight) + "\" y1=\"" + fixed(floor) + "\" y2=\"" + fixed(floor) + "\"/>\n";
+    out_ += "<text class=\"label\" x=\"" + fixed(kChartLeft - 8) + "\" y=\"" +
+            fixed(top + kPlaneStrip / 2 + 4) + "\" text-anchor=\"end\">plane " +
+            std::to_string(plane) + "</text>\n<line class=\"grid\" x1=\"" + fixed(kChartLeft) +
+            "\" x2=\"" + fixed(kChartWidth - kChartRight) + "\" y1=\"" + fixed(top) + "\" y2=\"" +
+            fixed(top) + "\"/>\n<path class=\"goodput\" d=\"" + line + "\"><title>plane " +
+            std::to_string(plane) + ": mean " +
+            gbps(bins.empty() ? 0 : sum / static_cast<double>(bins.size())) + "; full height " +
+            gbps(limit) + "</title></path>\n<line class=\"base\" x1=\"" + fixed(kChartLeft) +
+            "\" x2=\"" + fixed(kChartWidth - kChartRight) + "\" y1=\"" + fixed(floor) + "\" y2=\"" +
+            fixed(floor) + "\"/>\n";
   }
 
   void axis(double bottom) {
@@ -149,14 +146,14 @@ class Chart {
     if (span <= 0) return;
     const double step = tick_step(span);
     for (int i = 0; i <= 10 && i * step <= span * 1.0001; ++i) {
-      const double at = kLeft + i * step / span * (kWidth - kLeft - kRight);
+      const double at = kChartLeft + i * step / span * (kChartWidth - kChartLeft - kChartRight);
       out_ += "<line class=\"base\" x1=\"" + fixed(at) + "\" x2=\"" + fixed(at) + "\" y1=\"" +
               fixed(bottom) + "\" y2=\"" + fixed(bottom + 5) + "\"/><text class=\"tick\" x=\"" +
               fixed(at) + "\" y=\"" + fixed(bottom + 19) + "\" text-anchor=\"middle\">" +
               fixed(i * step, step < 1 ? 1 : 0) + "</text>\n";
     }
-    out_ += "<text class=\"tick\" x=\"" + fixed(kWidth - kRight) + "\" y=\"" + fixed(bottom + 34) +
-            "\" text-anchor=\"end\">fabric time, &#181;s</text>\n";
+    out_ += "<text class=\"tick\" x=\"" + fixed(kChartWidth - kChartRight) + "\" y=\"" +
+            fixed(bottom + 34) + "\" text-anchor=\"end\">fabric time, &#181;s</text>\n";
   }
 
   const Measurements& m_;
@@ -234,8 +231,9 @@ std::string faults_section(const Verdict& verdict) {
     out += "<tr><td>" + html(fault.fault);
     if (!fault.note.empty()) out += "<div class=note>" + html(fault.note) + "</div>";
     out += "<td class=n>" + to_string(fault.at) + "<td class=n>" +
-           after(fault.detected, "at once") + "<td class=n>" + after(fault.recovered, "no dip") +
-           "<td class=n>" + (fault.healed ? or_dash(fault.healed_at) : "no") + "</tr>\n";
+           html_after(fault.detected, "at once") + "<td class=n>" +
+           html_after(fault.recovered, "no dip") + "<td class=n>" +
+           (fault.healed ? or_dash(fault.healed_at) : "no") + "</tr>\n";
   }
   return out + "</table></section>\n";
 }
