@@ -10,8 +10,6 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint32_t kNone = Attempt::kNone;
-
 bool wholly_inside(uint64_t va, uint64_t size, uint64_t of_va, uint64_t of_size) {
   return va >= of_va && size <= of_size && va - of_va <= of_size - size;
 }
@@ -24,7 +22,7 @@ void check_messages(const PacketHistory& history, uint32_t flow, Tell&& tell) {
   uint64_t begin = 0;
   bool begin_known = false;
   for (const uint32_t number : history.in_order(flow)) {
-    if (number == kNone || history.packets()[number].placement == kNone) {
+    if (number == Attempt::kNone || history.packets()[number].placement == Attempt::kNone) {
       before = nullptr;
       begin_known = false;
       continue;
@@ -53,9 +51,9 @@ void check_messages(const PacketHistory& history, uint32_t flow, Tell&& tell) {
 uint64_t whole_messages(const PacketHistory& history, uint32_t flow) {
   uint64_t whole = 0;
   for (const uint32_t number : history.in_order(flow)) {
-    if (number == kNone) break;
+    if (number == Attempt::kNone) break;
     const Packet& packet = history.packets()[number];
-    if (packet.delivered == FabricTime::never() || packet.placement == kNone) break;
+    if (packet.delivered == FabricTime::never() || packet.placement == Attempt::kNone) break;
     whole += history.placement(packet).last ? 1 : 0;
   }
   return whole;
@@ -170,7 +168,8 @@ CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
   std::map<std::pair<uint32_t, uint32_t>, MemoryRegion> regions;  // by host and rkey
   for (const MemoryRegion& region : in_.regions) regions[{region.host, region.rkey}] = region;
   for (const Packet& packet : history.packets()) {
-    if (regions.empty() || packet.delivered == FabricTime::never() || packet.placement == kNone) {
+    if (regions.empty() || packet.delivered == FabricTime::never() ||
+        packet.placement == Attempt::kNone) {
       continue;
     }
     const Placement& p = history.placement(packet);

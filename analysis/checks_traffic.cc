@@ -9,8 +9,8 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr size_t kMaxSamples = 1u << 20;  // intervals that one check looks at
 __extension__ using Wide = unsigned __int128;
+constexpr size_t kMaxSamples = 1u << 20;  // intervals that one check looks at
 
 double gbps(BitRate rate) { return static_cast<double>(rate.bps) * 1e-9; }
 double percent(BitRate rate, BitRate of) {

@@ -20,9 +20,9 @@ uint64_t count_of(const StreamsByName& streams, const std::string& name) {
 }
 
 const std::vector<CompactRecord>& records_of(const KeptRecords& run, const std::string& name) {
-  static const std::vector<CompactRecord> kNone;
+  static const std::vector<CompactRecord> kNoRecords;
   const auto found = run.streams.find(name);
-  return found == run.streams.end() ? kNone : found->second;
+  return found == run.streams.end() ? kNoRecords : found->second;
 }
 
 /// Fills in where the records part, if they reach that far.

@@ -9,6 +9,8 @@
 namespace mrclab::analysis {
 namespace {
 
+__extension__ using Wide = unsigned __int128;
+
 constexpr int64_t kStepsPerRtt = 20;  // how finely the 20-RTT window slides
 constexpr int64_t kMaxSteps = 1 << 16;
 constexpr int64_t kMaxBins = 400;
@@ -52,7 +54,6 @@ Bytes GoodputMeter::bytes_between(FabricTime from, FabricTime until) const {
 
 BitRate GoodputMeter::rate_between(FabricTime from, FabricTime until) const {
   if (from >= until) return {};
-  __extension__ using Wide = unsigned __int128;
   const Wide bits = Wide{bytes_between(from, until).value} * 8;
   return {static_cast<uint64_t>(bits * 1'000'000'000'000u /
                                 static_cast<uint64_t>((until - from).ps()))};
@@ -136,7 +137,6 @@ bool WireMatcher::reachable(uint32_t source, uint32_t destination) const {
 }
 
 BitRate share_of(BitRate rate, Probability share) {
-  __extension__ using Wide = unsigned __int128;
   return {static_cast<uint64_t>(Wide{rate.bps} * share.ppb / Probability::kOne)};
 }
 

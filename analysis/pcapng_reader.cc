@@ -185,16 +185,17 @@ std::optional<FabricTime> PcapngReader::to_fabric_time(const CaptureInterface& i
                                                        uint64_t units) {
   const uint64_t per_second = interface.units_per_second;
   if (per_second == 0) return std::nullopt;
-  __extension__ using Wide = __int128;
-  Wide seconds = Wide{units / per_second} + interface.offset_seconds;
-  learn_base(static_cast<int64_t>(std::clamp<Wide>(seconds, std::numeric_limits<int64_t>::min(),
-                                                   std::numeric_limits<int64_t>::max())));
+  __extension__ using SignedWide = __int128;
+  SignedWide seconds = SignedWide{units / per_second} + interface.offset_seconds;
+  learn_base(static_cast<int64_t>(std::clamp<SignedWide>(
+      seconds, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())));
   seconds -= base_seconds();
   const uint64_t rest = units % per_second;
   const bool whole = kPsPerSecond % per_second == 0;  // spares a 128-bit division per packet
-  const Wide ps = seconds * kPsPerSecond + (whole ? Wide{rest * (kPsPerSecond / per_second)}
-                                                  : Wide{rest} * kPsPerSecond / per_second);
-  if (ps < 0 || ps >= Wide{FabricTime::never().ps()}) return std::nullopt;
+  const SignedWide ps =
+      seconds * kPsPerSecond + (whole ? SignedWide{rest * (kPsPerSecond / per_second)}
+                                      : SignedWide{rest} * kPsPerSecond / per_second);
+  if (ps < 0 || ps >= SignedWide{FabricTime::never().ps()}) return std::nullopt;
   return FabricTime::from_ps(static_cast<int64_t>(ps));
 }
 

@@ -9,7 +9,7 @@
 namespace mrclab {
 namespace {
 
-constexpr std::array<uint8_t, 8> kMagic{'m', 'r', 'c', 'h', 'i', 's', 't', '\n'};
+constexpr std::array<uint8_t, 8> kHistoryMagic{'m', 'r', 'c', 'h', 'i', 's', 't', '\n'};
 
 /// Where the digest's record holds the fields that are kept (fabric/history.h).
 constexpr size_t kEvent = 8, kCause = 9, kQueue = 10, kTrafficClass = 11, kWireLength = 12;
@@ -84,7 +84,7 @@ std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactReco
 
 std::array<uint8_t, kHistoryHeaderBytes> header_bytes(const HistoryFileHeader& header) {
   std::array<uint8_t, kHistoryHeaderBytes> out{};
-  std::copy(kMagic.begin(), kMagic.end(), out.begin());
+  std::copy(kHistoryMagic.begin(), kHistoryMagic.end(), out.begin());
   store_be<uint32_t>(&out[8], kHistoryFileVersion);
   store_be<uint32_t>(&out[12], kCompactRecordBytes);
   store_be<uint32_t>(&out[16], header.streams);
@@ -96,7 +96,7 @@ std::array<uint8_t, kHistoryHeaderBytes> header_bytes(const HistoryFileHeader& h
 
 std::optional<HistoryFileHeader> parse_history_header(
     std::span<const uint8_t, kHistoryHeaderBytes> bytes, std::string& problem) {
-  if (!std::equal(kMagic.begin(), kMagic.end(), bytes.begin())) {
+  if (!std::equal(kHistoryMagic.begin(), kHistoryMagic.end(), bytes.begin())) {
     problem = "this is no file of history records";
     return std::nullopt;
   }

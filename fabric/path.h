@@ -18,6 +18,7 @@
 namespace mrclab {
 
 inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 + F3216
+inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
 
 /// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths.

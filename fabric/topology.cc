@@ -205,6 +205,13 @@ NicProfile cx8_profile(uint32_t compress) {
   return nic;
 }
 
+std::string to_string(const MacAddress& mac) {
+  std::array<char, 18> text{};
+  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                mac[3], mac[4], mac[5]);
+  return text.data();
+}
+
 MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port) {
   // 02:6<role>, then a host's index (24 bits) and port, or a switch's plane, the high bits of port
   // and index (4 and 4), the low byte of each.

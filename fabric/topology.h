@@ -191,6 +191,7 @@ struct RegularPlanes {
 /// Locally administered, from the place of a port, `role` and the numbers as in NodeSite: one of its
 /// own for each of 2^24 hosts with 256 ports, and of 256 x 4,096 switches with 4,096 ports.
 MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port);
+std::string to_string(const MacAddress& mac);  ///< "02:00:00:00:00:01"
 
 /// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
 /// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws

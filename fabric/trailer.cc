@@ -12,7 +12,7 @@
 namespace mrclab {
 namespace {
 
-constexpr uint32_t kMagic = 0x4D52'4354;  // "MRCT"
+constexpr uint32_t kTrailerMagic = 0x4D52'4354;  // "MRCT"
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kFlagVoid = 1;
 constexpr size_t kCrcOffset = kTrailerBytes - 4;
@@ -40,7 +40,7 @@ uint16_t ethertype_of(std::span<const uint8_t> frame) { return load_be<uint16_t>
 
 void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes> out) {
   uint8_t* p = out.data();
-  store_be<uint32_t>(p, kMagic);
+  store_be<uint32_t>(p, kTrailerMagic);
   p[4] = kVersion;
   p[5] = trailer.lost == DropCause::kNone ? 0 : kFlagVoid;
   p[6] = static_cast<uint8_t>(trailer.lost);
@@ -60,7 +60,7 @@ void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes>
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes) {
   if (bytes.size() < kTrailerBytes) return std::nullopt;
   const uint8_t* p = bytes.data();
-  if (load_be<uint32_t>(p) != kMagic || p[4] != kVersion) return std::nullopt;
+  if (load_be<uint32_t>(p) != kTrailerMagic || p[4] != kVersion) return std::nullopt;
   if (load_be<uint32_t>(p + kCrcOffset) != crc_of(p)) return std::nullopt;
   if (name_of(static_cast<DropCause>(p[6])) == "unknown") return std::nullopt;
   if (p[5] != (p[6] == 0 ? 0 : kFlagVoid) || p[7] != 0 || load_be<uint32_t>(p + 56) != 0) {

@@ -39,6 +39,8 @@ class FabricTime {
   int64_t ps_ = 0;
 };
 
+inline constexpr FabricTime kPicosecond = FabricTime::from_ps(1);  ///< the least that there is
+
 /// "12.345us", with the largest unit that keeps the number readable; "never" for never().
 std::string to_string(FabricTime t);
 

@@ -12,28 +12,14 @@
 #include <sstream>
 
 namespace mrclab {
-namespace {
 
-constexpr size_t kMaxFileBytes = 1u << 20;
-constexpr size_t kMaxDepth = 32;
-constexpr size_t kMaxNodes = 1u << 17;
-constexpr size_t kMaxKeys = 1024;  // of one map
+// Has a name because YamlValue::Impl has external linkage.
+namespace yaml_tree {
 
 struct Position {
   int line = 1;
   int column = 1;
 };
-
-Position position_of(const YAML::Mark& mark) {
-  if (mark.is_null()) return {};
-  return {mark.line + 1, mark.column + 1};
-}
-
-[[noreturn]] void fail_at(const std::string& file, Position at, const std::string& found,
-                          const std::string& expected) {
-  throw InputError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
-                   ": found " + found + ": expected " + expected);
-}
 
 struct Key {
   std::string text;
@@ -48,6 +34,30 @@ struct Tree {
   std::vector<Key> keys;       // kMap, in file order
   std::vector<Tree> children;  // of a list, or the values of keys
 };
+
+}  // namespace yaml_tree
+
+namespace {
+
+using yaml_tree::Key;
+using yaml_tree::Position;
+using yaml_tree::Tree;
+
+constexpr size_t kMaxFileBytes = 1u << 20;
+constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxNodes = 1u << 17;
+constexpr size_t kMaxKeys = 1024;  // of one map
+
+Position position_of(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1};
+}
+
+[[noreturn]] void fail_at(const std::string& file, Position at, const std::string& found,
+                          const std::string& expected) {
+  throw InputError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                   ": found " + found + ": expected " + expected);
+}
 
 /// Builds the tree from the parser's events. yaml-cpp's own node type would follow aliases, keep
 /// duplicate keys and lose the position of keys; here each of them is an error where it stands.

@@ -7,13 +7,13 @@
 #include <map>
 
 #include "fabric/yaml.h"
+#include "lab/scenario.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
 
 constexpr size_t kReportMax = size_t{4} << 30;
-constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a scenario file can say
 
 analysis::Result result_called(const std::string& word) {
   for (const auto result :

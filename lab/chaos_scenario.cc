@@ -44,7 +44,7 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   return expect;
 }
 
-FabricTime whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }
+FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }
 
 }  // namespace
 
@@ -76,9 +76,10 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
 
   faults::Draws draws(seed, 0);
   const FabricTime rtt = scenario.topology.base_rtt;
-  const FabricTime from = whole_us(rtt * kSteadyRtts);
-  const FabricTime healed = from + whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
-  scenario.end = healed + whole_us(rtt * kLivenessRtts);
+  const FabricTime from = next_whole_us(rtt * kSteadyRtts);
+  const FabricTime healed =
+      from + next_whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
+  scenario.end = healed + next_whole_us(rtt * kLivenessRtts);
   scenario.until.reset();
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;

@@ -11,7 +11,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr size_t kWidth = 80;
 constexpr size_t kSeedsShown = 8;
 
 size_t count(const ChaosReport& report, analysis::Result result) {
@@ -21,13 +20,13 @@ size_t count(const ChaosReport& report, analysis::Result result) {
 }
 
 /// "key         one, two, three", wrapped with the words below each other.
-std::string wrapped(const std::string& key, const std::vector<std::string>& words) {
+std::string listed(const std::string& key, const std::vector<std::string>& words) {
   constexpr size_t kIndent = 12;
   std::string text = key + std::string(kIndent - key.size(), ' ');
   size_t column = kIndent;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string word = words[i] + (i + 1 < words.size() ? "," : "");
-    if (column > kIndent && column + 1 + word.size() > kWidth) {
+    if (column > kIndent && column + 1 + word.size() > kTerminalColumns) {
       text += "\n" + std::string(kIndent, ' ');
       column = kIndent;
     } else if (column > kIndent) {
@@ -49,7 +48,7 @@ std::string seeds_text(const char* what, const std::vector<uint64_t>& seeds) {
   if (seeds.size() > kSeedsShown) {
     words.push_back(fmt::format("and {} more", seeds.size() - kSeedsShown));
   }
-  return wrapped(what, words);
+  return listed(what, words);
 }
 
 }  // namespace
@@ -70,7 +69,8 @@ std::string chaos_line(const ChaosReport& report, const SeedResult& result, std:
   std::string text = fmt::format("{}  {:<6} {:<16} mrclab chaos {} --seeds {}{}\n", word,
                                  result.seed, result.check, report.base, result.seed, world);
   if (!result.note.empty()) {
-    text += "      " + paint(result.note.substr(0, kWidth - 6), Colour::kDim, stream) + "\n";
+    text +=
+        "      " + paint(result.note.substr(0, kTerminalColumns - 6), Colour::kDim, stream) + "\n";
   }
   return text;
 }
@@ -95,8 +95,8 @@ std::string chaos_summary(const ChaosReport& report, std::optional<double> secon
                       report.results.size() - survivable);
   std::vector<std::string> kinds;
   for (const auto& [kind, times] : drawn) kinds.push_back(fmt::format("{} {}", kind, times));
-  text += wrapped("faults", {fmt::format("{} of {} kinds", faults, drawn.size())});
-  if (!kinds.empty()) text += wrapped("", kinds);
+  text += listed("faults", {fmt::format("{} of {} kinds", faults, drawn.size())});
+  if (!kinds.empty()) text += listed("", kinds);
   text += fmt::format("packets     {} delivered\n", packets);
   return text;
 }

@@ -20,6 +20,7 @@
 #include "lab/resident.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
+#include "lab/stopwatch.h"
 #include "lab/terminal.h"
 #include "netio/file_descriptor.h"
 #include "netio/rpc.h"
@@ -28,10 +29,6 @@ namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// "octet" from topologies/fabrics/octet.yaml, with what a lab name cannot hold replaced.
 std::string default_lab_name(const std::string& fabric) {

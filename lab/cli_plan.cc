@@ -98,14 +98,14 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
   } else if (!options.json) {
     fmt::print("{}", addresses_table(rows));
   } else {
-    nlohmann::ordered_json json{{"node", node}, {"addresses", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json answer{{"node", node}, {"addresses", nlohmann::ordered_json::array()}};
     for (const AddressRow& row : rows) {
-      json["addresses"].push_back({{"port", row.port},
-                                   {"prefix", prefix_text(row)},
-                                   {"action", name_of(row.action)},
-                                   {"to", row.to}});
+      answer["addresses"].push_back({{"port", row.port},
+                                     {"prefix", prefix_text(row)},
+                                     {"action", name_of(row.action)},
+                                     {"to", row.to}});
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", answer.dump(2));
   }
 }
 

@@ -19,7 +19,7 @@ struct TransportOptions {
 };
 
 /// Breaks `text` into lines of at most `width` columns, the second and later ones indented.
-std::string wrapped(std::string_view text, size_t width, size_t indent) {
+std::string hanging(std::string_view text, size_t width, size_t indent) {
   std::string result;
   while (text.size() > width) {
     const size_t space = text.rfind(' ', width);
@@ -50,7 +50,7 @@ int transport_command(const TransportOptions& options) {
                      {"about", option.about}});
     } else {
       fmt::print("{:<22} {:<12} {:<12}\n    {}\n", option.name, in_lab, in_production,
-                 wrapped(option.about, 74, 4));
+                 hanging(option.about, 74, 4));
     }
   }
   if (options.json) fmt::print("{}\n", all.dump(2));

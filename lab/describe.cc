@@ -11,13 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string mac_text(const MacAddress& mac) {
-  std::array<char, 18> text{};
-  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-                mac[3], mac[4], mac[5]);
-  return text.data();
-}
-
 std::string_view role_text(NodeRole role) {
   switch (role) {
     case NodeRole::kHost: return "host";
@@ -44,7 +37,7 @@ json describe_node(const Topology& topology, std::string_view lab, const NodeSit
   }
   for (const Port& port : site.ports) {
     node["ports"].push_back({{"name", port.name},
-                             {"mac", mac_text(port.mac)},
+                             {"mac", to_string(port.mac)},
                              {"peer", topology.port_name(port.peer)}});
   }
   return node;

@@ -13,8 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kGrace{500};  // between SIGTERM and SIGKILL at the run's end
-
 std::pair<std::string, std::string> split_variable(const std::string& text) {
   const size_t equals = text.find('=');
   return {text.substr(0, equals), text.substr(equals + 1)};
@@ -115,7 +113,7 @@ void ExecPrograms::step(FabricTime now) {
 
 void ExecPrograms::end_all() {
   for (const auto& program : programs_) {
-    if (program && program->step()) program->end(kGrace);
+    if (program && program->step()) program->end(UserProgram::kGrace);
   }
 }
 

@@ -6,13 +6,12 @@
 #include "fabric/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/clock_text.h"
+#include "lab/terminal.h"
 
 namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
-
-constexpr size_t kColumns = 80;
 
 /// Breaks at spaces; what follows the first line is indented.
 std::string wrapped(const std::string& text, size_t indent) {
@@ -24,7 +23,7 @@ std::string wrapped(const std::string& text, size_t indent) {
   for (size_t at = 0; at < text.size();) {
     const size_t space = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, space - at);
-    if (line.size() > indent && line.size() + 1 + word.size() > kColumns) end_line();
+    if (line.size() > indent && line.size() + 1 + word.size() > kTerminalColumns) end_line();
     line += (line.empty() || line.back() == ' ' ? "" : " ") + word;
     if (word.empty()) line += ' ';
     at = space + 1;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/incident_import.h"
+#include "lab/terminal.h"
 
 namespace mrclab::lab {
 namespace {
@@ -105,7 +106,7 @@ std::vector<std::string> oddities(const ImportedIncident& in) {
 }
 
 /// Words of a text in lines of at most `columns`, each behind `indent`.
-std::string wrapped(const std::string& text, const std::string& indent, size_t columns) {
+std::string indented(const std::string& text, const std::string& indent, size_t columns) {
   std::string result, line;
   size_t at = 0;
   while (at < text.size()) {
@@ -169,7 +170,7 @@ std::string about(const ImportedIncident& in, const Topology& topology, const Im
 
 std::string to_yaml(const ImportedIncident& in, const Topology& topology, const ImportText& text) {
   std::string yaml = "name: " + text.name + "\nabout: >-\n";
-  yaml += wrapped(about(in, topology, text), "  ", 100);
+  yaml += indented(about(in, topology, text), "  ", 100);
   yaml +=
       fmt::format("fabric: {}\nseed: 1\nworkload:\n  - {}\nfaults:\n", text.fabric, text.workload);
   for (const ImportedOutage& outage : in.outages) yaml += fault_line(outage, topology);
@@ -177,12 +178,11 @@ std::string to_yaml(const ImportedIncident& in, const Topology& topology, const 
 }
 
 std::string summary(const ImportedIncident& in, const Topology& topology) {
-  constexpr size_t kColumns = 80;
   const FabricTime rtt = topology.base_rtt;
-  std::string text = wrapped(events_sentence(in), "", kColumns);
-  text += wrapped(compression_sentence(in, rtt), "", kColumns);
+  std::string text = indented(events_sentence(in), "", kTerminalColumns);
+  text += indented(compression_sentence(in, rtt), "", kTerminalColumns);
   text += fmt::format("The scenario ends at {}.\n", to_string(in.end));
-  for (const std::string& line : oddities(in)) text += wrapped(line, "  ", kColumns);
+  for (const std::string& line : oddities(in)) text += indented(line, "  ", kTerminalColumns);
   if (!in.unknown.empty()) {
     text += fmt::format("  {} ports that the map lacks are left out:\n", in.unknown.size());
     size_t shown = 0;
@@ -197,12 +197,12 @@ std::string summary(const ImportedIncident& in, const Topology& topology) {
   if (too_short(in, rtt)) {
     const double factor = static_cast<double>(in.compress) * rtts(in.shortest, rtt) /
                           static_cast<double>(kShortestOutageRtts);
-    text += wrapped(
+    text += indented(
         fmt::format("The shortest outage is shorter than {} RTT: senders may not notice "
                     "it. With --compress {} they do; --quiet 200us cuts out what that "
                     "adds while nothing is broken.",
                     kShortestOutageRtts, std::max<uint64_t>(1, static_cast<uint64_t>(factor))),
-        "", kColumns);
+        "", kTerminalColumns);
   }
   return text;
 }

@@ -16,7 +16,6 @@ using netio::ClockPage;
 using netio::LabTime;
 using nlohmann::json;
 
-constexpr FabricTime kPicosecond = FabricTime::from_ps(1);
 /// Nobody has committed anything, not even what happens at 0.
 constexpr FabricTime kBeforeTheStart = FabricTime::from_ps(-1);
 /// While stepping the clock stands this far ahead of the limit: moving it takes effect only

@@ -122,7 +122,7 @@ std::optional<ReadLogTime> read_iso(std::string_view text) {
   if (!in.skip('T')) in.expect(' ');
   read_clock(in, time);
   read_zone(in, time);
-  time.ns += date_ns(time.year, time.month, time.day);
+  if (in.ok()) time.ns += date_ns(time.year, time.month, time.day);
   return result_of(in, time);
 }
 
@@ -138,7 +138,7 @@ std::optional<ReadLogTime> read_with_month_name(std::string_view text) {
   time.day = in.number(1, 2, 1, 31);
   in.blanks();
   read_clock(in, time);
-  if (time.year != 0) time.ns += date_ns(time.year, time.month, time.day);
+  if (in.ok() && time.year != 0) time.ns += date_ns(time.year, time.month, time.day);
   return result_of(in, time);
 }
 

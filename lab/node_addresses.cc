@@ -11,9 +11,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint8_t kBlockBits = 32;
-constexpr uint8_t kUsidBits = 16;
-
 struct NodePlace {
   NodeRole role = NodeRole::kHost;
   uint32_t plane = 0;
@@ -97,11 +94,12 @@ class Rows {
     rows_.push_back({action, prefix, bits, "", "", {}, {}});
   }
   void at(AddressAction action, const End& here, Usid usid) {
-    rows_.push_back({action, carrier(usid), kBlockBits + kUsidBits, here.name, "", here.mac(), {}});
+    rows_.push_back(
+        {action, carrier(usid), kUsidBlockBits + kUsidBits, here.name, "", here.mac(), {}});
   }
   void via(const End& here, const End& there, Usid usid, uint8_t usid_bits = kUsidBits) {
     rows_.push_back({AddressAction::kVia, carrier(usid),
-                     static_cast<uint8_t>(kBlockBits + usid_bits), here.name, there.text(),
+                     static_cast<uint8_t>(kUsidBlockBits + usid_bits), here.name, there.text(),
                      here.mac(), there.mac()});
   }
 
@@ -128,7 +126,7 @@ class Rows {
   void t0(const NodePlace& place) {
     const uint32_t plane = place.plane;
     own(AddressAction::kEnd, carrier(o_.usids.make(UsidRole::kT0, plane, place.index)),
-        kBlockBits + kUsidBits);
+        kUsidBlockBits + kUsidBits);
     for (uint32_t d = 0; d < o_.hosts_per_t0; ++d) {
       const End here = downlink(plane, place.index, d);
       const End there = nic(place.index * o_.hosts_per_t0 + d, plane);
@@ -144,7 +142,7 @@ class Rows {
   void t1(const NodePlace& place) {
     const uint32_t plane = place.plane;
     own(AddressAction::kEnd, carrier(o_.usids.make(UsidRole::kT1, plane, place.index)),
-        kBlockBits + kUsidBits);
+        kUsidBlockBits + kUsidBits);
     for (uint32_t row = 0; row < o_.t0_per_plane; ++row) {
       via(spine_port(plane, place.index, row), uplink(plane, row, place.index),
           o_.usids.make(UsidRole::kT0, plane, row));
@@ -155,10 +153,8 @@ class Rows {
   std::vector<AddressRow> rows_;
 };
 
-std::string mac_text(const MacAddress& mac) {
-  if (mac == MacAddress{}) return "";
-  return fmt::format("{:02x}", fmt::join(mac, ":"));
-}
+/// Empty for none.
+std::string mac_text(const MacAddress& mac) { return mac == MacAddress{} ? "" : to_string(mac); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include "fabric/byte_order.h"
 #include "fabric/frame.h"
+#include "fabric/headers.h"
 
 namespace mrclab::lab {
 namespace {
@@ -9,14 +10,11 @@ namespace {
 using netio::Ipv6Prefix;
 using netio::Route;
 
-constexpr uint8_t kBlockBits = 32;
-constexpr uint8_t kUsidBits = 16;
-constexpr size_t kEthernetBytes = 14;
 /// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
 constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
 
 Ipv6Prefix block_prefix() {
-  Ipv6Prefix prefix{{}, kBlockBits};
+  Ipv6Prefix prefix{{}, kUsidBlockBits};
   store_be<uint32_t>(prefix.address.data(), kUsidBlock);
   return prefix;
 }
@@ -24,7 +22,7 @@ Ipv6Prefix block_prefix() {
 Ipv6Prefix usid_prefix(Usid usid, uint8_t bits = kUsidBits) {
   Ipv6Prefix prefix = block_prefix();
   store_be<uint16_t>(prefix.address.data() + 4, usid.value);
-  prefix.length = static_cast<uint8_t>(kBlockBits + bits);
+  prefix.length = static_cast<uint8_t>(kUsidBlockBits + bits);
   return prefix;
 }
 
@@ -113,7 +111,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   plan.fixed_routes = {
       blackhole_block(),
       route_with(kStubInterface, usid_prefix(topology.usids.make(role, site.plane, site.index)),
-                 netio::EndNextCsid{kBlockBits, kUsidBits})};
+                 netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     for (const Usid usid : usids_behind(topology, site, site.ports[p])) {

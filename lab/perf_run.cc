@@ -10,6 +10,7 @@
 #include "lab/interrupt.h"
 #include "lab/sim_world.h"
 #include "lab/terminal.h"
+#include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 #include "switchd/switch_node.h"
 
@@ -95,10 +96,6 @@ endpoint::WorkReport work_from(const nlohmann::json& value) {
                               FabricTime::from_ps(sample.at(1).get<int64_t>())});
   }
   return report;
-}
-
-uint64_t counter(const nlohmann::json& counters, const char* name) {
-  return counters.value(name, uint64_t{0});
 }
 
 /// What the daemons said of their hosts, in the order of the hosts.

@@ -11,7 +11,6 @@ namespace {
 
 /// Ethernet's header, frame check, preamble and gap, of a frame of any size.
 constexpr uint64_t kFraming = 14 + 4 + 20;
-constexpr FabricTime kPicosecond = FabricTime::from_ps(1);
 
 /// When what had started at `off` at the latest has been taken in or is off the wire.
 FabricTime settled_on(const Topology& topology, WireId id, FabricTime off,

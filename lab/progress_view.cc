@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lab/terminal.h"
+
 namespace mrclab::lab {
 namespace {
 
-constexpr size_t kWidth = 80;
 constexpr size_t kBar = 30;
 /// Rates are means over at least this much fabric time: shorter and a few packets decide.
 constexpr FabricTime kRateWindow = FabricTime::from_us(10);
@@ -66,7 +67,7 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   }
   lines.push_back(fmt::format("goodput  {:>60.2f} Tb/s", total / 1000));
   lines.push_back("");
-  lines.push_back("links down     " + join(sample.links_down, kWidth - 15));
+  lines.push_back("links down     " + join(sample.links_down, kTerminalColumns - 15));
   lines.push_back(
       fmt::format("EVs            {} lost, {} regained", sample.evs_lost, sample.evs_regained));
   lines.push_back(fmt::format("packets        {} retransmitted, {} trimmed, {} late",

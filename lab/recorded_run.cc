@@ -27,14 +27,14 @@ std::string text_of(const fs::path& file, size_t limit) {
 void read_verdict(RecordedRun& run) {
   const fs::path file = run.folder / "verdict.json";
   try {
-    const auto json = nlohmann::json::parse(text_of(file, kVerdictMax));
-    json.at("world").get_to(run.world);
-    json.at("version").get_to(run.version);
-    const auto& timing = json.at("timing");
+    const auto verdict = nlohmann::json::parse(text_of(file, kVerdictMax));
+    verdict.at("world").get_to(run.world);
+    verdict.at("version").get_to(run.version);
+    const auto& timing = verdict.at("timing");
     run.wall = timing.at("mode").get<std::string>() == "wall";
     timing.at("faithful").get_to(run.faithful);
     timing.at("reasons").get_to(run.reasons);
-    json.at("metrics").at("history_sha256").get_to(run.history_sha256);
+    verdict.at("metrics").at("history_sha256").get_to(run.history_sha256);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());
   }

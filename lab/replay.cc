@@ -15,12 +15,13 @@ namespace {
 constexpr size_t kContext = 4;  // records before the first difference
 
 void print_json(const RecordedRun& first, const RunResult& again, bool same) {
-  const nlohmann::ordered_json json{{"run", first.folder.string()},
-                                    {"again", again.folder.path.string()},
-                                    {"same", same},
-                                    {"history_sha256", first.history_sha256},
-                                    {"history_sha256_again", again.verdict.metrics.history_sha256}};
-  fmt::print("{}\n", json.dump(1));
+  const nlohmann::ordered_json answer{
+      {"run", first.folder.string()},
+      {"again", again.folder.path.string()},
+      {"same", same},
+      {"history_sha256", first.history_sha256},
+      {"history_sha256_again", again.verdict.metrics.history_sha256}};
+  fmt::print("{}\n", answer.dump(1));
 }
 
 void print_text(const RecordedRun& first, const RunResult& again, bool same) {

@@ -7,14 +7,14 @@
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "lab/run_diff.h"
+#include "lab/terminal.h"
 
 namespace mrclab::lab {
 namespace {
 
 using analysis::StreamDifference;
-using Json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-constexpr size_t kWidth = 80;
 constexpr size_t kStreamsShown = 10;
 constexpr size_t kStreamsInJson = 1000;
 
@@ -96,7 +96,7 @@ std::string paragraph(const std::string& text, size_t indent) {
   for (size_t at = 0; at < text.size();) {
     const size_t space = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, space - at);
-    if (!empty && line.size() + 1 + word.size() > kWidth) {
+    if (!empty && line.size() + 1 + word.size() > kTerminalColumns) {
       out += line + "\n";
       line.assign(indent == 0 ? 0 : indent + 2, ' ');
       empty = true;
@@ -108,7 +108,7 @@ std::string paragraph(const std::string& text, size_t indent) {
   return out + line + "\n";
 }
 
-std::string rule() { return std::string(kWidth, '-') + "\n"; }
+std::string rule() { return std::string(kTerminalColumns, '-') + "\n"; }
 
 std::string faith_of(const RecordedRun& run) {
   if (run.wall) return "wall clock";
@@ -233,24 +233,24 @@ std::string not_located(const RunDiff& diff) {
   return text;
 }
 
-Json record_json(const std::optional<CompactRecord>& record) {
+ordered_json record_json(const std::optional<CompactRecord>& record) {
   if (!record) return nullptr;
-  Json json{{"t_ps", record->t.ps()}, {"event", event_word(record->event)}};
-  json["cause"] = name_of(record->cause);
-  json["queue"] = queue_text(record->queue);
-  json["dscp"] = record->traffic_class >> 2;
-  json["ecn"] = record->traffic_class & 3;
-  json["opcode"] = record->opcode == 0 ? Json(nullptr) : Json(opcode_text(*record));
-  json["qp"] = record->qpn.value;
-  json["psn"] = record->psn.value();
-  json["ev"] = record->ev.value;
-  json["path"] = path_text(*record);
-  json["wire_length"] = record->wire_length;
-  json["fingerprint"] = record->fingerprint;
-  return json;
+  ordered_json out{{"t_ps", record->t.ps()}, {"event", event_word(record->event)}};
+  out["cause"] = name_of(record->cause);
+  out["queue"] = queue_text(record->queue);
+  out["dscp"] = record->traffic_class >> 2;
+  out["ecn"] = record->traffic_class & 3;
+  out["opcode"] = record->opcode == 0 ? ordered_json(nullptr) : ordered_json(opcode_text(*record));
+  out["qp"] = record->qpn.value;
+  out["psn"] = record->psn.value();
+  out["ev"] = record->ev.value;
+  out["path"] = path_text(*record);
+  out["wire_length"] = record->wire_length;
+  out["fingerprint"] = record->fingerprint;
+  return out;
 }
 
-Json run_json(const RecordedRun& run) {
+ordered_json run_json(const RecordedRun& run) {
   return {{"folder", run.folder.string()},
           {"scenario", run.scenario.name},
           {"world", run.world},
@@ -260,15 +260,15 @@ Json run_json(const RecordedRun& run) {
           {"history_sha256", run.history_sha256}};
 }
 
-Json difference_json(const StreamDifference& difference) {
-  Json json{{"stream", difference.name},
-            {"count_a", difference.count_a},
-            {"count_b", difference.count_b}};
-  json["index"] = difference.index ? Json(*difference.index) : Json(nullptr);
-  json["t_ps"] = difference.index ? Json(difference.t.ps()) : Json(nullptr);
-  json["a"] = record_json(difference.a);
-  json["b"] = record_json(difference.b);
-  return json;
+ordered_json difference_json(const StreamDifference& difference) {
+  ordered_json out{{"stream", difference.name},
+                   {"count_a", difference.count_a},
+                   {"count_b", difference.count_b}};
+  out["index"] = difference.index ? ordered_json(*difference.index) : ordered_json(nullptr);
+  out["t_ps"] = difference.index ? ordered_json(difference.t.ps()) : ordered_json(nullptr);
+  out["a"] = record_json(difference.a);
+  out["b"] = record_json(difference.b);
+  return out;
 }
 
 }  // namespace
@@ -286,25 +286,26 @@ std::string to_text(const RunDiff& diff) {
 }
 
 nlohmann::ordered_json to_json(const RunDiff& diff) {
-  Json json{{"same", diff.same}, {"a", run_json(diff.a)}, {"b", run_json(diff.b)}};
-  json["hints"] = diff.hints;
-  if (diff.same) return json;
-  json["complete_until_ps"] =
-      diff.complete() == FabricTime::never() ? Json(nullptr) : Json(diff.complete().ps());
-  json["first"] = diff.located ? difference_json(diff.streams.front()) : Json(nullptr);
-  json["seen_later"] = record_json(diff.elsewhere);
-  json["before"] = Json::array();
+  ordered_json out{{"same", diff.same}, {"a", run_json(diff.a)}, {"b", run_json(diff.b)}};
+  out["hints"] = diff.hints;
+  if (diff.same) return out;
+  out["complete_until_ps"] = diff.complete() == FabricTime::never()
+                                 ? ordered_json(nullptr)
+                                 : ordered_json(diff.complete().ps());
+  out["first"] = diff.located ? difference_json(diff.streams.front()) : ordered_json(nullptr);
+  out["seen_later"] = record_json(diff.elsewhere);
+  out["before"] = ordered_json::array();
   for (const ContextRecord& line : diff.before) {
-    Json record = record_json(line.record);
+    ordered_json record = record_json(line.record);
     record["direction"] = line.egress ? "out" : "in";
-    json["before"].push_back(std::move(record));
+    out["before"].push_back(std::move(record));
   }
-  json["streams_differing"] = diff.streams.size();
-  json["streams"] = Json::array();
+  out["streams_differing"] = diff.streams.size();
+  out["streams"] = ordered_json::array();
   for (size_t i = 0; i < diff.streams.size() && i < kStreamsInJson; ++i) {
-    json["streams"].push_back(difference_json(diff.streams[i]));
+    out["streams"].push_back(difference_json(diff.streams[i]));
   }
-  return json;
+  return out;
 }
 
 }  // namespace mrclab::lab

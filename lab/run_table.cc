@@ -25,7 +25,7 @@ std::string cut(const std::string& text, size_t width) {
 }
 
 /// Lines of at most `width` columns, broken between words.
-std::vector<std::string> wrapped(std::string_view text, size_t width) {
+std::vector<std::string> lines_of(std::string_view text, size_t width) {
   std::vector<std::string> lines;
   while (text.size() > width) {
     const size_t space = text.rfind(' ', width);
@@ -49,9 +49,9 @@ std::string headline(const RunRow& row) {
 
 std::string check_lines(const CheckResult& check) {
   const std::vector<std::string> what =
-      wrapped((check.result == Result::kPass ? "" : capitals(check.result) + ": ") +
-                  (check.published ? check.published->figure : check.about),
-              kWhat - 2);
+      lines_of((check.result == Result::kPass ? "" : capitals(check.result) + ": ") +
+                   (check.published ? check.published->figure : check.about),
+               kWhat - 2);
   const std::string ours = check.measured ? fmt::format("{:.2f}", *check.measured) : "-";
   std::string text =
       fmt::format("  {:<{}} {:>10} {:>10}  {}", what[0], kWhat - 2, ours,

@@ -12,7 +12,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  // what a file can say
 constexpr int64_t kMaxDilation = 1'000'000;
 constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
 

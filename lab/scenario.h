@@ -25,6 +25,8 @@ namespace mrclab::lab {
 enum class TimingMode : uint8_t { kCarried, kWall };
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
+inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can say
+
 struct Scenario {
   std::string name;
   std::vector<std::string> ids;  ///< "L5", "P-2": what a shipped incident is called in its source

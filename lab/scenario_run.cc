@@ -13,6 +13,7 @@
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
 #include "lab/run_inputs.h"
+#include "lab/stopwatch.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 #include "netio/schedule_file.h"
@@ -21,10 +22,6 @@ namespace mrclab::lab {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-double seconds_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double>(SteadyClock::now() - start).count();
-}
 
 /// Lab names allow neither '-' nor '.', and are at most 32 long.
 std::string lab_name_for(const std::string& scenario) {

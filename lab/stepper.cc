@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace mrclab::lab {
-namespace {
-
-constexpr FabricTime kPicosecond = FabricTime::from_ps(1);
-
-}  // namespace
 
 void Stepper::look(const View& view) {
   if (result_ != Result::kUnderWay || view.slowest < limit_) return;

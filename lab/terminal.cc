@@ -31,8 +31,8 @@ ProgressLine::ProgressLine() : active_(wants_colour(stderr)) {}
 
 void ProgressLine::show(std::string_view text) {
   if (!active_) return;
-  constexpr int kWidth = 79;  // never wraps on a terminal of 80 columns
-  std::fprintf(stderr, "\r\033[K%.*s", std::min(kWidth, static_cast<int>(text.size())),
+  constexpr int kShown = kTerminalColumns - 1;  // never wraps
+  std::fprintf(stderr, "\r\033[K%.*s", std::min(kShown, static_cast<int>(text.size())),
                text.data());
   std::fflush(stderr);
   shown_ = true;

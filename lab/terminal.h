@@ -8,6 +8,8 @@
 
 namespace mrclab::lab {
 
+inline constexpr size_t kTerminalColumns = 80;  ///< that texts are laid out for
+
 /// A terminal that wants colour (isatty, TERM is not dumb, NO_COLOR is not set).
 bool wants_colour(std::FILE* stream);
 

@@ -16,7 +16,6 @@ using netio::FileDescriptor;
 using std::chrono::milliseconds;
 
 constexpr size_t kMaxLine = 200;
-constexpr milliseconds kGrace{500};  // between SIGTERM and SIGKILL when its time is up
 
 netio::ChildOptions child_options(const UserProgram::Options& options, int output) {
   netio::ChildOptions child;

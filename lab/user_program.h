@@ -22,6 +22,9 @@ class UserProgram {
  public:
   using Clock = std::chrono::steady_clock;
 
+  /// Between SIGTERM and SIGKILL when its time is up, or the run is over.
+  static constexpr std::chrono::milliseconds kGrace{500};
+
   struct Options {
     std::string command;                      ///< for sh -c
     std::vector<std::string> arguments;       ///< $1, $2, ... of the command

@@ -17,11 +17,6 @@ namespace {
 
 constexpr size_t kLargeFabric = 500;  // nodes
 
-uint64_t counter(const nlohmann::json& counters, const char* name) {
-  const auto found = counters.find(name);
-  return found == counters.end() ? 0 : found->get<uint64_t>();
-}
-
 void add_reasons(analysis::TimingReport& timing, const nlohmann::json& report, bool carried) {
   const std::string process = report.at("process").get<std::string>();
   const auto note = [&](const char* key, const char* what) {
@@ -47,6 +42,11 @@ void add_reasons(analysis::TimingReport& timing, const nlohmann::json& report, b
 }
 
 }  // namespace
+
+uint64_t counter(const nlohmann::json& counters, const char* name) {
+  const auto found = counters.find(name);
+  return found == counters.end() ? 0 : found->get<uint64_t>();
+}
 
 analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters) {
   analysis::HostReport report;

@@ -21,6 +21,9 @@ struct WorldOutcome {
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
 };
 
+/// One of a daemon's counters; 0 if it has none of that name.
+uint64_t counter(const nlohmann::json& counters, const char* name);
+
 /// A host's report out of its counters (names of endpoint::HostStats::named).
 analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters);
 /// The same of a host in this process.

@@ -41,7 +41,7 @@ std::optional<GatePage::Quiet> GatePage::quiet() const {
   // Taken counts before sent counts (Mattern's four counters): if the later sum of what was sent
   // equals the earlier sum of what was taken, nothing was under way at any instant in between, and
   // what each process said then about its next event includes every frame there is.
-  uint64_t taken = 0, sent = 0;
+  uint64_t taken = 0, given = 0;
   Quiet quiet{FabricTime::never(), FabricTime::never()};
   for (uint32_t i = 0; i < process_count; ++i) {
     taken += processes[i].frames_taken.load(std::memory_order_acquire);
@@ -56,10 +56,10 @@ std::optional<GatePage::Quiet> GatePage::quiet() const {
     quiet.watched = std::min(quiet.watched, at(processes[i].watched_next_ps));
   }
   for (uint32_t i = 0; i < process_count; ++i) {
-    sent += processes[i].frames_sent.load(std::memory_order_acquire);
+    given += processes[i].frames_sent.load(std::memory_order_acquire);
     if (!in_gate(state(i))) return std::nullopt;
   }
-  if (sent != taken) return std::nullopt;
+  if (given != taken) return std::nullopt;
   return quiet;
 }
 

@@ -1,7 +1,7 @@
 #include "netio/link.h"
 
-#include <linux/if.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
@@ -16,6 +16,8 @@
 
 namespace mrclab::netio {
 namespace {
+
+constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP; linux/if.h cannot stand beside net/if.h
 
 struct LinkDeleter {
   void operator()(rtnl_link* link) const { rtnl_link_put(link); }
@@ -89,7 +91,7 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
   LinkState state;
   state.ifindex = static_cast<uint32_t>(info->ifi_index);
   state.admin_up = (info->ifi_flags & IFF_UP) != 0;
-  state.carrier = (info->ifi_flags & IFF_LOWER_UP) != 0;
+  state.carrier = (info->ifi_flags & kLowerUp) != 0;
   if (attributes[IFLA_IFNAME]) state.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU]) state.mtu = nla_get_u32(attributes[IFLA_MTU]);
   if (const nlattr* mac = attributes[IFLA_ADDRESS];

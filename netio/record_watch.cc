@@ -10,7 +10,7 @@ using nlohmann::json;
 
 std::string host_name(const Topology& topology, const Ipv6Address& address) {
   const std::optional<uint32_t> host = host_of_address(topology, address);
-  return host ? topology.node(topology.host(*host)).name : to_string(address);
+  return host ? topology.node(topology.host(*host)).name : mrclab::to_string(address);
 }
 
 void add_ev(json& line, EntropyValue ev) {

@@ -70,13 +70,6 @@ MacAddress parse_mac(std::string_view text) {
   return mac;
 }
 
-std::string to_string(const MacAddress& mac) {
-  std::array<char, 18> text{};
-  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-                mac[3], mac[4], mac[5]);
-  return text.data();
-}
-
 std::string to_line(const Hello& hello) {
   json macs = json::array();
   for (const MacAddress& mac : hello.macs) macs.push_back(to_string(mac));

@@ -54,6 +54,5 @@ void meet(StandaloneEndpoint& end, netio::LineChannel& channel, std::string_view
 
 /// "02:00:00:00:00:01". Throws std::invalid_argument.
 MacAddress parse_mac(std::string_view text);
-std::string to_string(const MacAddress& mac);
 
 }  // namespace mrclab::standalone

@@ -8,19 +8,16 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::kFault;
+using test::kHeal;
+using test::over_h2_p0;
 using test::SyntheticRun;
 using test::Traffic;
 
-const FabricTime kFault = FabricTime::from_us(400);
-const FabricTime kHeal = FabricTime::from_us(600);
 constexpr Probability kNinetyFive{950'000'000};
 
-bool over_h2_p0(const SyntheticRun::Sent& s) {
-  return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
-}
-
-struct Story {
-  explicit Story(const char* name) : topology(test::quad()), run(topology, name) {}
+struct FailingLink : test::TrafficStory {
+  using TrafficStory::TrafficStory;
 
   /// The link h2:p0 fails from kFault to kHeal; its users notice after `notice`, come back after
   /// `back` from the heal.
@@ -34,22 +31,10 @@ struct Story {
       return over_h2_p0(s) && s.start >= kFault && s.start < kHeal;
     };
   }
-  CheckResult check(Expectation expectation) {
-    if (!written_) traffic.write(run.run);
-    written_ = true;
-    return run.check(std::move(expectation));
-  }
-
-  Topology topology;
-  AnalyzedRun run;
-  Traffic traffic;
-
- private:
-  bool written_ = false;
 };
 
 TEST_CASE("no_qp_error holds when no host reports an error and fails when one does") {
-  Story story("qp");
+  FailingLink story("qp");
   CHECK(story.check(ExpectNoQpError{}).result == Result::kPass);
   story.run.inputs.hosts.hosts[1].qps_in_error = 2;
   story.run.inputs.hosts.hosts[1].error = "retry limit";
@@ -60,7 +45,7 @@ TEST_CASE("no_qp_error holds when no host reports an error and fails when one do
 }
 
 TEST_CASE("qp_error holds when QPs failed for that reason and no other") {
-  Story story("qp-error");
+  FailingLink story("qp-error");
   const ExpectQpError expected{"Retry Counter Exceeded"};
   CHECK(story.check(expected).result == Result::kFail);
   story.run.inputs.hosts.hosts[1].qps_in_error = 1;
@@ -74,16 +59,16 @@ TEST_CASE("qp_error holds when QPs failed for that reason and no other") {
 }
 
 TEST_CASE("leave holds when every affected path was left in time") {
-  Story story("leave");
+  FailingLink story("leave");
   story.link_fails();
   CHECK(story.check(ExpectLeave{FabricTime::from_us(35)}).result == Result::kPass);
   CHECK(story.check(ExpectLeave{FabricTime::from_us(10)}).result == Result::kFail);
-  Story quiet("leave-nothing");
+  FailingLink quiet("leave-nothing");
   CHECK(quiet.check(ExpectLeave{FabricTime::from_us(35)}).result == Result::kInconclusive);
 }
 
 TEST_CASE("leave counts from a sender's first loss, not from the start of the fault") {
-  Story story("leave-late-loss");
+  FailingLink story("leave-late-loss");
   story.link_fails();
   story.traffic.lost = [](const SyntheticRun::Sent& s) {
     return over_h2_p0(s) && s.start >= kFault + FabricTime::from_us(20) && s.start < kHeal;
@@ -95,7 +80,7 @@ TEST_CASE("leave counts from a sender's first loss, not from the start of the fa
 }
 
 TEST_CASE("no_qp_error fails when the captures show a fatal NACK that no host reports") {
-  Story story("fatal");
+  FailingLink story("fatal");
   SyntheticRun::Sent s;
   s.destination = 2;
   s.psn = 5;
@@ -104,13 +89,13 @@ TEST_CASE("no_qp_error fails when the captures show a fatal NACK that no host re
 }
 
 TEST_CASE("no_qp_error cannot be judged without reports") {
-  Story story("no-reports");
+  FailingLink story("no-reports");
   story.run.inputs.hosts.hosts.clear();
   CHECK(story.check(ExpectNoQpError{}).result == Result::kInconclusive);
 }
 
 TEST_CASE("memory_intact fails on a wrong byte and on a write outside of registered memory") {
-  Story story("memory");
+  FailingLink story("memory");
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kPass);
   story.run.inputs.hosts.hosts[2].access_violations = 1;
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kFail);
@@ -122,7 +107,7 @@ TEST_CASE("memory_intact fails on a wrong byte and on a write outside of registe
 }
 
 TEST_CASE("memory_intact fails when a host verified bytes that never reached it") {
-  Story story("liar");
+  FailingLink story("liar");
   story.run.inputs.hosts.hosts[2].bytes_verified = 1'000 * SyntheticRun::kPayload;
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kPass);
   ++story.run.inputs.hosts.hosts[2].bytes_verified;
@@ -130,14 +115,14 @@ TEST_CASE("memory_intact fails when a host verified bytes that never reached it"
 }
 
 TEST_CASE("memory_intact cannot be judged when nothing was verified") {
-  Story story("nothing");
+  FailingLink story("nothing");
   for (HostReport& host : story.run.inputs.hosts.hosts) host.bytes_verified = 0;
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kInconclusive);
 }
 
 TEST_CASE(
     "without captures a host's word that memory is intact proves nothing, and is no failure") {
-  Story story("no captures");
+  FailingLink story("no captures");
   RunInputs& inputs = story.run.inputs;
   inputs.expectations = {ExpectMemoryIntact{}};
   CHECK(analyze(inputs).verdict.checks.at(0).result == Result::kInconclusive);
@@ -146,7 +131,7 @@ TEST_CASE(
 }
 
 TEST_CASE("goodput is compared with the baseline over its interval") {
-  Story story("goodput");
+  FailingLink story("goodput");
   story.link_fails();
   ExpectGoodput after{FabricTime::from_us(700), FabricTime::never(), kNinetyFive,
                       GoodputReference::kBaseline};
@@ -161,7 +146,7 @@ TEST_CASE("goodput is compared with the baseline over its interval") {
 }
 
 TEST_CASE("goodput of the line rate needs no baseline") {
-  Story story("line-rate");
+  FailingLink story("line-rate");
   // 4 hosts x 2 planes x 100 Gb/s; offered are 4 x 32.8 Gb/s.
   CHECK(story
             .check(ExpectGoodput{FabricTime::zero(), FabricTime::never(), Probability{160'000'000},
@@ -174,7 +159,7 @@ TEST_CASE("goodput of the line rate needs no baseline") {
 }
 
 TEST_CASE("goodput of an unusable baseline or of an interval behind the end cannot be judged") {
-  Story story("unusable");
+  FailingLink story("unusable");
   CHECK(
       story.check(ExpectGoodput{FabricTime::zero(), FabricTime::never(), kNinetyFive, {}}).result ==
       Result::kInconclusive);  // no fault
@@ -185,7 +170,7 @@ TEST_CASE("goodput of an unusable baseline or of an interval behind the end cann
 }
 
 TEST_CASE("detect holds within its bound and fails beyond") {
-  Story story("detect-check");
+  FailingLink story("detect-check");
   story.link_fails(FabricTime::from_us(30));
   CHECK(story.check(ExpectDetect{FabricTime::from_us(35)}).result == Result::kPass);
   const CheckResult check = story.check(ExpectDetect{FabricTime::from_us(20)});
@@ -195,7 +180,7 @@ TEST_CASE("detect holds within its bound and fails beyond") {
 }
 
 TEST_CASE("detect cannot be judged when no affected sender tried") {
-  Story story("detect-idle");
+  FailingLink story("detect-idle");
   story.link_fails();
   story.traffic.silent = [](const SyntheticRun::Sent& s) {
     return (s.source == 2 || s.destination == 2) && s.start >= kFault;
@@ -207,7 +192,7 @@ TEST_CASE("detect cannot be judged when no affected sender tried") {
 }
 
 TEST_CASE("detect fails when a path stays in use, however quickly others left it") {
-  Story story("detect-one-stays");
+  FailingLink story("detect-one-stays");
   story.link_fails();
   const auto both = story.traffic.avoids;
   story.traffic.avoids = [=](const SyntheticRun::Sent& s) { return s.source != 0 && both(s); };
@@ -216,7 +201,7 @@ TEST_CASE("detect fails when a path stays in use, however quickly others left it
 
 TEST_CASE("recover holds within its bound, fails beyond, and fails when goodput stays low") {
   SUBCASE("a dip that ends") {
-    Story story("recover");
+    FailingLink story("recover");
     story.link_fails(FabricTime::from_us(150));
     const CheckResult good = story.check(ExpectRecover{FabricTime::from_us(400), kNinetyFive});
     CHECK(good.result == Result::kPass);
@@ -226,7 +211,7 @@ TEST_CASE("recover holds within its bound, fails beyond, and fails when goodput 
           Result::kFail);
   }
   SUBCASE("a loss that stays") {
-    Story story("no-recover");
+    FailingLink story("no-recover");
     story.link_fails();
     story.traffic.silent = [](const SyntheticRun::Sent& s) {
       return s.source == 0 && s.start >= kFault;
@@ -241,33 +226,33 @@ TEST_CASE("recover holds within its bound, fails beyond, and fails when goodput 
 
 TEST_CASE("healed needs every fault undone and its paths in use again") {
   SUBCASE("undone and used") {
-    Story story("healed");
+    FailingLink story("healed");
     story.link_fails();
     CHECK(story.check(ExpectHealed{}).result == Result::kPass);
   }
   SUBCASE("not undone") {
-    Story story("open");
+    FailingLink story("open");
     story.link_fails();
     story.run.inputs.faults[0].healed_at = FabricTime::never();
     for (Impairment& i : story.run.inputs.faults[0].impairments) i.until = FabricTime::never();
     CHECK(story.check(ExpectHealed{}).result == Result::kFail);
   }
   SUBCASE("meant to last") {
-    Story story("permanent");
+    FailingLink story("permanent");
     story.link_fails();
     story.run.inputs.faults[0].healed_at = FabricTime::never();
     story.run.inputs.faults[0].heals = false;
     CHECK(story.check(ExpectHealed{}).result == Result::kPass);
   }
   SUBCASE("undone, but nobody came back") {
-    Story story("not-back");
+    FailingLink story("not-back");
     story.link_fails(FabricTime::from_us(30), FabricTime::from_us(5000));
     const CheckResult check = story.check(ExpectHealed{});
     CHECK(check.result == Result::kFail);
     CHECK(check.note.find("no traffic after the heal") != std::string::npos);
   }
   SUBCASE("undone, but nobody sent any more") {
-    Story story("over");
+    FailingLink story("over");
     story.link_fails();
     story.traffic.until = kHeal;
     CHECK(story.check(ExpectHealed{}).result == Result::kInconclusive);
@@ -276,7 +261,7 @@ TEST_CASE("healed needs every fault undone and its paths in use again") {
 
 TEST_CASE("a wire that carried only SACKs is in use again when SACKs cross it") {
   for (const bool after : {false, true}) {
-    Story story("sacks");
+    FailingLink story("sacks");
     story.traffic.flows = {{0, 2}};
     story.link_fails();
     SyntheticRun::Sent s;

@@ -4,11 +4,12 @@
 
 #include <optional>
 
+#include "tests/support/times.h"
+
 namespace mrclab::analysis {
 namespace {
 
-FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
+using test::us;
 FaultSpan fault(FabricTime start, FabricTime healed_at = FabricTime::never()) {
   FaultSpan span;
   span.start = start;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/errors.h"
+
 using namespace mrclab;
 using namespace mrclab::analysis;
 
@@ -13,12 +15,7 @@ Expectation parse(const std::string& text) {
 }
 
 std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { parse(text); });
 }
 
 }  // namespace

@@ -12,20 +12,19 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::kFault;
 using test::SyntheticRun;
 using test::Traffic;
+using test::us;
 
-const FabricTime kFault = FabricTime::from_us(400);
-const FabricTime kHeal = FabricTime::from_us(500);
-FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+constexpr FabricTime kUpAgain = test::us(500);
 
-/// The link h2:p0 is down between kFault and kHeal; its packets are lost.
-struct Story {
-  explicit Story(const char* name)
-      : topology(test::quad()), run(topology, name), events_(std::string(name) + ".jsonl") {
-    run.add_link_fault("h2:p0", kFault, kHeal);
+/// The link h2:p0 is down between kFault and kUpAgain; its packets are lost.
+struct Outage : test::TrafficStory {
+  explicit Outage(const char* name) : TrafficStory(name), events_(std::string(name) + ".jsonl") {
+    run.add_link_fault("h2:p0", kFault, kUpAgain);
     traffic.lost = [](const SyntheticRun::Sent& s) {
-      return s.path.plane == 0 && s.destination == 2 && s.start >= kFault && s.start < kHeal;
+      return s.path.plane == 0 && s.destination == 2 && s.start >= kFault && s.start < kUpAgain;
     };
     std::ofstream(events_.path()).close();
     run.inputs.events = events_.path();
@@ -38,26 +37,15 @@ struct Story {
                           {"cause", state}}
         << "\n";
   }
-  CheckResult check(Expectation expectation) {
-    if (!written_) traffic.write(run.run);
-    written_ = true;
-    return run.check(std::move(expectation));
-  }
-  Result result(Expectation expectation) { return check(std::move(expectation)).result; }
-
-  Topology topology;
-  AnalyzedRun run;
-  Traffic traffic;
 
  private:
   test::ScratchFile events_;
-  bool written_ = false;
 };
 
 TEST_CASE("steady says nothing about a run whose baseline varies or does not exist") {
-  Story story("steady");
+  Outage story("steady");
   CHECK(story.result(ExpectSteady{}) == Result::kPass);
-  Story wild("wild");
+  Outage wild("wild");
   wild.traffic.silent = [](const SyntheticRun::Sent& s) {
     return s.source < 2 && s.start >= us(300) && s.start < us(390);
   };
@@ -65,33 +53,33 @@ TEST_CASE("steady says nothing about a run whose baseline varies or does not exi
   CHECK(check.result == Result::kInconclusive);
   REQUIRE(check.measured);
   CHECK(*check.measured > 5);
-  Story early("early");
+  Outage early("early");
   early.run.inputs.faults[0].start = us(20);
   CHECK(early.result(ExpectSteady{}) == Result::kInconclusive);
 }
 
 TEST_CASE("goodput_back counts from the last heal and fails if goodput stays low") {
-  Story story("back");
+  Outage story("back");
   CHECK(story.result(ExpectGoodputBack{us(300)}) == Result::kPass);
-  Story low("low");
+  Outage low("low");
   low.traffic.silent = [](const SyntheticRun::Sent& s) {
     return s.source == 0 && s.start >= kFault;
   };
   CHECK(low.result(ExpectGoodputBack{us(300)}) == Result::kFail);
   CHECK(low.result(ExpectGoodputBack{us(600)}) == Result::kInconclusive);  // the run is too short
-  Story late("late");
+  Outage late("late");
   late.traffic.silent = [](const SyntheticRun::Sent& s) {
     return s.source == 0 && s.start >= kFault && s.start < us(650);
   };
   CHECK(late.result(ExpectGoodputBack{us(400)}) == Result::kPass);
   CHECK(late.result(ExpectGoodputBack{us(200)}) == Result::kFail);
-  Story open("still-open");
+  Outage open("still-open");
   open.run.inputs.faults[0].healed_at = FabricTime::never();
   CHECK(open.result(ExpectGoodputBack{us(300)}) == Result::kInconclusive);
 }
 
 TEST_CASE("evs_good fails for a value that stays bad, and for one that comes back late") {
-  Story story("evs");
+  Outage story("evs");
   story.ev(410, "assumed_bad");
   const CheckResult bad = story.check(ExpectEvsGood{us(300)});
   CHECK(bad.result == Result::kFail);
@@ -104,7 +92,7 @@ TEST_CASE("evs_good fails for a value that stays bad, and for one that comes bac
 }
 
 TEST_CASE("a value that the operator denies need not be good, one that he allowed again must") {
-  Story story("denied-ev");
+  Outage story("denied-ev");
   const NodeId host = story.topology.host(0);
   story.ev(410, "denied");
   story.run.inputs.schedule = {{us(410), EvDenial{host, ev_of({0, 1}), {}, true}}};
@@ -114,7 +102,7 @@ TEST_CASE("a value that the operator denies need not be good, one that he allowe
 }
 
 TEST_CASE("evs_good asks nothing of a queue pair that failed") {
-  Story story("dead-qp");
+  Outage story("dead-qp");
   story.ev(410, "assumed_bad");
   CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kFail);
   std::ofstream out(story.run.inputs.events, std::ios::app);
@@ -125,7 +113,7 @@ TEST_CASE("evs_good asks nothing of a queue pair that failed") {
 }
 
 TEST_CASE("evs_good asks nothing of a queue pair whose peer lost its power") {
-  Story story("dead-peer");
+  Outage story("dead-peer");
   story.ev(410, "assumed_bad");
   story.run.inputs.schedule = {{us(405), HostState{story.topology.host(2), HostWork::kDown}}};
   story.run.inputs.hosts.hosts[0].queues.push_back({Qpn{1}, Qpn{9}, 3});
@@ -135,9 +123,9 @@ TEST_CASE("evs_good asks nothing of a queue pair whose peer lost its power") {
 }
 
 TEST_CASE("queues_empty fails when every packet to a port that is not busy waits") {
-  Story story("queues");
+  Outage story("queues");
   CHECK(story.result(ExpectQueuesEmpty{}) == Result::kPass);
-  Story standing("standing");
+  Outage standing("standing");
   standing.traffic.flows = {};
   for (uint32_t n = 0; n < 200; ++n) {
     SyntheticRun::Sent s;
@@ -153,13 +141,13 @@ TEST_CASE("queues_empty fails when every packet to a port that is not busy waits
   CHECK(check.result == Result::kFail);
   CHECK(check.note.find("h2:p0") != std::string::npos);
   // A port that is never idle may have a queue; nobody is judged then.
-  Story busy("busy");
+  Outage busy("busy");
   busy.traffic.interval = FabricTime::from_ns(150);
   CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kInconclusive);
 }
 
 TEST_CASE("safety and liveness stand for their parts, each a check of its own") {
-  Story story("bundles");
+  Outage story("bundles");
   story.traffic.write(story.run.run);
   story.run.inputs.expectations = {ExpectSafety{}, ExpectLiveness{us(300)}};
   const Verdict verdict = story.run.analyze().verdict;

@@ -8,15 +8,11 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::kFault;
+using test::kHeal;
+using test::over_h2_p0;
 using test::SyntheticRun;
 using test::Traffic;
-
-const FabricTime kFault = FabricTime::from_us(400);
-const FabricTime kHeal = FabricTime::from_us(600);
-
-bool over_h2_p0(const SyntheticRun::Sent& s) {
-  return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
-}
 
 /// Senders over h2:p0 go on for `late` after the fault and return `early` after the heal.
 Traffic avoiding(FabricTime late, FabricTime early = FabricTime::zero()) {

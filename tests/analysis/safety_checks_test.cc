@@ -14,12 +14,11 @@ namespace {
 using test::AnalyzedRun;
 using test::SyntheticRun;
 using test::Traffic;
-
-FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+using test::us;
 
 /// Flow h0 to h2 of a few packets, every other thing as the test says.
-struct Story {
-  explicit Story(const char* name)
+struct OneFlow {
+  explicit OneFlow(const char* name)
       : topology(test::quad()), run(topology, name), events_(std::string(name) + ".jsonl") {
     for (HostReport& host : run.inputs.hosts.hosts) host.queues.push_back({Qpn{1}, Qpn{0x99}, 3});
     run.inputs.retry_span = us(200);
@@ -63,9 +62,9 @@ struct Story {
 };
 
 TEST_CASE("placed_once holds for packets that come twice and say the same both times") {
-  Story story("placed");
+  OneFlow story("placed");
   story.deliver(1, 10);
-  SyntheticRun::Sent again = Story::packet(1, 40);
+  SyntheticRun::Sent again = OneFlow::packet(1, 40);
   again.retransmission = true;
   again.path = {1, 1};
   story.run.run.delivered(again);
@@ -74,9 +73,9 @@ TEST_CASE("placed_once holds for packets that come twice and say the same both t
 
 TEST_CASE("placed_once fails when a retransmission has another content or another address") {
   for (const bool content : {true, false}) {
-    Story story(content ? "placed-content" : "placed-address");
+    OneFlow story(content ? "placed-content" : "placed-address");
     story.deliver(1, 10);
-    SyntheticRun::Sent again = Story::packet(1, 40);
+    SyntheticRun::Sent again = OneFlow::packet(1, 40);
     again.retransmission = true;
     if (content) again.fill = 7;
     if (!content) again.va = 0x5000;
@@ -88,9 +87,9 @@ TEST_CASE("placed_once fails when a retransmission has another content or anothe
 }
 
 TEST_CASE("a damaged frame that the NIC refused has placed nothing") {
-  Story story("placed-refused");
+  OneFlow story("placed-refused");
   story.deliver(1, 10);
-  SyntheticRun::Sent damaged = Story::packet(2, 40);
+  SyntheticRun::Sent damaged = OneFlow::packet(2, 40);
   story.run.run.leaves(damaged);
   damaged.fill = 7;
   const std::vector<uint8_t> frame = story.run.run.data_frame(damaged);
@@ -110,11 +109,11 @@ TEST_CASE("placed_once fails when the packets of a message do not lie side by si
        {Row{"side-good", 0x2000, 3 * 4096, true}, Row{"side-hole", 0x3000, 3 * 4096, false},
         Row{"side-short", 0x2000, 4 * 4096, false}}) {
     CAPTURE(row.name);
-    Story story(row.name);
+    OneFlow story(row.name);
     const std::vector<Opcode> opcodes{Opcode::kWriteFirst, Opcode::kWriteMiddle,
                                       Opcode::kWriteLast};
     for (uint32_t i = 0; i < 3; ++i) {
-      SyntheticRun::Sent s = Story::packet(i, 10 + i);
+      SyntheticRun::Sent s = OneFlow::packet(i, 10 + i);
       s.opcode = opcodes[i];
       s.va = i == 2 ? row.va_of_last : i * 0x1000;
       s.message = row.message;
@@ -125,7 +124,7 @@ TEST_CASE("placed_once fails when the packets of a message do not lie side by si
 }
 
 TEST_CASE("placed_once fails outside of a region, and when a host counts more than reached it") {
-  Story story("region");
+  OneFlow story("region");
   story.deliver(1, 10);
   story.run.inputs.regions = {{2, 0x77, 4096, {4096}}};
   CHECK(story.result(ExpectPlacedOnce{}) == Result::kPass);
@@ -141,10 +140,10 @@ TEST_CASE("placed_once fails outside of a region, and when a host counts more th
 }
 
 TEST_CASE("no_silent_loss fails when a message is told to be done that did not arrive whole") {
-  Story story("silent");
+  OneFlow story("silent");
   story.deliver(1, 10);
   story.deliver(2, 11);
-  story.run.run.lost(Story::packet(3, 12), "p0.t0-1:d0", "wire_down");
+  story.run.run.lost(OneFlow::packet(3, 12), "p0.t0-1:d0", "wire_down");
   QueueReport& queue = story.queue_of_h0();
   queue.posted = 3;
   queue.completed = 2;
@@ -156,7 +155,7 @@ TEST_CASE("no_silent_loss fails when a message is told to be done that did not a
 }
 
 TEST_CASE("no_silent_loss fails when a queue pair in error has not said so of a message") {
-  Story story("unanswered");
+  OneFlow story("unanswered");
   story.deliver(1, 10);
   QueueReport& queue = story.queue_of_h0();
   queue.posted = 3;
@@ -172,9 +171,9 @@ TEST_CASE("no_silent_loss fails when a queue pair in error has not said so of a 
 }
 
 TEST_CASE("no_silent_loss fails when a receiver acknowledges what it does not have") {
-  Story story("premature");
+  OneFlow story("premature");
   story.deliver(1, 10);
-  story.run.run.lost(Story::packet(2, 11), "p0.t0-1:d0", "wire_down");
+  story.run.run.lost(OneFlow::packet(2, 11), "p0.t0-1:d0", "wire_down");
   story.deliver(3, 12);
   story.sack(3, Psn{1}, 60);
   CHECK(story.result(ExpectNoSilentLoss{}) == Result::kPass);
@@ -185,12 +184,12 @@ TEST_CASE("no_silent_loss fails when a receiver acknowledges what it does not ha
 }
 
 TEST_CASE("in_order fails by the host's word, and by an ACK before everything up to it is there") {
-  Story story("order");
+  OneFlow story("order");
   story.deliver(1, 10);
   story.deliver(3, 12);
   story.sack(1, Psn{1}, 60);
   const auto ack = [&](uint32_t psn, int64_t at) {
-    story.run.run.ack(Story::packet(psn, 0), 0x55, Psn{psn}, us(at), {0, 0});
+    story.run.run.ack(OneFlow::packet(psn, 0), 0x55, Psn{psn}, us(at), {0, 0});
   };
   ack(1, 61);
   CHECK(story.result(ExpectInOrder{}) == Result::kPass);
@@ -203,7 +202,7 @@ TEST_CASE("in_order fails by the host's word, and by an ACK before everything up
 
 TEST_CASE("a QP may fail when no path worked all through its retry span, and not otherwise") {
   const auto judged = [](const char* name, std::vector<const char*> ports, int64_t until) {
-    Story story(name);
+    OneFlow story(name);
     for (const char* port : ports) story.run.add_link_fault(port, us(100), us(until));
     story.qp_error("h0", "h2", 400, "Retry Counter Exceeded");
     return story.result(ExpectNoQpErrorWhileAPathLives{});
@@ -218,14 +217,14 @@ TEST_CASE("a QP may fail when no path worked all through its retry span, and not
 }
 
 TEST_CASE("a QP may fail when a host lost its power, its paths are denied, or its peer failed") {
-  Story power("power");
+  OneFlow power("power");
   power.qp_error("h0", "h2", 400, "Retry Counter Exceeded");
   CHECK(power.result(ExpectNoQpErrorWhileAPathLives{}) == Result::kFail);
   power.run.inputs.schedule = {{us(50), HostState{power.topology.host(2), HostWork::kDown}},
                                {us(90), HostState{power.topology.host(2), HostWork::kRunning}}};
   CHECK(power.result(ExpectNoQpErrorWhileAPathLives{}) == Result::kPass);
 
-  Story denied("denied");
+  OneFlow denied("denied");
   denied.qp_error("h0", "h2", 400, "Retry Counter Exceeded");
   for (uint32_t plane = 0; plane < 2; ++plane) {
     for (uint32_t uplink = 0; uplink < 2; ++uplink) {
@@ -236,7 +235,7 @@ TEST_CASE("a QP may fail when a host lost its power, its paths are denied, or it
   }
   CHECK(denied.result(ExpectNoQpErrorWhileAPathLives{}) == Result::kPass);
 
-  Story cascade("cascade");
+  OneFlow cascade("cascade");
   cascade.run.add_link_fault("h0:p0", us(100), us(450));
   cascade.run.add_link_fault("h0:p1", us(100), us(450));
   cascade.qp_error("h0", "h2", 400, "Retry Counter Exceeded");
@@ -245,25 +244,25 @@ TEST_CASE("a QP may fail when a host lost its power, its paths are denied, or it
 }
 
 TEST_CASE("QPs that failed without an event cannot be judged") {
-  Story story("no-events");
+  OneFlow story("no-events");
   story.run.inputs.hosts.hosts[0].qps_in_error = 1;
   CHECK(story.result(ExpectNoQpErrorWhileAPathLives{}) == Result::kInconclusive);
 }
 
 TEST_CASE("accounted fails for a packet that left and was never seen again") {
-  Story story("vanished");
+  OneFlow story("vanished");
   story.deliver(1, 10);
-  story.run.run.lost(Story::packet(2, 11), "p0.t0-1:d0", "wire_down");
-  story.run.run.leaves(Story::packet(3, 999));                      // still on its way
+  story.run.run.lost(OneFlow::packet(2, 11), "p0.t0-1:d0", "wire_down");
+  story.run.run.leaves(OneFlow::packet(3, 999));                    // still on its way
   CHECK(story.result(ExpectAccounted{}) == Result::kInconclusive);  // no records of switches
-  story.run.run.leaves(Story::packet(4, 20));
+  story.run.run.leaves(OneFlow::packet(4, 20));
   const CheckResult check = story.check(ExpectAccounted{});
   CHECK(check.result == Result::kFail);
   CHECK(check.note.find("PSN 4") != std::string::npos);
   // A switch that damages frames makes strangers of them: each stands for one that is missing.
   story.run.inputs.schedule = {
       {us(5), SwitchErrors{story.topology.t0(0, 0), BitErrorRate{1'000'000}}}};
-  const std::vector<uint8_t> stranger = story.run.run.data_frame(Story::packet(500, 20));
+  const std::vector<uint8_t> stranger = story.run.run.data_frame(OneFlow::packet(500, 20));
   story.run.run.drop("h2:p0", test::kInbound, us(51), stranger, "bad_icrc");
   CHECK(story.result(ExpectAccounted{}) == Result::kInconclusive);
 }

@@ -11,40 +11,26 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::kFault;
+using test::kHeal;
 using test::SyntheticRun;
 using test::Traffic;
+using test::us;
 
-const FabricTime kFault = FabricTime::from_us(400);
-const FabricTime kHeal = FabricTime::from_us(600);
-
-FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 constexpr Probability percent(uint32_t n) { return {n * 10'000'000}; }
 
 /// Four flows of a packet of 4,096 bytes per microsecond: 32.77 Gb/s each.
-struct Story {
-  explicit Story(const char* name) : topology(test::quad()), run(topology, name) {
+struct SteadyFlows : test::TrafficStory {
+  explicit SteadyFlows(const char* name) : TrafficStory(name) {
     run.add_link_fault("h2:p0", kFault, kHeal);
     run.inputs.faults[0].impairments.clear();  // what happens is up to the test
   }
-  CheckResult check(Expectation expectation) {
-    if (!written_) traffic.write(run.run);
-    written_ = true;
-    return run.check(std::move(expectation));
-  }
-  Result result(Expectation expectation) { return check(std::move(expectation)).result; }
-
-  Topology topology;
-  AnalyzedRun run;
-  Traffic traffic;
-
- private:
-  bool written_ = false;
 };
 
 bool from_h0(const SyntheticRun::Sent& s) { return s.source == 0; }
 
 TEST_CASE("goodput has an upper bound as well") {
-  Story story("goodput-at-most");
+  SteadyFlows story("goodput-at-most");
   ExpectGoodput expect{us(100), us(300), {}, GoodputReference::kLineRate, percent(17)};
   CHECK(story.result(expect) == Result::kPass);  // 131 of 800 Gb/s
   expect.at_most = percent(16);
@@ -54,7 +40,7 @@ TEST_CASE("goodput has an upper bound as well") {
 }
 
 TEST_CASE("goodput can be held against a number") {
-  Story story("goodput-of-rate");
+  SteadyFlows story("goodput-of-rate");
   ExpectGoodput expect{us(100), us(300), percent(95), GoodputReference(BitRate::from_gbps(131))};
   CHECK(story.result(expect) == Result::kPass);
   expect.of = GoodputReference(BitRate::from_gbps(140));
@@ -64,7 +50,7 @@ TEST_CASE("goodput can be held against a number") {
 }
 
 TEST_CASE("goodput of a host, or from one to another, is that of its flows") {
-  Story story("goodput-of-host");
+  SteadyFlows story("goodput-of-host");
   story.traffic.silent = [](const SyntheticRun::Sent& s) {
     return from_h0(s) && s.start >= kFault;
   };
@@ -86,7 +72,7 @@ TEST_CASE("goodput of a host, or from one to another, is that of its flows") {
 }
 
 TEST_CASE("a gap is the longest stretch of intervals with little goodput") {
-  Story story("gap");
+  SteadyFlows story("gap");
   story.traffic.silent = [](const SyntheticRun::Sent& s) {
     return s.start >= us(500) && s.start < us(560);
   };
@@ -101,7 +87,7 @@ TEST_CASE("a gap is the longest stretch of intervals with little goodput") {
   before.until = us(450);
   CHECK(story.result(before) == Result::kPass);
   // Half of the traffic is no gap below 10 %, but one below 60 %.
-  Story half("gap-half");
+  SteadyFlows half("gap-half");
   half.traffic.silent = [](const SyntheticRun::Sent& s) {
     return s.source < 2 && s.start >= us(500) && s.start < us(560);
   };
@@ -113,7 +99,7 @@ TEST_CASE("a gap is the longest stretch of intervals with little goodput") {
 }
 
 TEST_CASE("the lowest sample is held against the mean of all") {
-  Story story("samples");
+  SteadyFlows story("samples");
   story.traffic.silent = [](const SyntheticRun::Sent& s) {
     return from_h0(s) && s.start >= us(500) && s.start < us(520);
   };
@@ -129,7 +115,7 @@ TEST_CASE("the lowest sample is held against the mean of all") {
 }
 
 TEST_CASE("latency is half of the time from one ping to the next") {
-  Story story("latency");
+  SteadyFlows story("latency");
   story.traffic.flows = {};
   for (uint32_t n = 0; n < 10; ++n) {
     SyntheticRun::Sent ping;
@@ -155,7 +141,7 @@ TEST_CASE("latency is half of the time from one ping to the next") {
 }
 
 TEST_CASE("fairness tells equal shares from unequal ones, by Jain or by the extremes") {
-  Story story("fairness");
+  SteadyFlows story("fairness");
   story.traffic.flows = {{0, 2}, {1, 2}, {3, 2}};
   story.traffic.silent = [](const SyntheticRun::Sent& s) {
     return from_h0(s) && s.start.ps() / 1'000'000 % 2 == 1;  // half as much
@@ -173,7 +159,7 @@ TEST_CASE("fairness tells equal shares from unequal ones, by Jain or by the extr
 }
 
 TEST_CASE("losses and affected QPs count packets with a drop record in their interval") {
-  Story story("losses");
+  SteadyFlows story("losses");
   story.traffic.lost = [](const SyntheticRun::Sent& s) {
     return from_h0(s) && s.start >= us(500) && s.start < us(507);
   };
@@ -188,7 +174,7 @@ TEST_CASE("losses and affected QPs count packets with a drop record in their int
 }
 
 TEST_CASE("collectives may take so much longer than before the first fault") {
-  Story story("completion");
+  SteadyFlows story("completion");
   const test::ScratchFile events("completion.jsonl");
   std::ofstream out(events.path());
   for (const int64_t t : {100, 200, 300, 402, 512, 622}) {  // 100 before, then 102, 110, 110

@@ -11,9 +11,11 @@
 #include "lab/task_pool.h"
 #include "lab/watched_run.h"
 #include "tests/chaos/planted_bug.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::nightly;
 
 namespace {
 
@@ -37,8 +39,6 @@ class Planted {
   explicit Planted(const char* name) { test::planted_bug = name; }
   ~Planted() { test::planted_bug = {}; }
 };
-
-bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
 /// The first seed that fails, or 0.
 uint64_t first_failing(const ChaosBase& base) {

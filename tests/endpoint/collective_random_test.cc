@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "endpoint/collective.h"
+#include "tests/endpoint/collective_kinds.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::kCollectiveKinds;
 
 namespace {
 
@@ -145,10 +147,6 @@ class TableTop {
   std::optional<size_t> tampered_;
 };
 
-constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
-                                     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
-                                     CollectiveKind::kSendRecv};
-
 /// Bytes that `rank` has to compare in one iteration, by hand.
 uint64_t results_of(CollectiveKind kind, uint64_t elements, uint64_t hosts, uint64_t rank) {
   const auto chunk = [&](uint64_t i) { return elements * (i + 1) / hosts - elements * i / hosts; };
@@ -166,7 +164,7 @@ uint64_t results_of(CollectiveKind kind, uint64_t elements, uint64_t hosts, uint
 
 TEST_CASE("every collective ends with the right bytes in any order of arrivals and ACKs") {
   uint32_t seed = 0;
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     for (const size_t hosts : {2u, 3u, 5u}) {
       for (const uint64_t elements : {1u, 7u, 10'001u, 100'003u}) {
         for (const uint32_t qps : {1u, 4u}) {
@@ -194,7 +192,7 @@ TEST_CASE("every collective ends with the right bytes in any order of arrivals a
 }
 
 TEST_CASE("one wrong byte in one arrival is found, by whom it concerns") {
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
     TableTop table({kind, {40'000}, 3, 1, 1}, 3);
     table.tamper(1);
@@ -210,7 +208,7 @@ TEST_CASE("one wrong byte in one arrival is found, by whom it concerns") {
 }
 
 TEST_CASE("the data of a link is striped over all its queue pairs") {
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
     TableTop table({kind, {1 << 20}, 4, 4, 2}, 5);
     table.run();

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::us;
 
 namespace {
 
@@ -20,15 +22,13 @@ TransportProfile profile() {
   return p;
 }
 
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
-
 }  // namespace
 
 TEST_CASE("probes back off by half each time without an answer, up to 32 RTT") {
   EvProber prober(profile(), 4, 1, NodeId{0}, 0);
-  prober.assumed_bad(2, at(0));
+  prober.assumed_bad(2, us(0));
   std::vector<int64_t> gaps;
-  FabricTime last = at(0);
+  FabricTime last = us(0);
   for (uint16_t id = 1; id <= 10; ++id) {
     const FabricTime due = prober.next_due();
     CHECK(!prober.due(due - FabricTime::from_ps(1), id));
@@ -42,18 +42,18 @@ TEST_CASE("probes back off by half each time without an answer, up to 32 RTT") {
 
 TEST_CASE("three answered probes in a row resurrect, and a silent one starts the count again") {
   EvProber prober(profile(), 4, 1, NodeId{0}, 0);
-  prober.assumed_bad(1, at(0));
+  prober.assumed_bad(1, us(0));
   uint32_t ev = 99;
-  CHECK(prober.due(at(20), 1) == 1);
-  CHECK(prober.answered(1, at(30), ev) == EvProber::Answer::kCounted);
+  CHECK(prober.due(us(20), 1) == 1);
+  CHECK(prober.answered(1, us(30), ev) == EvProber::Answer::kCounted);
   CHECK(prober.due(prober.next_due(), 2) == 1);
   CHECK(prober.due(prober.next_due(), 3) == 1);  // 2 was not answered
-  CHECK(prober.answered(2, at(80), ev) == EvProber::Answer::kUnknown);
-  CHECK(prober.answered(3, at(80), ev) == EvProber::Answer::kCounted);
+  CHECK(prober.answered(2, us(80), ev) == EvProber::Answer::kUnknown);
+  CHECK(prober.answered(3, us(80), ev) == EvProber::Answer::kCounted);
   CHECK(prober.due(prober.next_due(), 4) == 1);
-  CHECK(prober.answered(4, at(120), ev) == EvProber::Answer::kCounted);
+  CHECK(prober.answered(4, us(120), ev) == EvProber::Answer::kCounted);
   CHECK(prober.due(prober.next_due(), 5) == 1);
-  CHECK(prober.answered(5, at(160), ev) == EvProber::Answer::kResurrect);
+  CHECK(prober.answered(5, us(160), ev) == EvProber::Answer::kResurrect);
   CHECK(ev == 1);
   CHECK(!prober.watches(1));
   CHECK(prober.next_due() == FabricTime::never());
@@ -61,12 +61,12 @@ TEST_CASE("three answered probes in a row resurrect, and a silent one starts the
 
 TEST_CASE("an answer is good for one probe only") {
   EvProber prober(profile(), 4, 1, NodeId{0}, 0);
-  prober.assumed_bad(1, at(0));
+  prober.assumed_bad(1, us(0));
   uint32_t ev = 0;
-  REQUIRE(prober.due(at(20), 7) == 1);
-  CHECK(prober.answered(8, at(25), ev) == EvProber::Answer::kUnknown);
-  CHECK(prober.answered(7, at(25), ev) == EvProber::Answer::kCounted);
-  CHECK(prober.answered(7, at(26), ev) == EvProber::Answer::kUnknown);
+  REQUIRE(prober.due(us(20), 7) == 1);
+  CHECK(prober.answered(8, us(25), ev) == EvProber::Answer::kUnknown);
+  CHECK(prober.answered(7, us(25), ev) == EvProber::Answer::kCounted);
+  CHECK(prober.answered(7, us(26), ev) == EvProber::Answer::kUnknown);
 }
 
 TEST_CASE("a value that fails again within the damping window needs twice the successes") {
@@ -78,20 +78,20 @@ TEST_CASE("a value that fails again within the damping window needs twice the su
     while (true) {
       const FabricTime due = prober.next_due();
       prober.due(due, id);
-      if (prober.answered(id++, due + at(5), ev) == EvProber::Answer::kResurrect) return id - 1;
+      if (prober.answered(id++, due + us(5), ev) == EvProber::Answer::kResurrect) return id - 1;
     }
   };
-  CHECK(successes_needed(at(0)) == 3);
-  CHECK(successes_needed(at(1'000)) == 6);
-  CHECK(successes_needed(at(3'000)) == 12);
-  CHECK(successes_needed(at(20'000)) == 3);
+  CHECK(successes_needed(us(0)) == 3);
+  CHECK(successes_needed(us(1'000)) == 6);
+  CHECK(successes_needed(us(3'000)) == 12);
+  CHECK(successes_needed(us(20'000)) == 3);
 }
 
 TEST_CASE("a forgotten value is not probed") {
   EvProber prober(profile(), 4, 1, NodeId{0}, 0);
-  prober.assumed_bad(0, at(0));
-  prober.assumed_bad(3, at(0));
+  prober.assumed_bad(0, us(0));
+  prober.assumed_bad(3, us(0));
   prober.forget(0);
-  CHECK(prober.due(at(20), 1) == 3);
-  CHECK(!prober.due(at(20), 2));
+  CHECK(prober.due(us(20), 1) == 3);
+  CHECK(!prober.due(us(20), 2));
 }

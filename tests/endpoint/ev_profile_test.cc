@@ -7,6 +7,7 @@
 
 #include "endpoint/ev_set.h"
 #include "fabric/path.h"
+#include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
@@ -14,17 +15,12 @@ using namespace mrclab::endpoint;
 
 namespace {
 
-EvProfile parse(const std::string& text) {
+EvProfile profile_in(const std::string& text) {
   return parse_ev_profile(read_yaml_text("p: " + text, "f.yaml").require("p"), test::octet());
 }
 
-std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string profile_error(const std::string& text) {
+  return test::error_of([&] { profile_in(text); });
 }
 
 const std::string kOctetFields =
@@ -69,25 +65,25 @@ TEST_CASE("fields are expanded as the MRC API's example does") {
 }
 
 TEST_CASE("a generated profile holds every combination of its fields' ranges") {
-  const EvProfile profile = parse(kOctetFields);
+  const EvProfile profile = profile_in(kOctetFields);
   CHECK(profile.mode == EvProfile::Mode::kGenerated);
   CHECK(profile.values == entropy_values(test::octet(), 0, 4, 256, 1));
-  const EvProfile half = parse(
+  const EvProfile half = profile_in(
       "{fields: [{width: 8}, {width: 8, min: 2, max: 3, mask: 0x7}, "
       "{width: 16, init_val: 0xc000, min: 1, max: 2, mask: 3}]}");
   CHECK(half.values == std::vector{ev_of({2, 1}), ev_of({2, 2}), ev_of({3, 1}), ev_of({3, 2})});
 }
 
 TEST_CASE("an explicit profile holds the paths that it names, by name, pattern or number") {
-  CHECK(parse("[p0/u0, p1/u3]").values == std::vector{ev_of({0, 0}), ev_of({1, 3})});
-  CHECK(parse("[p*/u2]").values.size() == 8);
-  CHECK(parse("[\"0x0002c003\", p2/u3]").values == std::vector{ev_of({2, 3})});
-  CHECK(parse("auto").values.empty());
+  CHECK(profile_in("[p0/u0, p1/u3]").values == std::vector{ev_of({0, 0}), ev_of({1, 3})});
+  CHECK(profile_in("[p*/u2]").values.size() == 8);
+  CHECK(profile_in("[\"0x0002c003\", p2/u3]").values == std::vector{ev_of({2, 3})});
+  CHECK(profile_in("auto").values.empty());
 }
 
 TEST_CASE("each pair of hosts gets the part of a profile that leads to it") {
   const Topology octet = test::octet();
-  const EvProfile profile = parse("[p0/u0, p0/u1, p5/u3]");
+  const EvProfile profile = profile_in("[p0/u0, p0/u1, p5/u3]");
   CHECK(values_between(profile, octet, 0, 4, 256, 1) == profile.values);
   CHECK(values_between(profile, octet, 0, 1, 256, 1) ==
         std::vector{ev_of({0, kT0LocalUplink}), ev_of({5, kT0LocalUplink})});
@@ -97,7 +93,7 @@ TEST_CASE("each pair of hosts gets the part of a profile that leads to it") {
 TEST_CASE("a profile reads back from its text as the same profile") {
   for (const std::string& text :
        {std::string("auto"), std::string("[p0/u0, p7/u3]"), kOctetFields}) {
-    CHECK(parse(to_yaml(parse(text))) == parse(text));
+    CHECK(profile_in(to_yaml(profile_in(text))) == profile_in(text));
   }
 }
 
@@ -125,8 +121,8 @@ TEST_CASE("bad profiles get an exact error") {
            Row{"{fields: [{width: 16, mask: 0xffff, max: 65535}]}",
                "f.yaml:1:14: found 65536 values or more: expected at most 4096"},
        }) {
-    CHECK(error_of(row.text) == row.error);
+    CHECK(profile_error(row.text) == row.error);
   }
-  CHECK(error_of("{fields: [{width: 16, max: 8, mask: 0xf}, {width: 16, init_val: 0xc000}]}")
+  CHECK(profile_error("{fields: [{width: 16, max: 8, mask: 0xf}, {width: 16, init_val: 0xc000}]}")
             .find("0x0008c000, which is no path of octet") != std::string::npos);
 }

@@ -7,13 +7,13 @@
 
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
 
 /// `planes` planes with `uplinks` values each.
 EvSet make_set(uint32_t planes, uint32_t uplinks, uint32_t qp = 0, EvSetLimits limits = {}) {
@@ -26,7 +26,7 @@ EvSet make_set(uint32_t planes, uint32_t uplinks, uint32_t qp = 0, EvSetLimits l
 
 std::vector<uint32_t> choose_n(EvSet& set, size_t n, uint32_t ports) {
   std::vector<uint32_t> chosen;
-  for (size_t i = 0; i < n; ++i) chosen.push_back(set.choose(ports, at(0)).value());
+  for (size_t i = 0; i < n; ++i) chosen.push_back(set.choose(ports, us(0)).value());
   return chosen;
 }
 
@@ -76,17 +76,17 @@ TEST_CASE("rotations are reshuffled at each wrap and differ between queue pairs"
 
 TEST_CASE("only values of free and usable ports are chosen") {
   EvSet set = make_set(4, 2);
-  for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100, at(0)).value()) == 2);
-  set.set_usable_ports(0b1011, at(1));
-  CHECK(!set.choose(0b0100, at(0)));
-  CHECK(!set.choose(0, at(0)));
+  for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100, us(0)).value()) == 2);
+  set.set_usable_ports(0b1011, us(1));
+  CHECK(!set.choose(0b0100, us(0)));
+  CHECK(!set.choose(0, us(0)));
 }
 
 TEST_CASE("a marked value loses exactly one turn") {
   EvSet set = make_set(1, 4);
   const uint32_t victim = choose_n(set, 4, 1).back();
-  set.congested(victim, at(0));
-  set.congested(victim, at(0));  // repeated feedback does not accumulate
+  set.congested(victim, us(0));
+  set.congested(victim, us(0));  // repeated feedback does not accumulate
   CHECK(set.state(victim) == EvState::kSkip);
   std::map<uint32_t, int> uses;
   for (const uint32_t index : choose_n(set, 3, 1)) ++uses[index];
@@ -100,8 +100,8 @@ TEST_CASE("a marked value loses exactly one turn") {
 TEST_CASE("one selection restores at most one skipped value") {
   for (uint32_t qp = 0; qp < 40; ++qp) {  // many orders of the rotation
     EvSet set = make_set(1, 4, qp);
-    for (uint32_t i = 0; i < 3; ++i) set.congested(i, at(0));
-    CHECK(set.choose(1, at(0)) == 3);
+    for (uint32_t i = 0; i < 3; ++i) set.congested(i, us(0));
+    CHECK(set.choose(1, us(0)) == 3);
     int skipped = 0;
     for (uint32_t i = 0; i < 3; ++i) skipped += set.state(i) == EvState::kSkip;
     CHECK(skipped >= 2);
@@ -110,65 +110,65 @@ TEST_CASE("one selection restores at most one skipped value") {
 
 TEST_CASE("with every value skipped the one just restored is used") {
   EvSet set = make_set(1, 3);
-  for (uint32_t i = 0; i < 3; ++i) set.congested(i, at(0));
-  const auto chosen = set.choose(1, at(0));
+  for (uint32_t i = 0; i < 3; ++i) set.congested(i, us(0));
+  const auto chosen = set.choose(1, us(0));
   REQUIRE(chosen);
   CHECK(set.state(*chosen) == EvState::kGood);
 }
 
 TEST_CASE("a retransmission avoids the value that lost it while there is another, free or not") {
   EvSet set = make_set(2, 2);
-  for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, at(0), 1) != 1);
+  for (int i = 0; i < 40; ++i) CHECK(set.choose(0b11, us(0), 1) != 1);
   EvSet one_each = make_set(2, 1);
-  CHECK(!one_each.choose(0b01, at(0), 0));
-  CHECK(one_each.choose(0b11, at(0), 0) == 1);
+  CHECK(!one_each.choose(0b01, us(0), 0));
+  CHECK(one_each.choose(0b11, us(0), 0) == 1);
   one_each.set_usable_ports(0b01, {});
-  CHECK(one_each.choose(0b11, at(0), 0) == 0);
+  CHECK(one_each.choose(0b11, us(0), 0) == 0);
   EvSet skipped = make_set(1, 2);
-  skipped.congested(0, at(0));
-  CHECK(skipped.choose(0b01, at(0), 0) == 1);
+  skipped.congested(0, us(0));
+  CHECK(skipped.choose(0b01, us(0), 0) == 1);
 }
 
 TEST_CASE("a lost value leaves the rotation until it is revived") {
   EvSet set = make_set(2, 4);
-  CHECK(set.lost(5, at(0)) == EvSet::LossVerdict::kAssumedBad);
-  CHECK(set.lost(5, at(0)) == EvSet::LossVerdict::kUnchanged);
+  CHECK(set.lost(5, us(0)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(set.lost(5, us(0)) == EvSet::LossVerdict::kUnchanged);
   for (const uint32_t index : choose_n(set, 40, 0b11)) CHECK(index != 5);
   CHECK(set.unusable() == 1);
-  set.revived(5, false, at(9));
+  set.revived(5, false, us(9));
   CHECK(set.state(5) == EvState::kGood);
-  CHECK(set.good_since(5) == at(9));
+  CHECK(set.good_since(5) == us(9));
   const auto again = choose_n(set, 16, 0b11);
   CHECK(std::count(again.begin(), again.end(), 5u) >= 1);
 }
 
 TEST_CASE("a value revived by a marked probe comes back as SKIP") {
   EvSet set = make_set(1, 4);
-  set.lost(2, at(0));
-  set.revived(2, true, at(1));
+  set.lost(2, us(0));
+  set.revived(2, true, us(1));
   CHECK(set.state(2) == EvState::kSkip);
 }
 
 TEST_CASE("no more values are assumed bad than leave a quarter of them active") {
   EvSet set = make_set(2, 4);
   int bad = 0;
-  for (uint32_t i = 0; i < 8; ++i) bad += set.lost(i, at(0)) == EvSet::LossVerdict::kAssumedBad;
+  for (uint32_t i = 0; i < 8; ++i) bad += set.lost(i, us(0)) == EvSet::LossVerdict::kAssumedBad;
   CHECK(bad == 6);
-  CHECK(set.choose(0b11, at(0)));
+  CHECK(set.choose(0b11, us(0)));
 }
 
 TEST_CASE("a plane that comes back starts GOOD, but what the controller denied stays denied") {
   EvSet set = make_set(2, 4);
-  set.lost(0, at(0));
-  set.deny(1, at(0));
-  set.set_usable_ports(0b10, at(1));
+  set.lost(0, us(0));
+  set.deny(1, us(0));
+  set.set_usable_ports(0b10, us(1));
   CHECK(set.unusable() == 4);
-  set.set_usable_ports(0b11, at(2));
+  set.set_usable_ports(0b11, us(2));
   CHECK(set.state(0) == EvState::kGood);
   CHECK(set.state(1) == EvState::kDenied);
-  CHECK(set.good_since(0) == at(2));
-  CHECK(set.lost(1, at(0)) == EvSet::LossVerdict::kUnchanged);
-  set.allow(1, at(3));
+  CHECK(set.good_since(0) == us(2));
+  CHECK(set.lost(1, us(0)) == EvSet::LossVerdict::kUnchanged);
+  set.allow(1, us(3));
   CHECK(set.state(1) == EvState::kGood);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("a lost value changes places with a backup of its own plane, and waits
   const std::vector<uint32_t> other = set.rotation(1);
   REQUIRE(set.rotation(0).size() == 3);
   const uint32_t victim = set.rotation(0).front();
-  CHECK(set.lost(victim, at(1)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(set.lost(victim, us(1)) == EvSet::LossVerdict::kAssumedBad);
   CHECK(!set.active(victim));
   CHECK(set.rotation(0).size() == 3);
   for (const uint32_t index : set.rotation(0)) {
@@ -185,7 +185,7 @@ TEST_CASE("a lost value changes places with a backup of its own plane, and waits
     CHECK(set.state(index) == EvState::kGood);
   }
   CHECK(set.rotation(1) == other);
-  set.revived(victim, false, at(2));
+  set.revived(victim, false, us(2));
   CHECK(!set.active(victim));  // its place is taken
   for (const uint32_t index : choose_n(set, 60, 0b11)) CHECK(index != victim);
 }
@@ -195,7 +195,7 @@ TEST_CASE(
   EvSet set = make_set(2, 4, 0, {.active = 6, .min_active = 1});
   std::vector<uint32_t> bad;
   for (uint32_t index = 0; index < 4; ++index) {
-    set.lost(index, at(1));
+    set.lost(index, us(1));
     bad.push_back(index);
   }
   CHECK((set.ports_with_choice()) == 0b10);
@@ -204,7 +204,7 @@ TEST_CASE(
     if (!set.active(index)) backup = index;
   }
   REQUIRE(backup < 4);
-  set.revived(backup, false, at(2));
+  set.revived(backup, false, us(2));
   CHECK(set.active(backup));
   CHECK(set.ports_with_choice() == 0b11);
   CHECK(set.rotation(0).size() == 3);
@@ -224,7 +224,7 @@ TEST_CASE("ev_min_active is a count or a share, and is never gone below") {
     EvSet set = make_set(2, 8, 0, limits);
     int bad = 0;
     for (uint32_t i = 0; i < 16; ++i) {
-      bad += set.lost(i, at(0)) == EvSet::LossVerdict::kAssumedBad;
+      bad += set.lost(i, us(0)) == EvSet::LossVerdict::kAssumedBad;
     }
     return bad;
   };
@@ -237,26 +237,26 @@ TEST_CASE("ev_min_active is a count or a share, and is never gone below") {
 TEST_CASE("what the controller denies is replaced, and ev_min_active does not bind it") {
   EvSet set = make_set(2, 4, 0, {.active = 4});
   const uint32_t victim = set.rotation(1).front();
-  set.deny(victim, at(1));
+  set.deny(victim, us(1));
   CHECK(!set.active(victim));
-  set.revived(victim, false, at(2));
-  set.congested(victim, at(2));
-  CHECK(set.lost(victim, at(2)) == EvSet::LossVerdict::kUnchanged);
+  set.revived(victim, false, us(2));
+  set.congested(victim, us(2));
+  CHECK(set.lost(victim, us(2)) == EvSet::LossVerdict::kUnchanged);
   CHECK(set.state(victim) == EvState::kDenied);
-  for (uint32_t i = 0; i < 8; ++i) set.deny(i, at(3));
-  CHECK(!set.choose(0b11, at(3)));
-  set.allow(5, at(4));
-  CHECK(set.choose(0b11, at(4)) == 5);
+  for (uint32_t i = 0; i < 8; ++i) set.deny(i, us(3));
+  CHECK(!set.choose(0b11, us(3)));
+  set.allow(5, us(4));
+  CHECK(set.choose(0b11, us(4)) == 5);
 }
 
 TEST_CASE("a mark that is older than the age-out costs no turn") {
   for (const bool old : {false, true}) {
-    EvSet set = make_set(1, 2, 0, {.skip_age_out = at(22)});
+    EvSet set = make_set(1, 2, 0, {.skip_age_out = us(22)});
     choose_n(set, 2, 1);
-    set.congested(0, at(100));
-    set.congested(0, at(121));  // not re-armed
+    set.congested(0, us(100));
+    set.congested(0, us(121));  // not re-armed
     std::map<uint32_t, int> uses;
-    for (int i = 0; i < 2; ++i) ++uses[set.choose(1, at(old ? 123 : 122)).value()];
+    for (int i = 0; i < 2; ++i) ++uses[set.choose(1, us(old ? 123 : 122)).value()];
     CHECK(uses[0] == (old ? 1 : 0));
   }
 }
@@ -275,8 +275,8 @@ TEST_CASE(
   limits.skip = false;
   limits.avoid_lost = false;
   EvSet set = make_set(1, 4, 0, limits);
-  set.congested(0, at(0));
-  CHECK(set.lost(1, at(0)) == EvSet::LossVerdict::kUnchanged);
+  set.congested(0, us(0));
+  CHECK(set.lost(1, us(0)) == EvSet::LossVerdict::kUnchanged);
   const std::vector<uint32_t> round = choose_n(set, 4, 1);
   CHECK(std::set<uint32_t>(round.begin(), round.end()).size() == 4);
   CHECK(set.unusable() == 0);

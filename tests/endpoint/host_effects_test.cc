@@ -10,18 +10,17 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::MemFabric;
+using mrclab::test::pair;
+using mrclab::test::us;
 
 namespace {
 
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
-Topology pair() { return build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)); }
-
-MemFabric::Options all_reduce(uint64_t size, uint32_t iterations) {
+MemFabric::Options reducing(uint64_t size, uint32_t iterations) {
   CollectiveSpec spec;
   spec.hosts = {0, 1};
   spec.size = {size};
@@ -31,7 +30,7 @@ MemFabric::Options all_reduce(uint64_t size, uint32_t iterations) {
   return options;
 }
 
-MemFabric::Options stream(uint64_t size, uint32_t count) {
+MemFabric::Options writing(uint64_t size, uint32_t count) {
   WriteSpec spec;
   spec.from = 0;
   spec.to = 1;
@@ -55,7 +54,7 @@ void set_host_links(MemFabric& fabric, FabricTime at, uint32_t host, bool up) {
 }  // namespace
 
 TEST_CASE("a paused host's NIC goes on; its applications are told everything, in order, later") {
-  MemFabric fabric(pair(), all_reduce(64 << 10, 30));
+  MemFabric fabric(pair(), reducing(64 << 10, 30));
   const NodeId slow = fabric.topology.host(1);
   fabric.apply(us(20), HostState{slow, HostWork::kPaused});
   fabric.apply(us(150), HostState{slow, HostWork::kRunning});
@@ -78,7 +77,7 @@ TEST_CASE("a paused host's NIC goes on; its applications are told everything, in
 }
 
 TEST_CASE("one-sided writes to a paused host arrive, and are what was sent") {
-  MemFabric fabric(pair(), stream(16 << 10, 400));
+  MemFabric fabric(pair(), writing(16 << 10, 400));
   fabric.apply(us(10), HostState{fabric.topology.host(1), HostWork::kPaused});
   fabric.run_until(FabricTime::from_ms(5));
   CHECK(fabric.stats(0).writes_completed == 400);
@@ -87,7 +86,7 @@ TEST_CASE("one-sided writes to a paused host arrive, and are what was sent") {
 }
 
 TEST_CASE("a host that starts while it is paused starts its applications when it goes on") {
-  MemFabric fabric(pair(), stream(16 << 10, 10));
+  MemFabric fabric(pair(), writing(16 << 10, 10));
   fabric.apply(us(0), HostState{fabric.topology.host(0), HostWork::kPaused});
   fabric.apply(us(30), HostState{fabric.topology.host(0), HostWork::kRunning});
   fabric.run_until(us(29));
@@ -98,7 +97,7 @@ TEST_CASE("a host that starts while it is paused starts its applications when it
 }
 
 TEST_CASE("a host without power is silent, boots with an empty NIC, and holds nobody up") {
-  MemFabric fabric(pair(), all_reduce(256 << 10, 0));
+  MemFabric fabric(pair(), reducing(256 << 10, 0));
   fabric.stop_when_finished = false;
   const NodeId dead = fabric.topology.host(1);
   uint64_t sent_while_down = 0, sent_after = 0;
@@ -137,7 +136,7 @@ TEST_CASE("a host without power is silent, boots with an empty NIC, and holds no
 }
 
 TEST_CASE("what had arrived at a host when its power went is gone, though it is back at once") {
-  MemFabric fabric(pair(), all_reduce(256 << 10, 0));
+  MemFabric fabric(pair(), reducing(256 << 10, 0));
   const NodeId dead = fabric.topology.host(1);
   fabric.apply(us(50), HostState{dead, HostWork::kDown});
   fabric.apply(us(50) + FabricTime::from_ps(1), HostState{dead, HostWork::kRunning});
@@ -152,7 +151,7 @@ TEST_CASE("a burst is so many datagrams over all ports and paths, and the other 
   const Topology topology = build_regular_planes(test::shape_of("burst", 2, 2, 3, 1));
   for (const bool alone : {true, false}) {
     CAPTURE(alone);
-    MemFabric::Options options = stream(256 << 10, 4);
+    MemFabric::Options options = writing(256 << 10, 4);
     if (alone) options.workloads.clear();
     MemFabric fabric(topology, options);
     fabric.stop_when_finished = false;
@@ -201,7 +200,7 @@ TEST_CASE("a burst avoids ports that the NIC avoids, and ends with the power") {
 }
 
 TEST_CASE("what a wire duplicates, delays and hits with errors arrives once, whole and in place") {
-  MemFabric fabric(pair(), stream(256 << 10, 8));
+  MemFabric fabric(pair(), writing(256 << 10, 8));
   const WireId wire = fabric.topology.port({fabric.topology.host(0), PortId{0}}).out;
   const Probability third{Probability::kOne / 3};
   fabric.apply(us(0), WireDuplicates{wire, third});

@@ -10,16 +10,15 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::MemFabric;
+using mrclab::test::pair;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
-Topology pair() { return build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)); }
 
 CollectiveSpec all_reduce(const Topology& topology, uint64_t size, uint32_t iterations) {
   CollectiveSpec spec;
@@ -38,7 +37,7 @@ WriteSpec write(uint32_t from, uint32_t to, uint64_t size, uint32_t count) {
   return spec;
 }
 
-MemFabric::Options options(WorkloadSpec spec, uint64_t seed = 1) {
+MemFabric::Options seeded(WorkloadSpec spec, uint64_t seed = 1) {
   MemFabric::Options o;
   o.seed = seed;
   o.workloads = {std::move(spec)};
@@ -82,7 +81,7 @@ void check_reduced(MemFabric& fabric, uint64_t size, uint32_t iterations) {
 
 TEST_CASE("a lossless all-reduce is right on every host and sends every byte once") {
   for (const uint32_t iterations : {1u, 4u}) {
-    MemFabric fabric(pair(), options(all_reduce(pair(), 1 << 20, iterations)));
+    MemFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, iterations)));
     fabric.run_until(us(2000));
     check_reduced(fabric, 1 << 20, iterations);
     CHECK(total(fabric).retransmissions == 0);
@@ -94,14 +93,14 @@ TEST_CASE("a lossless all-reduce is right on every host and sends every byte onc
 TEST_CASE("an all-reduce of odd sizes over three hosts is right") {
   const Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
   for (const uint64_t size : {12u, 4 * 10'001u, 4 * 300'007u}) {
-    MemFabric fabric(three, options(all_reduce(three, size, 3)));
+    MemFabric fabric(three, seeded(all_reduce(three, size, 3)));
     fabric.run_until(us(3000));
     check_reduced(fabric, size, 3);
   }
 }
 
 TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rate") {
-  MemFabric fabric(test::octet(), options(all_reduce(test::octet(), 4 << 20, 2)));
+  MemFabric fabric(test::octet(), seeded(all_reduce(test::octet(), 4 << 20, 2)));
   fabric.run_until(us(1000));
   check_reduced(fabric, 4 << 20, 2);
   const HostStats h0 = fabric.stats(0);
@@ -115,7 +114,7 @@ TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rat
 }
 
 TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
-  MemFabric fabric(pair(), options(all_reduce(pair(), 2 << 20, 2)));
+  MemFabric fabric(pair(), seeded(all_reduce(pair(), 2 << 20, 2)));
   fabric.apply(us(0), random_loss(fabric.topology.wires_list[0].id, {10'000'000}));
   fabric.run_until(us(20'000));
   check_reduced(fabric, 2 << 20, 2);
@@ -126,7 +125,7 @@ TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
 
 TEST_CASE("with loss on every wire in both directions everything completes and verifies") {
   for (const uint64_t seed : {1u, 2u, 3u}) {
-    MemFabric fabric(pair(), options(all_reduce(pair(), 1 << 20, 2), seed));
+    MemFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, 2), seed));
     for (const Wire& wire : fabric.topology.wires_list) {
       fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
@@ -136,7 +135,7 @@ TEST_CASE("with loss on every wire in both directions everything completes and v
 }
 
 TEST_CASE("a silent link failure: its values are assumed bad, traffic moves, and returns after") {
-  MemFabric fabric(pair(), options(write(0, 1, 1 << 20, 64)));
+  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   const LinkId link = fabric.link_of("h1:p0");
   fabric.set_wires(us(500), link, false);
   fabric.set_wires(us(1500), link, true);
@@ -165,7 +164,7 @@ TEST_CASE("a silent link failure: its values are assumed bad, traffic moves, and
 }
 
 TEST_CASE("a local port down is avoided at once, peers are told, and both use it again at once") {
-  MemFabric fabric(pair(), options(write(1, 0, 1 << 20, 64)));
+  MemFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
   const LinkId link = fabric.link_of("h0:p1");
   fabric.set_link(us(500), link, false);
   fabric.set_link(us(900), link, true);
@@ -194,7 +193,7 @@ TEST_CASE("a local port down is avoided at once, peers are told, and both use it
 }
 
 TEST_CASE("a port status is repeated until answered, even if all its first copies are lost") {
-  MemFabric fabric(pair(), options(write(1, 0, 1 << 20, 64)));
+  MemFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
   const LinkId down = fabric.link_of("h0:p1");
   const WireId other = fabric.topology.port({NodeId{0}, PortId{0}}).out;
   fabric.set_link(us(500), down, false);
@@ -211,7 +210,7 @@ TEST_CASE("a NIC that notices late gives frames to the dead port until it notice
   Topology slow = pair();
   slow.nic.port_down_delay = us(20);
   slow.nic.port_up_delay = us(5);
-  MemFabric fabric(slow, options(write(0, 1, 1 << 20, 64)));
+  MemFabric fabric(slow, seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_link(us(500), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(800), fabric.link_of("h0:p0"), true);
   fabric.run_until(us(8000));
@@ -232,7 +231,7 @@ TEST_CASE("a NIC that notices late gives frames to the dead port until it notice
 TEST_CASE("a flap that is shorter than the NIC's delay is never noticed by it") {
   Topology slow = pair();
   slow.nic.port_down_delay = us(20);
-  MemFabric fabric(slow, options(write(0, 1, 1 << 20, 16)));
+  MemFabric fabric(slow, seeded(write(0, 1, 1 << 20, 16)));
   fabric.set_link(us(100), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(110), fabric.link_of("h0:p0"), true);
   fabric.run_until(us(8000));
@@ -241,7 +240,7 @@ TEST_CASE("a flap that is shorter than the NIC's delay is never noticed by it") 
 }
 
 TEST_CASE("with all paths silently down the queue pair fails with Retry Counter Exceeded") {
-  MemFabric fabric(pair(), options(write(0, 1, 1 << 20, 64)));
+  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_wires(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_wires(us(300), fabric.link_of("h0:p1"), false);
   fabric.run_until(us(10'000));
@@ -256,7 +255,7 @@ TEST_CASE("with all paths silently down the queue pair fails with Retry Counter 
 }
 
 TEST_CASE("all ports of a NIC down: the queue pair fails too") {
-  MemFabric fabric(pair(), options(write(0, 1, 1 << 20, 64)));
+  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_link(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(300), fabric.link_of("h0:p1"), false);
   fabric.run_until(us(10'000));
@@ -264,7 +263,7 @@ TEST_CASE("all ports of a NIC down: the queue pair fails too") {
 }
 
 TEST_CASE("a T0-T1 link down in one plane costs the cross-T1 pair one value, not a plane") {
-  MemFabric fabric(test::octet(), options(write(0, 4, 1 << 20, 48)));
+  MemFabric fabric(test::octet(), seeded(write(0, 4, 1 << 20, 48)));
   fabric.set_wires(us(100), fabric.link_of("p3.t0-0:u1"), false);
   fabric.run_until(us(3000));
   CHECK(fabric.stats(0).writes_completed == 48);
@@ -318,7 +317,7 @@ TEST_CASE("a permutation at 90 % load delivers what it offers, verified") {
   spec.load = {900'000'000};
   spec.message = {64 * 1024};
   spec.shift = 4;
-  auto o = options(spec);
+  auto o = seeded(spec);
   o.end = us(200);
   MemFabric fabric(octet, o);
   fabric.run_until(us(230));
@@ -331,7 +330,7 @@ TEST_CASE("a permutation at 90 % load delivers what it offers, verified") {
 }
 
 TEST_CASE("a PSN that wraps in mid-transfer changes nothing") {
-  auto o = options(write(0, 1, 1 << 20, 2));
+  auto o = seeded(write(0, 1, 1 << 20, 2));
   TransportProfile p = make_profile("lab", pair());
   p.first_psn = Psn{0xFFFF80};
   o.profile = p;
@@ -344,7 +343,7 @@ TEST_CASE("a PSN that wraps in mid-transfer changes nothing") {
 }
 
 TEST_CASE("without ICRC the bytes are the same") {
-  auto o = options(all_reduce(pair(), 1 << 20, 1));
+  auto o = seeded(all_reduce(pair(), 1 << 20, 1));
   TransportProfile p = make_profile("lab", pair());
   p.icrc = false;
   o.profile = p;
@@ -355,7 +354,7 @@ TEST_CASE("without ICRC the bytes are the same") {
 
 TEST_CASE("the order of calls changes nothing: same records, same events, byte for byte") {
   const auto run = [](uint32_t shuffle, uint64_t seed) {
-    auto o = options(all_reduce(pair(), 1 << 20, 2), seed);
+    auto o = seeded(all_reduce(pair(), 1 << 20, 2), seed);
     o.shuffle = shuffle;
     MemFabric fabric(pair(), o);
     fabric.set_link(us(30), fabric.link_of("h0:p0"), false);
@@ -373,7 +372,7 @@ TEST_CASE("the order of calls changes nothing: same records, same events, byte f
 }
 
 TEST_CASE("every frame that a host sends is one that the parser accepts, with a right ICRC") {
-  MemFabric fabric(pair(), options(write(0, 1, 100'000, 3)));
+  MemFabric fabric(pair(), seeded(write(0, 1, 100'000, 3)));
   uint64_t seen = 0;
   for (uint32_t h = 0; h < 2; ++h) {
     fabric.observer(h).on_packet = [&](const PacketRecord& r) {

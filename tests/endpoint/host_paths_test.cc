@@ -12,31 +12,22 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::endless;
 using mrclab::test::MemFabric;
+using mrclab::test::pair;
+using mrclab::test::us;
 
 namespace {
 
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
-Topology pair() { return build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)); }
 Topology rows(uint32_t uplinks) {
   return build_regular_planes(test::shape_of("rows", 2, 2, uplinks, 1));
 }
 
-/// Writes without end from `from` to `to`.
-WriteSpec stream(uint32_t from, uint32_t to) {
-  WriteSpec spec;
-  spec.from = from;
-  spec.to = to;
-  spec.size = {256 * 1024};
-  spec.count = 1'000'000;
-  return spec;
-}
-
-MemFabric::Options options(std::initializer_list<WorkloadSpec> specs) {
+MemFabric::Options side_by_side(std::initializer_list<WorkloadSpec> specs) {
   MemFabric::Options o;
   o.workloads = specs;
   return o;
@@ -69,7 +60,7 @@ void check_clean(const MemFabric& fabric) {
 
 TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 within 3 %") {
   const auto goodput = [](const std::string& host, uint32_t down) {
-    MemFabric fabric(test::octet(), options({stream(0, 4)}));
+    MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
     for (uint32_t p = 0; p < down; ++p) {
       fabric.set_link(us(50), fabric.link_of(host + ":p" + std::to_string(p)), false);
     }
@@ -93,7 +84,7 @@ TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 wit
 
 TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stays within 1 %") {
   const auto run = [](bool lossy) {
-    auto fabric = std::make_unique<MemFabric>(test::octet(), options({stream(0, 4)}));
+    auto fabric = std::make_unique<MemFabric>(test::octet(), side_by_side({endless(0, 4)}));
     const LinkId link = fabric->link_of("p3.t0-0:u1");
     if (lossy) {
       fabric->apply(us(100), random_loss(fabric->topology.link(link).a_to_b, {200'000'000}));
@@ -124,7 +115,8 @@ TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stay
 
 TEST_CASE("a T1 that stops forwarding costs its paths, not throughput, and is used again after") {
   const auto run = [](bool dead) {
-    auto fabric = std::make_unique<MemFabric>(test::octet(), options({stream(0, 4), stream(5, 1)}));
+    auto fabric =
+        std::make_unique<MemFabric>(test::octet(), side_by_side({endless(0, 4), endless(5, 1)}));
     for (const Port& port : fabric->topology.node(fabric->topology.t1(2, 1)).ports) {
       if (dead) fabric->set_wires(us(100), port.link, false);
       if (dead) fabric->set_wires(us(500), port.link, true);
@@ -149,7 +141,7 @@ TEST_CASE("a T1 that stops forwarding costs its paths, not throughput, and is us
 }
 
 TEST_CASE("a link that keeps flapping is taken back ever more rarely") {
-  MemFabric fabric(test::octet(), options({stream(0, 4)}));
+  MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
   const LinkId link = fabric.link_of("p1.t0-0:u2");
   constexpr int kFlaps = 12;
   for (int i = 0; i < kFlaps; ++i) {
@@ -165,7 +157,7 @@ TEST_CASE("a link that keeps flapping is taken back ever more rarely") {
 }
 
 TEST_CASE("a lost active value is replaced by a backup of its plane") {
-  auto o = options({stream(0, 4)});
+  auto o = side_by_side({endless(0, 4)});
   o.profile = make_profile("lab", test::octet());
   o.profile->active_evs = 16;
   MemFabric fabric(test::octet(), o);
@@ -201,7 +193,7 @@ TEST_CASE("a lost active value is replaced by a backup of its plane") {
 }
 
 TEST_CASE("what a controller denies is not used from that instant, and only it undoes it") {
-  MemFabric fabric(test::octet(), options({stream(0, 4), stream(0, 5), stream(4, 0)}));
+  MemFabric fabric(test::octet(), side_by_side({endless(0, 4), endless(0, 5), endless(4, 0)}));
   const EntropyValue ev = ev_of({2, 1});
   std::set<uint32_t> used_toward;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
@@ -246,7 +238,7 @@ TEST_CASE("what a controller denies is not used from that instant, and only it u
 
 TEST_CASE("one direction of a plane that is silently dead stops SACKs for no more than a few RTT") {
   for (const uint32_t uplinks : {1u, 4u}) {
-    MemFabric fabric(rows(uplinks), options({stream(0, 1)}));
+    MemFabric fabric(rows(uplinks), side_by_side({endless(0, 1)}));
     // From h1 towards its T0 in plane 0: data comes in, nothing gets out.
     fabric.apply(us(200), WireState{fabric.topology.port({NodeId{1}, PortId{0}}).out, false});
     fabric.stop_when_finished = false;
@@ -283,7 +275,7 @@ TEST_CASE("one direction of a plane that is silently dead stops SACKs for no mor
 
 TEST_CASE("with the mask in SACKs a peer that no Port Status Update reaches still learns it") {
   for (const bool in_sacks : {false, true}) {
-    auto o = options({stream(0, 1)});
+    auto o = side_by_side({endless(0, 1)});
     o.profile = make_profile("lab", pair());
     o.profile->sack_port_mask = in_sacks;
     o.profile->port_status_interval = us(2000);  // the first copy is lost, the next comes late
@@ -304,7 +296,7 @@ TEST_CASE("with the mask in SACKs a peer that no Port Status Update reaches stil
 
 TEST_CASE("ports of both ends that flap against each other end with every plane in use") {
   for (const bool in_sacks : {false, true}) {
-    auto o = options({stream(0, 4), stream(4, 0)});
+    auto o = side_by_side({endless(0, 4), endless(4, 0)});
     o.profile = make_profile("lab", test::octet());
     o.profile->sack_port_mask = in_sacks;
     MemFabric fabric(test::octet(), o);
@@ -327,7 +319,7 @@ TEST_CASE("a cx8 NIC sends nothing for just as long as its profile says, at fail
   slow.nic = cx8_profile(8000);  // 0.2 to 1.6 s are 25 to 200 us, 0.2 to 0.5 s 25 to 62.5 us
   slow.nic.remap_down.min = slow.nic.remap_down.max;  // the longest gap that was seen
   slow.nic.remap_up.min = slow.nic.remap_up.max;
-  MemFabric fabric(slow, options({stream(0, 1), stream(1, 0)}));
+  MemFabric fabric(slow, side_by_side({endless(0, 1), endless(1, 0)}));
   fabric.set_link(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(900), fabric.link_of("h0:p0"), true);
   struct Gap {

@@ -11,16 +11,15 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::MemFabric;
+using mrclab::test::pair;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
-Topology pair() { return build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)); }
 
 MemFabric::Options writes(uint64_t size, uint32_t count) {
   WriteSpec spec;

@@ -11,14 +11,14 @@
 #include "fabric/random.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::MemFabric;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
 /// h0 writes to h1 over two planes; frames are put into h1's (or h0's) port 0 by hand.
 struct Attack {

@@ -13,8 +13,6 @@ namespace {
 using A = PacketAttack;
 using F = PacketAttack::Frames;
 
-constexpr auto kNobody = std::initializer_list<Opcode>{};
-
 template <class Header, class Change>
 std::function<F(A&)> feedback(Opcode opcode, Change change) {
   return [=](A& a) {

@@ -13,8 +13,6 @@ namespace {
 using A = PacketAttack;
 using F = PacketAttack::Frames;
 
-constexpr auto kNobody = std::initializer_list<Opcode>{};
-
 WriteHeaders& write_of(MrcFrameSpec& spec) { return std::get<WriteHeaders>(spec.extension); }
 
 /// The next write with something changed.

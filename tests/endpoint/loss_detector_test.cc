@@ -2,12 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/times.h"
+
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
 /// Base RTT 8 us: steps of 2 us, a step back every 128 us.
 LossDetector detector() { return LossDetector({us(8), us(14), us(19)}); }

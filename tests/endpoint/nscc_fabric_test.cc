@@ -10,26 +10,18 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::endless;
 using mrclab::test::MemFabric;
+using mrclab::test::us;
 
 namespace {
 
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
 /// Eight planes of four T0s and four T1s, sixteen hosts.
 Topology hall() { return build_regular_planes(test::shape_of("hall", 8, 4, 4, 4)); }
-
-WriteSpec endless(uint32_t from, uint32_t to) {
-  WriteSpec spec;
-  spec.from = from;
-  spec.to = to;
-  spec.size = {256 * 1024};
-  spec.count = 1'000'000;
-  return spec;
-}
 
 /// What each host received between two instants, as a share of its header-limited rate.
 std::vector<double> received(MemFabric& fabric, FabricTime from, FabricTime to) {

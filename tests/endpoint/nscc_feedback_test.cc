@@ -9,7 +9,7 @@ using namespace mrclab::endpoint;
 using namespace mrclab::endpoint::test_nscc;
 
 TEST_CASE("a shorter round trip is the new base RTT, and the largest window follows it") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({3'000});
   Acknowledgement news;
   news.arrived = news.left_flight = {1'000};
@@ -32,7 +32,7 @@ TEST_CASE("a shorter round trip is the new base RTT, and the largest window foll
 }
 
 TEST_CASE("an acknowledgement without a valid round trip is judged by the average delay") {
-  Bench b([](TransportProfile& p) {
+  NsccBench b([](TransportProfile& p) {
     p.nscc_delay_alpha = {1'000'000'000};
     p.nscc_eta = 0;
   });
@@ -49,14 +49,14 @@ TEST_CASE("an acknowledgement without a valid round trip is judged by the averag
 }
 
 TEST_CASE("an acknowledgement of nothing changes nothing") {
-  Bench b;
+  NsccBench b;
   b.shrink_to(100'000);
   b.nscc.on_acknowledged({}, ns(50'000));
   CHECK(b.window() == 100'000);
 }
 
 TEST_CASE("what was held for lost counts as arrived, but leaves flight only once") {
-  Bench b([](TransportProfile& p) { p.nscc_eta = 0; });
+  NsccBench b([](TransportProfile& p) { p.nscc_eta = 0; });
   b.nscc.on_sent({125'000});
   b.nscc.on_lost({125'000}, ns(0));
   b.nscc.on_sent({50'000});
@@ -69,7 +69,7 @@ TEST_CASE("what was held for lost counts as arrived, but leaves flight only once
 }
 
 TEST_CASE("the receiver's penalty takes its 128ths of what is acknowledged, and stops growth") {
-  Bench b([](TransportProfile& p) { p.nscc_eta = 0; });
+  NsccBench b([](TransportProfile& p) { p.nscc_eta = 0; });
   b.shrink_to(100'000);
   b.sack(20'000, 1'000, 0, false, 64);  // 64 x 1,000 / 128
   CHECK(b.window() == 99'500);
@@ -84,7 +84,7 @@ TEST_CASE("the receiver's penalty takes its 128ths of what is acknowledged, and 
 }
 
 TEST_CASE("with restore_cwnd the window from before the penalty comes back at its end") {
-  Bench b([](TransportProfile& p) { p.nscc_eta = p.nscc_pi = 0; });
+  NsccBench b([](TransportProfile& p) { p.nscc_eta = p.nscc_pi = 0; });
   b.shrink_to(100'000);
   for (int i = 0; i < 4; ++i) b.sack(20'000 + i, 10'000, 4'000, false, 64, true);
   CHECK(b.window() == 80'000);
@@ -108,14 +108,14 @@ TEST_CASE("with restore_cwnd the window from before the penalty comes back at it
 }
 
 TEST_CASE("a sender can be told not to obey the receiver's penalty") {
-  Bench b([](TransportProfile& p) { p.receiver_penalty = false; });
+  NsccBench b([](TransportProfile& p) { p.receiver_penalty = false; });
   b.sack(1'000, 10'000, 0, false, 127, true);
   CHECK(b.window() == 225'000);
 }
 
 TEST_CASE("the window follows the live ports, and none leaves a single packet") {
   // 8 ports of an eighth of the rate: the same BDP.
-  Bench b;
+  NsccBench b;
   CHECK(b.window() == 225'000);
   b.shrink_to(160'000);
   b.nscc.on_live_ports(7);
@@ -135,7 +135,7 @@ TEST_CASE("the window follows the live ports, and none leaves a single packet") 
 }
 
 TEST_CASE("open: another packet may go while the window exceeds what is in flight") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({224'999});
   CHECK(b.nscc.may_send({1'000}));
   b.nscc.on_sent({1});
@@ -143,7 +143,7 @@ TEST_CASE("open: another packet may go while the window exceeds what is in fligh
 }
 
 TEST_CASE("fits: another packet may go if it fits, and an empty window takes any") {
-  Bench b([](TransportProfile& p) { p.window_rule = WindowRule::kFits; });
+  NsccBench b([](TransportProfile& p) { p.window_rule = WindowRule::kFits; });
   b.nscc.on_sent({224'000});
   CHECK(b.nscc.may_send({1'000}));
   CHECK_FALSE(b.nscc.may_send({1'001}));
@@ -152,7 +152,7 @@ TEST_CASE("fits: another packet may go if it fits, and an empty window takes any
 }
 
 TEST_CASE("an acknowledgement is asked for when no packet fits, and in small windows always") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({224'000});
   CHECK_FALSE(b.nscc.wants_acknowledgement());
   b.nscc.on_sent({1});

@@ -6,13 +6,13 @@
 #include "endpoint/fixed_window.h"
 #include "endpoint/nscc.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::ns;
 
 namespace {
-
-constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
 
 /// A topology of which only what NSCC is derived from matters.
 Topology network(uint32_t planes, uint64_t gbps, FabricTime base_rtt, bool trims = true) {

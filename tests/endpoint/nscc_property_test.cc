@@ -36,7 +36,7 @@ std::vector<Step> steps() {
   return all;
 }
 
-void play(Bench& b, const Step& step, FabricTime now) {
+void play(NsccBench& b, const Step& step, FabricTime now) {
   if (step.kind == 9) return b.nscc.on_live_ports(static_cast<uint32_t>(step.bytes % 9));
   b.nscc.on_sent({step.bytes});
   if (step.kind == 6) return b.nscc.on_trimmed({step.bytes}, now);
@@ -55,7 +55,7 @@ void play(Bench& b, const Step& step, FabricTime now) {
 
 TEST_CASE("whatever happens the window stays between one MTU and the largest") {
   CHECK(test::counterexample([] {
-          Bench b;
+          NsccBench b;
           FabricTime now;
           uint64_t in_flight = 0;
           for (const Step& step : steps()) {
@@ -75,7 +75,7 @@ TEST_CASE("whatever happens the window stays between one MTU and the largest") {
 
 TEST_CASE("marks without delay never cut, and unmarked delay alone never does") {
   CHECK(test::counterexample([] {
-          Bench b;
+          NsccBench b;
           b.shrink_to(100'000);
           FabricTime now;
           uint64_t before = b.window();
@@ -96,7 +96,7 @@ TEST_CASE("marks without delay never cut, and unmarked delay alone never does") 
 
 TEST_CASE("SACKs alone cut at most once per base RTT, and leave at least half") {
   CHECK(test::counterexample([] {
-          Bench b([](TransportProfile& p) { p.nscc_delay_alpha = {1'000'000'000}; });
+          NsccBench b([](TransportProfile& p) { p.nscc_delay_alpha = {1'000'000'000}; });
           FabricTime now, last_cut = ns(-1'000'000);
           for (Step step : steps()) {
             now += ns(step.gap);
@@ -116,7 +116,7 @@ TEST_CASE("SACKs alone cut at most once per base RTT, and leave at least half") 
 TEST_CASE(
     "trims and losses never raise the window, and cost at most their size or go to arrivals") {
   CHECK(test::counterexample([] {
-          Bench b([](TransportProfile& p) { p.nscc_disable_qa = true; });
+          NsccBench b([](TransportProfile& p) { p.nscc_disable_qa = true; });
           FabricTime now;
           for (const Step& step : steps()) {
             now += ns(step.gap);

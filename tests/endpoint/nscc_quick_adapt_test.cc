@@ -9,7 +9,7 @@ using namespace mrclab::endpoint;
 using namespace mrclab::endpoint::test_nscc;
 
 TEST_CASE("quick adapt: trims, and little arriving in a period, set the window to what arrives") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({150'000});
   b.sack(20'000, 1'000, 8'000);  // the first period begins: until 20 + 12.8 + 8 = 40.8 us
   b.trim(30'000, 1'000);
@@ -35,7 +35,7 @@ TEST_CASE("quick adapt: trims, and little arriving in a period, set the window t
 }
 
 TEST_CASE("quick adapt: a trim that comes after the end of a period adapts at once") {
-  Bench b;
+  NsccBench b;
   b.sack(20'000, 1'000, 8'000);
   b.sack(30'000, 5'000, 8'000);
   b.trim(41'000, 1'000);
@@ -43,7 +43,7 @@ TEST_CASE("quick adapt: a trim that comes after the end of a period adapts at on
 }
 
 TEST_CASE("quick adapt: not when enough arrives, and the period starts anew") {
-  Bench b([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
+  NsccBench b([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
   b.sack(20'000, 1'000, 8'000);
   b.trim(30'000, 1'000);
   b.sack(41'000, 28'125, 8'000);  // exactly the gate: until 61.8 us
@@ -58,19 +58,19 @@ TEST_CASE("quick adapt: not when enough arrives, and the period starts anew") {
 }
 
 TEST_CASE("quick adapt: not without a reason, never upwards, never below one MTU") {
-  Bench idle([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
+  NsccBench idle([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
   idle.sack(20'000, 1'000, 8'000);
   idle.sack(41'000, 1'000, 200'000);  // with trimming no delay is a reason: trims would tell
   CHECK(idle.window() == 225'000);
 
-  Bench small([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
+  NsccBench small([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
   small.shrink_to(6'000);
   small.sack(20'000, 1'000, 8'000);
   small.sack(30'000, 9'000, 8'000);
   small.trim(41'000, 1'000);  // 9,000 arrived in 21 us: more than the window
   CHECK(small.window() == 6'000);
 
-  Bench starved;
+  NsccBench starved;
   starved.sack(20'000, 1'000, 8'000);
   starved.trim(41'000, 1'000);  // nothing arrived
   CHECK(starved.window() == 1'000);
@@ -78,7 +78,7 @@ TEST_CASE("quick adapt: not without a reason, never upwards, never below one MTU
 
 TEST_CASE("quick adapt: a delay above its threshold is a reason") {
   for (const int64_t delay : {32'000, 32'001}) {
-    Bench b([](TransportProfile& p) {
+    NsccBench b([](TransportProfile& p) {
       p.nscc_qa_threshold = ns(32'000);
       p.nscc_eta = p.nscc_fi = 0;
     });
@@ -89,7 +89,7 @@ TEST_CASE("quick adapt: a delay above its threshold is a reason") {
 }
 
 TEST_CASE("quick adapt can be disabled: trims only take their packets") {
-  Bench b([](TransportProfile& p) { p.nscc_disable_qa = true; });
+  NsccBench b([](TransportProfile& p) { p.nscc_disable_qa = true; });
   b.sack(20'000, 1'000, 8'000);
   b.trim(41'000, 1'000);
   b.trim(42'000, 1'000);

@@ -9,14 +9,14 @@ using namespace mrclab::endpoint;
 using namespace mrclab::endpoint::test_nscc;
 
 TEST_CASE("a window starts at its largest: line rate") {
-  const Bench b;
+  const NsccBench b;
   CHECK(b.window() == 225'000);
   CHECK(b.nscc.max_window().value == 225'000);
   CHECK(b.nscc.in_flight().value == 0);
 }
 
 TEST_CASE("no mark, delay below T: proportional increase, the less delay the more") {
-  Bench b;
+  NsccBench b;
   b.shrink_to(100'000);
   // Half of T is left: 4,000 x 1,000 x 4/8 = 2,000,000; more than a period has passed since time 0:
   // 2,000,000 / 100,000 = 20, and eta.
@@ -39,7 +39,7 @@ TEST_CASE("no mark, delay below T: proportional increase, the less delay the mor
 
 TEST_CASE("no mark, delay at T or above: fair increase, the same however long the delay is") {
   for (const int64_t delay : {8'000, 8'001, 40'000}) {
-    Bench b;
+    NsccBench b;
     b.shrink_to(100'000);
     // 5,000 x 1,000 / 100,000 = 50
     b.sack(20'000, 1'000, delay);
@@ -48,7 +48,7 @@ TEST_CASE("no mark, delay at T or above: fair increase, the same however long th
 }
 
 TEST_CASE("a mark without delay takes nothing, and gives nothing but eta") {
-  Bench b;
+  NsccBench b;
   b.shrink_to(100'000);
   b.sack(20'000, 1'000, 7'999, kMarked);
   CHECK(b.window() == 100'100);
@@ -57,7 +57,7 @@ TEST_CASE("a mark without delay takes nothing, and gives nothing but eta") {
 }
 
 TEST_CASE("a mark and delay: the window is cut by how far the average exceeds T, once per RTT") {
-  Bench b([](TransportProfile& p) {
+  NsccBench b([](TransportProfile& p) {
     p.nscc_delay_alpha = {1'000'000'000};  // the average is the newest sample
     p.nscc_eta = 0;
   });
@@ -81,7 +81,7 @@ TEST_CASE("a mark and delay: the window is cut by how far the average exceeds T,
   CHECK(b.window() == 15'120);
 
   // A mark without delay does not cut even if the average is high.
-  Bench slow([](TransportProfile& p) { p.nscc_delay_alpha = {500'000'000}; });
+  NsccBench slow([](TransportProfile& p) { p.nscc_delay_alpha = {500'000'000}; });
   slow.shrink_to(100'000);
   slow.sack(1'000, 1'000, 40'000, kMarked);  // average 20 us, but no base RTT since time 0
   slow.sack(20'000, 1'000, 7'999, kMarked);  // average 14 us
@@ -90,7 +90,7 @@ TEST_CASE("a mark and delay: the window is cut by how far the average exceeds T,
 }
 
 TEST_CASE("one marked packet with delay cuts nothing while the average is below T") {
-  Bench b;
+  NsccBench b;
   b.shrink_to(100'000);
   b.sack(20'000, 1'000, 16'000, kMarked);  // average 16 us x 0.0125 = 0.2 us
   CHECK(b.nscc.average_delay() == ns(200));
@@ -98,7 +98,7 @@ TEST_CASE("one marked packet with delay cuts nothing while the average is below 
 }
 
 TEST_CASE("the average delay: weight 1/80, unmarked delay above T enters as a quarter RTT") {
-  Bench b;
+  NsccBench b;
   const auto average_ps = [&] { return b.nscc.average_delay().ps(); };
   b.sack(20'000, 1'000, 8'000);  // 8 us / 80
   CHECK(average_ps() == 100'000);
@@ -110,7 +110,7 @@ TEST_CASE("the average delay: weight 1/80, unmarked delay above T enters as a qu
   CHECK(average_ps() == 433'311);
 
   // Above 5 base RTTs, 64 us, the weight is 1/80 whatever delay_alpha is.
-  Bench fast([](TransportProfile& p) { p.nscc_delay_alpha = {500'000'000}; });
+  NsccBench fast([](TransportProfile& p) { p.nscc_delay_alpha = {500'000'000}; });
   fast.sack(20'000, 1'000, 64'000, kMarked);
   CHECK(fast.nscc.average_delay() == ns(32'000));
   fast.sack(21'000, 1'000, 72'000, kMarked);  // 32 + 40 / 80
@@ -118,7 +118,7 @@ TEST_CASE("the average delay: weight 1/80, unmarked delay above T enters as a qu
 }
 
 TEST_CASE("fast increase: after a window without delay every byte adds a quarter, until delay") {
-  Bench b([](TransportProfile& p) { p.nscc_pi = p.nscc_eta = 0; });
+  NsccBench b([](TransportProfile& p) { p.nscc_pi = p.nscc_eta = 0; });
   b.shrink_to(100'000);
   b.sack(20'000, 60'000, 999);
   b.sack(21'000, 40'000, 0);  // 100,000: not more than a window
@@ -137,7 +137,7 @@ TEST_CASE("fast increase: after a window without delay every byte adds a quarter
   b.sack(28'000, 4'000, 0);
   CHECK(b.window() == 102'250);
   // It goes on even if the window outgrows what arrived.
-  Bench steep([](TransportProfile& p) {
+  NsccBench steep([](TransportProfile& p) {
     p.nscc_pi = p.nscc_eta = 0;
     p.nscc_fi_scale_permille = 2'000;
   });
@@ -154,7 +154,7 @@ TEST_CASE("fast increase: after a window without delay every byte adds a quarter
 }
 
 TEST_CASE("a trim takes its packet from the window and counts as a marked RTT of delay") {
-  Bench b;
+  NsccBench b;
   b.trim(1'000, 1'000);
   CHECK(b.window() == 224'000);
   CHECK(b.nscc.in_flight().value == 0);
@@ -162,7 +162,7 @@ TEST_CASE("a trim takes its packet from the window and counts as a marked RTT of
 }
 
 TEST_CASE("an inferred loss takes its packet from the window, but never below one MTU") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({1'000});
   b.nscc.on_lost({1'000}, ns(1'000));
   CHECK(b.window() == 224'000);
@@ -173,7 +173,7 @@ TEST_CASE("an inferred loss takes its packet from the window, but never below on
 }
 
 TEST_CASE("a packet that is withdrawn leaves the window alone") {
-  Bench b;
+  NsccBench b;
   b.nscc.on_sent({1'000});
   b.nscc.on_withdrawn({1'000});
   CHECK(b.window() == 225'000);

@@ -2,15 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/times.h"
+
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::us;
 
 namespace {
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
 
-void send(OutstandingTable& table, int64_t us) {
+void send(OutstandingTable& table, int64_t at_us) {
   table.add(0, 0, 4096);
-  table.transmitted(table.end() - 1, at(us), 0);
+  table.transmitted(table.end() - 1, us(at_us), 0);
 }
 }  // namespace
 
@@ -20,7 +22,7 @@ TEST_CASE("packets in flight are known in the order of their last transmission")
   CHECK(table.oldest_in_flight() == 0);
   table.mark_lost(0);
   CHECK(table.oldest_in_flight() == 1);
-  table.transmitted(0, at(5), 3);
+  table.transmitted(0, us(5), 3);
   CHECK(table.oldest_in_flight() == 1);
   CHECK(table[0].transmissions == 2);
   CHECK(table[0].ev == 3);
@@ -39,11 +41,11 @@ TEST_CASE("the oldest gap comes first, whatever the order of the losses") {
   table.mark_lost(3);
   CHECK(table.first_lost() == 1);
   CHECK(table.lost() == 3);
-  table.transmitted(1, at(9), 0);
+  table.transmitted(1, us(9), 0);
   CHECK(table.first_lost() == 3);
   table.mark_sacked(3);  // it arrived after all
   CHECK(table.first_lost() == 4);
-  table.transmitted(4, at(9), 0);
+  table.transmitted(4, us(9), 0);
   CHECK(!table.first_lost());
 }
 

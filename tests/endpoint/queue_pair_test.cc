@@ -5,14 +5,14 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/qp_pair.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::QpPair;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
 QpPair::Options bad_network(uint64_t seed) {
   QpPair::Options o;

@@ -8,21 +8,21 @@
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::at;
 using mrclab::test::kAll;
-using Bench = mrclab::test::RequesterBench;
+using mrclab::test::RequesterBench;
+using mrclab::test::us;
 
 TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 3);
   const auto p0 = b.send(0);
   b.send(0), b.send(0);
   CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kCount);
-  CHECK(b.requester.deadline() == at(50));
-  b.requester.on_timer(at(50));
-  const auto probe = b.requester.next_probe(at(50));
+  CHECK(b.requester.deadline() == us(50));
+  b.requester.on_timer(us(50));
+  const auto probe = b.requester.next_probe(us(50));
   REQUIRE(probe);
-  CHECK(!b.requester.next_probe(at(50)));
+  CHECK(!b.requester.next_probe(us(50)));
   Seth answer;
   answer.probe_response = true;
   answer.psn_offset_or_probe_id = probe->id;
@@ -30,7 +30,7 @@ TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
   answer.cumulative = b.first_psn;
   answer.sack_offset = 1;
   answer.bitmap = 0b10;  // packet 2 is there, 1 is not
-  CHECK(b.requester.on_sack(answer, at(60)) == Refusal::kCount);
+  CHECK(b.requester.on_sack(answer, us(60)) == Refusal::kCount);
   CHECK(b.losses == std::vector<std::string>{"probe"});
   CHECK(b.send(60)->psn == Psn{101});
 }
@@ -39,7 +39,7 @@ TEST_CASE("a path that is assumed bad is resurrected after three answers, marked
   bool marked = false;
   SUBCASE("not marked") {}
   SUBCASE("marked") { marked = true; }
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   const auto lost = b.send(0);
   const auto ok = b.send(20);
@@ -47,7 +47,7 @@ TEST_CASE("a path that is assumed bad is resurrected after three answers, marked
   REQUIRE(b.state(lost->ev) == EvState::kAssumedBad);
   for (int i = 0; i < 3; ++i) {
     CHECK(b.state(lost->ev) == EvState::kAssumedBad);
-    const FabricTime due = at(50 + 20 * i);
+    const FabricTime due = us(50 + 20 * i);
     b.requester.on_timer(due);
     auto probe = b.requester.next_probe(due);
     while (probe && probe->ev != lost->ev) probe = b.requester.next_probe(due);  // tail probes
@@ -60,59 +60,59 @@ TEST_CASE("a path that is assumed bad is resurrected after three answers, marked
     answer.sack_offset = 1;
     answer.bitmap = 0b10;
     if (marked && i == 2) answer.mark = SackMark::kSkipOnce;
-    CHECK(b.requester.on_sack(answer, due + at(5)) == Refusal::kCount);
+    CHECK(b.requester.on_sack(answer, due + us(5)) == Refusal::kCount);
   }
   CHECK(b.state(lost->ev) == (marked ? EvState::kSkip : EvState::kGood));
   CHECK(b.stats.evs_regained == 1);
 }
 
 TEST_CASE("ALWAYS_SKIP takes a value out of use like a loss, and probes follow") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   const auto packet = b.send(0);
   CHECK(b.sack(0, 0, packet->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kCount);
   CHECK(b.state(packet->ev) == EvState::kAssumedBad);
   CHECK(b.losses.empty());
-  CHECK(b.requester.deadline() <= at(30));
+  CHECK(b.requester.deadline() <= us(30));
 }
 
 TEST_CASE("a denied value is not used, probed or revived, until it is allowed") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 40);
   const auto lost = b.send(0);
   const auto ok = b.send(20);
   b.sack(-1, 1, ok->ev, 20, 0b10, 30);
   REQUIRE(b.state(lost->ev) == EvState::kAssumedBad);
-  b.requester.set_denied(lost->ev, true, at(31));
-  b.requester.set_denied(lost->ev, true, at(31));  // once is enough
-  for (int64_t us = 50; us < 400; us += 50) {
-    b.requester.on_timer(at(us));
-    while (const auto probe = b.requester.next_probe(at(us))) CHECK(probe->ev != lost->ev);
+  b.requester.set_denied(lost->ev, true, us(31));
+  b.requester.set_denied(lost->ev, true, us(31));  // once is enough
+  for (int64_t now = 50; now < 400; now += 50) {
+    b.requester.on_timer(us(now));
+    while (const auto probe = b.requester.next_probe(us(now))) CHECK(probe->ev != lost->ev);
   }
-  b.requester.set_usable_ports(0, at(400));
-  b.requester.set_usable_ports(kAll, at(401));
+  b.requester.set_usable_ports(0, us(400));
+  b.requester.set_usable_ports(kAll, us(401));
   CHECK(b.state(lost->ev) == EvState::kDenied);
   for (int i = 0; i < 12; ++i) {
     if (const auto packet = b.send(402)) CHECK(packet->ev != lost->ev);
   }
-  b.requester.set_denied(lost->ev, false, at(410));
+  b.requester.set_denied(lost->ev, false, us(410));
   CHECK(b.state(lost->ev) == EvState::kGood);
   using Change = std::pair<EntropyValue, EvState>;
   CHECK(b.changes == std::vector<Change>{{lost->ev, EvState::kAssumedBad},
                                          {lost->ev, EvState::kDenied},
                                          {lost->ev, EvState::kGood}});
-  b.requester.set_denied({0xFFFF'FFFF}, true, at(411));  // not one of ours
+  b.requester.set_denied({0xFFFF'FFFF}, true, us(411));  // not one of ours
 }
 
 TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones, then an error") {
-  Bench b;
+  RequesterBench b;
   b.post(4096);
   b.send(0);
   std::vector<int64_t> timeouts;
   uint64_t seen = 0;
   while (!b.requester.failed()) {
     const FabricTime now = b.requester.deadline();
-    REQUIRE(now < at(100'000));
+    REQUIRE(now < us(100'000));
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;
     if (b.stats.timeouts > seen) timeouts.push_back(now.ns() / 1000);
@@ -128,10 +128,10 @@ TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones,
 }
 
 TEST_CASE("without any port the retries run out as well") {
-  Bench b;
+  RequesterBench b;
   b.post(4096);
   b.send(0);
-  b.requester.set_usable_ports(0, at(1));
+  b.requester.set_usable_ports(0, us(1));
   for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
     const FabricTime now = b.requester.deadline();
     b.requester.on_timer(now);
@@ -143,14 +143,14 @@ TEST_CASE("without any port the retries run out as well") {
 
 TEST_CASE("work that was posted when no path is left fails too, and does not if one comes back") {
   for (const bool comes_back : {false, true}) {
-    Bench b;
-    b.requester.set_usable_ports(0, at(1));
+    RequesterBench b;
+    b.requester.set_usable_ports(0, us(1));
     CHECK(b.requester.deadline() == FabricTime::never());
     b.post(4096);
-    CHECK(b.requester.deadline() == at(80));
+    CHECK(b.requester.deadline() == us(80));
     if (comes_back) {
-      b.requester.on_timer(at(80));
-      b.requester.set_usable_ports(0b01, at(100));
+      b.requester.on_timer(us(80));
+      b.requester.set_usable_ports(0b01, us(100));
       CHECK(b.requester.deadline() == FabricTime::never());
       CHECK(b.send(100));
       continue;
@@ -163,7 +163,7 @@ TEST_CASE("work that was posted when no path is left fails too, and does not if 
 }
 
 TEST_CASE("25 exponential retries mean for ever") {
-  Bench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.retry.exponential_retries = 25; });
+  RequesterBench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.retry.exponential_retries = 25; });
   b.post(4096);
   b.send(0);
   while (b.stats.timeouts < 20) {
@@ -177,7 +177,7 @@ TEST_CASE("25 exponential retries mean for ever") {
 }
 
 TEST_CASE("the longest timeout with all of its doublings stays within fabric time") {
-  Bench b(Psn{100}, 1024, [](ConnectionLimits& l) {
+  RequesterBench b(Psn{100}, 1024, [](ConnectionLimits& l) {
     l.retry = {FabricTime::from_ns(1024) * (int64_t{1} << 24), 7, 25};
   });
   b.post(4096);
@@ -194,27 +194,27 @@ TEST_CASE("the longest timeout with all of its doublings stays within fabric tim
 }
 
 TEST_CASE("progress sets the retry counter back") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 2);
   b.send(0);
   for (int i = 1; i <= 8; ++i) {
-    b.requester.on_timer(at(80 * i));
-    while (b.requester.next_probe(at(80 * i))) continue;
-    b.requester.next_packet(kAll, at(80 * i));
+    b.requester.on_timer(us(80 * i));
+    while (b.requester.next_probe(us(80 * i))) continue;
+    b.requester.next_packet(kAll, us(80 * i));
   }
   CHECK(!b.requester.failed());
   CHECK(b.ack(0, 641) == Refusal::kCount);
   const auto p = b.send(700);
   REQUIRE(p);
   // Fresh again: the first timeout of the new packet comes after 80 us.
-  b.requester.on_timer(at(779));
+  b.requester.on_timer(us(779));
   CHECK(b.stats.timeouts == 8);
-  b.requester.on_timer(at(780));
+  b.requester.on_timer(us(780));
   CHECK(b.stats.timeouts == 9);
 }
 
 TEST_CASE("forged feedback is refused under its own name and changes nothing") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   const auto p = b.send(0);
   b.send(0);
@@ -249,7 +249,7 @@ TEST_CASE("a NAK fails the queue pair with what it says") {
                                           {0x63, "Remote Operation Error"},
                                           {0x65, "Inflight WriteImm Limit Exceeded"},
                                           {0x60, "Remote Operation Error"}}) {
-    Bench b;
+    RequesterBench b;
     b.post(100);
     b.send(0);
     CHECK(b.ack(0, 1, static_cast<uint8_t>(syndrome)) == Refusal::kCount);
@@ -258,7 +258,7 @@ TEST_CASE("a NAK fails the queue pair with what it says") {
 }
 
 TEST_CASE("receiver-not-ready and reserved syndromes do not exist in MRC") {
-  Bench b;
+  RequesterBench b;
   b.post(100);
   b.send(0);
   for (const int syndrome : {0x20, 0x3F, 0x40, 0x80, 0xE2}) {
@@ -269,7 +269,7 @@ TEST_CASE("receiver-not-ready and reserved syndromes do not exist in MRC") {
 }
 
 TEST_CASE("a packet that was SACKed, even cumulatively, may still be NAKed, an ACKed one not") {
-  Bench b;
+  RequesterBench b;
   b.post(100);
   b.post(4096 * 3);
   const auto first = b.send(0);
@@ -284,7 +284,7 @@ TEST_CASE("a packet that was SACKed, even cumulatively, may still be NAKed, an A
 
 TEST_CASE(
     "a failure flushes what is outstanding in order, names the culprit and frees the window") {
-  Bench b;
+  RequesterBench b;
   for (int i = 0; i < 5; ++i) b.post(4096);
   for (int i = 0; i < 4; ++i) b.send(0);
   b.ack(0, 5);
@@ -299,7 +299,7 @@ TEST_CASE(
 }
 
 TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write that it names") {
-  Bench b;
+  RequesterBench b;
   b.post(100), b.post(100);
   b.send(0);
   const auto p = b.send(0);
@@ -313,7 +313,7 @@ TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write tha
 TEST_CASE("what a receiver lacks is retried without blame and counts as one retry per round trip") {
   for (const NackReason reason : {NackReason::kNoBitmap, NackReason::kNoPacketBuffer,
                                   NackReason::kNoResource, NackReason::kPsnOutOfWindow}) {
-    Bench b;
+    RequesterBench b;
     b.post(4096 * 2);
     int64_t t = 0;
     for (; b.failure.empty() && t < 1000; t += 10) {
@@ -334,7 +334,7 @@ TEST_CASE("what a receiver lacks is retried without blame and counts as one retr
 }
 
 TEST_CASE("refusals and timeouts share one retry counter") {
-  Bench b;
+  RequesterBench b;
   b.post(4096);
   for (int i = 0; i < 5; ++i) {
     const auto p = b.send(i * 10);
@@ -344,7 +344,7 @@ TEST_CASE("refusals and timeouts share one retry counter") {
   int timeouts = 0;
   while (b.failure.empty()) {
     const FabricTime now = b.requester.deadline();
-    REQUIRE(now < at(100'000));
+    REQUIRE(now < us(100'000));
     const uint64_t before = b.stats.timeouts;
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;

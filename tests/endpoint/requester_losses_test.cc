@@ -8,8 +8,8 @@
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::at;
 using mrclab::test::kAll;
+using mrclab::test::us;
 
 namespace {
 
@@ -112,13 +112,13 @@ TEST_CASE("a value that was never bad starts its damping as if nothing had been"
   p.revive_successes = 1;
   p.probe_jitter_percent = 0;
   EvProber prober(p, 4, 1, NodeId{0}, 0);
-  prober.assumed_bad(2, at(100));
+  prober.assumed_bad(2, us(100));
   prober.exonerate(2);
   CHECK(!prober.watches(2));
-  prober.assumed_bad(2, at(101));
-  CHECK(prober.due(at(1000), 7) == 2u);
+  prober.assumed_bad(2, us(101));
+  CHECK(prober.due(us(1000), 7) == 2u);
   uint32_t ev = 0;
-  CHECK(prober.answered(7, at(1001), ev) == EvProber::Answer::kResurrect);
+  CHECK(prober.answered(7, us(1001), ev) == EvProber::Answer::kResurrect);
 }
 
 TEST_CASE("after a loss that was none the time rule waits longer") {

@@ -7,12 +7,12 @@
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::at;
 using mrclab::test::kAll;
-using Bench = mrclab::test::RequesterBench;
+using mrclab::test::RequesterBench;
+using mrclab::test::us;
 
 TEST_CASE("a write is cut at the PMTU and every packet carries address, rkey and whole length") {
-  Bench b;
+  RequesterBench b;
   REQUIRE(b.post(2 * 4096 + 100, 0xBEEF));
   const auto p1 = b.send(0), p2 = b.send(0), p3 = b.send(0);
   REQUIRE(p3);
@@ -38,7 +38,7 @@ TEST_CASE("a write is cut at the PMTU and every packet carries address, rkey and
 }
 
 TEST_CASE("one-packet writes are ONLY, plain writes do not count RQMSN") {
-  Bench b;
+  RequesterBench b;
   b.post(10);
   b.post(10, 1);
   CHECK(b.send(0)->opcode == Opcode::kWriteOnly);
@@ -50,7 +50,7 @@ TEST_CASE("one-packet writes are ONLY, plain writes do not count RQMSN") {
 }
 
 TEST_CASE("a write completes on the transport ACK that covers its last packet, not on SACK") {
-  Bench b;
+  RequesterBench b;
   b.post(8192);
   b.post(100);
   const auto ev = b.send(0)->ev;
@@ -67,7 +67,7 @@ TEST_CASE("a write completes on the transport ACK that covers its last packet, n
 }
 
 TEST_CASE("the PSN wraps without anybody noticing") {
-  Bench b(Psn{0xFFFFFE});
+  RequesterBench b(Psn{0xFFFFFE});
   b.post(4096 * 5);
   std::vector<uint32_t> psns;
   EntropyValue ev;
@@ -84,7 +84,7 @@ TEST_CASE("the PSN wraps without anybody noticing") {
 }
 
 TEST_CASE("a packet is lost when one sent a reorder window later has arrived, and not before") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 10);
   const auto lost = b.send(0);
   const auto early = b.send(19);
@@ -105,7 +105,7 @@ TEST_CASE("a packet is lost when one sent a reorder window later has arrived, an
 }
 
 TEST_CASE("a SACK of a retransmission serves the time rule only if it names that transmission") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 10);
   const auto first = b.send(0);
   const auto second = b.send(1);
@@ -117,7 +117,7 @@ TEST_CASE("a SACK of a retransmission serves the time rule only if it names that
 }
 
 TEST_CASE("a trim NACK costs the value a turn and retransmits at once, nobody is assumed bad") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   const auto trimmed = b.send(0);
   CHECK(b.nack(0, trimmed->ev, 0, NackReason::kTrimmed, 9) == Refusal::kCount);
@@ -132,7 +132,7 @@ TEST_CASE("a trim NACK costs the value a turn and retransmits at once, nobody is
 }
 
 TEST_CASE("a trim on the last hop leaves the value alone") {
-  Bench b;
+  RequesterBench b;
   b.post(4096);
   const auto p = b.send(0);
   CHECK(b.nack(0, p->ev, 0, NackReason::kTrimmedLastHop, 9) == Refusal::kCount);
@@ -141,7 +141,7 @@ TEST_CASE("a trim on the last hop leaves the value alone") {
 }
 
 TEST_CASE("a retransmission never takes the value of the NACK, even if that is still GOOD") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 100);
   for (int i = 0; i < 40; ++i) {
     const auto p = b.send(i, 0b01);
@@ -156,7 +156,7 @@ TEST_CASE("a retransmission never takes the value of the NACK, even if that is s
 }
 
 TEST_CASE("an ECN mark in a SACK makes its value SKIP, ALWAYS_SKIP makes it bad") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   const auto p1 = b.send(0), p2 = b.send(0);
   CHECK(b.sack(0, 0, p1->ev, 0, 0, 10, SackMark::kSkipOnce) == Refusal::kCount);
@@ -167,7 +167,7 @@ TEST_CASE("an ECN mark in a SACK makes its value SKIP, ALWAYS_SKIP makes it bad"
 
 TEST_CASE(
     "never more than MPR packets beyond the cumulative one, nor more immediates than agreed") {
-  Bench b(Psn{5}, 8);
+  RequesterBench b(Psn{5}, 8);
   b.post(4096 * 20);
   EntropyValue ev;
   for (int i = 0; i < 8; ++i) ev = b.send(0)->ev;
@@ -177,7 +177,7 @@ TEST_CASE(
   b.sack(0, 7, ev, 0, 0, 11);
   CHECK(b.requester.ready());
 
-  Bench c;
+  RequesterBench c;
   for (uint32_t i = 0; i < 3; ++i) c.post(1, i);
   CHECK(c.send(0));
   CHECK(c.send(0));
@@ -187,24 +187,24 @@ TEST_CASE(
 }
 
 TEST_CASE("a plane that is down gets no blame for what it lost, and is restored at once") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 10);
   const auto on_zero = b.send(0, 0b01);
-  b.requester.set_usable_ports(0b10, at(1));
+  b.requester.set_usable_ports(0b10, us(1));
   CHECK(b.stats.evs_lost == 2);
   CHECK(!b.send(1, 0b01));
   const auto p = b.send(30, 0b10);
   b.sack(-1, 1, p->ev, 30, 0b10, 40);
   CHECK(b.losses.size() == 1);
   CHECK(b.changes.empty());
-  b.requester.set_usable_ports(0b11, at(50));
+  b.requester.set_usable_ports(0b11, us(50));
   CHECK(b.stats.evs_regained == 2);
   CHECK(b.state(on_zero->ev) == EvState::kGood);
   CHECK(b.send(50, 0b01));
 }
 
 TEST_CASE("a retransmission waits for another port, and new data takes the one that lost it") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 8);
   const auto lost = b.send(0, 0b01);
   // Both values of plane 1 and the other one of plane 0 go.
@@ -223,7 +223,7 @@ TEST_CASE("a retransmission waits for another port, and new data takes the one t
 }
 
 TEST_CASE("the oldest gap goes first, whatever the order of the news") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 8);
   std::vector<DataPacket> sent;
   for (int i = 0; i < 6; ++i) sent.push_back(*b.send(i));
@@ -235,7 +235,7 @@ TEST_CASE("the oldest gap goes first, whatever the order of the news") {
 }
 
 TEST_CASE("retransmissions are subject to the window like everything else") {
-  Bench b;
+  RequesterBench b;
   b.window.on_live_ports(0);  // it always takes one packet
   b.post(4096 * 100);
   const auto first = b.send(0);
@@ -247,14 +247,15 @@ TEST_CASE("retransmissions are subject to the window like everything else") {
 }
 
 TEST_CASE("data may be trimmed only if the destination answers trims") {
-  Bench b, without(Psn{100}, 1024, [](ConnectionLimits&l) { l.sending.trim_nack = false; });
-  for (Bench* bench : {&b, &without}) bench->post(100);
+  RequesterBench b,
+      without(Psn{100}, 1024, [](ConnectionLimits&l) { l.sending.trim_nack = false; });
+  for (RequesterBench* bench : {&b, &without}) bench->post(100);
   CHECK(b.send(0)->trimmable);
   CHECK(!without.send(0)->trimmable);
 }
 
 TEST_CASE("a shrunk range pauses new data and delays retransmissions until the invariant holds") {
-  Bench b(Psn{0xFFFFE0}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
+  RequesterBench b(Psn{0xFFFFE0}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
   b.window.on_live_ports(100);
   b.post(1 << 20), b.post(1 << 20), b.post(1 << 20);
   std::vector<DataPacket> sent;
@@ -279,9 +280,9 @@ TEST_CASE("a shrunk range pauses new data and delays retransmissions until the i
 
 TEST_CASE(
     "a range of nothing is one unit, an old SACK does not change it, nor what is not agreed") {
-  Bench b(Psn{100}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
-  Bench off(Psn{100}, 512);
-  for (Bench* bench : {&b, &off}) {
+  RequesterBench b(Psn{100}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
+  RequesterBench off(Psn{100}, 512);
+  for (RequesterBench* bench : {&b, &off}) {
     bench->window.on_live_ports(100);
     bench->post(1 << 20), bench->post(1 << 20), bench->post(1 << 20);
     const auto first = bench->send(0);
@@ -305,7 +306,7 @@ TEST_CASE("a message may have 2^32 - 1 bytes and no more") {
       mmap(nullptr, kMost + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(pages != MAP_FAILED);
   const std::span<const uint8_t> local(static_cast<const uint8_t*>(pages), kMost + 1);
-  Bench b(Psn{0xFFFFF0});
+  RequesterBench b(Psn{0xFFFFF0});
   WriteRequest request;
   request.remote_va = 0x7000'0000'0000;
   request.local = local;

@@ -8,8 +8,8 @@
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::at;
-using Bench = mrclab::test::RequesterBench;
+using mrclab::test::RequesterBench;
+using mrclab::test::us;
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr uint64_t kFull = 4'184;
 }  // namespace
 
 TEST_CASE("a SACK is told once, with everything that it acknowledges, marks and asks for") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 5);
   std::vector<DataPacket> sent;
   for (int i = 0; i < 5; ++i) sent.push_back(*b.send(i));
@@ -26,13 +26,13 @@ TEST_CASE("a SACK is told once, with everything that it acknowledges, marks and 
   seth.cumulative = b.first_psn + 1;
   seth.psn_offset_or_probe_id = 2;  // packet 3
   seth.entropy = sent[3].ev;
-  seth.tx_timestamp = tx_timestamp(at(3));
+  seth.tx_timestamp = tx_timestamp(us(3));
   seth.sack_offset = 1;
   seth.bitmap = 0b10;
   seth.mark = SackMark::kSkipOnce;
   seth.receiver_penalty = 64;
   seth.restore_cwnd = true;
-  CHECK(b.requester.on_sack(seth, at(12)) == Refusal::kCount);
+  CHECK(b.requester.on_sack(seth, us(12)) == Refusal::kCount);
   REQUIRE(b.window.acknowledged.size() == 1);
   const Acknowledgement& news = b.window.acknowledged.front();
   CHECK(news.arrived.value == 3 * kFull);  // packets 0, 1 and 3
@@ -41,13 +41,13 @@ TEST_CASE("a SACK is told once, with everything that it acknowledges, marks and 
   CHECK(news.receiver_penalty == 64);
   CHECK(news.restore_cwnd);
   REQUIRE(news.rtt);
-  CHECK(news.rtt->rtt == at(9));
+  CHECK(news.rtt->rtt == us(9));
   CHECK(news.rtt->full_size);
   CHECK(b.window.in_flight().value == 2 * kFull);
 }
 
 TEST_CASE("a round trip counts only if the reflected timestamp is that of the transmission") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 2 + 100);
   const auto p0 = b.send(0), p1 = b.send(1), p2 = b.send(2);
   b.sack(0, 0, p0->ev, 5, 0, 10);  // packet 0 was not sent at 5
@@ -60,7 +60,7 @@ TEST_CASE("a round trip counts only if the reflected timestamp is that of the tr
   // In the bitmap of an earlier SACK already: its own answer still tells its round trip.
   b.sack(0, 2, p2->ev, 2, 0b10, 13);
   REQUIRE(b.window.acknowledged.back().rtt);
-  CHECK(b.window.acknowledged.back().rtt->rtt == at(11));
+  CHECK(b.window.acknowledged.back().rtt->rtt == us(11));
   CHECK(b.window.acknowledged.back().arrived.value == 0);
   CHECK(p1);
 }
@@ -68,7 +68,7 @@ TEST_CASE("a round trip counts only if the reflected timestamp is that of the tr
 TEST_CASE("a round trip of a retransmission counts for the second transmission, not for a third") {
   for (const int transmissions : {2, 3}) {
     for (const bool newest_answered : {true, false}) {
-      Bench b;
+      RequesterBench b;
       b.post(4096);
       auto packet = b.send(0);
       for (int i = 1; i < transmissions; ++i) {
@@ -79,13 +79,13 @@ TEST_CASE("a round trip of a retransmission counts for the second transmission, 
       b.sack(0, 0, packet->ev, newest_answered ? newest : 0, 0, newest + 8);
       const std::optional<RttSample> rtt = b.window.acknowledged.back().rtt;
       CHECK(rtt.has_value() == (transmissions == 2 && newest_answered));
-      if (rtt) CHECK(rtt->rtt == at(8));
+      if (rtt) CHECK(rtt->rtt == us(8));
     }
   }
 }
 
 TEST_CASE("what arrives after it was held for lost has left flight already") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 2);
   const auto p0 = b.send(0), p1 = b.send(30);
   b.sack(-1, 1, p1->ev, 30, 0b10, 40);
@@ -106,7 +106,7 @@ TEST_CASE("a trim is congestion wherever it happened, a receiver's want of resou
        {Case{NackReason::kTrimmed, 1, 0}, Case{NackReason::kTrimmedLastHop, 1, 0},
         Case{NackReason::kNoPacketBuffer, 0, 1}, Case{NackReason::kNoBitmap, 0, 1},
         Case{NackReason::kNoResource, 0, 1}, Case{NackReason::kPsnOutOfWindow, 0, 1}}) {
-    Bench b;
+    RequesterBench b;
     b.post(4096);
     const auto packet = b.send(0);
     CHECK(b.nack(0, packet->ev, 0, c.reason, 10) == Refusal::kCount);
@@ -118,7 +118,7 @@ TEST_CASE("a trim is congestion wherever it happened, a receiver's want of resou
 }
 
 TEST_CASE("a queue pair that fails gives back what it had in flight, and nobody is cut") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 3);
   b.send(0), b.send(1), b.send(2);
   b.requester.fail("Remote Operation Error");
@@ -128,7 +128,7 @@ TEST_CASE("a queue pair that fails gives back what it had in flight, and nobody 
 }
 
 TEST_CASE("a packet asks for an acknowledgement when the window wants one") {
-  Bench b;
+  RequesterBench b;
   b.post(4096 * 4);
   CHECK_FALSE(b.send(0)->ack_request);
   b.window.wants = true;
@@ -137,7 +137,7 @@ TEST_CASE("a packet asks for an acknowledgement when the window wants one") {
 
 TEST_CASE(
     "the scheduler's states: idle, ready, active when the window is full, pending at the end") {
-  Bench b;
+  RequesterBench b;
   const auto state = [&] { return b.requester.scheduler_state(); };
   CHECK(state() == SchedulerState::kIdle);
   b.post(4096 * 2);

@@ -14,10 +14,10 @@ using namespace mrclab::endpoint;
 namespace {
 
 /// A responder with one region of 64 KiB; packets are made as the parser would deliver them.
-class Bench : private ResponderEvents {
+class ResponderBench : private ResponderEvents {
  public:
-  explicit Bench(Psn first = Psn{0xFFFFFE},
-                 const TransportProfile& profile = make_profile("lab", test::octet()))
+  explicit ResponderBench(Psn first = Psn{0xFFFFFE},
+                          const TransportProfile& profile = make_profile("lab", test::octet()))
       : first_psn(first),
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
         bytes(memory.add(region)),
@@ -74,7 +74,7 @@ class Bench : private ResponderEvents {
 }  // namespace
 
 TEST_CASE("packets of a message land at their addresses in any order, across the PSN wrap") {
-  Bench b;
+  ResponderBench b;
   CHECK(b.deliver(b.packet(2, Opcode::kWriteLastImm, 8192, 100, 8292)) == Refusal::kCount);
   CHECK(b.immediates.empty());
   CHECK(b.bytes[8192] == 1);
@@ -91,7 +91,7 @@ TEST_CASE("packets of a message land at their addresses in any order, across the
 }
 
 TEST_CASE("immediates are told in the order of posting whatever the order of arrival") {
-  Bench b;
+  ResponderBench b;
   for (const int i : {3, 1, 2, 0}) {
     b.deliver(b.packet(i, Opcode::kWriteOnlyImm, 0, 8, 8));
   }
@@ -99,7 +99,7 @@ TEST_CASE("immediates are told in the order of posting whatever the order of arr
 }
 
 TEST_CASE("a duplicate is answered and writes nothing") {
-  Bench b;
+  ResponderBench b;
   b.deliver(b.packet(1, Opcode::kWriteOnly, 0, 8, 8));
   b.deliver(b.packet(0, Opcode::kWriteOnly, 8, 8, 8));
   b.payload[0] = 0xEE;
@@ -115,7 +115,7 @@ TEST_CASE("a duplicate is answered and writes nothing") {
 }
 
 TEST_CASE("outside the window: ahead gets a NACK, the far past nothing") {
-  Bench b;
+  ResponderBench b;
   CHECK(b.deliver(b.packet(1024, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kPsnOutOfWindow);
   REQUIRE(b.replies.nack);
   CHECK(b.replies.nack->reason == static_cast<uint8_t>(NackReason::kPsnOutOfWindow));
@@ -126,7 +126,7 @@ TEST_CASE("outside the window: ahead gets a NACK, the far past nothing") {
 }
 
 TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
-  Bench b;
+  ResponderBench b;
   auto bad_rkey = b.packet(0, Opcode::kWriteOnly, 0, 8, 8);
   std::get<WriteHeaders>(bad_rkey.extension).reth->rkey ^= 0x1000;
   CHECK(b.deliver(bad_rkey) == Refusal::kBadRkey);
@@ -157,7 +157,7 @@ TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
 
 TEST_CASE(
     "a trimmed packet is answered by a NACK that names its value and time, and leaves no bit") {
-  Bench b;
+  ResponderBench b;
   auto p = b.packet(4, Opcode::kWriteMiddle, 0, 0, 65536);
   p.trimmed = true;
   p.payload_length = 4096;
@@ -178,7 +178,7 @@ TEST_CASE(
 
 TEST_CASE(
     "SACKs come at the threshold, on request, on CE, on retransmission, each with its value") {
-  Bench b;
+  ResponderBench b;
   int index = 0;
   const auto deliver = [&](auto change) {
     auto p = b.packet(index++, Opcode::kWriteMiddle, 0, 4096, 65536);
@@ -204,7 +204,7 @@ TEST_CASE(
 
 TEST_CASE(
     "a reliability probe is answered by a SACK with its id, and by the ACK that may be lost") {
-  Bench b;
+  ResponderBench b;
   MrcPacket probe;
   probe.bth.opcode = Opcode::kProbeRequest;
   probe.extension = Peth{0, 0x4242, 0, 0, 0x99, false, 1};
@@ -221,7 +221,7 @@ TEST_CASE(
 }
 
 TEST_CASE("each Write-with-Immediate uses up the oldest receive, told with its id and length") {
-  Bench b;
+  ResponderBench b;
   CHECK(b.responder.receives().post(71));
   CHECK(b.responder.receives().post(72));
   b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 9, 9));
@@ -246,7 +246,7 @@ TEST_CASE("an application that never posts a receive has them replenished, up to
 }
 
 TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for what was before") {
-  Bench b;
+  ResponderBench b;
   b.responder.receives().post(1);
   b.deliver(b.packet(1, Opcode::kWriteOnlyImm, 0, 8, 8));
   b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 8, 8));
@@ -263,7 +263,7 @@ TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for wh
 }
 
 TEST_CASE("more immediates in flight than agreed end the queue pair, and touch no memory") {
-  Bench b;  // agreed: 32
+  ResponderBench b;  // agreed: 32
   const auto immediate = [&](int index, uint16_t rqmsn) {
     auto p = b.packet(index, Opcode::kWriteOnlyImm, 0, 8, 8);
     std::get<WriteHeaders>(p.extension).meth.rqmsn = rqmsn;
@@ -282,7 +282,7 @@ TEST_CASE("more immediates in flight than agreed end the queue pair, and touch n
 }
 
 TEST_CASE("a length that cannot be is answered as an invalid request") {
-  Bench b;
+  ResponderBench b;
   CHECK(b.deliver(b.packet(3, Opcode::kWriteOnly, 0, 8, 9)) == Refusal::kBadLength);
   REQUIRE(b.replies.nak);
   CHECK(b.replies.nak->syndrome == 0x61);
@@ -294,7 +294,7 @@ TEST_CASE("out of the window silence is the other reading, without trim NACKs tr
   TransportProfile profile = make_profile("lab", test::octet());
   profile.nack_out_of_window = false;
   profile.trim_nack = false;
-  Bench b(Psn{5}, profile);
+  ResponderBench b(Psn{5}, profile);
   CHECK(b.deliver(b.packet(1024, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kPsnOutOfWindow);
   CHECK(!b.replies.nack);
   auto p = b.packet(4, Opcode::kWriteMiddle, 0, 0, 65536);
@@ -307,11 +307,11 @@ TEST_CASE("out of the window silence is the other reading, without trim NACKs tr
 
 TEST_CASE("SACKs say the range only if both ends have dynamic MPR, never less than one unit") {
   TransportProfile profile = make_profile("lab", test::octet());
-  Bench off(Psn{5}, profile);
+  ResponderBench off(Psn{5}, profile);
   profile.dynamic_mpr = true;
-  Bench on(Psn{5}, profile);
+  ResponderBench on(Psn{5}, profile);
   int index = 0;
-  const auto range = [&](Bench& b) {
+  const auto range = [&](ResponderBench& b) {
     auto p = b.packet(index++, Opcode::kWriteMiddle, 0, 4096, 65536);
     p.bth.ack_request = true;
     b.deliver(p);

@@ -7,21 +7,22 @@
 #include <set>
 
 #include "fabric/path.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::us;
 
 namespace {
 
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
-constexpr uint32_t kAll = 0b111;
+constexpr uint32_t kAllThree = 0b111;
 
 ReversePath make_path(uint32_t planes = 3) {
   std::vector<EntropyValue> values;
   for (uint32_t p = 0; p < planes; ++p) {
     for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
   }
-  return {values, planes, {at(40), at(120), at(10), at(35), 1, NodeId{0}, 4}};
+  return {values, planes, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4}};
 }
 
 }  // namespace
@@ -29,24 +30,24 @@ ReversePath make_path(uint32_t planes = 3) {
 TEST_CASE("the way back follows the data and rotates over planes on which the peer was heard") {
   ReversePath path = make_path();
   CHECK(path.of_plane(1) == ev_of({1, 0}));
-  path.heard(ev_of({1, 1}), 1, at(100));
-  path.heard(ev_of({2, 1}), 2, at(110));
-  CHECK(path.choose(kAll, at(120)) == ev_of({1, 1}));
-  CHECK(path.choose(kAll, at(120)) == ev_of({2, 1}));
-  CHECK(path.choose(kAll, at(120)) == ev_of({1, 1}));   // plane 0 was silent for long
-  CHECK(path.choose(0b001, at(120)) == ev_of({0, 0}));  // but better than nothing
-  CHECK(!path.choose(0, at(120)));
-  CHECK(path.choose(0b110, at(145)) == ev_of({2, 1}));  // plane 1 is too long ago
+  path.heard(ev_of({1, 1}), 1, us(100));
+  path.heard(ev_of({2, 1}), 2, us(110));
+  CHECK(path.choose(kAllThree, us(120)) == ev_of({1, 1}));
+  CHECK(path.choose(kAllThree, us(120)) == ev_of({2, 1}));
+  CHECK(path.choose(kAllThree, us(120)) == ev_of({1, 1}));  // plane 0 was silent for long
+  CHECK(path.choose(0b001, us(120)) == ev_of({0, 0}));      // but better than nothing
+  CHECK(!path.choose(0, us(120)));
+  CHECK(path.choose(0b110, us(145)) == ev_of({2, 1}));  // plane 1 is too long ago
 }
 
 TEST_CASE("a value that was answered stays, whatever the peer is heard on, until that is old") {
   ReversePath path = make_path();
-  path.confirmed(ev_of({1, 1}), at(100));
-  path.heard(ev_of({1, 0}), 1, at(150));
+  path.confirmed(ev_of({1, 1}), us(100));
+  path.heard(ev_of({1, 0}), 1, us(150));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
-  path.confirmed(ev_of({1, 0}), at(160));
+  path.confirmed(ev_of({1, 0}), us(160));
   CHECK(path.of_plane(1) == ev_of({1, 0}));
-  path.heard(ev_of({1, 1}), 1, at(300));
+  path.heard(ev_of({1, 1}), 1, us(300));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
 }
 
@@ -56,33 +57,33 @@ TEST_CASE("one probe per interval on random values while the peer sends and we d
   std::set<EntropyValue> probed;
   FabricTime due;
   for (int i = 0; i < 60; ++i) {
-    path.heard(ev_of({0, 0}), 0, at(100 + 10 * i));
+    path.heard(ev_of({0, 0}), 0, us(100 + 10 * i));
     due = path.probe_due();
-    CHECK(due == at(110 + 10 * i));
+    CHECK(due == us(110 + 10 * i));
     const auto probe = path.next_probe(0b101, due);
     REQUIRE(probe);
     probed.insert(probe->ev);
-    CHECK(path.answered(probe->id, due + at(7)) == at(7));
-    CHECK(!path.answered(probe->id, due + at(8)));  // once
+    CHECK(path.answered(probe->id, due + us(7)) == us(7));
+    CHECK(!path.answered(probe->id, due + us(8)));  // once
     CHECK(path.of_plane(path_of(probe->ev)->plane) == probe->ev);
   }
   CHECK(probed.size() == 4);  // two planes are usable
-  CHECK(!path.next_probe(kAll, path.probe_due()));
+  CHECK(!path.next_probe(kAllThree, path.probe_due()));
   CHECK(path.probe_due() == FabricTime::never());  // the peer fell silent
 }
 
 TEST_CASE("who sends data sends no probes: its SACKs tell as much") {
   ReversePath path = make_path();
   for (int i = 0; i < 20; ++i) {
-    path.heard(ev_of({0, 0}), 0, at(100 + 10 * i));
-    path.data_sent(path.probe_due() - at(5));
-    CHECK(!path.next_probe(kAll, path.probe_due()));
+    path.heard(ev_of({0, 0}), 0, us(100 + 10 * i));
+    path.data_sent(path.probe_due() - us(5));
+    CHECK(!path.next_probe(kAllThree, path.probe_due()));
   }
 }
 
 TEST_CASE("a plane whose probe is not answered is avoided until something there is") {
   ReversePath path = make_path(2);
-  FabricTime t = at(100);
+  FabricTime t = us(100);
   std::optional<ReversePath::Probe> lost;
   const auto tick = [&] {
     path.heard(ev_of({0, 0}), 0, t);
@@ -92,10 +93,10 @@ TEST_CASE("a plane whose probe is not answered is avoided until something there 
   };
   while (!lost || path_of(lost->ev)->plane != 1) lost = tick();
   const FabricTime sent = t;
-  while (t < sent + at(35)) {
+  while (t < sent + us(35)) {
     CHECK(!path.suspect(1));
     const auto other = tick();
-    if (other && path_of(other->ev)->plane == 0) path.answered(other->id, t + at(5));
+    if (other && path_of(other->ev)->plane == 0) path.answered(other->id, t + us(5));
   }
   CHECK(path.suspect(1));
   for (int i = 0; i < 10; ++i) CHECK(path_of(path.choose(0b11, t).value())->plane == 0);
@@ -109,14 +110,14 @@ TEST_CASE("a denied value carries nothing back, whoever is heard on it or answer
   ReversePath path = make_path();
   path.set_denied(ev_of({1, 0}), true);
   CHECK(path.of_plane(1) == ev_of({1, 1}));
-  path.heard(ev_of({1, 0}), 1, at(10));
-  path.confirmed(ev_of({1, 0}), at(10));
+  path.heard(ev_of({1, 0}), 1, us(10));
+  path.confirmed(ev_of({1, 0}), us(10));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
   path.set_denied(ev_of({1, 1}), true);
   CHECK(!path.of_plane(1));
-  CHECK(!path.choose(0b010, at(11)));
+  CHECK(!path.choose(0b010, us(11)));
   for (int i = 0; i < 40; ++i) {
-    path.heard(ev_of({1, 0}), 1, at(20 + 10 * i));
+    path.heard(ev_of({1, 0}), 1, us(20 + 10 * i));
     CHECK(!path.next_probe(0b010, path.probe_due()));
   }
   path.set_denied(ev_of({1, 1}), false);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
@@ -9,26 +10,22 @@ using namespace mrclab::endpoint;
 
 namespace {
 
-TransportChoice parse(const std::string& text) {
+TransportChoice choice_in(const std::string& text) {
   return parse_transport(
       read_yaml_text("t: " + text, "f.yaml").with_rtt(FabricTime::from_us(11)).require("t"),
       test::octet());
 }
 
-std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string choice_error(const std::string& text) {
+  return test::error_of([&] { choice_in(text); });
 }
 
 }  // namespace
 
 TEST_CASE("the options of a choice replace the values of its profile, and only those") {
   const Topology t = test::octet();
-  const TransportChoice choice = parse("{evs: 16, active_evs: 8, ack_timeout: 3rtt, icrc: off}");
+  const TransportChoice choice =
+      choice_in("{evs: 16, active_evs: 8, ack_timeout: 3rtt, icrc: off}");
   const TransportProfile plain = make_profile("lab", t);
   const TransportProfile changed = make_profile(choice, t);
   CHECK(changed.ev_limit == 16);
@@ -37,26 +34,27 @@ TEST_CASE("the options of a choice replace the values of its profile, and only t
   CHECK_FALSE(changed.icrc);
   CHECK(changed.window_percent == plain.window_percent);
   CHECK(changed.reorder_window == plain.reorder_window);
-  CHECK(make_profile(parse("{window_percent: 80}"), t).window_percent == 80);
-  CHECK(make_profile(parse("{ev_min_active: 7}"), t).ev_min_active == 7);
-  CHECK(make_profile(parse("{ev_min_active: 50%}"), t).ev_min_active == 0);
-  CHECK(make_profile(parse("{ev_min_active: 50%}"), t).ev_min_active_share.ppb == 500'000'000);
+  CHECK(make_profile(choice_in("{window_percent: 80}"), t).window_percent == 80);
+  CHECK(make_profile(choice_in("{ev_min_active: 7}"), t).ev_min_active == 7);
+  CHECK(make_profile(choice_in("{ev_min_active: 50%}"), t).ev_min_active == 0);
+  CHECK(make_profile(choice_in("{ev_min_active: 50%}"), t).ev_min_active_share.ppb == 500'000'000);
 }
 
 TEST_CASE("a choice written as text reads back as the same choice") {
   for (const char* text : {"lab", "production", "{profile: lab}",
                            "{active_evs: 16, window_percent: 90, ack_timeout: 3rtt, icrc: on}",
                            "{ev_min_active: 7}", "{ev_min_active: 12.5%}"}) {
-    CHECK(parse(to_yaml(parse(text))) == parse(text));
+    CHECK(choice_in(to_yaml(choice_in(text))) == choice_in(text));
   }
 }
 
 TEST_CASE("bad transports get an exact error") {
-  CHECK(error_of("lap") == "f.yaml:1:4: found \"lap\": expected \"lab\"");
-  CHECK(error_of("{profil: lab}") == "f.yaml:1:5: found the key \"profil\": expected \"profile\"");
-  CHECK(error_of("{active_evs: 0}") ==
+  CHECK(choice_error("lap") == "f.yaml:1:4: found \"lap\": expected \"lab\"");
+  CHECK(choice_error("{profil: lab}") ==
+        "f.yaml:1:5: found the key \"profil\": expected \"profile\"");
+  CHECK(choice_error("{active_evs: 0}") ==
         "f.yaml:1:17: found \"0\": expected a whole number from 1 to 4096");
-  CHECK(error_of("{ack_timeout: 0us}") ==
+  CHECK(choice_error("{ack_timeout: 0us}") ==
         "f.yaml:1:18: found \"0us\": expected a duration above 0");
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/collective_layout.h"
+#include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
@@ -10,19 +11,14 @@ using namespace mrclab::endpoint;
 
 namespace {
 
-WorkloadSpec parse(const std::string& text) {
+WorkloadSpec workload_in(const std::string& text) {
   static const Topology kOctet = test::octet();
   NameResolver names(kOctet, 1);
   return parse_workloads(read_yaml_text("- " + text + "\n", "f.yaml"), names).at(0);
 }
 
-std::string error_of(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string workload_error(const std::string& text) {
+  return test::error_of([&] { workload_in(text); });
 }
 
 using Hosts = std::vector<uint32_t>;
@@ -30,22 +26,24 @@ using Hosts = std::vector<uint32_t>;
 }  // namespace
 
 TEST_CASE("an all-reduce is read with its ranks, its size and how often") {
-  const WorkloadSpec endless = parse("all_reduce: {hosts: all, size: 8MiB, until: end}");
+  const WorkloadSpec endless = workload_in("all_reduce: {hosts: all, size: 8MiB, until: end}");
   CHECK(std::get<CollectiveSpec>(endless) ==
         CollectiveSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Bytes{8u << 20}, 0});
-  const WorkloadSpec thrice = parse("all_reduce: {hosts: \"h[1-3]\", size: 4kB, iterations: 3}");
+  const WorkloadSpec thrice =
+      workload_in("all_reduce: {hosts: \"h[1-3]\", size: 4kB, iterations: 3}");
   CHECK(std::get<CollectiveSpec>(thrice) == CollectiveSpec{{1, 2, 3}, Bytes{4000}, 3});
   CHECK(describe(endless) == "all_reduce of 8MiB over 8 hosts, until the end");
   CHECK(describe(thrice) == "all_reduce of 4000B over 3 hosts, 3 times");
 }
 
 TEST_CASE("a permutation and a write are read with their defaults") {
-  CHECK(std::get<PermutationSpec>(parse("permutation: {hosts: all, load: 90%, message: 256KiB}")) ==
+  CHECK(std::get<PermutationSpec>(
+            workload_in("permutation: {hosts: all, load: 90%, message: 256KiB}")) ==
         PermutationSpec{{0, 1, 2, 3, 4, 5, 6, 7}, Probability{900'000'000}, Bytes{256u << 10}, 1});
   CHECK(std::get<PermutationSpec>(
-            parse("permutation: {hosts: [h0, h4], load: 0.5, message: 1B, shift: 1}"))
+            workload_in("permutation: {hosts: [h0, h4], load: 0.5, message: 1B, shift: 1}"))
             .hosts == Hosts{0, 4});
-  CHECK(std::get<WriteSpec>(parse("write: {from: h1, to: h5, size: 1MiB}")) ==
+  CHECK(std::get<WriteSpec>(workload_in("write: {from: h1, to: h5, size: 1MiB}")) ==
         WriteSpec{1, 5, Bytes{1u << 20}, 1});
 }
 
@@ -81,8 +79,8 @@ TEST_CASE("a workload written as text reads back as the same workload") {
                            "message: 1B, qps: 3, at: 1ms}",
                            "ping_pong: {from: h0, to: h4, size: 2B, until: end}",
                            "ping_pong: {from: h0, to: h4, size: 2B, count: 7, at: 1us}"}) {
-    const WorkloadSpec spec = parse(text);
-    CHECK(parse(to_yaml(spec)) == spec);
+    const WorkloadSpec spec = workload_in(text);
+    CHECK(workload_in(to_yaml(spec)) == spec);
   }
 }
 
@@ -139,6 +137,6 @@ TEST_CASE("bad workloads get an exact error") {
            Row{"write: {from: h0, to: h1, size: 0B}",
                "f.yaml:1:35: found \"0B\": expected a size from 1B to 256MiB"},
        }) {
-    CHECK(error_of(row.text) == row.expected);
+    CHECK(workload_error(row.text) == row.expected);
   }
 }

@@ -6,20 +6,18 @@
 #include "endpoint/collective_layout.h"
 #include "endpoint/host_node.h"
 #include "endpoint/stream.h"
+#include "tests/endpoint/collective_kinds.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::kCollectiveKinds;
 using mrclab::test::MemFabric;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-
-constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather,
-                                     CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
-                                     CollectiveKind::kSendRecv};
 
 CollectiveSpec collective(CollectiveKind kind, const Topology& topology, uint64_t size,
                           uint32_t qps) {
@@ -32,7 +30,7 @@ CollectiveSpec collective(CollectiveKind kind, const Topology& topology, uint64_
   return spec;
 }
 
-MemFabric::Options options(WorkloadSpec spec, FabricTime end = FabricTime::never()) {
+MemFabric::Options ending(WorkloadSpec spec, FabricTime end = FabricTime::never()) {
   MemFabric::Options o;
   o.workloads = {std::move(spec)};
   o.end = end;
@@ -83,12 +81,12 @@ void make_lossy(MemFabric& fabric, uint32_t host) {
 }  // namespace
 
 TEST_CASE("every collective verifies every byte on the octet while wires lose and reorder") {
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     for (const uint32_t qps : {1u, 4u}) {
       CAPTURE(name_of(kind));
       CAPTURE(qps);
       const CollectiveSpec spec = collective(kind, test::octet(), 512 << 10, qps);
-      MemFabric fabric(test::octet(), options(spec));
+      MemFabric fabric(test::octet(), ending(spec));
       make_lossy(fabric, 2);
       make_lossy(fabric, 5);
       fabric.run_until(us(20'000));
@@ -99,12 +97,12 @@ TEST_CASE("every collective verifies every byte on the octet while wires lose an
 
 TEST_CASE("every collective is right over three hosts with sizes that three does not divide") {
   const Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     for (const uint64_t elements : {4u, 10'001u, 100'003u}) {
       CAPTURE(name_of(kind));
       CAPTURE(elements);
       const CollectiveSpec spec = collective(kind, three, 4 * elements, 1);
-      MemFabric fabric(three, options(spec));
+      MemFabric fabric(three, ending(spec));
       make_lossy(fabric, 1);
       fabric.run_until(us(20'000));
       check_collective(fabric, spec);
@@ -113,10 +111,10 @@ TEST_CASE("every collective is right over three hosts with sizes that three does
 }
 
 TEST_CASE("a vector of one element is padded to one for each host") {
-  for (const CollectiveKind kind : kKinds) {
+  for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
     CollectiveSpec spec = collective(kind, test::octet(), 4, 4);
-    MemFabric fabric(test::octet(), options(spec));
+    MemFabric fabric(test::octet(), ending(spec));
     fabric.run_until(us(2000));
     if (kind != CollectiveKind::kSendRecv) spec.size = {4 * 8};
     check_collective(fabric, spec);
@@ -129,7 +127,7 @@ TEST_CASE("four queue pairs of a connection share its writes and one window") {
   spec.size = {64 << 10};
   spec.count = 202;
   spec.qps = 4;
-  MemFabric fabric(test::octet(), options(spec));
+  MemFabric fabric(test::octet(), ending(spec));
   fabric.run_until(us(5000));
   CHECK(fabric.stats(0).qps == 4);
   CHECK(fabric.stats(5).bytes_verified == 202u * (64 << 10));
@@ -151,7 +149,7 @@ TEST_CASE("a depth of one posts the next write when the last one is acknowledged
   spec.size = {4096};
   spec.count = 5;
   spec.depth = 1;
-  MemFabric fabric(test::octet(), options(spec));
+  MemFabric fabric(test::octet(), ending(spec));
   fabric.run_until(us(1000));
   const WorkReport work = fabric.host(0).work().at(0);
   REQUIRE(work.samples.size() == 5);
@@ -171,7 +169,7 @@ TEST_CASE("a workload starts at its time, with an offered load too") {
   permutation.message = {4096};
   permutation.qps = 2;
   permutation.at = us(30);
-  MemFabric::Options both = options(write, us(50));
+  MemFabric::Options both = ending(write, us(50));
   both.workloads.emplace_back(permutation);
   PingPongSpec ping;
   ping.from = 4;
@@ -201,7 +199,7 @@ TEST_CASE("a ping-pong takes what the wires, switches and hosts take, twice") {
   spec.count = 20;
   const RegularPlanes shape = test::shape_of("octet", 8, 2, 4, 4);
   const Topology octet = build_regular_planes(shape);
-  MemFabric fabric(octet, options(spec));
+  MemFabric fabric(octet, ending(spec));
   fabric.run_until(us(1000));
   const std::vector<WorkReport> work = fabric.host(0).work();
   REQUIRE(work.size() == 1);
@@ -223,7 +221,7 @@ TEST_CASE("a ping-pong of many packets survives loss and stays right") {
   spec.to = 6;
   spec.size = {100'001};
   spec.count = 30;
-  MemFabric fabric(test::octet(), options(spec));
+  MemFabric fabric(test::octet(), ending(spec));
   make_lossy(fabric, 0);
   fabric.run_until(us(20'000));
   CHECK(fabric.host(0).work().at(0).done == 30);
@@ -240,7 +238,7 @@ TEST_CASE("an incast has a flow from every sender, and one of the victim") {
   spec.victim = IncastSpec::Flow{5, 1};
   spec.load = {200'000'000};
   spec.message = {16 << 10};
-  MemFabric fabric(test::octet(), options(spec, us(100)));
+  MemFabric fabric(test::octet(), ending(spec, us(100)));
   fabric.stop_when_finished = false;
   fabric.run_until(us(130));
   for (const uint32_t from : {1u, 2u, 3u, 5u}) {

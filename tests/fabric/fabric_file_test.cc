@@ -2,6 +2,7 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
+#include "tests/support/errors.h"
 
 using namespace mrclab;
 
@@ -9,17 +10,12 @@ namespace {
 
 const std::string kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
 
-RegularPlanes parse(const std::string& text, uint64_t max_nodes = kMaxNodes) {
+RegularPlanes shape_in(const std::string& text, uint64_t max_nodes = kMaxNodes) {
   return parse_fabric(read_yaml_text(text, "f.yaml"), max_nodes);
 }
 
 std::string error_with(const std::string& more) {
-  try {
-    build_regular_planes(parse(kSmall + more));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { build_regular_planes(shape_in(kSmall + more)); });
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ TEST_CASE("the three fabrics have the sizes that their files say") {
 }
 
 TEST_CASE("what the file says arrives in the topology") {
-  const RegularPlanes shape = parse(
+  const RegularPlanes shape = shape_in(
       "name: y\nplanes: 4\nt0: 2\nt1: 3\nhosts_per_t0: 5\nhost_rate: 200Gb/s\n"
       "fabric_rate: 400Gb/s\npropagation: 20ns\nswitch_latency: 300ns\nhost_latency: 1us\n"
       "pmtu: 1024\noptics: {t0_downlinks: 2}\nwires: fast\necn: {min: 0.1, max: 0.5}\n"
@@ -70,7 +66,7 @@ TEST_CASE("what the file says arrives in the topology") {
 TEST_CASE(
     "short forms switch ECN, trimming and optics off, and the fabric rate follows the hosts'") {
   const Topology t = build_regular_planes(
-      parse(kSmall + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
+      shape_in(kSmall + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
   CHECK_FALSE(t.queues.ecn);
   CHECK_FALSE(t.queues.trim);
   CHECK(t.optics.empty());
@@ -78,17 +74,17 @@ TEST_CASE(
 }
 
 TEST_CASE("a cx8 NIC has the times that were seen, each divided by the compression") {
-  const NicProfile real = parse(kSmall + "nic: cx8\n").nic;
+  const NicProfile real = shape_in(kSmall + "nic: cx8\n").nic;
   CHECK(real.remap_down.min == FabricTime::from_ms(200));
   CHECK(real.remap_down.max == FabricTime::from_ms(1600));
   CHECK(real.remap_up.min == FabricTime::from_ms(200));
   CHECK(real.remap_up.max == FabricTime::from_ms(500));
-  const NicProfile lab = parse(kSmall + "nic: {profile: cx8, compress: 2000}\n").nic;
+  const NicProfile lab = shape_in(kSmall + "nic: {profile: cx8, compress: 2000}\n").nic;
   CHECK(lab.port_down_delay == FabricTime::from_us(5));
   CHECK(lab.remap_down.min == FabricTime::from_us(100));
   CHECK(lab.remap_down.max == FabricTime::from_us(800));
   CHECK(lab.name == "cx8");
-  CHECK(parse(kSmall).nic.remap_down.max == FabricTime::zero());
+  CHECK(shape_in(kSmall).nic.remap_down.max == FabricTime::zero());
 }
 
 TEST_CASE("a shape written as text reads back as the same shape") {
@@ -97,8 +93,8 @@ TEST_CASE("a shape written as text reads back as the same shape") {
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
         "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n",
         "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
-    const std::string text = to_yaml(parse(kSmall + more));
-    CHECK(to_yaml(parse(text)) == text);
+    const std::string text = to_yaml(shape_in(kSmall + more));
+    CHECK(to_yaml(shape_in(text)) == text);
     CHECK(text.find("name: x\n") == 0);
   }
 }
@@ -108,13 +104,13 @@ TEST_CASE("a fabric names its address plan, and is told when the other one has t
     return std::string("name: x\nplanes: ") + planes + "\nt0: " + t0 +
            "\nt1: 1\nhosts_per_t0: 1\n" + more;
   };
-  CHECK(parse(kSmall).address_plan == AddressPlan::kLab);
-  const RegularPlanes full = parse(of("512", "8", "address_plan: full\n"), 10'000);
+  CHECK(shape_in(kSmall).address_plan == AddressPlan::kLab);
+  const RegularPlanes full = shape_in(of("512", "8", "address_plan: full\n"), 10'000);
   CHECK(full.t0 == 512);
   CHECK(outline_regular_planes(full).usids.name() == "full");
   const auto error = [&of](const char* t0, const char* planes, const char* more) {
     try {
-      parse(of(t0, planes, more));
+      shape_in(of(t0, planes, more));
     } catch (const InputError& refused) {
       return std::string(refused.what());
     }
@@ -184,7 +180,7 @@ TEST_CASE("bad fabric files get an exact error") {
 TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
   const auto error_of = [](const std::string& text) -> std::string {
     try {
-      parse(text);
+      shape_in(text);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -207,7 +203,7 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
 }
 
 TEST_CASE("a wire without head start is an error that names the wire") {
-  Topology t = build_regular_planes(parse(kSmall));
+  Topology t = build_regular_planes(shape_in(kSmall));
   CHECK_NOTHROW(check_lookahead(t));
   Wire& wire = t.wires_list.at(3);
   wire.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;

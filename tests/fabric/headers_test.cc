@@ -84,18 +84,18 @@ Golden port_status() {
 
 std::vector<Golden> goldens() { return {write_only(), sack(), nack(), port_status()}; }
 
-ParseError parse(std::span<const uint8_t> frame, ParseOptions options = {}) {
+ParseError parsed(std::span<const uint8_t> frame, ParseOptions options = {}) {
   MrcPacket packet;
   return parse_mrc_frame(frame, packet, options);
 }
 
-std::vector<uint8_t> sample(Opcode opcode = Opcode::kWriteOnly, size_t payload = 64) {
+std::vector<uint8_t> sample_frame(Opcode opcode = Opcode::kWriteOnly, size_t payload = 64) {
   return build_frame(random_spec(opcode, 5, payload));
 }
 
 ParseError parse_changed(std::vector<uint8_t> frame, size_t at, uint8_t value) {
   frame.at(at) = value;
-  return parse(frame);
+  return parsed(frame);
 }
 
 }  // namespace
@@ -164,11 +164,11 @@ TEST_CASE("both IPv6 headers carry the DSCP and ECN of the packet") {
 }
 
 TEST_CASE("each way of being malformed has its own name") {
-  const std::vector<uint8_t> frame = sample();
-  CHECK(parse(frame) == ParseError::kNone);
-  CHECK(parse({}) == ParseError::kTooShort);
-  CHECK(parse(std::span(frame).first(kAfterBthOffset - 1)) == ParseError::kTooShort);
-  CHECK(parse(std::span(frame).first(frame.size() - 1)) == ParseError::kTooShort);
+  const std::vector<uint8_t> frame = sample_frame();
+  CHECK(parsed(frame) == ParseError::kNone);
+  CHECK(parsed({}) == ParseError::kTooShort);
+  CHECK(parsed(std::span(frame).first(kAfterBthOffset - 1)) == ParseError::kTooShort);
+  CHECK(parsed(std::span(frame).first(frame.size() - 1)) == ParseError::kTooShort);
   CHECK(parse_changed(frame, 12, 0x08) == ParseError::kNotIpv6);
   CHECK(parse_changed(frame, kOuterOffset, 0x45) == ParseError::kBadVersion);
   CHECK(parse_changed(frame, kInnerOffset, 0x45) == ParseError::kBadVersion);
@@ -178,10 +178,12 @@ TEST_CASE("each way of being malformed has its own name") {
   CHECK(parse_changed(frame, kUdpOffset + 5, 1) == ParseError::kLengthMismatch);
   CHECK(parse_changed(frame, kOuterOffset + 4, 1) == ParseError::kLengthMismatch);
   CHECK(parse_changed(frame, kBthOffset, 0x04) == ParseError::kUnknownOpcode);
-  CHECK(parse_changed(sample(Opcode::kWriteOnly, 0), kBthOffset + 1, 0x10) == ParseError::kBadPad);
-  CHECK(parse_changed(sample(Opcode::kSack), kBthOffset + 1, 0x10) == ParseError::kBadPad);
-  CHECK(parse_changed(sample(Opcode::kSack), kBthOffset, 0xDD) == ParseError::kLengthMismatch);
-  CHECK(parse_changed(sample(Opcode::kEndpointRequest), kAfterBthOffset + 1, 2) ==
+  CHECK(parse_changed(sample_frame(Opcode::kWriteOnly, 0), kBthOffset + 1, 0x10) ==
+        ParseError::kBadPad);
+  CHECK(parse_changed(sample_frame(Opcode::kSack), kBthOffset + 1, 0x10) == ParseError::kBadPad);
+  CHECK(parse_changed(sample_frame(Opcode::kSack), kBthOffset, 0xDD) ==
+        ParseError::kLengthMismatch);
+  CHECK(parse_changed(sample_frame(Opcode::kEndpointRequest), kAfterBthOffset + 1, 2) ==
         ParseError::kUnknownOpcode);
 }
 
@@ -190,16 +192,16 @@ TEST_CASE("a write too short for its own headers is truncated, not misread") {
   std::get<WriteHeaders>(spec.extension).tseth.reset();
   std::vector<uint8_t> frame = build_frame(spec);
   frame[kBthOffset + 8] |= 0x10;  // TSETH announced, but the lengths leave no room for it
-  CHECK(parse(frame) == ParseError::kLengthMismatch);
+  CHECK(parsed(frame) == ParseError::kLengthMismatch);
   frame[kBthOffset] = static_cast<uint8_t>(Opcode::kWriteOnlyImm);
-  CHECK(parse(frame) == ParseError::kTruncatedHeaders);
+  CHECK(parsed(frame) == ParseError::kTruncatedHeaders);
 }
 
 TEST_CASE("the port that the specification prints is accepted as well") {
-  std::vector<uint8_t> frame = sample();
+  std::vector<uint8_t> frame = sample_frame();
   frame[kUdpOffset + 2] = kMrcUdpPortAlternate >> 8;
   frame[kUdpOffset + 3] = kMrcUdpPortAlternate & 0xFF;
-  CHECK(parse(frame) == ParseError::kNone);
+  CHECK(parsed(frame) == ParseError::kNone);
 }
 
 TEST_CASE("a trimmed write keeps BTH, METH and TSETH and never offers RETH or payload") {
@@ -221,11 +223,11 @@ TEST_CASE("a trimmed write keeps BTH, METH and TSETH and never offers RETH or pa
     CHECK(packet.payload_length == 4096);
     CHECK_FALSE(icrc_ok(frame));
   }
-  CHECK(parse(trim(whole, 121)) == ParseError::kTruncatedHeaders);
+  CHECK(parsed(trim(whole, 121)) == ParseError::kTruncatedHeaders);
 }
 
 TEST_CASE("nothing but a write can be trimmed") {
-  CHECK(parse(trim(sample(Opcode::kSack))) == ParseError::kLengthMismatch);
+  CHECK(parsed(trim(sample_frame(Opcode::kSack))) == ParseError::kLengthMismatch);
 }
 
 TEST_CASE("a cut capture record is read as far as its headers go, if asked for") {
@@ -238,11 +240,11 @@ TEST_CASE("a cut capture record is read as far as its headers go, if asked for")
   CHECK_FALSE(packet.trimmed);
   CHECK(packet.payload_length == 4096);
   CHECK(packet.payload.size() == 160 - (kBthOffset + 36));
-  CHECK(parse(std::span(whole).first(130), {.allow_cut = true}) == ParseError::kTruncatedHeaders);
+  CHECK(parsed(std::span(whole).first(130), {.allow_cut = true}) == ParseError::kTruncatedHeaders);
 }
 
 TEST_CASE("bytes behind the IP packet do not take part") {
-  std::vector<uint8_t> frame = sample();
+  std::vector<uint8_t> frame = sample_frame();
   const size_t size = frame.size();
   frame.resize(size + 64, 0x5A);
   MrcPacket packet;

@@ -38,7 +38,7 @@ class Story {
 
 const FabricTime kT = FabricTime::from_ns(1);
 
-std::vector<uint8_t> sample(uint64_t seed = 1) {
+std::vector<uint8_t> seen_frame(uint64_t seed = 1) {
   return build_frame(random_spec(Opcode::kWriteOnly, seed, 200));
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("the same history gives the same digest") {
   for (Story* story : {&a, &b}) {
     for (uint64_t i = 0; i < 500; ++i) {  // more than is buffered
       story->packet(FabricTime::from_ns(static_cast<int64_t>(i)), i % 8,
-                    i % 3 == 0 ? Direction::kIngress : Direction::kEgress, sample(i));
+                    i % 3 == 0 ? Direction::kIngress : Direction::kEgress, seen_frame(i));
       if (story == &a && i % 100 == 7) a.digest();  // looking in between changes nothing
     }
   }
@@ -99,56 +99,56 @@ TEST_CASE("the same history gives the same digest") {
 
 TEST_CASE("streams of different ports do not depend on how their records interleave") {
   Story a, b;
-  a.packet(kT, 0, Direction::kIngress, sample(1));
-  a.packet(kT, 1, Direction::kIngress, sample(2));
-  b.packet(kT, 1, Direction::kIngress, sample(2));
-  b.packet(kT, 0, Direction::kIngress, sample(1));
+  a.packet(kT, 0, Direction::kIngress, seen_frame(1));
+  a.packet(kT, 1, Direction::kIngress, seen_frame(2));
+  b.packet(kT, 1, Direction::kIngress, seen_frame(2));
+  b.packet(kT, 0, Direction::kIngress, seen_frame(1));
   CHECK(a.digest() == b.digest());
 }
 
 TEST_CASE("the order within a stream matters") {
   Story a, b;
-  a.packet(kT, 0, Direction::kIngress, sample(1));
-  a.packet(kT, 0, Direction::kIngress, sample(2));
-  b.packet(kT, 0, Direction::kIngress, sample(2));
-  b.packet(kT, 0, Direction::kIngress, sample(1));
+  a.packet(kT, 0, Direction::kIngress, seen_frame(1));
+  a.packet(kT, 0, Direction::kIngress, seen_frame(2));
+  b.packet(kT, 0, Direction::kIngress, seen_frame(2));
+  b.packet(kT, 0, Direction::kIngress, seen_frame(1));
   CHECK(a.digest() != b.digest());
 }
 
 TEST_CASE("time, port, direction, event, cause and queue all matter, to the picosecond") {
-  const std::string base = digest_of(kT, 0, Direction::kIngress, sample());
-  CHECK(digest_of(kT, 0, Direction::kIngress, sample()) == base);
-  CHECK(digest_of(kT + FabricTime::from_ps(1), 0, Direction::kIngress, sample()) != base);
-  CHECK(digest_of(kT, 1, Direction::kIngress, sample()) != base);
-  CHECK(digest_of(kT, 0, Direction::kEgress, sample()) != base);
-  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kDropped) != base);
-  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kPassed,
+  const std::string base = digest_of(kT, 0, Direction::kIngress, seen_frame());
+  CHECK(digest_of(kT, 0, Direction::kIngress, seen_frame()) == base);
+  CHECK(digest_of(kT + FabricTime::from_ps(1), 0, Direction::kIngress, seen_frame()) != base);
+  CHECK(digest_of(kT, 1, Direction::kIngress, seen_frame()) != base);
+  CHECK(digest_of(kT, 0, Direction::kEgress, seen_frame()) != base);
+  CHECK(digest_of(kT, 0, Direction::kIngress, seen_frame(), PacketEvent::kDropped) != base);
+  CHECK(digest_of(kT, 0, Direction::kIngress, seen_frame(), PacketEvent::kPassed,
                   DropCause::kWireDown) != base);
-  CHECK(digest_of(kT, 0, Direction::kIngress, sample(), PacketEvent::kPassed, DropCause::kNone,
+  CHECK(digest_of(kT, 0, Direction::kIngress, seen_frame(), PacketEvent::kPassed, DropCause::kNone,
                   QueueClass::kData) != base);
 }
 
 TEST_CASE("headers that say what the packet is matter; MAC, hop limit, payload and ICRC do not") {
-  const std::string base = digest_of(kT, 0, Direction::kIngress, sample());
-  const size_t end = sample().size();
+  const std::string base = digest_of(kT, 0, Direction::kIngress, seen_frame());
+  const size_t end = seen_frame().size();
   for (const size_t at : {size_t{0}, size_t{11}, kOuterOffset + 7, kOuterOffset + 8, end - 1,
                           end - kIcrcBytes - 20}) {
     CAPTURE(at);
-    CHECK(digest_with(sample(), at) == base);
+    CHECK(digest_with(seen_frame(), at) == base);
   }
   for (const size_t at :
        {kOuterOffset, kOuterOffset + 24, kOuterOffset + 39, kInnerOffset + 3, kInnerOffset + 8,
         kInnerOffset + 39, kUdpOffset + 1, kBthOffset, kBthOffset + 11}) {
     CAPTURE(at);
-    CHECK(digest_with(sample(), at) != base);
+    CHECK(digest_with(seen_frame(), at) != base);
   }
 }
 
 TEST_CASE("what happens after the end of the run is not part of its history") {
   Story story;
-  story.packet(kEnd, 0, Direction::kIngress, sample());
+  story.packet(kEnd, 0, Direction::kIngress, seen_frame());
   const std::string before = story.digest();
-  story.packet(kEnd + FabricTime::from_ps(1), 0, Direction::kIngress, sample());
+  story.packet(kEnd + FabricTime::from_ps(1), 0, Direction::kIngress, seen_frame());
   CHECK(story.digest() == before);
   CHECK(story.streams()[0].count == 1);
 }
@@ -166,7 +166,7 @@ TEST_CASE("every port has a stream in and a stream out, named after it") {
 
 TEST_CASE("the digest of all nodes does not depend on the order in which they report") {
   Story story;
-  for (uint32_t i = 0; i < 8; ++i) story.packet(kT, i, Direction::kIngress, sample(i));
+  for (uint32_t i = 0; i < 8; ++i) story.packet(kT, i, Direction::kIngress, seen_frame(i));
   std::vector<HistoryStream> streams = story.streams();
   const std::string digest = history_sha256(streams);
   std::reverse(streams.begin(), streams.end());
@@ -183,7 +183,7 @@ TEST_CASE("the digest of all nodes is SHA-256 over name length, name, count and 
 
 TEST_CASE("a frame that is no MRC packet, or too short for one, is recorded with zero fields") {
   FramePool pool;
-  const std::vector<uint8_t> whole = sample();
+  const std::vector<uint8_t> whole = seen_frame();
   for (size_t size = 0; size < whole.size(); ++size) {
     const Frame frame = pool.copy(std::span(whole).first(size));
     const auto record =
@@ -207,7 +207,7 @@ TEST_CASE("a frame that is no MRC packet, or too short for one, is recorded with
 
 TEST_CASE("a trimmed packet is recorded with its BTH") {
   FramePool pool;
-  const std::vector<uint8_t> whole = sample();
+  const std::vector<uint8_t> whole = seen_frame();
   const Frame frame = pool.copy(trim(whole));
   const auto record = history_record(
       {kT, PortId{0}, Direction::kEgress, PacketEvent::kTrimmed, {}, QueueClass::kControl, frame});
@@ -217,7 +217,7 @@ TEST_CASE("a trimmed packet is recorded with its BTH") {
 
 TEST_CASE("streams survive the way through text") {
   Story story;
-  story.packet(kT, 3, Direction::kEgress, sample());
+  story.packet(kT, 3, Direction::kEgress, seen_frame());
   const std::vector<HistoryStream> streams = story.streams();
   CHECK(history_from_text(history_to_text(streams)) == streams);
   CHECK(history_from_text("") == std::vector<HistoryStream>{});
@@ -248,7 +248,7 @@ TEST_CASE("text that is no list of streams is refused") {
 TEST_CASE("a digest that was saved goes on in another process as if nothing had been") {
   const Topology t = octet();
   FramePool pool;
-  const Frame frame = pool.copy(sample());
+  const Frame frame = pool.copy(seen_frame());
   HistoryDigest whole(t, t.t0(0, 0), kEnd), first(t, t.t0(0, 0), kEnd), second(t, t.t0(0, 0), kEnd);
   const auto packet = [&](HistoryDigest& digest, int64_t at) {
     digest.packet({kT * at, PortId{1}, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,

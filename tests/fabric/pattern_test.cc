@@ -3,30 +3,13 @@
 #include <set>
 
 #include "fabric/pattern.h"
+#include "tests/support/errors.h"
+#include "tests/support/fabrics.h"
 
 using namespace mrclab;
+using namespace mrclab::test;
 
 namespace {
-
-Topology octet() {
-  RegularPlanes shape;
-  shape.name = "octet";
-  shape.planes = 8;
-  shape.t0 = 2;
-  shape.t1 = 4;
-  shape.hosts_per_t0 = 4;
-  return build_regular_planes(shape);
-}
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<std::string> node_names(const Topology& t, const std::vector<NodeId>& ids) {
   std::vector<std::string> names;

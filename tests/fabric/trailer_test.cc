@@ -15,7 +15,7 @@ namespace {
 
 using TrailerBytes = std::array<uint8_t, kTrailerBytes>;
 
-TimeTrailer sample() {
+TimeTrailer sample_trailer() {
   TimeTrailer t;
   t.lab = 0x01020304;
   t.wire = WireId{0x11};
@@ -37,7 +37,7 @@ TrailerBytes written(const TimeTrailer& trailer) {
 
 /// A frame with a trailer behind it, as it is on a veth.
 std::vector<uint8_t> on_veth(std::vector<uint8_t> frame) {
-  const TrailerBytes bytes = written(sample());
+  const TrailerBytes bytes = written(sample_trailer());
   frame.insert(frame.end(), bytes.begin(), bytes.end());
   return frame;
 }
@@ -50,7 +50,7 @@ std::vector<uint8_t> copy_of(const Frame& frame) {
 
 TEST_CASE("the trailer has the layout that its header file gives") {
   // The CRC was computed with Python's zlib.crc32 over the 60 bytes before it.
-  CHECK(to_hex(written(sample())) ==
+  CHECK(to_hex(written(sample_trailer())) ==
         "4d52435401000000"
         "0102030400000011000000220000108e"
         "0000000000003333"
@@ -80,7 +80,7 @@ TEST_CASE("a trailer reads back as it was written") {
 }
 
 TEST_CASE("a trailer with any bit of any byte flipped is rejected") {
-  const TrailerBytes good = written(sample());
+  const TrailerBytes good = written(sample_trailer());
   REQUIRE(parse_trailer(good));
   for (size_t at = 0; at < good.size(); ++at) {
     for (unsigned bit = 0; bit < 8; ++bit) {
@@ -93,7 +93,7 @@ TEST_CASE("a trailer with any bit of any byte flipped is rejected") {
 
 TEST_CASE("a trailer with a right CRC but impossible contents is rejected") {
   const auto rejected = [](auto&& spoil) {
-    TimeTrailer t = sample();
+    TimeTrailer t = sample_trailer();
     spoil(t);
     return !parse_trailer(written(t));
   };
@@ -107,12 +107,12 @@ TEST_CASE("a trailer with a right CRC but impossible contents is rejected") {
 }
 
 TEST_CASE("too few bytes are no trailer, bytes behind it do not matter") {
-  const TrailerBytes good = written(sample());
+  const TrailerBytes good = written(sample_trailer());
   CHECK_FALSE(parse_trailer({}));
   CHECK_FALSE(parse_trailer(std::span(good).first(kTrailerBytes - 1)));
   std::vector<uint8_t> longer(good.begin(), good.end());
   longer.push_back(1);
-  CHECK(parse_trailer(longer) == sample());
+  CHECK(parse_trailer(longer) == sample_trailer());
 }
 
 TEST_CASE("the trailer stands behind the IPv6 packet as its length says") {
@@ -120,7 +120,7 @@ TEST_CASE("the trailer stands behind the IPv6 packet as its length says") {
     const std::vector<uint8_t> frame = build_frame(random_spec(opcode, 1, 100));
     const std::vector<uint8_t> veth = on_veth(frame);
     REQUIRE(trailer_offset(veth) == frame.size());
-    CHECK(parse_trailer(std::span(veth).subspan(frame.size())) == sample());
+    CHECK(parse_trailer(std::span(veth).subspan(frame.size())) == sample_trailer());
     CHECK_FALSE(trailer_offset(frame));
     CHECK_FALSE(trailer_offset(std::span(veth).first(veth.size() - 1)));
   }

@@ -8,13 +8,11 @@
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
-
-namespace {
-FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-FabricTime ps(int64_t n) { return FabricTime::from_ps(n); }
-}  // namespace
+using mrclab::test::ps;
+using mrclab::test::us;
 
 TEST_CASE("a wire that was never down cuts nothing") {
   const IngressWire wire;

@@ -4,22 +4,14 @@
 #include <fstream>
 
 #include "fabric/yaml.h"
+#include "tests/support/errors.h"
 
 using namespace mrclab;
+using mrclab::test::error_of;
 
 namespace {
 
 YamlValue yaml(std::string_view text) { return read_yaml_text(text, "f.yaml"); }
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string error_in(std::string_view text) {
   return error_of([&] { yaml(text); });

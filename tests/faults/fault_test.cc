@@ -9,34 +9,26 @@
 #include "fabric/effect_fields.h"
 #include "fabric/effect_text.h"
 #include "faults/schedule.h"
+#include "tests/faults/read_fault.h"
+#include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
 using namespace mrclab::faults;
+using mrclab::test::read_fault;
 
 namespace {
 
-Fault parse(const Topology& topology, const std::string& text) {
-  NameResolver names(topology, 1);
-  const YamlValue list = read_yaml_text("- " + text + "\n", "f.yaml");
-  return parse_faults(list.with_rtt(FabricTime::from_us(11)), names).at(0);
-}
-
 std::string error_of(const Topology& topology, const std::string& text) {
-  try {
-    parse(topology, text);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { read_fault(topology, text); });
 }
 
 }  // namespace
 
 TEST_CASE("an optic glitch is read with its optic, its outage and its stagger") {
   const Topology t = test::octet();
-  const Fault fault =
-      parse(t, R"({at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}})");
+  const Fault fault = read_fault(
+      t, R"({at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}})");
   CHECK(fault.at == FabricTime::from_us(300));
   REQUIRE(fault.targets.optics.size() == 1);
   CHECK(t.optic(fault.targets.optics[0]).name == "p0.t0-0:o0");
@@ -50,13 +42,13 @@ TEST_CASE("an optic glitch is read with its optic, its outage and its stagger") 
 TEST_CASE("what was mended by hand ends there, and what would have come later does not come") {
   const Topology t = test::octet();
   const Fault fault =
-      parse(t, R"({at: 300us, mended: 350us, optic_glitch: {optic: "p0.t0-0:o0", down: 40us,
+      read_fault(t, R"({at: 300us, mended: 350us, optic_glitch: {optic: "p0.t0-0:o0", down: 40us,
                    stagger: 20us}})");
   CHECK(interval_of(fault, t) == Interval{FabricTime::from_us(300), FabricTime::from_us(350)});
   CHECK(affected_wires(fault, t).size() == 6);  // the fourth link would have begun at 360us
   CHECK(describe(fault, t) ==
         "optic_glitch p0.t0-0:o0 at 300us: down 40us, stagger 20us, mended at 350us");
-  CHECK(parse(t, to_yaml(fault, t)) == fault);
+  CHECK(read_fault(t, to_yaml(fault, t)) == fault);
   CHECK(replay(compile({fault}, t), FabricTime::from_us(350)).all_healthy());
   CHECK(error_of(t, R"({at: 3us, mended: 3us, nic_dead: {host: h1}})").find("an instant after") !=
         std::string::npos);
@@ -66,7 +58,7 @@ TEST_CASE("what was mended by hand ends there, and what would have come later do
 
 TEST_CASE("an optic glitch affects the links of its optic, in both directions") {
   const Topology t = test::octet();
-  const Fault fault = parse(t, R"({at: 1us, optic_glitch: {optic: "p0.t0-0:o0", down: 1us}})");
+  const Fault fault = read_fault(t, R"({at: 1us, optic_glitch: {optic: "p0.t0-0:o0", down: 1us}})");
   const auto wires = affected_wires(fault, t);
   REQUIRE(wires.size() == 8);
   for (const WireId wire : wires) {
@@ -76,7 +68,7 @@ TEST_CASE("an optic glitch affects the links of its optic, in both directions") 
 
 TEST_CASE("a link that goes down loses light both ways and carrier at both ends") {
   const Topology t = test::octet();
-  const Fault fault = parse(t, R"({at: 5us, link_down: {link: "p1.t0-0:u2", for: 2rtt}})");
+  const Fault fault = read_fault(t, R"({at: 5us, link_down: {link: "p1.t0-0:u2", for: 2rtt}})");
   const auto holds = holds_of(fault, t);
   REQUIRE(holds.size() == 4);
   CHECK(describe(t, holds[0].effect) == "wire_state p1.t0-0:u2->p1.t1-2:d0 up=no");
@@ -92,7 +84,7 @@ TEST_CASE("a link that goes down loses light both ways and carrier at both ends"
 
 TEST_CASE("without a duration a fault does not heal") {
   const Topology t = test::octet();
-  const Fault fault = parse(t, R"({at: 5us, link_down: {link: "h0:p*"}})");
+  const Fault fault = read_fault(t, R"({at: 5us, link_down: {link: "h0:p*"}})");
   CHECK(affected_wires(fault, t).size() == 16);
   CHECK(interval_of(fault, t).last_heal == FabricTime::never());
   CHECK(describe(fault, t) ==
@@ -102,23 +94,24 @@ TEST_CASE("without a duration a fault does not heal") {
 
 TEST_CASE("a lossy wire is one direction only, named by itself or by its link and a direction") {
   const Topology t = test::octet();
-  const Fault wire = parse(t, R"({at: 5us, wire_loss: {wire: "h3:p2->p2.t0-0:d3", loss: 20%}})");
+  const Fault wire =
+      read_fault(t, R"({at: 5us, wire_loss: {wire: "h3:p2->p2.t0-0:d3", loss: 20%}})");
   const Fault up =
-      parse(t, R"({at: 5us, wire_loss: {link: "p2.t0-0:d3", direction: up, loss: 20%}})");
+      read_fault(t, R"({at: 5us, wire_loss: {link: "p2.t0-0:d3", direction: up, loss: 20%}})");
   CHECK(wire == up);
   const auto wires = affected_wires(wire, t);
   REQUIRE(wires.size() == 1);
   CHECK(t.wire_name(wires[0]) == "h3:p2->p2.t0-0:d3");
   const Fault down =
-      parse(t, R"({at: 5us, wire_loss: {link: "p2.t0-0:d3", direction: down, loss: 20%}})");
+      read_fault(t, R"({at: 5us, wire_loss: {link: "p2.t0-0:d3", direction: down, loss: 20%}})");
   CHECK(t.wire_name(affected_wires(down, t).at(0)) == "p2.t0-0:d3->h3:p2");
   CHECK(describe(wire, t) == "wire_loss h3:p2->p2.t0-0:d3 at 5us: loss 20%, not healed");
 }
 
 TEST_CASE("a wire that loses its carrier is dark, and only its receiver sees that") {
   const Topology t = test::octet();
-  const Fault fault =
-      parse(t, R"({at: 5us, wire_loss: {wire: "h3:p2->p2.t0-0:d3", carrier: lost, for: 1us}})");
+  const Fault fault = read_fault(
+      t, R"({at: 5us, wire_loss: {wire: "h3:p2->p2.t0-0:d3", carrier: lost, for: 1us}})");
   const auto holds = holds_of(fault, t);
   REQUIRE(holds.size() == 2);
   CHECK(describe(t, holds[0].effect) == "wire_state h3:p2->p2.t0-0:d3 up=no");
@@ -135,8 +128,8 @@ TEST_CASE("a fault written as text reads back as the same fault") {
         R"({at: 1rtt, link_down: {link: "p1.t0-0:u2", for: 6rtt}})",
         R"x({at: 0us, wire_loss: {link: "random(3, h*:p*)", direction: down, loss: 0.1%}})x",
         R"({wire_loss: {wire: "h3:p2->p2.t0-0:d3", carrier: lost, for: 1us}, at: 7us})"}) {
-    const Fault fault = parse(t, text);
-    CHECK(parse(t, to_yaml(fault, t)) == fault);
+    const Fault fault = read_fault(t, text);
+    CHECK(read_fault(t, to_yaml(fault, t)) == fault);
   }
 }
 
@@ -206,7 +199,7 @@ TEST_CASE("bad faults get an exact error") {
 
 TEST_CASE("a denylist is read with its hosts, paths and peers, and breaks nothing") {
   const Topology t = test::octet();
-  const Fault fault = parse(
+  const Fault fault = read_fault(
       t, R"({at: 5us, denylist: {host: "h[0-1]", path: [p0/u1, "p3/*"], toward: h4, for: 2rtt}})");
   CHECK(fault.targets.nodes == std::vector{NodeId{0}, NodeId{1}});
   CHECK(fault.targets.evs.size() == 6);
@@ -218,10 +211,10 @@ TEST_CASE("a denylist is read with its hosts, paths and peers, and breaks nothin
   CHECK(interval_of(fault, t) == Interval{FabricTime::from_us(5), FabricTime::from_us(27)});
   CHECK(describe(fault, t) ==
         "denylist h0, h1 path p0/u1, p3/u0, p3/u1, p3/u2 and 2 more toward h4 at 5us for 22us");
-  CHECK(parse(t, to_yaml(fault, t)) == fault);
-  const Fault all = parse(t, R"({at: 5us, denylist: {host: h2, path: p7/u0}})");
+  CHECK(read_fault(t, to_yaml(fault, t)) == fault);
+  const Fault all = read_fault(t, R"({at: 5us, denylist: {host: h2, path: p7/u0}})");
   CHECK(target_name(t, holds_of(all, t).at(0).effect) == "h2 p7/u0");
-  CHECK(parse(t, to_yaml(all, t)) == all);
+  CHECK(read_fault(t, to_yaml(all, t)) == all);
   CHECK(error_of(t, "{at: 5us, denylist: {host: h2, path: p8/u0}}").find("a path of the fabric") !=
         std::string::npos);
 }
@@ -230,10 +223,10 @@ TEST_CASE("every kind of the table is read, told, written back and undone") {
   const Topology t = test::octet();
   for (const FaultInfo& row : all_faults()) {
     CAPTURE(row.name);
-    const Fault fault =
-        parse(t, "{at: 10us, " + std::string(row.name) + ": " + std::string(row.example) + "}");
+    const Fault fault = read_fault(
+        t, "{at: 10us, " + std::string(row.name) + ": " + std::string(row.example) + "}");
     CHECK(fault.kind == row.kind);
-    CHECK(parse(t, to_yaml(fault, t)) == fault);
+    CHECK(read_fault(t, to_yaml(fault, t)) == fault);
     CHECK(describe(fault, t).substr(0, row.name.size()) == row.name);
     const std::vector<Hold> holds = holds_of(fault, t);
     CHECK_FALSE(holds.empty());
@@ -284,8 +277,8 @@ TEST_CASE("a kind takes what its row says, and refuses everything else") {
 
 TEST_CASE("until is another way to say for how long") {
   const Topology t = test::octet();
-  CHECK(parse(t, R"({at: 10us, nic_dead: {host: h0, until: 30us}})") ==
-        parse(t, R"({at: 10us, nic_dead: {host: h0, for: 20us}})"));
+  CHECK(read_fault(t, R"({at: 10us, nic_dead: {host: h0, until: 30us}})") ==
+        read_fault(t, R"({at: 10us, nic_dead: {host: h0, for: 20us}})"));
   CHECK(error_of(t, "{at: 10us, nic_dead: {host: h0, until: 10us}}").find("after 10us") !=
         std::string::npos);
   CHECK(
@@ -339,7 +332,7 @@ TEST_CASE("a flap has its outages, each as long as drawn, the same for the same 
   const Topology t = test::octet();
   const std::string text =
       R"({at: 0us, flap: {link: "h0:p0", count: 3, down: 10us, up: 20us, up_to: 5us, seed: 7}})";
-  const Fault fault = parse(t, text);
+  const Fault fault = read_fault(t, text);
   const auto holds = holds_of(fault, t);
   REQUIRE(holds.size() == 12);
   FabricTime before;
@@ -350,14 +343,15 @@ TEST_CASE("a flap has its outages, each as long as drawn, the same for the same 
     if (i > 0) CHECK(holds[i].from >= before + FabricTime::from_us(20));
     before = holds[i].until;
   }
-  const auto again = holds_of(parse(t, text), t);
+  const auto again = holds_of(read_fault(t, text), t);
   for (size_t i = 0; i < holds.size(); ++i) CHECK(again[i].until == holds[i].until);
 }
 
 TEST_CASE("a crashed switch is down and dark; a rebooted one has no table for a while") {
   const Topology t = test::octet();
   const auto schedule = compile(
-      {parse(t, R"({at: 10us, switch_reboot: {switch: p0.t1-0, down: 50us, reload: 20us}})")}, t);
+      {read_fault(t, R"({at: 10us, switch_reboot: {switch: p0.t1-0, down: 50us, reload: 20us}})")},
+      t);
   const auto work_at = [&](int64_t us) {
     for (const Effect& effect : replay(schedule, FabricTime::from_us(us)).degraded_targets()) {
       if (const auto* state = std::get_if<SwitchState>(&effect)) return state->work;
@@ -376,7 +370,7 @@ TEST_CASE("routes of a port go missing, go wrong or rotate, all that lead out of
   const Topology t = test::octet();
   const auto routes = [&](const std::string& text) {
     std::vector<std::string> lines;
-    for (const Hold& hold : holds_of(parse(t, "{at: 1us, " + text + "}"), t)) {
+    for (const Hold& hold : holds_of(read_fault(t, "{at: 1us, " + text + "}"), t)) {
       lines.push_back(describe(t, hold.effect));
     }
     return lines;
@@ -402,7 +396,7 @@ TEST_CASE("bursty loss says how long its stretches are") {
   const Topology t = test::octet();
   const auto loss = std::get<WireLoss>(
       holds_of(
-          parse(
+          read_fault(
               t,
               R"({at: 1us, wire_loss: {wire: "h0:p0->p0.t0-0:d0", loss: 50%, burst: 10, gap: 1000}})"),
           t)

@@ -8,13 +8,13 @@
 #include "fabric/effect_text.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::faults;
+using mrclab::test::us;
 
 namespace {
-
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
 Fault of(FaultKind kind, FabricTime at, FabricTime duration, Targets targets) {
   Fault fault{at, kind, std::move(targets), {}};

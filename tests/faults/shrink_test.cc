@@ -8,10 +8,12 @@
 #include <set>
 
 #include "faults/draws.h"
+#include "tests/faults/read_fault.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;
 using namespace mrclab::faults;
+using mrclab::test::read_fault;
 
 namespace {
 
@@ -23,11 +25,6 @@ std::vector<int> numbers(int count) {
 
 bool has(const std::vector<int>& list, int wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
-}
-
-Fault parse(const Topology& t, const std::string& text) {
-  NameResolver names(t, 1);
-  return parse_faults(read_yaml_text("- " + text + "\n", "f.yaml"), names).at(0);
 }
 
 }  // namespace
@@ -64,25 +61,25 @@ TEST_CASE("a predicate that has had enough leaves a list that does fulfil it") {
 TEST_CASE("a simpler fault has fewer targets, less to say, or less of something") {
   const Topology t = test::octet();
   std::set<std::string> offers;
-  for (const Fault& fault :
-       simpler(parse(t, R"({at: 10us, delay: {link: "h0:p0", by: 2us, up_to: 500ns, for: 40us}})"),
-               t)) {
+  for (const Fault& fault : simpler(
+           read_fault(t, R"({at: 10us, delay: {link: "h0:p0", by: 2us, up_to: 500ns, for: 40us}})"),
+           t)) {
     offers.insert(describe(fault, t));
-    CHECK(parse(t, to_yaml(fault, t)) == fault);
+    CHECK(read_fault(t, to_yaml(fault, t)) == fault);
   }
   CHECK(offers.size() == 6);  // either direction, without jitter, half by, half up_to, half as long
 }
 
 TEST_CASE("a fault that cannot be less is offered nothing simpler") {
   const Topology t = test::octet();
-  CHECK(simpler(parse(t, R"({at: 10us, link_down: {link: "h0:p0", for: 150ns}})"), t).empty());
-  CHECK(simpler(parse(t, R"({at: 10us, link_down: {link: "h0:p0"}})"), t).empty());
+  CHECK(simpler(read_fault(t, R"({at: 10us, link_down: {link: "h0:p0", for: 150ns}})"), t).empty());
+  CHECK(simpler(read_fault(t, R"({at: 10us, link_down: {link: "h0:p0"}})"), t).empty());
 }
 
 TEST_CASE("halving comes to an end") {
   const Topology t = test::octet();
-  Fault fault =
-      parse(t, R"({at: 10us, flap: {link: "h0:p*", count: 1000, down: 1s, up: 1s, up_to: 400us}})");
+  Fault fault = read_fault(
+      t, R"({at: 10us, flap: {link: "h0:p*", count: 1000, down: 1s, up: 1s, up_to: 400us}})");
   int steps = 0;
   for (auto next = simpler(fault, t); !next.empty() && steps < 1000; ++steps) {
     fault = next.front();

@@ -17,6 +17,7 @@
 #include "lab/world_outcome.h"
 #include "netio/rpc.h"
 #include "sandbox.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kScenario = R"(
+constexpr const char* kStepped = R"(
 name: stepped
 fabric: pair
 seed: 3
@@ -37,7 +38,7 @@ expect:
   - no_qp_error
 )";
 
-Scenario scenario() { return parse_scenario(read_yaml_text(kScenario, "stepped.yaml")); }
+Scenario scenario() { return parse_scenario(read_yaml_text(kStepped, "stepped.yaml")); }
 
 TEST_CASE("instants are absolute, relative to now, in round trips, or the end") {
   const Scenario s = scenario();
@@ -107,11 +108,6 @@ TEST_CASE("a filter survives its way to the daemons, and a step is told exactly"
 
 TEST_SUITE_BEGIN("root: clock");
 
-CommandResult mrclab(std::vector<std::string> words) {
-  words.insert(words.begin(), program("mrclab-cli"));
-  return run_command_line(words);
-}
-
 constexpr int64_t kNotTogether = -2;
 
 /// A lab of the scenario above, standing at its start, in a folder of its own.
@@ -123,7 +119,7 @@ class SteppedLab {
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     folder_ = name;
     file_ = folder_ / "stepped.yaml";
-    std::ofstream(file_) << kScenario;
+    std::ofstream(file_) << kStepped;
     const CommandResult up = mrclab({"up", "--scenario", file_, "--name", "clock", "--paused"});
     CAPTURE(up.output);
     REQUIRE(up.code == 0);
@@ -270,7 +266,7 @@ std::vector<std::string> random_order(std::mt19937& random) {
 }
 
 TEST_CASE("whatever orders a lab is given, its history is the simulator's") {
-  const uint32_t labs = std::getenv("MRCLAB_NIGHTLY") != nullptr ? 25 : 1;
+  const uint32_t labs = test::nightly() ? 25 : 1;
   for (uint32_t seed = 1; seed <= labs; ++seed) {
     SteppedLab lab;
     std::mt19937 random(seed);

@@ -17,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CommandResult mrclab(std::vector<std::string> words) {
-  words.insert(words.begin(), program("mrclab-cli"));
-  return run_command_line(words);
-}
-
 const std::vector<std::string> kVerbs = {
     "demo",   "run",     "up",         "down",      "ls",   "inspect", "exec", "shell", "validate",
     "doctor", "version", "completion", "transport", "perf", "clock",   "plan", "import"};

@@ -20,6 +20,7 @@
 #include "lab/node_plan.h"
 #include "sandbox.h"
 #include "switchd/forwarding_table.h"
+#include "tests/support/errors.h"
 
 namespace mrclab::lab {
 namespace {
@@ -27,14 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string refusal(const PlanRequest& request) {
-  try {
-    plan_fabric(shape_of(request), request.radix == 0
-                                       ? kSwitchCapacity
-                                       : BitRate{request.radix * request.port_rate.bps});
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+  const BitRate switches =
+      request.radix == 0 ? kSwitchCapacity : BitRate{request.radix * request.port_rate.bps};
+  return test::error_of([&] { plan_fabric(shape_of(request), switches); });
 }
 
 size_t count_of(const Topology& topology, NodeRole role) {
@@ -283,10 +279,10 @@ TEST_CASE("plan prints 80 columns, the same numbers as JSON, and addresses as CS
       CHECK(line.size() <= 80);
     }
   }
-  const auto json = nlohmann::json::parse(plan({"--json"}).output);
-  CHECK(json["materials"]["switches"] == 6'144);
-  CHECK(json["comparison"]["switches"]["part"] == 3);
-  CHECK(json["entropy_values"]["across_t1"] == 2'048);
+  const auto answer = nlohmann::json::parse(plan({"--json"}).output);
+  CHECK(answer["materials"]["switches"] == 6'144);
+  CHECK(answer["comparison"]["switches"]["part"] == 3);
+  CHECK(answer["entropy_values"]["across_t1"] == 2'048);
   const CommandResult csv = plan({"--node", "p2.t0-5", "--csv"});
   CHECK(std::count(csv.output.begin(), csv.output.end(), '\n') == 1 + 1 + 3 * 256);
   CHECK(csv.output.find("\np2.t0-5,u255,5f00:0:90ff::/48,via,p2.t1-255:d5,") != std::string::npos);

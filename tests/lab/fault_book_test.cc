@@ -5,12 +5,12 @@
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
 #include "lab/fault_text.h"
+#include "tests/support/times.h"
 
 namespace mrclab::lab {
 namespace {
 
-FabricTime us(int64_t at) { return FabricTime::from_us(at); }
-
+using test::us;
 const Topology& pair() {
   static const Topology built =
       build_regular_planes(parse_fabric(read_yaml_file(find_fabric("pair"))));

@@ -18,14 +18,15 @@
 #include "faults/schedule.h"
 #include "lab/scenario.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::ns;
+using mrclab::test::us;
 
 namespace {
 
-constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
-constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
 constexpr int64_t kPropagationNs = 500;
 
 struct Seen {
@@ -165,43 +166,45 @@ struct Row {
 };
 
 // The wire that most are about: from T0 0 to T1 0 of plane 0.
-const char* const kUp = "p0.t0-0:u0";
-const char* const kAbove = "p0.t1-0:d0";
+const char* const kT0Uplink = "p0.t0-0:u0";
+const char* const kT1Downlink = "p0.t1-0:d0";
 #define UPLINK "link: \"p0.t0-0:u0\", direction: up, for: 40us"
 
 const std::vector<Row>& table() {
   static const std::vector<Row> rows{
       {"link_down", "{link: \"p0.t0-0:u0\", for: 40us}",
        [](const View& v) {
-         return v.silent({kUp, kAbove});
+         return v.silent({kT0Uplink, kT1Downlink});
        }},
       {"blackhole", "{" UPLINK "}",
        [](const View& v) {  // two had started before
-         return v.at(kAbove, false).size() > 2 ? 0 : v.dropped("wire_loss", kAbove);
+         return v.at(kT1Downlink, false).size() > 2 ? 0 : v.dropped("wire_loss", kT1Downlink);
        }},
       {"wire_loss", "{loss: 40%, " UPLINK "}",
        [](const View& v) {
-         return v.at(kAbove, false).empty() ? 0 : v.dropped("wire_loss", kAbove);
+         return v.at(kT1Downlink, false).empty() ? 0 : v.dropped("wire_loss", kT1Downlink);
        }},
       {"wire_loss", "{loss: 90%, burst: 20, gap: 20, " UPLINK "}",
-       [](const View& v) { return v.dropped("wire_loss", kAbove); }},
+       [](const View& v) { return v.dropped("wire_loss", kT1Downlink); }},
       {"wire_loss", "{every: 7, " UPLINK "}",
-       [](const View& v) { return v.dropped("wire_loss", kAbove); }},
+       [](const View& v) { return v.dropped("wire_loss", kT1Downlink); }},
       {"bit_errors", "{rate: 1e-5, " UPLINK "}",
-       [](const View& v) { return v.dropped("frame_check", kAbove); }},
+       [](const View& v) { return v.dropped("frame_check", kT1Downlink); }},
       {"bit_errors", "{rate: 1e-5, switch: p0.t1-0, for: 40us}",
        [](const View& v) { return v.dropped("bad_icrc", "h"); }},
       {"delay", "{by: 2us, " UPLINK "}",
-       [](const View& v) { return v.longer_than(kUp, kAbove, ns(kPropagationNs + 1'990)); }},
+       [](const View& v) {
+         return v.longer_than(kT0Uplink, kT1Downlink, ns(kPropagationNs + 1'990));
+       }},
       {"jitter", "{up_to: 2us, " UPLINK "}",
        [](const View& v) {
-         CHECK(v.overtaken(kUp, kAbove) == 0);
-         return v.longer_than(kUp, kAbove, ns(kPropagationNs + 2));
+         CHECK(v.overtaken(kT0Uplink, kT1Downlink) == 0);
+         return v.longer_than(kT0Uplink, kT1Downlink, ns(kPropagationNs + 2));
        }},
       {"reorder", "{share: 20%, by: 3us, " UPLINK "}",
-       [](const View& v) { return v.overtaken(kUp, kAbove); }},
+       [](const View& v) { return v.overtaken(kT0Uplink, kT1Downlink); }},
       {"duplicate", "{share: 30%, " UPLINK "}",
-       [](const View& v) { return v.twice_in_a_row(kUp); }},
+       [](const View& v) { return v.twice_in_a_row(kT0Uplink); }},
       {"rate", "{to: 25Gb/s, link: \"h0:p0\", direction: up, for: 40us}",
        [](const View& v) { return size_t{v.least_gap("h0:p0") >= ns(1'360)}; }},
       {"optic_glitch", "{optic: \"p0.t0-0:o0\", down: 40us}",
@@ -213,7 +216,7 @@ const std::vector<Row>& table() {
          return v.silent({"p0.t0-0:d0", "p0.t0-0:d1", "h0:p0", "h1:p0"});
        }},
       {"flap", "{link: \"p0.t0-0:u0\", count: 2, down: 15us, up: 10us}",
-       [](const View& v) { return v.dropped("port_down", kUp); }},
+       [](const View& v) { return v.dropped("port_down", kT0Uplink); }},
       {"port_down", "{port: \"h0:p1\", for: 40us}",
        [](const View& v) {
          return v.silent({"h0:p1", "p1.t0-0:d0"});
@@ -226,7 +229,7 @@ const std::vector<Row>& table() {
        [](const View& v) { return v.dropped("switch_hung", "p0.t1-0"); }},
       {"switch_crash", "{switch: p0.t0-0, for: 40us}",
        [](const View& v) {
-         return v.silent({kUp, "p0.t0-0:d0", kAbove, "h0:p0"}) *
+         return v.silent({kT0Uplink, "p0.t0-0:d0", kT1Downlink, "h0:p0"}) *
                 v.dropped("switch_down", "p0.t0-0");
        }},
       {"switch_reboot", "{switch: p0.t0-0, down: 20us, reload: 20us}",
@@ -245,13 +248,14 @@ const std::vector<Row>& table() {
        [](const View& v) { return v.dropped("queue_full", "p") * (v.trimmed() == 0); },
        kThreeToOne},
       {"ecn_off", "{switch: \"p*\", for: 40us}",
-       [](const View& v) { return size_t{v.marked(kUp) == 0}; }, kUphill, 1},
-      {"ecn_always", "{switch: p0.t0-0, for: 40us}", [](const View& v) { return v.marked(kUp); }},
+       [](const View& v) { return size_t{v.marked(kT0Uplink) == 0}; }, kUphill, 1},
+      {"ecn_always", "{switch: p0.t0-0, for: 40us}",
+       [](const View& v) { return v.marked(kT0Uplink); }},
       {"buffer", "{switch: p0.t0-0, lost: 99%, for: 40us}",
        [](const View& v) { return v.trimmed() + v.dropped("control_queue_full", "p0.t0-0"); }},
       {"plane_down", "{plane: p0, for: 40us}",
        [](const View& v) {
-         return v.silent({kUp, kAbove, "h0:p0", "p0.t0-1:u1"});
+         return v.silent({kT0Uplink, kT1Downlink, "h0:p0", "p0.t0-1:u1"});
        }},
       {"host_pause", "{host: h1, for: 40us}",
        [](const View& v) { return size_t{v.data_out("h1:p0") + v.data_out("h1:p1") < 20}; }},

@@ -6,9 +6,11 @@
 #include "lab/incident_import.h"
 #include "lab/scenario.h"
 #include "temporary_runs.h"
+#include "tests/support/errors.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::error_of;
 
 namespace {
 
@@ -30,15 +32,6 @@ ImportedIncident import_csv(const std::string& text, ImportOptions options = {})
   if (!options.compress) options.compress = 100'000;
   return import_incident(log_of(text, LogFormat::kCsv), map_of("a*: p0.t0-0:d{1}\nn1: h1:p0\n"),
                          octet(), options);
-}
-
-std::string error_of(const auto& run) {
-  try {
-    run();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 int64_t ns_of(std::string_view text) {

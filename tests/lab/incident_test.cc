@@ -38,7 +38,7 @@ std::string failures_of(const analysis::Verdict& verdict) {
   return text;
 }
 
-Scenario parse(const std::string& more) {
+Scenario minimal(const std::string& more) {
   return parse_scenario(read_yaml_text(
       "name: x\nfabric: octet\nworkload:\n  - all_reduce: {hosts: all, size: 4KiB, until: end}\n"
       "end: 1us\n" +
@@ -78,7 +78,7 @@ TEST_CASE("an incident is found by its id") {
 
 TEST_CASE("what a run does without is in the resolved scenario, which reads back alike") {
   for (const std::string& name : mechanism_names()) {
-    const Scenario whole = parse(""), without = parse("without: [" + name + "]\n");
+    const Scenario whole = minimal(""), without = minimal("without: [" + name + "]\n");
     const Scenario again = parse_scenario(read_yaml_text(to_yaml(without), "again.yaml"));
     CAPTURE(name);
     CHECK(again.without == without.without);
@@ -89,9 +89,9 @@ TEST_CASE("what a run does without is in the resolved scenario, which reads back
                          whole.fabric.queues.ecn != without.fabric.queues.ecn;
     CHECK(changed);
   }
-  CHECK_THROWS_WITH_AS(parse("without: [spary]\n"),
+  CHECK_THROWS_WITH_AS(minimal("without: [spary]\n"),
                        "f.yaml:6:11: found \"spary\": expected \"spray\"", InputError);
-  CHECK_THROWS_AS(parse("fails_without: [spray, spray]\n"), InputError);
+  CHECK_THROWS_AS(minimal("fails_without: [spray, spray]\n"), InputError);
 }
 
 TEST_CASE("the table of runs holds ours against what was published, in 80 columns") {

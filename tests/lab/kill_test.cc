@@ -16,6 +16,7 @@
 #include "lab/lab_record.h"
 #include "netio/namespace.h"
 #include "sandbox.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kSample = 25;
 
 std::vector<uint64_t> chosen_steps(uint64_t count) {
-  const bool all = std::getenv("MRCLAB_NIGHTLY") != nullptr;
+  const bool all = test::nightly();
   const uint64_t stride = all ? 1 : std::max<uint64_t>(1, count / kSample);
   const uint64_t day = static_cast<uint64_t>(::time(nullptr)) / 86'400;
   std::vector<uint64_t> steps;
@@ -103,7 +104,7 @@ void leave_crashed_lab() {
   ::kill(record->owner.pid, SIGKILL);
 }
 
-constexpr const char* kScenario = R"(
+constexpr const char* kShort = R"(
 name: short
 fabric: pair
 workload:
@@ -130,7 +131,7 @@ TEST_CASE("down of a crashed lab, killed at its steps, can be repeated") {
 TEST_CASE("a run, killed at its steps, leaves nothing that down --all does not take") {
   enter_sandbox();
   const TemporaryFolder folder;
-  std::ofstream(folder.path / "short.yaml") << kScenario;
+  std::ofstream(folder.path / "short.yaml") << kShort;
   kill_everywhere(
       {program("mrclab-cli"), "run", folder.path / "short.yaml", "--out", folder.path / "runs"});
 }

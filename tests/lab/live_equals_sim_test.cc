@@ -17,9 +17,11 @@
 #include "netio/file_descriptor.h"
 #include "tests/lab/random_scenario.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::nightly;
 
 namespace {
 
@@ -65,8 +67,6 @@ constexpr Variant kVariants[] = {{"hosts in one process", false, 1, 0},
                                  {"beside two burners", false, 1, 2},
                                  {"hosts in four processes", false, 4, 0},
                                  {"one process per node beside two burners", true, 2, 2}};
-
-bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
 std::pair<uint64_t, uint64_t> seeds() {
   const char* chosen = std::getenv("MRCLAB_SEEDS");

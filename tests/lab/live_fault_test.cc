@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kScenario = R"(
+constexpr const char* kByHand = R"(
 name: by-hand
 fabric: pair
 seed: 3
@@ -30,11 +30,6 @@ end: 80us
 
 TEST_SUITE_BEGIN("root: faults by hand");
 
-CommandResult mrclab(std::vector<std::string> words) {
-  words.insert(words.begin(), program("mrclab-cli"));
-  return run_command_line(words);
-}
-
 /// A lab that is taken down at the end, and a folder for its files.
 class BrokenLab {
  public:
@@ -43,7 +38,7 @@ class BrokenLab {
     std::string name = fs::temp_directory_path() / "mrclab-fault-XXXXXX";
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     folder_ = name;
-    std::ofstream(folder_ / "by-hand.yaml") << kScenario;
+    std::ofstream(folder_ / "by-hand.yaml") << kByHand;
     for (std::string& word : up) {
       if (word == "SCENARIO") word = folder_ / "by-hand.yaml";
     }

@@ -20,9 +20,13 @@
 #include "netio/file_descriptor.h"
 #include "netio/link.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::mentions;
+using mrclab::test::nightly;
 
 namespace {
 
@@ -46,8 +50,6 @@ Scenario small_scenario() { return parse_scenario(read_yaml_text(kSmall, "small.
 std::string lab_name(const char* test) {
   return std::string("t_") + test + "_" + std::to_string(::getpid());
 }
-
-bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
 /// A process that burns a processor, or fills and refills memory, until this object goes. It dies
 /// with the test.
@@ -84,13 +86,6 @@ size_t hog_bytes() {
   while (meminfo >> key >> kib && key != "MemAvailable:") meminfo.ignore(64, '\n');
   REQUIRE(key == "MemAvailable:");
   return std::min(kib * 1024 / 10 * 6, size_t{nightly() ? 8u : 1u} << 30);
-}
-
-bool mentions(const std::vector<std::string>& reasons, const std::string& text) {
-  for (const std::string& reason : reasons) {
-    if (reason.find(text) != std::string::npos) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -265,7 +260,7 @@ expect:
     const RunResult run = run_scenario(scenario, options);
     CAPTURE(analysis::to_table(run.verdict));
     CHECK_FALSE(run.verdict.timing.faithful);
-    CHECK(mentions(run.verdict.timing.reasons, "somebody set p1.t0-1:d0 down at "));
+    CHECK(mentions(run.verdict.timing.reasons, "somebody set down p1.t0-1:d0 at "));
     CHECK(run.verdict.result == analysis::Result::kInconclusive);
   }
 

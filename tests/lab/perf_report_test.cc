@@ -8,14 +8,14 @@
 #include "lab/flow_report.h"
 #include "lab/nccl_report.h"
 #include "lab/perftest_report.h"
+#include "tests/support/times.h"
 
 namespace mrclab::lab {
 namespace {
 
 using endpoint::CollectiveKind;
 using endpoint::WorkReport;
-
-constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
+using test::ns;
 
 WorkReport report(uint32_t from, uint32_t to, uint64_t unit,
                   std::vector<std::pair<int64_t, int64_t>> samples_ns) {

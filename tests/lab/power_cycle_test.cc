@@ -11,13 +11,13 @@
 #include "netio/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
+#include "tests/support/times.h"
 
 namespace mrclab::lab {
 namespace {
 
-FabricTime us(int64_t at) { return FabricTime::from_us(at); }
-
-std::string scenario_text(const std::string& faults) {
+using test::us;
+std::string power_text(const std::string& faults) {
   return R"(
 name: power
 fabric: pair
@@ -34,8 +34,8 @@ expect:
 )";
 }
 
-Scenario scenario(const std::string& faults) {
-  return parse_scenario(read_yaml_text(scenario_text(faults), "power.yaml"));
+Scenario power_scenario(const std::string& faults) {
+  return parse_scenario(read_yaml_text(power_text(faults), "power.yaml"));
 }
 
 std::vector<PowerCut> cuts(const Scenario& s, bool isolate) {
@@ -47,7 +47,7 @@ constexpr const char* kReboot =
 
 TEST_CASE(
     "a switch that has a process of its own is killed between its last frame and its return") {
-  const Scenario s = scenario(kReboot);
+  const Scenario s = power_scenario(kReboot);
   const auto found = cuts(s, true);
   REQUIRE(found.size() == 1);
   CHECK(found[0].off == us(20));
@@ -69,12 +69,12 @@ TEST_CASE(
 }
 
 TEST_CASE("nobody is killed for an outage that is over at once, or who remembers what a wire did") {
-  CHECK(
-      cuts(scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0, for: 2us}}\n"), true).empty());
+  CHECK(cuts(power_scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0, for: 2us}}\n"), true)
+            .empty());
   const std::string lossy =
       "  - {at: 5us, wire_loss: {wire: \"p0.t1-0:d0->p0.t0-0:u0\", loss: 10%, for: 5us}}\n";
-  CHECK(cuts(scenario(kReboot + lossy), true).empty());
-  const Scenario dead = scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0}}\n");
+  CHECK(cuts(power_scenario(kReboot + lossy), true).empty());
+  const Scenario dead = power_scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0}}\n");
   REQUIRE(cuts(dead, true).size() == 1);
   CHECK(cuts(dead, true)[0].last == FabricTime::never());
 }
@@ -83,9 +83,9 @@ TEST_SUITE_BEGIN("root: power");
 
 TEST_CASE("a switch whose process was killed and started again has the simulator's history") {
   enter_sandbox();
-  const Scenario s = scenario(std::string(kReboot) +
-                              "  - {at: 30us, switch_crash: {switch: p1.t0-0, for: 20us}}\n"
-                              "  - {at: 60us, switch_crash: {switch: p0.t1-0}}\n");
+  const Scenario s = power_scenario(std::string(kReboot) +
+                                    "  - {at: 30us, switch_crash: {switch: p1.t0-0, for: 20us}}\n"
+                                    "  - {at: 60us, switch_crash: {switch: p0.t1-0}}\n");
   const test::TemporaryRuns runs;
   const RunResult simulated = runs.run(s);
   RunOptions options = runs.options(World::kLive);

@@ -9,9 +9,12 @@
 #include "fabric/yaml.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/errors.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
+using mrclab::test::mentions;
 
 namespace {
 
@@ -38,13 +41,6 @@ Scenario scenario_of(const std::string& more = "") {
   Scenario scenario = parse_scenario(read_yaml_text(kHead + more + kTail, "planted.yaml"));
   scenario.captures = CaptureScope::kNone;
   return scenario;
-}
-
-bool mentions(const std::vector<std::string>& hints, const std::string& text) {
-  for (const std::string& hint : hints) {
-    if (hint.find(text) != std::string::npos) return true;
-  }
-  return false;
 }
 
 void replace_in(const fs::path& file, const std::string& what, const std::string& with) {
@@ -75,13 +71,8 @@ CompactRecord corrupt_record(const fs::path& folder, size_t index, size_t byte) 
   return *record;
 }
 
-std::string error_of(const fs::path& a, const fs::path& b) {
-  try {
-    diff_runs(a, b, 4);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no error";
+std::string diff_error(const fs::path& a, const fs::path& b) {
+  return test::error_of([&] { diff_runs(a, b, 4); });
 }
 
 size_t widest_line(const std::string& text) {
@@ -174,14 +165,14 @@ TEST_CASE("what is no run folder, or a broken one, is refused with the file's na
   const test::TemporaryRuns runs;
   const fs::path good = runs.run(scenario_of()).folder.path;
   const fs::path other = runs.run(scenario_of(kPlanted)).folder.path;
-  CHECK(error_of(good, "nowhere").find("found no run folder \"nowhere\"") == 0);
-  CHECK(error_of(runs.path(), good).find("verdict.json") != std::string::npos);
+  CHECK(diff_error(good, "nowhere").find("found no run folder \"nowhere\"") == 0);
+  CHECK(diff_error(runs.path(), good).find("verdict.json") != std::string::npos);
   const auto broken = [&](const char* file, const std::string& content) {
     const fs::path copy = runs.path() / "copy";
     fs::remove_all(copy);
     fs::copy(other, copy, fs::copy_options::recursive);
     netio::write_file(copy / file, content);
-    return error_of(good, copy);
+    return diff_error(good, copy);
   };
   CHECK(broken("verdict.json", "{}").find("verdict.json: ") != std::string::npos);
   CHECK(broken("verdict.json", "[").find("verdict.json: ") != std::string::npos);

@@ -132,4 +132,9 @@ CommandResult run_command_line(const std::vector<std::string>& argv,
   return result;
 }
 
+CommandResult mrclab(std::vector<std::string> words) {
+  words.insert(words.begin(), program("mrclab-cli"));
+  return run_command_line(words);
+}
+
 }  // namespace mrclab::lab

@@ -29,4 +29,7 @@ std::string program(const std::string& name);
 CommandResult run_command_line(const std::vector<std::string>& argv,
                                std::chrono::seconds patience = std::chrono::seconds(60));
 
+/// Runs the program `mrclab` of this build.
+CommandResult mrclab(std::vector<std::string> words);
+
 }  // namespace mrclab::lab

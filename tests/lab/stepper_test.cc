@@ -6,11 +6,12 @@
 #include <map>
 #include <vector>
 
+#include "tests/support/times.h"
+
 namespace mrclab::lab {
 namespace {
 
-FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
-
+using test::ns;
 constexpr FabricTime kLookahead = FabricTime::from_ns(100);
 
 /// A lab that does what it is told at once: events at instants, some of which the watched node has.

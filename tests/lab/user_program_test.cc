@@ -72,7 +72,7 @@ workload:
 )" + workload;
 }
 
-std::string error_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     parse_scenario(read_yaml_text(text, "s.yaml"));
   } catch (const InputError& error) {
@@ -160,20 +160,20 @@ TEST_CASE("a check by a program passes, fails or does not know, with its last li
 }
 
 TEST_CASE("what programs a file asks for is checked before anything starts") {
-  CHECK(error_of(wall("  - exec: {host: h0, command: 'true'}\n")).empty());
+  CHECK(refusal_of(wall("  - exec: {host: h0, command: 'true'}\n")).empty());
+  CHECK(refusal_of(wall("  - exec: {host: h0, command: 'true', at: 800us}\n"))
+            .find("before the end") != std::string::npos);
+  CHECK(refusal_of(wall("  - exec: {host: p0.t0-0, command: 'true'}\n")) != "");
+  CHECK(refusal_of(wall("  - exec: {host: h0, command: ' '}\n")).find("a command line") !=
+        std::string::npos);
   CHECK(
-      error_of(wall("  - exec: {host: h0, command: 'true', at: 800us}\n")).find("before the end") !=
+      refusal_of(wall("  - exec: {host: h0, command: 'true', cwd: nowhere}\n")).find("a folder") !=
       std::string::npos);
-  CHECK(error_of(wall("  - exec: {host: p0.t0-0, command: 'true'}\n")) != "");
-  CHECK(error_of(wall("  - exec: {host: h0, command: ' '}\n")).find("a command line") !=
-        std::string::npos);
-  CHECK(error_of(wall("  - exec: {host: h0, command: 'true', cwd: nowhere}\n")).find("a folder") !=
-        std::string::npos);
-  CHECK(error_of(wall("  - exec: {host: h0, command: 'true', timeout: 0s}\n")) != "");
+  CHECK(refusal_of(wall("  - exec: {host: h0, command: 'true', timeout: 0s}\n")) != "");
   std::string carried = wall("  - exec: {host: h0, command: 'true'}\n");
   carried.replace(carried.find("wall"), 4, "carried");
-  CHECK(error_of(carried).find("s.yaml:8:5: found exec, beside timing that packets carry") == 0);
-  CHECK(error_of(scenario_text("  - program: {name: x}\n")).find("command") != std::string::npos);
+  CHECK(refusal_of(carried).find("s.yaml:8:5: found exec, beside timing that packets carry") == 0);
+  CHECK(refusal_of(scenario_text("  - program: {name: x}\n")).find("command") != std::string::npos);
 
   const Scenario all = parse_scenario(read_yaml_text(
       wall("  - exec: {host: all, command: \"a \\\"b\\\"\", at: 2us, may_fail: true}\n"),

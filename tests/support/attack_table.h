@@ -21,6 +21,8 @@ struct AttackRow {
   std::function<bool(const MrcPacket&, const PacketAttack&)> answer_is = {};
 };
 
+inline constexpr std::initializer_list<Opcode> kNobody{};  ///< answers
+
 /// The port that the frame's carrier leads to, else port 0.
 inline uint32_t port_of(const PacketAttack::Frames& frame) {
   if (frame.size() < kInnerOffset) return 0;

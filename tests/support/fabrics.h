@@ -19,6 +19,9 @@ inline RegularPlanes shape_of(const char* name, uint32_t planes, uint32_t t0, ui
 /// 8 planes x (2 T0 + 4 T1), 8 hosts: 56 nodes, 128 links.
 inline Topology octet() { return build_regular_planes(shape_of("octet", 8, 2, 4, 4)); }
 
+/// Two hosts on one T0 in each of 2 planes.
+inline Topology pair() { return build_regular_planes(shape_of("pair", 2, 1, 0, 2)); }
+
 /// The smallest fabric with a T1: 2 planes x (2 T0 + 1 T1), 2 hosts.
 inline Topology two_rows() { return build_regular_planes(shape_of("two-rows", 2, 2, 1, 1)); }
 

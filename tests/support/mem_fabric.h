@@ -69,6 +69,16 @@ class RecordingObserver : public NodeObserver {
   uint64_t hash_ = 0xCBF2'9CE4'8422'2325;
 };
 
+/// Writes without end from `from` to `to`.
+inline endpoint::WriteSpec endless(uint32_t from, uint32_t to) {
+  endpoint::WriteSpec spec;
+  spec.from = from;
+  spec.to = to;
+  spec.size = {256 * 1024};
+  spec.count = 1'000'000;
+  return spec;
+}
+
 class MemFabric {
  public:
   struct Options {

@@ -11,10 +11,12 @@
 
 #include "endpoint/nscc.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 namespace mrclab::endpoint::test_nscc {
 
-inline constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
+using test::ns;
+
 inline constexpr int64_t kBase = 12'800;  // ns
 
 inline TransportProfile round_numbers() {
@@ -35,8 +37,8 @@ inline TransportProfile round_numbers() {
 }
 
 /// An Nscc with packets of any size in flight. Times in ns.
-struct Bench {
-  explicit Bench(const std::function<void(TransportProfile&)>& change = {})
+struct NsccBench {
+  explicit NsccBench(const std::function<void(TransportProfile&)>& change = {})
       : nscc(changed(change), 8) {}
   static TransportProfile changed(const std::function<void(TransportProfile&)>& change) {
     TransportProfile p = round_numbers();

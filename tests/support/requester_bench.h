@@ -9,12 +9,12 @@
 #include "endpoint/requester.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/times.h"
 
 namespace mrclab::test {
 
 using namespace mrclab::endpoint;
 
-constexpr FabricTime at(int64_t us) { return FabricTime::from_us(us); }
 inline constexpr uint32_t kAll = 0b11;
 
 /// The fixed window, and what it was told.
@@ -53,18 +53,18 @@ class RequesterBench : private RequesterEvents {
       void (*change)(ConnectionLimits&) = [](ConnectionLimits&) {})
       : first_psn(first),
         memory(1 << 20),
-        window({1'000'000'000'000}, at(100), 100, 2),
+        window({1'000'000'000'000}, us(100), 100, 2),
         requester(make(mpr, change)) {}
 
   TransportProfile profile() {
     TransportProfile p = make_profile("lab", test::octet());
-    p.base_rtt = at(10);
-    p.reorder_window = at(20);
-    p.reorder_window_max = at(40);
-    p.tail_probe = at(40);
-    p.ack_timeout = at(80);
-    p.probe_interval = at(20);
-    p.probe_interval_max = at(320);
+    p.base_rtt = us(10);
+    p.reorder_window = us(20);
+    p.reorder_window_max = us(40);
+    p.tail_probe = us(40);
+    p.ack_timeout = us(80);
+    p.probe_interval = us(20);
+    p.probe_interval_max = us(320);
     p.probe_jitter_percent = 0;
     p.max_immediates = 2;
     return p;
@@ -84,8 +84,8 @@ class RequesterBench : private RequesterEvents {
     request.immediate = immediate;
     return requester.post(request, FabricTime::zero());
   }
-  std::optional<DataPacket> send(int64_t us, uint32_t ports = kAll) {
-    return requester.next_packet(ports, at(us));
+  std::optional<DataPacket> send(int64_t at_us, uint32_t ports = kAll) {
+    return requester.next_packet(ports, us(at_us));
   }
   /// A SACK for the packet with this index, sent at `sent_us` on `ev`.
   Refusal sack(int cumulative, int trigger, EntropyValue ev, int64_t sent_us, uint64_t bitmap,
@@ -94,24 +94,24 @@ class RequesterBench : private RequesterEvents {
     seth.cumulative = first_psn + cumulative;
     seth.psn_offset_or_probe_id = static_cast<uint16_t>(trigger - cumulative);
     seth.entropy = ev;
-    seth.tx_timestamp = tx_timestamp(at(sent_us));
+    seth.tx_timestamp = tx_timestamp(us(sent_us));
     seth.sack_offset = 1;
     seth.bitmap = bitmap;
     seth.mpr = range;
     seth.received_units = received_units;
     seth.mark = mark;
-    return requester.on_sack(seth, at(now_us));
+    return requester.on_sack(seth, us(now_us));
   }
   Refusal nack(int index, EntropyValue ev, int64_t sent_us, NackReason reason, int64_t now_us) {
     Neth neth;
     neth.reason = static_cast<uint8_t>(reason);
     neth.entropy = ev;
     neth.psn = first_psn + index;
-    neth.tx_timestamp = tx_timestamp(at(sent_us));
-    return requester.on_nack(neth, at(now_us));
+    neth.tx_timestamp = tx_timestamp(us(sent_us));
+    return requester.on_nack(neth, us(now_us));
   }
   Refusal ack(int index, int64_t now_us, uint8_t syndrome = 0x1F) {
-    return requester.on_ack({syndrome, 0}, first_psn + index, at(now_us));
+    return requester.on_ack({syndrome, 0}, first_psn + index, us(now_us));
   }
   EvState state(EntropyValue ev) { return requester.evs().state(*requester.evs().find(ev)); }
 

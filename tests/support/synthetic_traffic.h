@@ -11,10 +11,18 @@
 #include "analysis/analyze.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
+#include "tests/support/times.h"
 
 namespace mrclab::test {
 
 inline Topology quad() { return build_regular_planes(shape_of("quad", 2, 2, 2, 2)); }
+
+/// The link h2:p0 fails and heals, in stories that say nothing else.
+inline constexpr FabricTime kFault = us(400), kHeal = us(600);
+
+inline bool over_h2_p0(const SyntheticRun::Sent& s) {
+  return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
+}
 
 struct Traffic {
   using When = std::function<bool(const SyntheticRun::Sent&)>;
@@ -58,7 +66,7 @@ class AnalyzedRun {
  public:
   explicit AnalyzedRun(const Topology& topology, const std::string& name)
       : run(topology),
-        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}, {}},
+        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}, {}, {}},
         file_(name + ".pcapng") {
     inputs.end = FabricTime::from_us(1000);
     inputs.timing.min_slack_ns = 640;
@@ -96,6 +104,27 @@ class AnalyzedRun {
 
  private:
   ScratchFile file_;
+};
+
+/// A run of that traffic, which is written when it is looked at for the first time.
+struct TrafficStory {
+  explicit TrafficStory(const char* name) : topology(quad()), run(topology, name) {}
+
+  analysis::CheckResult check(analysis::Expectation expectation) {
+    if (!written_) traffic.write(run.run);
+    written_ = true;
+    return run.check(std::move(expectation));
+  }
+  analysis::Result result(analysis::Expectation expectation) {
+    return check(std::move(expectation)).result;
+  }
+
+  Topology topology;
+  AnalyzedRun run;
+  Traffic traffic;
+
+ private:
+  bool written_ = false;
 };
 
 }  // namespace mrclab::test

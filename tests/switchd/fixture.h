@@ -20,14 +20,15 @@
 #include "fabric/path.h"
 #include "fabric/topology.h"
 #include "switchd/switch_node.h"
+#include "tests/support/times.h"
 
 namespace mrclab::switchd::testing {
+
+using test::ps;
 
 inline constexpr PortId kD0{0}, kD1{1}, kU0{2}, kU1{3};
 inline constexpr FabricTime kLatency = FabricTime::from_ns(700);
 inline constexpr FabricTime kPropagation = FabricTime::from_ns(500);
-
-inline FabricTime ps(int64_t value) { return FabricTime::from_ps(value); }
 
 inline Topology bench_fabric() {
   RegularPlanes shape;
@@ -53,6 +54,9 @@ struct FrameText {
   size_t size = 4226;  ///< 4250 on the wire: 340,000 ps
   uint8_t filling = 0;
 };
+
+inline const FrameText kToH1{.carrier = "5f00:0:2000:e001::"};
+inline constexpr int64_t kFrameTime = 340'000;  // of 4,250 bytes on the wire, in ps
 
 inline std::vector<uint8_t> bytes_of(const FrameText& text) {
   std::vector<uint8_t> out(text.size);

@@ -12,10 +12,6 @@ using namespace mrclab::switchd::testing;
 
 namespace {
 
-constexpr int64_t kFrameTime = 340'000;  // 4,250 bytes on the wire at 80 ps
-
-const FrameText kToH1{.carrier = "5f00:0:2000:e001::"};
-
 /// One frame at 1 us, one at 20 us: what the second finds is what the heal has left.
 void arrive_before_and_after(Bench& bench, const FrameText& text = kToH1) {
   bench.arrive(kU0, ps(1'000'000), text);

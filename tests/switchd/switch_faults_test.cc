@@ -8,14 +8,6 @@ using namespace mrclab;
 using namespace mrclab::switchd;
 using namespace mrclab::switchd::testing;
 
-namespace {
-
-constexpr int64_t kFrameTime = 340'000;  // 4,250 bytes on the wire at 80 ps
-
-const FrameText kToH1{.carrier = "5f00:0:2000:e001::"};
-
-}  // namespace
-
 TEST_CASE("an outage cuts what was under way at any instant of it, and both its edges are exact") {
   // The frame is under way in [start, arrival] = [1,160,000, 2,000,000] ps.
   const FabricTime arrival = ps(2'000'000);

@@ -10,9 +10,6 @@ using namespace mrclab::switchd::testing;
 
 namespace {
 
-constexpr int64_t kFrameTime = 340'000;  // 4,250 bytes on the wire at 80 ps
-
-const FrameText kToH1{.carrier = "5f00:0:2000:e001::"};
 const FrameText kToUplink0{.carrier = "5f00:0:2000:1000:2001:e000::"};
 
 }  // namespace

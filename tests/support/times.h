@@ -1,0 +1,12 @@
+#pragma once
+// Fabric times, short to write.
+
+#include "fabric/units.h"
+
+namespace mrclab::test {
+
+constexpr FabricTime ps(int64_t n) { return FabricTime::from_ps(n); }
+constexpr FabricTime ns(int64_t n) { return FabricTime::from_ns(n); }
+constexpr FabricTime us(int64_t n) { return FabricTime::from_us(n); }
+
+}  // namespace mrclab::test
