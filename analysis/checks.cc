@@ -47,6 +47,11 @@ CheckResult Judge::operator()(const ExpectNoQpError&) const {
     }
   }
   check.measured = static_cast<double>(errors);
+  if (const auto& failures = in_.evidence.events().failures(); errors > 0 && !failures.empty()) {
+    const QpFailure& first = failures.front();
+    check.where = {first.t, in_.measurements.end,
+                   host_name(first.host) + " QP " + std::to_string(first.qp.value)};
+  }
   if (errors > 0) return failed(check, who);
   // A NACK "unexpected event" ends in a QP error (MRC specification table 7-3).
   if (const uint64_t fatal = in_.history.counters().fatal_nacks; fatal > 0) {

@@ -17,7 +17,9 @@ using Json = nlohmann::ordered_json;
 
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 double micros(FabricTime t) { return rounded(t.us(), 1e6); }
-Json micros_or_null(FabricTime t) { return t == FabricTime::never() ? Json(nullptr) : Json(micros(t)); }
+Json micros_or_null(FabricTime t) {
+  return t == FabricTime::never() ? Json(nullptr) : Json(micros(t));
+}
 
 std::string hex_of(Qpn qp) {
   char text[16];

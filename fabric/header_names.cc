@@ -1,6 +1,6 @@
 // Names of what the headers carry, as they appear in logs, captures and reports.
 
-#include "fabric/headers.h"
+#include "fabric/header_fields.h"
 
 namespace mrclab {
 
@@ -34,6 +34,27 @@ std::string_view name_of(NackReason reason) {
   }
   return "unknown";
 }
+
+std::string_view name_of(SackMark mark) {
+  switch (mark) {
+    case SackMark::kNone: return "none";
+    case SackMark::kSkipOnce: return "skip_once";
+    case SackMark::kAlwaysSkip: return "always_skip";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(EndpointOp op) {
+  switch (op) {
+    case EndpointOp::kPortStatusUpdate: return "port_status_update";
+    case EndpointOp::kEvProbe: return "ev_probe";
+  }
+  return "unknown";
+}
+
+std::string_view frame_type_name(uint64_t value) { return value == 1 ? "timestamp" : "unknown"; }
+
+std::string_view timestamp_unit_name(uint64_t value) { return value == 0 ? "128 ns" : "1 us"; }
 
 std::string_view name_of(ParseError error) {
   switch (error) {

@@ -3,13 +3,23 @@
 
 #include <cstddef>
 
-#include "fabric/headers.h"
+#include "fabric/header_fields.h"
 
 namespace mrclab {
 
-inline constexpr size_t kMethBytes = 4, kTsethBytes = 4, kRethBytes = 16, kImmediateBytes = 4;
-inline constexpr size_t kAethBytes = 4, kSethBytes = 36, kNethBytes = 20, kPethBytes = 16;
-inline constexpr size_t kErthBytes = 16, kEethBytes = 36;  // kSethBytes includes CC_STATE
+static_assert(kEthernetTable.bits() == 8 * kEthernetBytes && kIpv6Table.bits() == 8 * kIpv6Bytes);
+static_assert(kUdpTable.bits() == 8 * kUdpBytes && kBthTable.bits() == 8 * kBthBytes);
+static_assert(kTrailerTable.bits() == 8 * kTrailerBytes);
+
+inline constexpr size_t kMethBytes = kMethTable.bytes(), kTsethBytes = kTsethTable.bytes();
+inline constexpr size_t kRethBytes = kRethTable.bytes(), kImmediateBytes = kImmDtTable.bytes();
+inline constexpr size_t kAethBytes = kAethTable.bytes(), kNethBytes = kNethTable.bytes();
+inline constexpr size_t kSethBytes = kSethTable.bytes() + kCcStateTable.bytes();
+inline constexpr size_t kPethBytes = kPethTable.bytes(), kErthBytes = kErthTable.bytes();
+inline constexpr size_t kEethBytes = kEethTable.bytes();
+static_assert(kMethBytes == 4 && kTsethBytes == 4 && kRethBytes == 16 && kImmediateBytes == 4);
+static_assert(kAethBytes == 4 && kSethBytes == 36 && kNethBytes == 20 && kPethBytes == 16);
+static_assert(kErthBytes == 16 && kEethBytes == 36);
 
 /// Size of the one extension header of a packet that is no write; 0 for an unknown opcode.
 constexpr size_t control_extension_bytes(Opcode opcode) {

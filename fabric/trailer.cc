@@ -7,26 +7,17 @@
 #include <cassert>
 
 #include "fabric/byte_order.h"
-#include "fabric/headers.h"
+#include "fabric/header_fields.h"
 
 namespace mrclab {
 namespace {
 
-constexpr uint32_t kTrailerMagic = 0x4D52'4354;  // "MRCT"
-constexpr uint8_t kVersion = 1;
-constexpr uint8_t kFlagVoid = 1;
-constexpr size_t kCrcOffset = kTrailerBytes - 4;
+constexpr FieldPlace kVoidFlag = place_of<kTrailerTable>("void");
+constexpr FieldPlace kCrc = place_of<kTrailerTable>("crc");
+constexpr size_t kCrcOffset = kCrc.bit / 8;
 constexpr size_t kVoidPreludeBytes = kEthernetBytes + 2;  // Ethernet header and count
 
 uint32_t crc_of(const uint8_t* trailer) { return ::libdeflate_crc32(0, trailer, kCrcOffset); }
-
-void store_time(uint8_t* to, FabricTime t) {
-  store_be<uint64_t>(to, static_cast<uint64_t>(t.ps()));
-}
-
-FabricTime load_time(const uint8_t* from) {
-  return FabricTime::from_ps(static_cast<int64_t>(load_be<uint64_t>(from)));
-}
 
 /// A time that a sender can mean: not negative, ordered, and the arrival does not overflow.
 bool sane_times(const TimeTrailer& t) {
@@ -40,42 +31,22 @@ uint16_t ethertype_of(std::span<const uint8_t> frame) { return load_be<uint16_t>
 
 void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes> out) {
   uint8_t* p = out.data();
-  store_be<uint32_t>(p, kTrailerMagic);
-  p[4] = kVersion;
-  p[5] = trailer.lost == DropCause::kNone ? 0 : kFlagVoid;
-  p[6] = static_cast<uint8_t>(trailer.lost);
-  p[7] = 0;
-  store_be<uint32_t>(p + 8, trailer.lab);
-  store_be<uint32_t>(p + 12, trailer.wire.value);
-  store_be<uint32_t>(p + 16, trailer.incarnation);
-  store_be<uint32_t>(p + 20, trailer.modelled_size);
-  store_be<uint64_t>(p + 24, trailer.sequence);
-  store_time(p + 32, trailer.start);
-  store_time(p + 40, trailer.end);
-  store_time(p + 48, trailer.flight);
-  store_be<uint32_t>(p + 56, 0);
-  store_be<uint32_t>(p + kCrcOffset, crc_of(p));
+  write_header<kTrailerTable>(trailer, p);
+  if (trailer.lost != DropCause::kNone) store_bits<kVoidFlag.bit, kVoidFlag.width>(p, 1);
+  store_bits<kCrc.bit, kCrc.width>(p, crc_of(p));
 }
 
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes) {
   if (bytes.size() < kTrailerBytes) return std::nullopt;
   const uint8_t* p = bytes.data();
-  if (load_be<uint32_t>(p) != kTrailerMagic || p[4] != kVersion) return std::nullopt;
-  if (load_be<uint32_t>(p + kCrcOffset) != crc_of(p)) return std::nullopt;
-  if (name_of(static_cast<DropCause>(p[6])) == "unknown") return std::nullopt;
-  if (p[5] != (p[6] == 0 ? 0 : kFlagVoid) || p[7] != 0 || load_be<uint32_t>(p + 56) != 0) {
+  if (!constants_right<kTrailerTable>(p)) return std::nullopt;
+  if (load_bits<kCrc.bit, kCrc.width>(p) != crc_of(p)) return std::nullopt;
+  TimeTrailer trailer;
+  read_header<kTrailerTable>(p, trailer);
+  const bool is_void = load_bits<kVoidFlag.bit, kVoidFlag.width>(p) != 0;
+  if (name_of(trailer.lost) == "unknown" || is_void != (trailer.lost != DropCause::kNone)) {
     return std::nullopt;
   }
-  TimeTrailer trailer;
-  trailer.lost = static_cast<DropCause>(p[6]);
-  trailer.lab = load_be<uint32_t>(p + 8);
-  trailer.wire = WireId{load_be<uint32_t>(p + 12)};
-  trailer.incarnation = load_be<uint32_t>(p + 16);
-  trailer.modelled_size = load_be<uint32_t>(p + 20);
-  trailer.sequence = load_be<uint64_t>(p + 24);
-  trailer.start = load_time(p + 32);
-  trailer.end = load_time(p + 40);
-  trailer.flight = load_time(p + 48);
   if (!sane_times(trailer)) return std::nullopt;
   return trailer;
 }

@@ -150,7 +150,7 @@ function checks(run) {
 function pace(run) {
   const v = run.verdict, t = v.timing, points = run.picture ? run.picture.pace : [];
   const box = section("Timing: slack and dilation");
-  const dilation = ["min", "mean", "max"].flatMap((k, i) => [i ? " / " : "", field(v, "/timing/dilation/" + k)]);
+  const dilation = ["min", "mean", "max"].flatMap((k, i) => [i ? " / " : "", field(v, "/timing/dilation/" + k, (d) => plain(Math.round(d)))]);
   const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
   box.append(el("div", {class: "tiles"},
       tile(field(v, "/timing/faithful", (f) => t.mode === "wall" ? "wall clock" : f ? "yes" : "no"), "faithful"),
