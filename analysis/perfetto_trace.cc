@@ -26,7 +26,7 @@ enum EventField : uint8_t {
   kDoubleValue = 44,
   kFlowIds = 47,
 };
-enum AnnotationField : uint8_t { kUintValue = 3, kStringValue = 6, kAnnotationName = 10 };
+enum AnnotationField : uint8_t { kStringValue = 6, kAnnotationName = 10 };
 enum class EventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterValue = 4 };
 
 constexpr uint32_t kOneSequence = 1;  // trusted_packet_sequence_id: there is one writer
@@ -34,7 +34,7 @@ constexpr size_t kBuckets = 1'000;    // of a counter over the whole run
 
 uint64_t in_ns(FabricTime t) { return static_cast<uint64_t>(std::max<int64_t>(t.ps(), 0) / 1000); }
 
-struct Note {
+struct TraceNote {
   const char* name;
   std::string text;
 };
@@ -70,14 +70,14 @@ class TraceFile {
   }
 
   void instant(FabricTime t, uint64_t track, const std::string& name, const char* category,
-               const std::vector<Note>& notes = {}) {
+               const std::vector<TraceNote>& notes = {}) {
     std::string piece;
     add_event(piece, t, EventType::kInstant, track, name, category, notes, 0);
     out_.put(piece, t);
   }
   /// Begin and end, in one piece.
   void slice(FabricTime from, FabricTime to, uint64_t track, const std::string& name,
-             const char* category, const std::vector<Note>& notes, uint64_t flow) {
+             const char* category, const std::vector<TraceNote>& notes, uint64_t flow) {
     std::string piece;
     add_event(piece, from, EventType::kSliceBegin, track, name, category, notes, flow);
     add_event(piece, to, EventType::kSliceEnd, track, {}, nullptr, {}, 0);
@@ -106,12 +106,12 @@ class TraceFile {
 
   static void add_event(std::string& piece, FabricTime t, EventType type, uint64_t track,
                         const std::string& name, const char* category,
-                        const std::vector<Note>& notes, uint64_t flow) {
+                        const std::vector<TraceNote>& notes, uint64_t flow) {
     add_packet(piece, [&](pbf_writer& packet) {
       packet.add_uint64(kTimestamp, in_ns(t));
       packet.add_uint32(kSequence, kOneSequence);
       pbf_writer event(packet, kTrackEvent);
-      for (const Note& note : notes) {
+      for (const TraceNote& note : notes) {
         pbf_writer annotation(event, kAnnotations);
         annotation.add_string(kAnnotationName, note.name);
         annotation.add_string(kStringValue, note.text);
@@ -196,11 +196,6 @@ class Exporter {
   const std::string& node_name(uint32_t host) const {
     return trace_.topology.node(trace_.topology.host(host)).name;
   }
-  std::string place(const Attempt& attempt) const {
-    if (!attempt.where.node.valid()) return "";
-    return attempt.where.port.valid() ? trace_.topology.port_name(attempt.where)
-                                      : trace_.topology.node(attempt.where.node).name;
-  }
 
   /// The first lane of a flow and plane that is free at this instant.
   uint64_t lane_for(uint32_t flow, uint32_t plane, FabricTime from, FabricTime to) {
@@ -223,12 +218,13 @@ class Exporter {
     const Packet& packet = trace_.packets.packets()[attempt.packet];
     const auto path = path_of(attempt.ev);
     const FabricTime to = std::clamp(attempt.ended, attempt.start, trace_.end);
-    std::vector<Note> notes{{"fate", std::string(name_of(attempt.fate))},
-                            {"path", path ? to_string(*path) : std::to_string(attempt.ev.value)},
-                            {"payload", std::to_string(packet.payload)}};
+    std::vector<TraceNote> notes{
+        {"fate", std::string(name_of(attempt.fate))},
+        {"path", path ? to_string(*path) : std::to_string(attempt.ev.value)},
+        {"payload", std::to_string(packet.payload)}};
     if (attempt.fate == Fate::kDropped) {
       notes.push_back({"cause", std::string(mrclab::name_of(attempt.cause))});
-      notes.push_back({"where", place(attempt)});
+      notes.push_back({"where", place_of(trace_, attempt)});
     }
     std::string name = "psn " + std::to_string(packet.psn.value());
     if (attempt.attempt > 0) name += " again " + std::to_string(attempt.attempt);
@@ -244,7 +240,7 @@ class Exporter {
     if ((!lost && attempt.fate != Fate::kTrimmed) || !attempt.where.node.valid()) return;
     const Packet& packet = trace_.packets.packets()[attempt.packet];
     const NodeSite& site = trace_.topology.node(attempt.where.node);
-    const uint64_t track = file_.track(file_.process(site.name), place(attempt));
+    const uint64_t track = file_.track(file_.process(site.name), place_of(trace_, attempt));
     file_.instant(moment.t, track, lost ? std::string(mrclab::name_of(attempt.cause)) : "trimmed",
                   lost ? "loss" : "trim",
                   {{"psn", std::to_string(packet.psn.value())},
@@ -256,7 +252,7 @@ class Exporter {
     // Names are those of the fabric, so that a hostile file cannot make tracks without end.
     if (!trace_.topology.find_node(event.node)) return;
     const bool is_state = event.kind == "ev_state";
-    std::vector<Note> notes;
+    std::vector<TraceNote> notes;
     const auto note = [&](const char* name, std::string text) {
       if (!text.empty()) notes.push_back({name, std::move(text)});
     };

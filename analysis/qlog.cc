@@ -34,9 +34,9 @@ Json header_of(const RunTrace& trace) {
 }
 
 /// Walks the moments and writes an event for each.
-class Writer {
+class QlogWriter {
  public:
-  Writer(const RunTrace& trace, BoundedOutput& out) : trace_(trace), out_(out) {
+  QlogWriter(const RunTrace& trace, BoundedOutput& out) : trace_(trace), out_(out) {
     for (const Flow& flow : trace.packets.flows()) flows_.push_back({flow_name(trace, flow)});
   }
 
@@ -73,11 +73,6 @@ class Writer {
     if (const auto path = path_of(attempt.ev)) data["path"] = to_string(*path);
     return data;
   }
-  std::string place(const Attempt& attempt) const {
-    if (!attempt.where.node.valid()) return "";
-    return attempt.where.port.valid() ? trace_.topology.port_name(attempt.where)
-                                      : trace_.topology.node(attempt.where.node).name;
-  }
   FlowState& flow_of(const Attempt& attempt) {
     return flows_[trace_.packets.packets()[attempt.packet].flow];
   }
@@ -98,7 +93,7 @@ class Writer {
     if (attempt.fate == Fate::kDelivered) {
       return put(moment.t, "transport:packet_received", std::move(data), group);
     }
-    if (const std::string where = place(attempt); !where.empty()) data["where"] = where;
+    if (const std::string where = place_of(trace_, attempt); !where.empty()) data["where"] = where;
     if (attempt.fate == Fate::kTrimmed) {
       return put(moment.t, "mrc:packet_trimmed", std::move(data), group);
     }
@@ -160,7 +155,7 @@ class Writer {
 
 void write_qlog(const RunTrace& trace, BoundedOutput& out) {
   out.finish(record(header_of(trace)));
-  Writer writer(trace, out);
+  QlogWriter writer(trace, out);
   for (const Moment& moment : moments_of(trace)) writer.write(moment);
   if (out.left_out() == 0) return;
   const FabricTime t = out.complete_until();

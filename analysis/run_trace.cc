@@ -9,12 +9,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-void read_text(const Json& line, const char* key, std::string& value) {
+void read_if_there(const Json& line, const char* key, std::string& value) {
   const auto found = line.find(key);
   if (found != line.end()) found->get_to(value);
 }
 
-void read_number(const Json& line, const char* key, std::optional<uint32_t>& value) {
+void read_if_there(const Json& line, const char* key, std::optional<uint32_t>& value) {
   const auto found = line.find(key);
   if (found != line.end()) value = found->get<uint32_t>();
 }
@@ -26,12 +26,12 @@ RunEvent parse_event(const std::string& text) {
   event.t = FabricTime::from_ps(line.at("t_ps").get<int64_t>());
   line.at("kind").get_to(event.kind);
   line.at("node").get_to(event.node);
-  read_text(line, "port", event.port);
-  read_text(line, "cause", event.cause);
-  read_text(line, "detail", event.detail);
-  read_number(line, "qp", event.qp);
-  read_number(line, "ev", event.ev);
-  read_number(line, "psn", event.psn);
+  read_if_there(line, "port", event.port);
+  read_if_there(line, "cause", event.cause);
+  read_if_there(line, "detail", event.detail);
+  read_if_there(line, "qp", event.qp);
+  read_if_there(line, "ev", event.ev);
+  read_if_there(line, "psn", event.psn);
   return event;
 }
 
@@ -88,6 +88,12 @@ std::string flow_name(const RunTrace& trace, const Flow& flow) {
     return trace.topology.node(trace.topology.host(number)).name;
   };
   return host(flow.source) + " > " + host(flow.destination) + " qp " + qp.data();
+}
+
+std::string place_of(const RunTrace& trace, const Attempt& attempt) {
+  if (!attempt.where.node.valid()) return "";
+  return attempt.where.port.valid() ? trace.topology.port_name(attempt.where)
+                                    : trace.topology.node(attempt.where.node).name;
 }
 
 std::string_view name_of(Fate fate) {

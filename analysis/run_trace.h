@@ -60,6 +60,8 @@ std::vector<Moment> moments_of(const RunTrace& trace);
 
 /// "h0 > h5 qp 0x12"
 std::string flow_name(const RunTrace& trace, const Flow& flow);
+/// Where its fate was recorded: "p0.t0-0:u1", a node, or empty.
+std::string place_of(const RunTrace& trace, const Attempt& attempt);
 std::string_view name_of(Fate fate);
 
 /// A file that is written piece by piece and never becomes longer than `limit` bytes. What no longer

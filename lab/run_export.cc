@@ -8,22 +8,10 @@
 #include "analysis/perfetto_trace.h"
 #include "analysis/qlog.h"
 #include "fabric/yaml.h"
-#include "faults/fault.h"
 #include "lab/recorded_run.h"
+#include "lab/run_inputs.h"
 
 namespace mrclab::lab {
-namespace {
-
-std::vector<analysis::FaultSpan> faults_of(const Scenario& scenario) {
-  std::vector<analysis::FaultName> names;
-  for (const faults::Fault& fault : scenario.faults) {
-    names.push_back(
-        {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
-  }
-  return analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
-}
-
-}  // namespace
 
 std::string_view suffix_of(RunFormat format) {
   return format == RunFormat::kQlog ? ".sqlog" : ".pftrace";
@@ -53,7 +41,7 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
     result.notes.push_back(fmt::format("events.jsonl: {} lines cannot be read, {} are too many",
                                        events.malformed, events.left_out));
   }
-  const std::vector<analysis::FaultSpan> faults = faults_of(run.scenario);
+  const std::vector<analysis::FaultSpan> faults = fault_spans_of(run.scenario);
   const analysis::RunTrace trace{run.scenario.topology, packets,          events, faults,
                                  run.scenario.stop(),   run.scenario.name};
 

@@ -116,7 +116,7 @@ std::string lua_tables(const Topology* topology) {
          (topology != nullptr ? lua_fabric(*topology) : "local fabric = nil\nlocal wires = {}\n");
 }
 
-bool is_ours(const fs::path& file) {
+bool is_our_dissector(const fs::path& file) {
   std::ifstream in(file);
   std::string line;
   return std::getline(in, line) && line.starts_with(kFirstLine);
@@ -144,7 +144,7 @@ fs::path personal_plugin_folder() {
 
 fs::path write_dissector(const fs::path& folder, const std::string& text) {
   const fs::path file = folder / "mrclab.lua";
-  if (fs::exists(fs::symlink_status(file)) && !is_ours(file)) {
+  if (fs::exists(fs::symlink_status(file)) && !is_our_dissector(file)) {
     throw InputError(file.string() +
                      " is there and was not written by mrclab: move it away, or choose --out DIR");
   }

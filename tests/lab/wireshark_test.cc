@@ -369,7 +369,7 @@ std::vector<Bytes8> sample(const fs::path& capture, size_t each) {
   return frames;
 }
 
-void report(const char* what, const Agreement& agreement) {
+void say(const char* what, const Agreement& agreement) {
   std::string kinds;
   for (const auto& [kind, count] : agreement.kinds) {
     kinds += "\n  " + kind + " " + std::to_string(count);
@@ -379,7 +379,7 @@ void report(const char* what, const Agreement& agreement) {
                << " of them MRC, " << agreement.trailers << " with a trailer" << kinds);
 }
 
-bool nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
+bool every_packet() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
 bool has_tshark() { return std::system("tshark --version >/dev/null 2>&1") == 0; }
 
@@ -387,9 +387,9 @@ bool has_tshark() { return std::system("tshark --version >/dev/null 2>&1") == 0;
 std::vector<lab::Scenario> scenarios() {
   std::vector<lab::Scenario> result;
   for (const char* name : {"link-flap", "incast-victim"}) {
-    if (!nightly()) result.push_back(lab::read_scenario_file(find_incident(name)));
+    if (!every_packet()) result.push_back(lab::read_scenario_file(find_incident(name)));
   }
-  if (!nightly()) return result;
+  if (!every_packet()) return result;
   for (const auto& entry : fs::directory_iterator(source_directory() / "topologies/incidents")) {
     if (entry.path().extension() == ".yaml")
       result.push_back(lab::read_scenario_file(entry.path()));
@@ -406,7 +406,7 @@ TEST_SUITE("wireshark") {
     const ScratchFile file("kinds.pcapng");
     Agreement agreement;
     compare(tshark, save(file, all_kinds_of_frames(12)), agreement);
-    report("random frames", agreement);
+    say("random frames", agreement);
     CHECK(agreement.first_wrong == "");
     CHECK(agreement.wrong == 0);
     CHECK(agreement.mrc > 500);
@@ -422,9 +422,9 @@ TEST_SUITE("wireshark") {
       const auto result = runs.run(scenario);
       const fs::path capture = result.folder.captures() / "sim.pcapng";
       const ScratchFile file("sample.pcapng");
-      compare(tshark, nightly() ? capture : save(file, sample(capture, 150)), agreement);
+      compare(tshark, every_packet() ? capture : save(file, sample(capture, 150)), agreement);
     }
-    report("incidents", agreement);
+    say("incidents", agreement);
     CHECK(agreement.first_wrong == "");
     CHECK(agreement.wrong == 0);
     for (const char* kind :
@@ -450,7 +450,7 @@ TEST_SUITE("wireshark") {
 
   TEST_CASE("no bytes at all make the dissector fail, and what is malformed is said") {
     if (!has_tshark()) return;
-    std::vector<Bytes8> frames = all_kinds_of_frames(nightly() ? 400 : 15);
+    std::vector<Bytes8> frames = all_kinds_of_frames(every_packet() ? 400 : 15);
     Numbers n{11};
     for (Bytes8& frame : frames) {
       for (uint32_t changes = 1 + n.below(4); changes > 0; --changes) {
