@@ -29,8 +29,8 @@ enum EventField : uint8_t {
 enum AnnotationField : uint8_t { kStringValue = 6, kAnnotationName = 10 };
 enum class EventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterValue = 4 };
 
-constexpr uint32_t kOneSequence = 1;  // trusted_packet_sequence_id: there is one writer
-constexpr size_t kBuckets = 1'000;    // of a counter over the whole run
+constexpr uint32_t kOneSequence = 1;     // trusted_packet_sequence_id: there is one writer
+constexpr size_t kCounterSteps = 1'000;  // of a counter over the whole run
 
 uint64_t in_ns(FabricTime t) { return static_cast<uint64_t>(std::max<int64_t>(t.ps(), 0) / 1000); }
 
@@ -176,16 +176,17 @@ class Exporter {
 
   /// First arrivals per plane, as rates over equal parts of the run.
   void write_goodput(uint64_t fabric) {
-    const int64_t step = std::max<int64_t>(trace_.end.ps() / static_cast<int64_t>(kBuckets), 1);
+    const int64_t step =
+        std::max<int64_t>(trace_.end.ps() / static_cast<int64_t>(kCounterSteps), 1);
     std::vector<std::vector<uint64_t>> bytes(trace_.topology.planes,
-                                             std::vector<uint64_t>(kBuckets + 1));
+                                             std::vector<uint64_t>(kCounterSteps + 1));
     for (const Delivery& delivery : trace_.packets.deliveries()) {
       if (delivery.t > trace_.end || delivery.plane >= bytes.size()) continue;
       bytes[delivery.plane][static_cast<size_t>(delivery.t.ps() / step)] += delivery.bytes;
     }
     for (uint32_t plane = 0; plane < bytes.size(); ++plane) {
       const uint64_t track = file_.track(fabric, "goodput p" + std::to_string(plane), "Gb/s");
-      for (size_t i = 0; i < kBuckets; ++i) {
+      for (size_t i = 0; i < kCounterSteps; ++i) {
         const double gbps =
             static_cast<double>(bytes[plane][i]) * 8e3 / static_cast<double>(step);  // bit per ps
         file_.counter(FabricTime::from_ps(static_cast<int64_t>(i) * step), track, gbps);

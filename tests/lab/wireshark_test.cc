@@ -381,8 +381,6 @@ void say(const char* what, const Agreement& agreement) {
 
 bool every_packet() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
-bool has_tshark() { return std::system("tshark --version >/dev/null 2>&1") == 0; }
-
 /// Runs in the simulator that between them hold every kind of packet.
 std::vector<lab::Scenario> scenarios() {
   std::vector<lab::Scenario> result;
@@ -401,7 +399,6 @@ std::vector<lab::Scenario> scenarios() {
 
 TEST_SUITE("wireshark") {
   TEST_CASE("tshark and our decoder agree on every field of frames of every kind") {
-    if (!has_tshark()) return;
     const Tshark tshark(lab::wireshark_dissector(nullptr));
     const ScratchFile file("kinds.pcapng");
     Agreement agreement;
@@ -414,7 +411,6 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("tshark and our decoder agree on every field of the captures of incidents") {
-    if (!has_tshark()) return;
     Agreement agreement;
     for (const lab::Scenario& scenario : scenarios()) {
       const TemporaryRuns runs;
@@ -435,7 +431,6 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("a field at a wrong place is found") {
-    if (!has_tshark()) return;
     std::string text = lab::wireshark_dissector(nullptr);
     const std::string right = "label=\"Cumulative PSN\", bit=104, width=24";
     const size_t at = text.find(right);
@@ -449,7 +444,6 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("no bytes at all make the dissector fail, and what is malformed is said") {
-    if (!has_tshark()) return;
     std::vector<Bytes8> frames = all_kinds_of_frames(every_packet() ? 400 : 15);
     Numbers n{11};
     for (Bytes8& frame : frames) {
@@ -478,7 +472,6 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("what is no MRC on RoCEv2's port stays with Wireshark's own dissector") {
-    if (!has_tshark()) return;
     Bytes8 frame = any_frame(Opcode::kWriteOnly, 1);
     frame[kBthOffset] = 0x04;  // RC SEND only
     const Tshark tshark(lab::wireshark_dissector(nullptr));
@@ -492,7 +485,6 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("the summary line says what a reader looks for, with the names of the fabric") {
-    if (!has_tshark()) return;
     const Topology octet = read_fabric_file(find_fabric("octet"));
     MrcFrameSpec spec;
     spec.carrier = make_carrier(octet, 0, 5, {3, 1});
