@@ -78,6 +78,7 @@ int cli_main(int argc, char** argv) {
   add_transport_verb(app, result);
   add_perf_verbs(app, result);
   add_plan_verb(app, result);
+  add_export_verb(app);
   add_import_verb(app, result);
   add_machine_verbs(app, result);
   try {

@@ -47,15 +47,18 @@ std::vector<analysis::QueuePairName> names_of_queue_pairs(const Scenario& scenar
 
 }  // namespace
 
-analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
-                               WorldOutcome&& outcome) {
+std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario) {
   std::vector<analysis::FaultName> names;
   for (const faults::Fault& fault : scenario.faults) {
     names.push_back(
         {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
   }
-  std::vector<analysis::FaultSpan> faults =
-      analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
+  return analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
+}
+
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
+                               WorldOutcome&& outcome) {
+  std::vector<analysis::FaultSpan> faults = fault_spans_of(scenario);
   std::optional<analysis::EarlyEnd> early_end;
   if (scenario.until) {
     early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};

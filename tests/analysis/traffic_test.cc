@@ -147,6 +147,39 @@ TEST_CASE("a frame that was captured at every port of its way counts once") {
   CHECK(traffic.one_way_ns.max() == 7 * 300);
 }
 
+TEST_CASE("the point nearest to the sender counts, also when another one shows the flow first") {
+  const Topology topology = test::quad();
+  SyntheticRun run(topology);
+  const std::vector<uint8_t> first = run.data_frame(packet(1, kA, kStart));
+  run.record("p0.t0-0:d0", test::kInbound, kStart, first, first.size());  // the host's is missing
+  const auto second = packet(2, kA, kStart);
+  const FabricTime left = run.leaves(second);
+  const std::vector<uint8_t> frame = run.data_frame(second);
+  run.record("p0.t0-0:d0", test::kInbound, left + FabricTime::from_ns(500), frame, frame.size());
+  run.record("h2:p0", test::kInbound, left + FabricTime::from_us(3), frame, frame.size());
+  const Traffic traffic = traffic_of(run);
+  CHECK(only_flow(traffic).packets == 1);
+  CHECK(traffic.one_way_ns.max() == 3000);
+}
+
+TEST_CASE("two captures of one wire, of which neither says which end it saw, count it once") {
+  const Topology topology = test::quad();
+  SyntheticRun frames(topology);
+  test::CaptureWriter writer;
+  writer.interface("one");
+  writer.interface("other");
+  for (uint32_t psn = 0; psn < 10; ++psn) {
+    const std::vector<uint8_t> frame = frames.data_frame(packet(psn, kA, kStart));
+    for (uint32_t i = 0; i < 2; ++i) {  // their clocks are 5 us apart
+      writer.packet(i, 0, 10'000 * psn + 5000 * i, frame, static_cast<uint32_t>(frame.size()));
+    }
+  }
+  const Traffic traffic = analyze_traffic(writer.bytes());
+  CHECK(only_flow(traffic).packets == 10);
+  CHECK(only_flow(traffic).resent == 0);
+  CHECK(traffic.counters.passing == 10);
+}
+
 TEST_CASE("reordering is a packet behind one with a higher PSN, and its distance in PSNs") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);

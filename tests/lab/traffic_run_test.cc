@@ -71,9 +71,9 @@ void check_agreement(const Scenario& scenario) {
   CHECK(metrics.at("lost") > 0);
   for (const auto& flow : report.at("flows")) CHECK(flow.at("source").get<std::string>()[0] == 'h');
   const fs::path capture = result.folder.path / "captures" / "sim.pcapng";
-  const auto [records, bytes] = counted_by_libpcap(capture);
-  CHECK(summary.at("records") == records);
-  CHECK(summary.at("frame_bytes") == bytes);
+  const std::pair<uint64_t, uint64_t> counted = counted_by_libpcap(capture);
+  CHECK(summary.at("records") == counted.first);
+  CHECK(summary.at("frame_bytes") == counted.second);
   // Without the fabric the same numbers come from the packets alone.
   const auto alone = analyzed(capture);
   CHECK(alone.at("planes") == report.at("planes"));

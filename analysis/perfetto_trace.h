@@ -1,0 +1,18 @@
+#pragma once
+// A run as a Perfetto trace (TrackEvent in protobuf), for ui.perfetto.dev and trace_processor.
+//
+//   fabric      a slice per fault; goodput per plane as counters
+//   h0, h1, ... per flow and plane the transmissions, from first bit to arrival, trim or loss; those
+//               that overlap lie in lanes of one name; the attempts of a packet are joined by arrows
+//               (flows); what the host says (EV states, losses, port status) as instants
+//   switches    losses and trims as instants, per port
+//
+// Times are nanoseconds of fabric time.
+
+#include "analysis/run_trace.h"
+
+namespace mrclab::analysis {
+
+void write_perfetto(const RunTrace& trace, BoundedOutput& out);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,65 @@
+#include "lab/run_export.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "analysis/analyze.h"
+#include "analysis/perfetto_trace.h"
+#include "analysis/qlog.h"
+#include "fabric/yaml.h"
+#include "lab/recorded_run.h"
+#include "lab/run_inputs.h"
+
+namespace mrclab::lab {
+
+std::string_view suffix_of(RunFormat format) {
+  return format == RunFormat::kQlog ? ".sqlog" : ".pftrace";
+}
+
+RunExport export_run(RunFormat format, const std::filesystem::path& folder,
+                     std::filesystem::path out, uint64_t limit_bytes) {
+  const RecordedRun run = read_run(folder);
+  RunExport result;
+  analysis::PacketHistory packets(run.scenario.topology);
+  const auto captures = analysis::captures_in(run.folder / "captures");
+  for (const auto& capture : captures) {
+    try {
+      packets.add_file(capture);
+    } catch (const analysis::CaptureError& error) {
+      result.notes.emplace_back(error.what());
+    }
+  }
+  packets.finish();
+  for (const std::string& note : packets.notes()) result.notes.push_back(note);
+  if (captures.empty()) result.notes.emplace_back("the run has no captures: no packets");
+  if (const uint64_t over = packets.counters().over_limit; over > 0) {
+    result.notes.push_back(fmt::format("{} records of the captures are too many", over));
+  }
+  const analysis::RunEvents events = analysis::read_run_events(run.folder / "events.jsonl");
+  if (events.malformed + events.left_out > 0) {
+    result.notes.push_back(fmt::format("events.jsonl: {} lines cannot be read, {} are too many",
+                                       events.malformed, events.left_out));
+  }
+  const std::vector<analysis::FaultSpan> faults = fault_spans_of(run.scenario);
+  const analysis::RunTrace trace{run.scenario.topology, packets,          events, faults,
+                                 run.scenario.stop(),   run.scenario.name};
+
+  result.file = out.empty() ? run.folder / ("run" + std::string(suffix_of(format))) : out;
+  std::ofstream file(result.file, std::ios::binary | std::ios::trunc);
+  analysis::BoundedOutput bounded(file, limit_bytes);
+  format == RunFormat::kQlog ? analysis::write_qlog(trace, bounded)
+                             : analysis::write_perfetto(trace, bounded);
+  file.close();
+  if (!file) throw InputError("cannot write " + result.file.string());
+  result.events = bounded.pieces();
+  result.bytes = bounded.bytes();
+  if (bounded.left_out() > 0) {
+    result.notes.push_back(
+        fmt::format("{} events from {:.3f} us on did not fit into --limit and are left out",
+                    bounded.left_out(), static_cast<double>(bounded.complete_until().ps()) * 1e-6));
+  }
+  return result;
+}
+
+}  // namespace mrclab::lab
