@@ -63,15 +63,13 @@ constexpr auto fields_of() {
                       state("enter_bad", &E::enter_bad),
                       state("leave_bad", &E::leave_bad),
                       state("every", &E::every)};
-  } else if constexpr (std::is_same_v<E, WireErrors>) {
+  } else if constexpr (std::is_same_v<E, WireErrors> || std::is_same_v<E, WireRate>) {
     return std::tuple{key("wire", &E::wire), state("rate", &E::rate)};
   } else if constexpr (std::is_same_v<E, WireDelay>) {
     return std::tuple{key("wire", &E::wire), state("fixed", &E::fixed), state("jitter", &E::jitter),
                       state("share", &E::share), state("overtaken", &E::overtaken)};
   } else if constexpr (std::is_same_v<E, WireDuplicates>) {
     return std::tuple{key("wire", &E::wire), state("share", &E::share)};
-  } else if constexpr (std::is_same_v<E, WireRate>) {
-    return std::tuple{key("wire", &E::wire), state("rate", &E::rate)};
   } else if constexpr (std::is_same_v<E, PortCarrier>) {
     return std::tuple{key("port", &E::port), state("up", &E::up)};
   } else if constexpr (std::is_same_v<E, EvDenial>) {

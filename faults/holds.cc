@@ -33,10 +33,10 @@ class Holder {
   const Targets& targets() const { return fault_.targets; }
   const Settings& set() const { return fault_.settings; }
 
-  void hold(Effect effect, FabricTime from, FabricTime until) {
-    holds_.push_back({std::move(effect), from, until});
+  void hold(const Effect& effect, FabricTime from, FabricTime until) {
+    holds_.push_back({effect, from, until});
   }
-  void hold(Effect effect) { hold(std::move(effect), fault_.at, fault_.until()); }
+  void hold(const Effect& effect) { hold(effect, fault_.at, fault_.until()); }
 
   /// No light either way, and both ends see it.
   void dark(const Link& link, FabricTime from, FabricTime until) {
