@@ -22,9 +22,10 @@ CommandResult mrclab(std::vector<std::string> words) {
   return run_command_line(words);
 }
 
-const std::vector<std::string> kVerbs = {
-    "demo",   "run",     "up",         "down",      "ls",   "inspect", "exec", "shell", "validate",
-    "doctor", "version", "completion", "transport", "perf", "clock",   "plan", "import"};
+const std::vector<std::string> kVerbs = {"demo",    "run",        "up",        "down",     "ls",
+                                         "inspect", "exec",       "shell",     "validate", "doctor",
+                                         "version", "completion", "transport", "perf",     "clock",
+                                         "plan",    "import",     "trace",     "blame"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
