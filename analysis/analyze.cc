@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "analysis/blame.h"
 #include "analysis/checks.h"
 #include "analysis/more_checks.h"
 #include "analysis/picture.h"
@@ -171,6 +172,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   for (size_t i = 0; i < in.faults.size(); ++i) {
     verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share));
   }
+  verdict.blame = find_blame(in.topology, history, evidence.events());
   verdict.metrics = metrics_of(in, history, m);
   return analysis;
 }

@@ -55,7 +55,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     const bool usable =
         record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
     paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
-                      record.cause == "denied", word_of(record.cause)});
+                      record.cause == "denied", word_of(record.cause), record.detail == "local"});
   }
 }
 

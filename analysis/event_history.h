@@ -40,6 +40,7 @@ struct PathNews {
   bool usable = false;             ///< GOOD or SKIP, or the plane's port is up
   bool denied = false;             ///< by the operator
   PathWord word = PathWord::kOther;
+  bool local = false;  ///< of a plane: by the host's own port, not by its peer's word
 };
 
 /// A host finished an iteration of a collective.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/capture_frame.h"
 #include "analysis/cut_frame.h"
 
 namespace mrclab::analysis {
@@ -24,22 +25,6 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
   uint32_t hash = 2166136261u;
   for (const uint8_t byte : bytes) hash = (hash ^ byte) * 16777619u;
   return hash == 0 ? 1 : hash;
-}
-
-DropCause cause_named(std::string_view name) {
-  for (uint8_t i = 1; i < kDropCauses; ++i) {
-    if (name_of(static_cast<DropCause>(i)) == name) return static_cast<DropCause>(i);
-  }
-  return DropCause::kMalformed;
-}
-
-/// The next word of a comment.
-std::string_view take_word(std::string_view& text) {
-  const size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  const size_t end = std::min(text.find(' ', begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
 }
 
 }  // namespace
@@ -112,23 +97,6 @@ std::optional<PacketHistory::Kind> PacketHistory::kind_of(const CaptureRecord& r
   return std::nullopt;
 }
 
-/// "drop: <cause> [at] <port> [in|out]"
-void PacketHistory::read_drop_comment(std::string_view comment, Observation& o) const {
-  o.cause = DropCause::kMalformed;
-  if (take_word(comment) != "drop:") return;
-  o.cause = cause_named(take_word(comment));
-  for (std::string_view word = take_word(comment); !word.empty(); word = take_word(comment)) {
-    if (word == "in") o.kind = Kind::kDropIn;
-    if (word == "out") o.kind = Kind::kDropOut;
-    const size_t colon = word.rfind(':');
-    if (colon == std::string_view::npos) continue;
-    const auto& ports = topology_.node(o.where.node).ports;
-    for (uint32_t i = 0; i < ports.size(); ++i) {
-      if (ports[i].name == word.substr(colon + 1)) o.where.port = PortId{i};
-    }
-  }
-}
-
 uint32_t PacketHistory::keep_answer(const MrcPacket& packet) {
   SackFields fields;
   if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
@@ -186,8 +154,12 @@ void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
     return;
   }
   MrcPacket packet;
-  if (parse_cut_frame(record.bytes, packet) != ParseError::kNone) {
+  if (const ParseError error = parse_cut_frame(record.bytes, packet); error != ParseError::kNone) {
     ++counters_.not_mrc;
+    const bool leaves = record.direction != CaptureDirection::kInbound;
+    if (error == ParseError::kNotMrcPort && port.use == Port::Use::kHostPort && leaves) {
+      keep_foreign(packet, port.ref.node, record.t, record.original_length);
+    }
     return;
   }
   const auto source = host_of_address(topology_, packet.inner.source);
@@ -200,7 +172,12 @@ void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
   o.t = record.t;
   o.where = port.ref;
   o.kind = *kind;
-  if (port.use == Port::Use::kDrop) read_drop_comment(record.comment, o);
+  if (port.use == Port::Use::kDrop) {
+    const DropComment drop = read_drop_comment(topology_, o.where.node, record.comment);
+    o.cause = drop.cause;
+    if (drop.side) o.kind = *drop.side == Direction::kEgress ? Kind::kDropOut : Kind::kDropIn;
+    if (drop.port) o.where.port = *drop.port;
+  }
   keep(packet, o, record.original_length);
 }
 
@@ -223,14 +200,37 @@ void PacketHistory::add(NodeId node, const PacketRecord& record) {
   }
   const std::span<const uint8_t> bytes = record.frame.bytes();
   MrcPacket packet;
-  if (parse_cut_frame(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet) !=
-      ParseError::kNone) {
+  const ParseError error =
+      parse_cut_frame(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet);
+  if (error != ParseError::kNone) {
     ++counters_.not_mrc;
+    if (error == ParseError::kNotMrcPort && o.kind == Kind::kEgress) {
+      keep_foreign(packet, node, FabricTime::from_ns(record.t.ns()),
+                   record.frame.modelled_size().value);
+    }
     return;
   }
   o.t = FabricTime::from_ns(record.t.ns());
   o.where = {node, record.port};
   keep(packet, o, record.frame.modelled_size().value);
+}
+
+void PacketHistory::keep_foreign(const MrcPacket& packet, NodeId node, FabricTime t,
+                                 uint64_t original_length) {
+  const auto source = host_of_address(topology_, packet.inner.source);
+  const auto destination = host_of_address(topology_, packet.inner.destination);
+  if (!source || !destination || topology_.host(*source) != node) return;
+  const uint64_t bytes = wire_length({original_length}).value;
+  for (auto burst = bursts_.rbegin(); burst != bursts_.rend(); ++burst) {
+    const bool same = burst->source == *source && burst->destination == *destination;
+    if (!same || t > burst->until + kBurstPause || t + kBurstPause < burst->from) continue;
+    burst->from = std::min(burst->from, t);
+    burst->until = std::max(burst->until, t);
+    ++burst->frames;
+    burst->bytes += bytes;
+    return;
+  }
+  if (bursts_.size() < kMaxBursts) bursts_.push_back({t, t, *source, *destination, 1, bytes});
 }
 
 /// The common end of both feeds. `o` knows when, where and what; the packet says the rest.
@@ -262,6 +262,7 @@ void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t origin
   o.opcode = packet.bth.opcode;
   o.rtx = packet.bth.retransmission;
   o.trimmed = packet.trimmed;
+  o.marked = packet.outer.ecn() == kEcnCe;
   if (o.kind == Kind::kEgress) {
     const Link& link = topology_.link(topology_.port(o.where).link);
     o.start = o.t - serialization_time(wire_length({original_length}), link.rate);

@@ -57,6 +57,8 @@ struct Attempt {
   bool trimmed = false;    ///< cut on the way, also when the header was lost afterwards
   bool start_seen = true;  ///< false: no capture shows it leaving; `start` is its arrival
   bool differs = false;    ///< arrived with another placement than its packet first had
+  bool marked = false;     ///< arrived with Congestion Experienced in its outer header
+  uint8_t copies = 0;      ///< arrivals after the first, on the same path
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
 };
 
@@ -102,6 +104,17 @@ struct ControlArrival {
   Path path;
   bool probe = false;  ///< a probe, or the answer to one
 };
+
+/// Datagrams of a host to another that are no MRC, without a pause of kBurstPause between them: who
+/// sends them does not answer to congestion.
+struct ForeignBurst {
+  FabricTime from, until;  ///< last bits leaving
+  uint32_t source = 0, destination = 0;
+  uint64_t frames = 0;
+  uint64_t bytes = 0;  ///< on the wire
+};
+inline constexpr FabricTime kBurstPause = FabricTime::from_us(50);
+inline constexpr size_t kMaxBursts = 4096;
 
 struct HistoryCounters {
   uint64_t records = 0;             ///< capture records offered
@@ -151,6 +164,8 @@ class PacketHistory {
   /// In order of time.
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::vector<ControlArrival>& control() const { return control_; }
+  /// In the order in which they began to be seen.
+  const std::vector<ForeignBurst>& bursts() const { return bursts_; }
   const HistoryCounters& counters() const { return counters_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -166,7 +181,7 @@ class PacketHistory {
     Kind kind;
     Opcode opcode;
     DropCause cause = DropCause::kNone;
-    bool rtx = false, trimmed = false, probe = false;
+    bool rtx = false, trimmed = false, probe = false, marked = false;
   };
   struct Place {
     FabricTime t;
@@ -198,8 +213,8 @@ class PacketHistory {
   Port resolve_interface(const std::string& name) const;
   void observe(const CaptureRecord& record, const Port& port);
   void keep(const MrcPacket& packet, Observation o, uint64_t original_length);
+  void keep_foreign(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
   std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
-  void read_drop_comment(std::string_view comment, Observation& o) const;
   uint32_t keep_answer(const MrcPacket& packet);
   uint32_t keep_placement(const MrcPacket& packet);
   void compare_placement(const Observation& o, Packet& packet, Attempt& attempt) const;
@@ -238,6 +253,7 @@ class PacketHistory {
   std::vector<Attempt> transmissions_;
   std::vector<Delivery> deliveries_;
   std::vector<ControlArrival> control_;
+  std::vector<ForeignBurst> bursts_;
   HistoryCounters counters_;
   std::vector<std::string> notes_;
   size_t slots_in_use_ = 0;

@@ -248,6 +248,8 @@ void PacketHistory::on_arrival(const Observation& o) {
   const uint32_t arrived = attempt == kNone ? find_attempt(packet, {o.ev}, false) : kNone;
   if (arrived != kNone) {
     ++counters_.copies;
+    Attempt& copied = transmissions_[arrived];
+    if (copied.copies < UINT8_MAX) ++copied.copies;
     if (o.trimmed) return;
     ++counters_.duplicate_deliveries;
     compare_placement(o, packets_[packet], transmissions_[arrived]);
@@ -263,6 +265,7 @@ void PacketHistory::on_arrival(const Observation& o) {
   t.fate = o.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (!t.trimmed) t.where = o.where;
   t.trimmed = o.trimmed;
+  t.marked = o.marked;
   if (o.trimmed) return;
   Packet& owner = packets_[packet];
   compare_placement(o, owner, t);

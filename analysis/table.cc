@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/blame_text.h"
 #include "analysis/verdict.h"
 
 namespace mrclab::analysis {
@@ -198,6 +199,24 @@ void faults_part(const Verdict& verdict, Table& table) {
   table.rule();
 }
 
+/// What the packets say was broken. More than a few are in verdict.json.
+void blame_part(const Verdict& verdict, Table& table) {
+  constexpr size_t kBlamesShown = 8;
+  if (verdict.blame.empty()) return;
+  table.line("blame, by the packets alone");
+  for (size_t i = 0; i < std::min(verdict.blame.size(), kBlamesShown); ++i) {
+    const Blame& blame = verdict.blame[i];
+    table.indented(headline(blame), 2);
+    table.indented(blame.evidence, 4);
+    std::string others;
+    for (const std::string& other : blame.or_else) others += (others.empty() ? "" : ", ") + other;
+    if (!others.empty()) table.indented("or " + others, 4);
+  }
+  const size_t more = verdict.blame.size() - std::min(verdict.blame.size(), kBlamesShown);
+  if (more > 0) table.indented("and " + std::to_string(more) + " more in verdict.json", 2);
+  table.rule();
+}
+
 void timing_part(const Verdict& verdict, Table& table) {
   const TimingReport& t = verdict.timing;
   if (t.mode == TimingMode::kWall) {
@@ -227,6 +246,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   table.rule();
   checks_part(verdict, table);
   faults_part(verdict, table);
+  blame_part(verdict, table);
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so there is no goodput to tell");

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/blame_text.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -163,6 +165,8 @@ std::string to_json(const Verdict& verdict) {
   for (const CheckResult& check : verdict.checks) json["checks"].push_back(check_json(check));
   json["faults"] = Json::array();
   for (const FaultResult& fault : verdict.faults) json["faults"].push_back(fault_json(fault));
+  json["blame"] = Json::array();
+  for (const Blame& blame : verdict.blame) json["blame"].push_back(to_json(blame));
   json["metrics"] = metrics_json(verdict.metrics);
   json["notes"] = verdict.notes;
   // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.

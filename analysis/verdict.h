@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/blame_result.h"
 #include "analysis/published.h"
 #include "analysis/reports.h"
 #include "fabric/units.h"
@@ -78,6 +79,7 @@ struct Verdict {
   TimingReport timing;
   std::vector<CheckResult> checks;
   std::vector<FaultResult> faults;
+  std::vector<Blame> blame;  ///< what was broken, by the packets alone
   Metrics metrics;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
 };

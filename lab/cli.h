@@ -28,6 +28,8 @@ void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport
 void add_perf_verbs(CLI::App& app, CliResult& result);      ///< perf
 void add_plan_verb(CLI::App& app, CliResult& result);       ///< plan
 void add_export_verb(CLI::App& app);                        ///< export
+void add_trace_verb(CLI::App& app, CliResult& result);      ///< trace
+void add_blame_verb(CLI::App& app, CliResult& result);      ///< blame
 
 /// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.
 int cli_main(int argc, char** argv);

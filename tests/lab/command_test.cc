@@ -18,8 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kVerbs = {
-    "demo",   "run",     "up",         "down",      "ls",   "inspect", "exec", "shell", "validate",
-    "doctor", "version", "completion", "transport", "perf", "clock",   "plan", "import"};
+    "demo",   "run",      "up",     "down",    "ls",         "inspect",   "exec",
+    "shell",  "validate", "doctor", "version", "completion", "transport", "perf",
+    "clock",  "plan",     "import", "trace",   "blame",      "analyze",   "report",
+    "export", "fault",    "heal",   "chaos",   "replay",     "shrink",    "diff"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {

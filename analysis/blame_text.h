@@ -1,0 +1,17 @@
+#pragma once
+// A blame in words and as JSON.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/blame_result.h"
+
+namespace mrclab::analysis {
+
+/// "link h0:p2--p2.t0-0:d0 no light, 300us to 308.4us"
+std::string headline(const Blame& blame);
+/// {"kind", "component", "symptom", "or_else", "from_ns", "until_ns", "times", "bad", "of",
+/// "bad_elsewhere", "noticed", "evidence"}
+nlohmann::ordered_json to_json(const Blame& blame);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,20 @@
+#pragma once
+// What the comment of a dropped frame says, in captures of our own.
+
+#include <optional>
+#include <string_view>
+
+#include "fabric/node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+/// "drop: <cause> [at] <port> [in|out]" of a node. What is not said, or not understood, is empty.
+struct DropComment {
+  DropCause cause = DropCause::kMalformed;
+  std::optional<PortId> port;
+  std::optional<Direction> side;
+};
+DropComment read_drop_comment(const Topology& topology, NodeId node, std::string_view comment);
+
+}  // namespace mrclab::analysis

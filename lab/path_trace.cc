@@ -1,0 +1,239 @@
+#include "lab/path_trace.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "analysis/path_wires.h"
+#include "fabric/byte_order.h"
+#include "fabric/routes.h"
+#include "fabric/yaml.h"
+#include "lab/terminal.h"
+
+namespace mrclab::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kUsidBytes = 2;
+constexpr size_t kBlockBytes = 4;
+
+uint32_t numbered_host(const Topology& topology, const std::string& name) {
+  const auto node = topology.find_node(name);
+  if (node && topology.node(*node).role == NodeRole::kHost) return topology.node(*node).index;
+  throw InputError(fmt::format("found {}, which is no host of the fabric {}: expected h0 to h{}",
+                               in_quotes(name), topology.name, topology.host_count() - 1));
+}
+
+std::string_view role_word(UsidRole role) {
+  switch (role) {
+    case UsidRole::kT1: return "T1";
+    case UsidRole::kT0: return "T0";
+    case UsidRole::kNicPort: return "NIC port";
+    case UsidRole::kHostKernel: return "host's kernel";
+  }
+  return "?";
+}
+
+std::string ev_word(Path path) { return fmt::format("0x{:08x}", ev_of(path).value); }
+
+uint32_t indices_in_fabric(const Topology& topology, UsidRole role) {
+  switch (role) {
+    case UsidRole::kT1: return topology.t1_per_plane;
+    case UsidRole::kT0: return topology.t0_per_plane;
+    default: return topology.hosts_per_t0;
+  }
+}
+
+/// What one uSID means; `row` is the T0 before it, which a NIC port hangs on.
+Json explain_usid(const Topology& topology, Usid usid, std::optional<uint32_t>& row) {
+  Json json{{"usid", fmt::format("{:04x}", usid.value)}};
+  const std::optional<UsidFields> fields = topology.usids.parse(usid);
+  if (!fields) {
+    json["problem"] = fmt::format("no role has it in the address plan {}", topology.usids.name());
+    return json;
+  }
+  json["role"] = role_word(fields->role);
+  json["plane"] = fields->plane;
+  json["index"] = fields->index;
+  const uint32_t count = indices_in_fabric(topology, fields->role);
+  if (fields->plane >= topology.planes) {
+    json["problem"] = fmt::format("{} has {} planes", topology.name, topology.planes);
+  } else if (fields->index >= count) {
+    const bool end = fields->role == UsidRole::kNicPort || fields->role == UsidRole::kHostKernel;
+    json["problem"] = fmt::format("{} has {} {}", topology.name, count,
+                                  end ? "hosts at a T0" : "of them in a plane");
+  } else if (fields->role == UsidRole::kT0) {
+    row = fields->index;
+    json["node"] = topology.node(topology.t0(fields->plane, fields->index)).name;
+  } else if (fields->role == UsidRole::kT1) {
+    json["node"] = topology.node(topology.t1(fields->plane, fields->index)).name;
+  } else if (row) {
+    json["node"] = topology.node(topology.host(*row * topology.hosts_per_t0 + fields->index)).name;
+  } else {
+    json["node"] = fmt::format("host at d{} of the T0 that reads it", fields->index);
+  }
+  return json;
+}
+
+/// "p3.t0-0:u1 -> p3.t1-1:d0": from the switch of one uSID to the node of the next.
+std::optional<std::string> way(const Topology& topology, const Json& from, Usid next) {
+  if (!from.contains("node")) return std::nullopt;
+  const auto node = topology.find_node(from.at("node").get<std::string>());
+  if (!node) return std::nullopt;
+  const std::optional<PortId> port = port_toward(topology, *node, next);
+  if (!port) return std::nullopt;
+  return topology.wire_name(topology.port({*node, *port}).out);
+}
+
+}  // namespace
+
+std::optional<Ipv6Address> parse_address(const std::string& text) {
+  Ipv6Address address{};
+  if (::inet_pton(AF_INET6, text.c_str(), address.data()) != 1) return std::nullopt;
+  return address;
+}
+
+Path parse_path_or_ev(const std::string& text) {
+  if (const auto path = parse_path(text)) return *path;
+  uint32_t value = 0;
+  const bool number = text.starts_with("0x");
+  const char* end = text.data() + text.size();
+  if (number) {
+    const auto [stopped, error] = std::from_chars(text.data() + 2, end, value, 16);
+    if (error == std::errc{} && stopped == end) {
+      if (const auto path = path_of({value})) return *path;
+      throw InputError(fmt::format(
+          "found EV 0x{:08x}, which names no path: expected bits 31-24 zero and bits 15-14 set, "
+          "such as {} of p3/u1",
+          value, ev_word({3, 1})));
+    }
+  }
+  throw InputError("found " + in_quotes(text) +
+                   ", which is no path: expected p3/u1, p3/-, or an entropy value such as " +
+                   ev_word({3, 1}));
+}
+
+Json explain_path(const Topology& topology, Path path, const std::string& from,
+                  const std::string& to) {
+  const uint32_t source = numbered_host(topology, from), destination = numbered_host(topology, to);
+  if (source == destination) throw InputError("found one host twice: expected two hosts");
+  if (!analysis::has_path(topology, source, destination, path)) {
+    const auto paths = analysis::paths_between(topology, source, destination);
+    throw InputError(fmt::format("{} and {} have no path {} in the fabric {}: expected {} to {}",
+                                 from, to, to_string(path), topology.name, to_string(paths.front()),
+                                 to_string(paths.back())));
+  }
+  Ipv6Address carrier = make_carrier(topology, source, destination, path);
+  Json json{{"ev", ev_word(path)},
+            {"path", to_string(path)},
+            {"fabric", topology.name},
+            {"from", from},
+            {"to", to},
+            {"carrier", to_string(carrier)},
+            {"hops", Json::array()}};
+  const std::vector<WireId> wires = analysis::wires_of(topology, source, destination, path);
+  for (const WireId id : wires) {
+    const Wire& wire = topology.wire(id);
+    if (id != wires.front()) shift_carrier(carrier);
+    json["hops"].push_back({{"wire", topology.wire_name(id)},
+                            {"from", topology.port_name(wire.from)},
+                            {"to", topology.port_name(wire.to)},
+                            {"carrier", to_string(carrier)},
+                            {"usid", fmt::format("{:04x}", active_usid(carrier).value)},
+                            {"rate_bps", wire.rate.bps},
+                            {"propagation_ns", wire.propagation.ns()}});
+  }
+  constexpr Bytes kShortest{84};  // the smallest Ethernet frame with preamble and gap
+  json["idle_shortest_ns"] = analysis::idle_transit(topology, wires, kShortest).ns();
+  return json;
+}
+
+Json explain_carrier(const Topology& topology, const std::string& text) {
+  const std::optional<Ipv6Address> carrier = parse_address(text);
+  if (!carrier) {
+    throw InputError("found " + in_quotes(text) +
+                     ", which is no IPv6 address: expected a carrier such as "
+                     "5f00:0:2300:1301:2301:e301::");
+  }
+  if (!in_usid_block(*carrier)) {
+    throw InputError("found " + to_string(*carrier) +
+                     ", which is no carrier: expected an address in 5f00:0::/32");
+  }
+  Json json{{"carrier", to_string(*carrier)}, {"fabric", topology.name}, {"usids", Json::array()}};
+  std::optional<uint32_t> row;
+  bool exists = true;
+  std::vector<Usid> usids;
+  for (size_t at = kBlockBytes; at < carrier->size(); at += kUsidBytes) {
+    const Usid usid{load_be<uint16_t>(carrier->data() + at)};
+    if (usid.value == 0) break;  // ends a carrier (RFC 9800 section 4.1)
+    usids.push_back(usid);
+  }
+  for (const Usid usid : usids) {
+    json["usids"].push_back(explain_usid(topology, usid, row));
+    exists = exists && !json["usids"].back().contains("problem");
+  }
+  for (size_t i = 0; i + 1 < usids.size(); ++i) {
+    Json& entry = json["usids"][i];
+    if (const auto wire = way(topology, entry, usids[i + 1])) {
+      entry["leads_over"] = *wire;
+    } else if (entry.contains("node") && !json["usids"][i + 1].contains("problem")) {
+      entry["problem"] = "it has no route for " + fmt::format("{:04x}", usids[i + 1].value);
+      exists = false;
+    }
+  }
+  if (usids.empty()) exists = false;
+  if (const auto route = parse_carrier(topology, *carrier)) {
+    const uint32_t host = route->destination_row * topology.hosts_per_t0 + route->downlink;
+    json["path"] = to_string(route->path);
+    json["ev"] = ev_word(route->path);
+    json["destination"] = topology.node(topology.host(host)).name;
+  }
+  json["exists"] = exists;
+  return json;
+}
+
+std::string path_trace_text(const Json& path) {
+  std::string text =
+      fmt::format("path     {}\nEV       {}\ncarrier  {}\nfabric   {}, {} to {}\n\n",
+                  path.at("path").get<std::string>(), path.at("ev").get<std::string>(),
+                  path.at("carrier").get<std::string>(), path.at("fabric").get<std::string>(),
+                  path.at("from").get<std::string>(), path.at("to").get<std::string>());
+  std::vector<std::vector<std::string>> rows{{"FROM", "TO", "OUTER DESTINATION", "READS"}};
+  for (const Json& hop : path.at("hops")) {
+    rows.push_back({hop.at("from").get<std::string>(), hop.at("to").get<std::string>(),
+                    hop.at("carrier").get<std::string>(), hop.at("usid").get<std::string>()});
+  }
+  text += table(rows);
+  const double us = static_cast<double>(path.at("idle_shortest_ns").get<int64_t>()) / 1'000;
+  return text + fmt::format("\nthe shortest frame takes {:.3f} us where nothing else is\n", us);
+}
+
+std::string carrier_trace_text(const Json& carrier) {
+  std::string text =
+      fmt::format("carrier  {}\nfabric   {}\n", carrier.at("carrier").get<std::string>(),
+                  carrier.at("fabric").get<std::string>());
+  if (carrier.contains("path")) {
+    text += fmt::format("path     {}, EV {}, to {}\n", carrier.at("path").get<std::string>(),
+                        carrier.at("ev").get<std::string>(),
+                        carrier.at("destination").get<std::string>());
+  } else if (carrier.at("exists").get<bool>()) {
+    text += "path     not whole: it was read on the way, what is left of it is below\n";
+  }
+  std::vector<std::vector<std::string>> rows{{"uSID", "ROLE", "IS", "LEADS OVER"}};
+  for (const Json& usid : carrier.at("usids")) {
+    std::string is = usid.value("node", "");
+    if (is.empty() && usid.contains("index")) {
+      is = fmt::format("plane {}, number {}", usid.at("plane").get<uint32_t>(),
+                       usid.at("index").get<uint32_t>());
+    }
+    const std::string problem = usid.value("problem", "");
+    rows.push_back({usid.at("usid").get<std::string>(), usid.value("role", "?"), is,
+                    problem.empty() ? usid.value("leads_over", "-") : "! " + problem});
+  }
+  if (rows.size() == 1) return text + "\nit is at its end: no uSID is left\n";
+  return text + "\n" + table(rows);
+}
+
+}  // namespace mrclab::lab
