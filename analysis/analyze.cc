@@ -12,6 +12,7 @@
 #include "analysis/more_checks.h"
 #include "analysis/picture.h"
 #include "analysis/report.h"
+#include "analysis/tap_evidence.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -90,6 +91,21 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   return result;
 }
 
+void add_taps(const RunInputs& in, const PacketHistory& daemons, Verdict& verdict) {
+  TapEvidence taps(in.topology, in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  CheckResult check;
+  try {
+    taps.add_file(in.taps);
+    taps.finish();
+    check = judge_taps(compare(in.topology, daemons, taps.packets()), taps, in.tap_cost.missing);
+  } catch (const CaptureError& error) {
+    check.name = "taps_agree";
+    check.note = error.what();
+  }
+  add_check(verdict, std::move(check));
+  verdict.taps = in.tap_cost;
+}
+
 void write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
@@ -125,6 +141,7 @@ Analysis analyze(const RunInputs& in) {
                                   analysis.verdict.faults, in.queue_pairs},
                                  in.timing.pace,
                                  in.records});
+  if (!in.taps.empty()) add_taps(in, evidence.packets(), analysis.verdict);
   return analysis;
 }
 

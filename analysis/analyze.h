@@ -41,6 +41,8 @@ struct RunInputs {
   FabricTime retry_span = FabricTime::zero();
   std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
+  std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
+  TapCost tap_cost = {};
 };
 
 struct Analysis {

@@ -7,21 +7,19 @@
 namespace mrclab::analysis {
 namespace {
 
-using Json = nlohmann::json;
-
-void read_if_there(const Json& line, const char* key, std::string& value) {
+void read_if_there(const nlohmann::json& line, const char* key, std::string& value) {
   const auto found = line.find(key);
   if (found != line.end()) found->get_to(value);
 }
 
-void read_if_there(const Json& line, const char* key, std::optional<uint32_t>& value) {
+void read_if_there(const nlohmann::json& line, const char* key, std::optional<uint32_t>& value) {
   const auto found = line.find(key);
   if (found != line.end()) value = found->get<uint32_t>();
 }
 
-/// Throws Json::exception for a line that is none of ours.
+/// Throws nlohmann::json::exception for a line that is none of ours.
 RunEvent parse_event(const std::string& text) {
-  const Json line = Json::parse(text);
+  const nlohmann::json line = nlohmann::json::parse(text);
   RunEvent event;
   event.t = FabricTime::from_ps(line.at("t_ps").get<int64_t>());
   line.at("kind").get_to(event.kind);
@@ -47,7 +45,7 @@ RunEvents read_run_events(const std::filesystem::path& file) {
     }
     try {
       events.list.push_back(parse_event(line));
-    } catch (const Json::exception&) {
+    } catch (const nlohmann::json::exception&) {
       ++events.malformed;
     }
   }

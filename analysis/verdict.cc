@@ -94,6 +94,15 @@ Json metrics_json(const Metrics& m) {
           {"history_sha256", m.history_sha256}};
 }
 
+Json taps_json(const TapCost& taps) {
+  return {{"interfaces", taps.interfaces},
+          {"packets", taps.packets},
+          {"bytes", taps.bytes},
+          {"missing", taps.missing},
+          {"cpu_seconds", taps.cpu_seconds},
+          {"open_seconds", taps.open_seconds}};
+}
+
 /// Text for XML 1.0: markup escaped, control characters (which XML has no way to write) replaced.
 std::string xml(std::string_view text) {
   std::string out;
@@ -168,6 +177,7 @@ std::string to_json(const Verdict& verdict) {
   json["blame"] = Json::array();
   for (const Blame& blame : verdict.blame) json["blame"].push_back(to_json(blame));
   json["metrics"] = metrics_json(verdict.metrics);
+  if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
   json["notes"] = verdict.notes;
   // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

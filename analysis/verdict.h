@@ -68,6 +68,14 @@ struct Metrics {
   std::string history_sha256;    ///< computed by the nodes
 };
 
+/// What libpcap on the veths saw, and what it cost.
+struct TapCost {
+  uint64_t interfaces = 0, packets = 0, bytes = 0;
+  uint64_t missing = 0;     ///< dropped by the kernel, or beyond the file's bound
+  double cpu_seconds = 0;   ///< of the thread that read and wrote them
+  double open_seconds = 0;  ///< to open them all
+};
+
 struct Verdict {
   std::string scenario;
   std::string world;  ///< "live" or "sim"
@@ -81,6 +89,7 @@ struct Verdict {
   std::vector<FaultResult> faults;
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
   Metrics metrics;
+  std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
 };
 

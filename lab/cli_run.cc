@@ -38,6 +38,9 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second");
   run->add_option("--captures", options->captures, "hosts, all or none")
       ->check(CLI::IsMember({"hosts", "all", "none"}));
+  run->add_option("--taps", options->taps,
+                  "libpcap on the veths beside the daemons' captures (live): hosts, all or none")
+      ->check(CLI::IsMember({"hosts", "all", "none"}));
   run->add_option("--history", options->history,
                   "for diff: records, a size of them such as 1GiB, or the digest alone")
       ->capture_default_str();

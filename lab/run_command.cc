@@ -14,11 +14,11 @@
 namespace mrclab::lab {
 namespace {
 
-CaptureScope capture_scope(const std::string& word) {
+CaptureScope capture_scope(const std::string& option, const std::string& word) {
   if (word == "hosts") return CaptureScope::kHosts;
   if (word == "all") return CaptureScope::kAll;
   if (word == "none") return CaptureScope::kNone;
-  throw InputError("--captures: found \"" + word + "\"; expected hosts, all or none");
+  throw InputError(option + ": found \"" + word + "\"; expected hosts, all or none");
 }
 
 uint64_t history_bytes(const std::string& word) {
@@ -35,7 +35,8 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   overrides.dilation = options.dilation;
   overrides.without = options.without;
   if (options.payload) overrides.payload_elided = *options.payload == "elided";
-  if (options.captures) overrides.captures = capture_scope(*options.captures);
+  if (options.captures) overrides.captures = capture_scope("--captures", *options.captures);
+  if (options.taps) overrides.taps = capture_scope("--taps", *options.taps);
   return overrides;
 }
 

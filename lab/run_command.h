@@ -19,6 +19,7 @@ struct RunCommandOptions {
   std::optional<std::string> until;     ///< ends the run here: "300us", "40rtt"
   std::optional<uint32_t> dilation;     ///< a fixed pace
   std::optional<std::string> captures;  ///< hosts | all | none
+  std::optional<std::string> taps;      ///< hosts | all | none
   std::string history = "records";      ///< records | digest | a size such as 1GiB of records
   std::optional<std::string> payload;   ///< real | elided
   uint32_t threads = 0;                 ///< of the simulator; 0: by the size of the fabric

@@ -9,6 +9,7 @@ namespace mrclab::lab {
 struct RunFolder {
   std::filesystem::path path;
   std::filesystem::path captures() const { return path / "captures"; }
+  std::filesystem::path taps() const { return path / "taps"; }  ///< made where there are some
   std::filesystem::path history() const { return path / "history"; }
   std::filesystem::path reports() const { return path / "reports"; }
 };

@@ -264,7 +264,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
                         const ScenarioOverrides& overrides) {
   document.only_keys({"name", "id", "about", "fabric", "seed", "transport", "without",
                       "fails_without", "dilation", "timing", "workload", "faults", "end",
-                      "captures", "payload", "expect"});
+                      "captures", "taps", "payload", "expect"});
   Scenario scenario;
   scenario.name = document.require("name").as_name();
   if (const auto about = document.get("about")) scenario.about = about->as_string();
@@ -298,6 +298,10 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
     scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
   }
   if (overrides.captures) scenario.captures = *overrides.captures;
+  if (const auto taps = file.get("taps")) {
+    scenario.taps = static_cast<CaptureScope>(taps->as_word({"hosts", "all", "none"}));
+  }
+  if (overrides.taps) scenario.taps = *overrides.taps;
 
   if (const auto payload = file.get("payload")) {
     scenario.payload_elided = payload->as_word({"real", "elided"}) == 1;

@@ -23,6 +23,7 @@ namespace mrclab::lab {
 /// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
 /// exact.
 enum class TimingMode : uint8_t { kCarried, kWall };
+/// Where packets are captured: by the daemons (`captures:`), by libpcap on the veths (`taps:`).
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
 inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can say
@@ -40,7 +41,8 @@ struct Scenario {
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
   TimingMode timing = TimingMode::kCarried;
   CaptureScope captures = CaptureScope::kHosts;
-  bool payload_elided = false;  ///< frames are headers of the modelled length; sim only
+  CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
+  bool payload_elided = false;              ///< frames are headers of the modelled length; sim only
   std::vector<endpoint::WorkloadSpec> workload;
   std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
   std::vector<faults::Fault> faults;
@@ -63,6 +65,7 @@ struct ScenarioOverrides {
   std::optional<std::string> until;  ///< a time of at most the end: "300us", "40rtt"
   std::optional<uint32_t> dilation;
   std::optional<CaptureScope> captures;
+  std::optional<CaptureScope> taps;
   std::optional<bool> payload_elided;
   std::vector<std::string> without;  ///< beside what the file says
 };

@@ -13,6 +13,7 @@
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
 #include "lab/run_inputs.h"
+#include "lab/run_taps.h"
 #include "lab/stopwatch.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
@@ -192,6 +193,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
       options.on_process(lab.plan().processes[i].name, lab.pid_of(i));
     }
   }
+  const std::unique_ptr<netio::VethTaps> taps = tap_veths(lab.fabric(), scenario.taps, folder);
   start = SteadyClock::now();
   lab.start();
   ExecPrograms programs(lab.fabric(), scenario.programs,
@@ -218,6 +220,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   outcome.timing.holds = dilation.holds;
   outcome.timing.pace = pace_points(lab);
   write_pace(outcome.timing.pace, folder.path / "pace.jsonl");
+  if (taps) result.taps = taps->finish();
   start = SteadyClock::now();
   lab.tear_down();
   result.tear_down_seconds = seconds_since(start);
@@ -256,6 +259,7 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
     throw InputError(scenario.name + ": found \"exec\": expected --world live: a program needs " +
                      "namespaces and this machine's time");
   }
+  check_taps(scenario);
   if (options.threads <= 1) return;
   if (options.world == World::kLive) {
     throw InputError("--threads: expected --world sim beside it");
@@ -299,6 +303,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   inputs.captures = analysis::captures_in(result.folder.captures());
   inputs.records = analysis::records_in(result.folder.history());
   inputs.events = result.folder.path / "events.jsonl";
+  if (result.taps) {
+    inputs.taps = tap_file(result.folder);
+    inputs.tap_cost = cost_of(*result.taps);
+  }
   analysis::Analysis analysis = analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
   analysis::write_results(result.folder.path, analysis);

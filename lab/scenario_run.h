@@ -11,6 +11,7 @@
 #include "lab/progress_view.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
+#include "netio/veth_tap.h"
 
 namespace mrclab::lab {
 
@@ -41,6 +42,7 @@ struct RunResult {
   double run_seconds = 0;
   double tear_down_seconds = 0;
   double analyze_seconds = 0;
+  std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
 };
 
 /// Thrown when the user interrupts a run; everything has been torn down.

@@ -108,6 +108,9 @@ std::string to_yaml(const Scenario& scenario) {
   text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
   text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
   text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
+  if (scenario.taps != CaptureScope::kNone) {
+    text += "taps: " + std::string(word_of(scenario.taps)) + "\n";
+  }
   text += std::string("payload: ") + (scenario.payload_elided ? "elided" : "real") + "\n";
   const auto same = [](const auto& value) { return to_yaml(value); };
   text += under("workload",

@@ -91,10 +91,11 @@ bool PcapngWriter::write(const PcapngRecord& record) {
   put32(static_cast<uint32_t>(std::max<uint64_t>(record.original_length, record.bytes.size())));
   put_padded(data);
   if (!comment.empty()) put_option(kOptComment, comment);
-  const uint32_t flags = record.direction == Direction::kIngress ? 1 : 2;
-  put16(kEpbFlags);
-  put16(4);
-  put32(flags);
+  if (record.direction) {
+    put16(kEpbFlags);
+    put16(4);
+    put32(*record.direction == Direction::kIngress ? 1 : 2);
+  }
   end_options();
   end_block();
   ++written_;

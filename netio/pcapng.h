@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,10 +27,10 @@ struct PcapngOptions {
 struct PcapngRecord {
   uint32_t interface = 0;  ///< what add_interface returned
   FabricTime t;
-  Direction direction = Direction::kIngress;
-  std::span<const uint8_t> bytes;  ///< cut to the snap length
-  uint64_t original_length = 0;    ///< as modelled; 0: the length of `bytes`
-  std::string_view comment;        ///< empty for none
+  std::optional<Direction> direction = Direction::kIngress;  ///< empty: unknown
+  std::span<const uint8_t> bytes;                            ///< cut to the snap length
+  uint64_t original_length = 0;  ///< as modelled; 0: the length of `bytes`
+  std::string_view comment;      ///< empty for none
 };
 
 /// A capture file. Any error (a full disk) throws SystemError, after the file has been cut back to

@@ -1,0 +1,50 @@
+#include "lab/run_taps.h"
+
+namespace mrclab::lab {
+
+std::filesystem::path tap_file(const RunFolder& folder) { return folder.taps() / "veths.pcapng"; }
+
+void check_taps(const Scenario& scenario) {
+  if (scenario.taps == CaptureScope::kNone) return;
+  if (scenario.captures == CaptureScope::kNone) {
+    throw InputError(scenario.name +
+                     ": found \"taps\" beside \"captures: none\": expected captures to hold them "
+                     "against");
+  }
+  if (scenario.taps == CaptureScope::kAll && scenario.topology.wires == WireMode::kFast) {
+    throw InputError(
+        scenario.name +
+        ": found \"taps: all\" in a fabric of fast wires: expected \"taps: hosts\", or "
+        "\"wires: veth\"; fast wires are inside a process");
+  }
+}
+
+std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScope scope,
+                                           const RunFolder& folder) {
+  if (scope == CaptureScope::kNone) return nullptr;
+  const Topology& topology = fabric.topology();
+  std::vector<netio::TapPort> ports;
+  for (const NodeSite& site : topology.nodes) {
+    if (scope == CaptureScope::kHosts && site.role != NodeRole::kHost) continue;
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const PortRef port{site.id, PortId{i}};
+      ports.push_back({topology.port_name(port), &fabric.network_namespace(site.id),
+                       site.ports[i].name, site.ports[i].out});
+    }
+  }
+  std::filesystem::create_directories(folder.taps());
+  return std::make_unique<netio::VethTaps>(ports, tap_file(folder), kTapBytes);
+}
+
+analysis::TapCost cost_of(const netio::TapReport& report) {
+  analysis::TapCost cost;
+  cost.interfaces = report.interfaces;
+  cost.packets = report.packets;
+  cost.bytes = report.bytes;
+  cost.missing = report.dropped + report.skipped;
+  cost.cpu_seconds = report.cpu_seconds;
+  cost.open_seconds = report.open_seconds;
+  return cost;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,30 @@
+#pragma once
+// libpcap on the veths of a live run (`taps:` of a scenario): which, where to, and at what cost.
+
+#include <filesystem>
+#include <memory>
+
+#include "analysis/verdict.h"
+#include "lab/bring_up.h"
+#include "lab/run_folder.h"
+#include "lab/scenario.h"
+#include "netio/veth_tap.h"
+
+namespace mrclab::lab {
+
+/// Whole frames take 4 KB each; what does not fit is counted, and then the taps prove nothing.
+inline constexpr uint64_t kTapBytes = 8ull << 30;
+
+/// taps/veths.pcapng
+std::filesystem::path tap_file(const RunFolder& folder);
+
+/// Throws InputError for taps that could see nothing, or that nothing could be compared with.
+void check_taps(const Scenario& scenario);
+
+/// Opens taps on the ports of hosts, or of all nodes; null for none.
+std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScope scope,
+                                           const RunFolder& folder);
+
+analysis::TapCost cost_of(const netio::TapReport& report);
+
+}  // namespace mrclab::lab
