@@ -192,7 +192,7 @@ TEST_CASE("collectives may take so much longer than before the first fault") {
 
 TEST_CASE(
     "losses, trims and retransmissions have bounds, of some flows, in some time, in a plane") {
-  Story story("losses");
+  SteadyFlows story("losses");
   story.traffic.lost = [](const SyntheticRun::Sent& s) {
     return s.source == 1 && s.path.plane == 1 && s.start >= us(500) && s.start < us(520);
   };
@@ -224,7 +224,7 @@ TEST_CASE(
   ExpectRetransmissions again;
   again.at_most = 0;
   CHECK(story.result(again) == Result::kPass);
-  Story repeated("retransmissions");
+  SteadyFlows repeated("retransmissions");
   for (uint32_t psn = 5; psn < 8; ++psn) {
     repeated.run.run.delivered({.source = 0,
                                 .destination = 2,
@@ -238,7 +238,7 @@ TEST_CASE(
 }
 
 TEST_CASE("paths have a share of what is sent, and may have to stay unused") {
-  Story story("share");
+  SteadyFlows story("share");
   story.traffic.avoids = [](const SyntheticRun::Sent& s) {
     return s.path == Path{0, 1} && s.start >= us(500);
   };
@@ -269,7 +269,7 @@ TEST_CASE("paths have a share of what is sent, and may have to stay unused") {
 }
 
 TEST_CASE("goodput of a plane is that of what arrives there") {
-  Story story("goodput-of-plane");
+  SteadyFlows story("goodput-of-plane");
   story.traffic.avoids = [](const SyntheticRun::Sent& s) {
     return s.path.plane == 0 && s.start >= us(500);
   };
@@ -285,7 +285,7 @@ TEST_CASE("goodput of a plane is that of what arrives there") {
 }
 
 TEST_CASE("a counter of the captures can be held against bounds") {
-  Story story("counter");
+  SteadyFlows story("counter");
   CHECK(story.result(ExpectCounter{"sacks", 0, 0}) == Result::kPass);
   CHECK(story.result(ExpectCounter{"sacks", 1}) == Result::kFail);
   CHECK(story.result(ExpectCounter{"nonsense", 1}) == Result::kInconclusive);
