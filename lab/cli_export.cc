@@ -45,7 +45,7 @@ void add_wireshark(CLI::App& parent) {
                    "a fabric's name or file: then uSIDs and wires have its names");
   verb->footer(
       "Example: mrclab export wireshark --install --fabric octet\n"
-      "         tshark -r runs/latest/captures/sim.pcapng -Y mrc.neth");
+      "         tshark -r runs/latest/captures/sim.pcapng -Y mrc.neth.reason");
   verb->callback([options] { export_wireshark(*options); });
 }
 
