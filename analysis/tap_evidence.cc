@@ -108,6 +108,16 @@ std::vector<Entry> entries_of(const PacketHistory& history) {
   return entries;
 }
 
+std::string fate_of(const Attempt& attempt) {
+  switch (attempt.fate) {
+    case Fate::kInFlight: return "in flight";
+    case Fate::kDelivered: return "delivered at " + to_string(attempt.ended);
+    case Fate::kTrimmed: return "trimmed at " + to_string(attempt.ended);
+    case Fate::kDropped: break;
+  }
+  return std::string(name_of(attempt.cause)) + " at " + to_string(attempt.ended);
+}
+
 bool arrived(const Attempt& attempt) {
   return attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed;
 }
@@ -133,7 +143,7 @@ class Comparison {
         ++(a.fate == Fate::kTrimmed ? result_.trimmed : result_.delivered);
       } else {
         ++result_.differing;
-        note(daemons.key, "its fate, or when, differs");
+        note(daemons.key, "daemons " + fate_of(a) + ", taps " + fate_of(b));
       }
       return;
     }
