@@ -81,107 +81,99 @@ void TapEvidence::finish() {
 
 namespace {
 
-/// A transmission by what is in its packet and when it left.
-struct Key {
+/// A packet on a path, and when: as it left, or as it came.
+struct Sighting {
   uint32_t source, destination, qp, psn, ev;
-  FabricTime start;
-  auto operator<=>(const Key&) const = default;
-};
-struct Entry {
-  Key key;
-  const Attempt* attempt;
+  FabricTime t;
+  Fate fate;  ///< of what arrived; kInFlight for what left
+  auto operator<=>(const Sighting&) const = default;
 };
 
-std::vector<Entry> entries_of(const PacketHistory& history) {
-  std::vector<Entry> entries;
-  entries.reserve(history.transmissions().size());
-  for (const Attempt& attempt : history.transmissions()) {
-    const Packet& packet = history.packets()[attempt.packet];
-    const Flow& flow = history.flows()[packet.flow];
-    const Key key{flow.source,        flow.destination, flow.destination_qp.value,
-                  packet.psn.value(), attempt.ev.value, attempt.start};
-    entries.push_back({key, &attempt});
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.key != b.key ? a.key < b.key : a.attempt->ended < b.attempt->ended;
-  });
-  return entries;
-}
+/// What of one history can be held against another. Which of several attempts on the same path it
+/// was that arrived cannot: a tap is not told of the drops between them.
+struct Sightings {
+  std::vector<Sighting> left, arrived, dropped;  // sorted
 
-std::string fate_of(const Attempt& attempt) {
-  switch (attempt.fate) {
-    case Fate::kInFlight: return "in flight";
-    case Fate::kDelivered: return "delivered at " + to_string(attempt.ended);
-    case Fate::kTrimmed: return "trimmed at " + to_string(attempt.ended);
-    case Fate::kDropped: break;
-  }
-  return std::string(name_of(attempt.cause)) + " at " + to_string(attempt.ended);
-}
-
-bool arrived(const Attempt& attempt) {
-  return attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed;
-}
-
-class Comparison {
- public:
-  explicit Comparison(const Topology& topology) : topology_(topology) {}
-
-  void only(const Entry& entry, bool first) {
-    ++(first ? result_.only_first : result_.only_second);
-    note(entry.key, first ? "only the daemons captured it" : "only the taps saw it");
-  }
-  void both(const Entry& daemons, const Entry& taps) {
-    ++result_.transmissions;
-    const Attempt& a = *daemons.attempt;
-    const Attempt& b = *taps.attempt;
-    if (arrived(a) || arrived(b)) {
-      const bool same = a.fate == b.fate && a.ended == b.ended;
-      const bool cut = a.fate == Fate::kDropped && arrived(b) && a.ended == b.ended;
-      if (cut) {
-        ++result_.cut;
-      } else if (same) {
-        ++(a.fate == Fate::kTrimmed ? result_.trimmed : result_.delivered);
-      } else {
-        ++result_.differing;
-        note(daemons.key, "daemons " + fate_of(a) + ", taps " + fate_of(b));
+  explicit Sightings(const PacketHistory& history) {
+    for (const Attempt& attempt : history.transmissions()) {
+      const Packet& packet = history.packets()[attempt.packet];
+      const Flow& flow = history.flows()[packet.flow];
+      Sighting seen{flow.source,        flow.destination, flow.destination_qp.value,
+                    packet.psn.value(), attempt.ev.value, attempt.start,
+                    Fate::kInFlight};
+      left.push_back(seen);
+      seen.t = attempt.ended;
+      seen.fate = attempt.fate;
+      if (attempt.fate == Fate::kDropped) dropped.push_back(seen);
+      if (attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed) {
+        arrived.push_back(seen);
       }
-      return;
     }
-    ++result_.lost;
+    for (auto* list : {&left, &arrived, &dropped}) std::sort(list->begin(), list->end());
   }
-  Agreement result() { return std::move(result_); }
 
- private:
-  void note(const Key& key, std::string_view what) {
-    if (!result_.first_difference.empty()) return;
-    char numbers[80];
-    std::snprintf(numbers, sizeof numbers, " QP %#x PSN %#x EV %#x", key.qp, key.psn, key.ev);
-    result_.first_difference = name(key.source) + " -> " + name(key.destination) + numbers +
-                               " sent at " + to_string(key.start) + ": " + std::string(what);
+  /// Did its receiver drop what a tap saw arrive?
+  bool dropped_on_arrival(Sighting seen) const {
+    seen.fate = Fate::kDropped;
+    return std::binary_search(dropped.begin(), dropped.end(), seen);
   }
-  const std::string& name(uint32_t host) const { return topology_.node(topology_.host(host)).name; }
-
-  const Topology& topology_;
-  Agreement result_;
 };
+
+std::string describe(const Topology& topology, const Sighting& s, std::string_view by) {
+  const auto host = [&](uint32_t number) { return topology.node(topology.host(number)).name; };
+  char numbers[80];
+  std::snprintf(numbers, sizeof numbers, " QP %#x PSN %#x EV %#x ", s.qp, s.psn, s.ev);
+  return host(s.source) + " -> " + host(s.destination) + numbers +
+         (s.fate == Fate::kInFlight ? "sent at " : "arrived at ") + to_string(s.t) + ": only " +
+         std::string(by);
+}
+
+/// Calls `both`, `first` or `second` for each element of two sorted lists.
+void walk(const std::vector<Sighting>& a, const std::vector<Sighting>& b, const auto& both,
+          const auto& first, const auto& second) {
+  size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (j == b.size() || (i < a.size() && a[i] < b[j])) {
+      first(a[i++]);
+    } else if (i == a.size() || b[j] < a[i]) {
+      second(b[j++]);
+    } else {
+      both(a[i]);
+      ++i, ++j;
+    }
+  }
+}
 
 }  // namespace
 
 Agreement compare(const Topology& topology, const PacketHistory& daemons,
                   const PacketHistory& taps) {
-  const std::vector<Entry> first = entries_of(daemons), second = entries_of(taps);
-  Comparison comparison(topology);
-  size_t i = 0, j = 0;
-  while (i < first.size() || j < second.size()) {
-    if (j == second.size() || (i < first.size() && first[i].key < second[j].key)) {
-      comparison.only(first[i++], true);
-    } else if (i == first.size() || second[j].key < first[i].key) {
-      comparison.only(second[j++], false);
-    } else {
-      comparison.both(first[i++], second[j++]);
-    }
-  }
-  return comparison.result();
+  Agreement result;
+  const Sightings a(daemons), b(taps);
+  const auto differ = [&](uint64_t& count, const Sighting& seen, std::string_view by) {
+    ++count;
+    if (result.first_difference.empty()) result.first_difference = describe(topology, seen, by);
+  };
+  const auto only_daemons = [&](const Sighting& seen) {
+    differ(result.only_daemons, seen, "the daemons captured it");
+  };
+  walk(
+      a.left, b.left, [&](const Sighting&) { ++result.transmissions; }, only_daemons,
+      [&](const Sighting& seen) { differ(result.only_taps, seen, "the taps saw it"); });
+  walk(
+      a.arrived, b.arrived,
+      [&](const Sighting& seen) {
+        ++(seen.fate == Fate::kTrimmed ? result.trimmed : result.delivered);
+      },
+      only_daemons,
+      [&](const Sighting& seen) {
+        if (a.dropped_on_arrival(seen)) {
+          ++result.cut;
+        } else {
+          differ(result.only_taps, seen, "the taps saw it");
+        }
+      });
+  return result;
 }
 
 CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t missing) {

@@ -4,9 +4,8 @@
 //
 // A tap sees every frame that is put on a veth, at both of its ends, with its time trailer: that is
 // all it is told of fabric time. What it cannot see: frames that never left a node (dropped in a
-// queue) and what a receiver does with a frame. So the two histories agree when they have the same
-// transmissions, and for each: delivered or trimmed at the same instant in both, or lost in both;
-// or, in words of their own,
+// queue) and what a receiver does with a frame. So the two histories agree when the same packets
+// left on the same paths at the same instants, and the same arrived, whole or trimmed. Besides:
 //   - void: its sender knew that the wire would lose it; on the veth only its headers went on
 //   - cut: it was in flight as the wire, or its receiver, went down: the tap saw it arrive, and the
 //     receiver, knowing the schedule, dropped it at that very instant
@@ -65,17 +64,17 @@ class TapEvidence {
   std::vector<PortRef> tapped_;
 };
 
-/// Two histories of one run, transmission by transmission.
+/// Two histories of one run: what left and what arrived, by packet, path and instant.
 struct Agreement {
-  uint64_t transmissions = 0;  ///< in both
-  uint64_t delivered = 0;      ///< in both, at the same instant
-  uint64_t trimmed = 0;
-  uint64_t lost = 0;  ///< arrived in neither
-  uint64_t cut = 0;   ///< on the veth, and dropped by its receiver at that instant
-  uint64_t only_first = 0, only_second = 0;
-  uint64_t differing = 0;  ///< in both, with another fate or another instant
+  uint64_t transmissions = 0;  ///< left a host in both
+  uint64_t delivered = 0;      ///< arrived in both, whole
+  uint64_t trimmed = 0;        ///< arrived in both, as a header
+  uint64_t cut = 0;            ///< on the veth, and dropped by its receiver at that instant
+  uint64_t only_daemons = 0, only_taps = 0;
   std::string first_difference;
-  uint64_t differences() const { return only_first + only_second + differing; }
+  /// Arrived in neither.
+  uint64_t lost() const { return transmissions - delivered - trimmed - cut; }
+  uint64_t differences() const { return only_daemons + only_taps; }
 };
 Agreement compare(const Topology& topology, const PacketHistory& daemons,
                   const PacketHistory& taps);
