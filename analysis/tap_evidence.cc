@@ -82,25 +82,25 @@ void TapEvidence::finish() {
 namespace {
 
 /// A packet on a path, and when: as it left, or as it came.
-struct Sighting {
+struct SeenPacket {
   uint32_t source, destination, qp, psn, ev;
   FabricTime t;
   Fate fate;  ///< of what arrived; kInFlight for what left
-  auto operator<=>(const Sighting&) const = default;
+  auto operator<=>(const SeenPacket&) const = default;
 };
 
 /// What of one history can be held against another. Which of several attempts on the same path it
 /// was that arrived cannot: a tap is not told of the drops between them.
-struct Sightings {
-  std::vector<Sighting> left, arrived, dropped;  // sorted
+struct SeenPackets {
+  std::vector<SeenPacket> left, arrived, dropped;  // sorted
 
-  explicit Sightings(const PacketHistory& history) {
+  explicit SeenPackets(const PacketHistory& history) {
     for (const Attempt& attempt : history.transmissions()) {
       const Packet& packet = history.packets()[attempt.packet];
       const Flow& flow = history.flows()[packet.flow];
-      Sighting seen{flow.source,        flow.destination, flow.destination_qp.value,
-                    packet.psn.value(), attempt.ev.value, attempt.start,
-                    Fate::kInFlight};
+      SeenPacket seen{flow.source,        flow.destination, flow.destination_qp.value,
+                      packet.psn.value(), attempt.ev.value, attempt.start,
+                      Fate::kInFlight};
       left.push_back(seen);
       seen.t = attempt.ended;
       seen.fate = attempt.fate;
@@ -113,13 +113,13 @@ struct Sightings {
   }
 
   /// Did its receiver drop what a tap saw arrive?
-  bool dropped_on_arrival(Sighting seen) const {
+  bool dropped_on_arrival(SeenPacket seen) const {
     seen.fate = Fate::kDropped;
     return std::binary_search(dropped.begin(), dropped.end(), seen);
   }
 };
 
-std::string describe(const Topology& topology, const Sighting& s, std::string_view by) {
+std::string describe(const Topology& topology, const SeenPacket& s, std::string_view by) {
   const auto host = [&](uint32_t number) { return topology.node(topology.host(number)).name; };
   char numbers[80];
   std::snprintf(numbers, sizeof numbers, " QP %#x PSN %#x EV %#x ", s.qp, s.psn, s.ev);
@@ -129,7 +129,7 @@ std::string describe(const Topology& topology, const Sighting& s, std::string_vi
 }
 
 /// Calls `both`, `first` or `second` for each element of two sorted lists.
-void walk(const std::vector<Sighting>& a, const std::vector<Sighting>& b, const auto& both,
+void walk(const std::vector<SeenPacket>& a, const std::vector<SeenPacket>& b, const auto& both,
           const auto& first, const auto& second) {
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
@@ -149,24 +149,24 @@ void walk(const std::vector<Sighting>& a, const std::vector<Sighting>& b, const 
 Agreement compare(const Topology& topology, const PacketHistory& daemons,
                   const PacketHistory& taps) {
   Agreement result;
-  const Sightings a(daemons), b(taps);
-  const auto differ = [&](uint64_t& count, const Sighting& seen, std::string_view by) {
+  const SeenPackets a(daemons), b(taps);
+  const auto differ = [&](uint64_t& count, const SeenPacket& seen, std::string_view by) {
     ++count;
     if (result.first_difference.empty()) result.first_difference = describe(topology, seen, by);
   };
-  const auto only_daemons = [&](const Sighting& seen) {
+  const auto only_daemons = [&](const SeenPacket& seen) {
     differ(result.only_daemons, seen, "the daemons captured it");
   };
   walk(
-      a.left, b.left, [&](const Sighting&) { ++result.transmissions; }, only_daemons,
-      [&](const Sighting& seen) { differ(result.only_taps, seen, "the taps saw it"); });
+      a.left, b.left, [&](const SeenPacket&) { ++result.transmissions; }, only_daemons,
+      [&](const SeenPacket& seen) { differ(result.only_taps, seen, "the taps saw it"); });
   walk(
       a.arrived, b.arrived,
-      [&](const Sighting& seen) {
+      [&](const SeenPacket& seen) {
         ++(seen.fate == Fate::kTrimmed ? result.trimmed : result.delivered);
       },
       only_daemons,
-      [&](const Sighting& seen) {
+      [&](const SeenPacket& seen) {
         if (a.dropped_on_arrival(seen)) {
           ++result.cut;
         } else {
@@ -192,7 +192,7 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   check.unit = "differences";
   check.note = std::to_string(a.transmissions) +
                " transmissions in both: " + std::to_string(a.delivered) + " delivered, " +
-               std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost) + " lost, " +
+               std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) + " lost, " +
                std::to_string(a.cut) + " cut in flight; " + std::to_string(taps.counters().voids) +
                " void frames";
   if (wires > 0) {
