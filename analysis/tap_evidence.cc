@@ -54,7 +54,9 @@ void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {
   if (is_void && leaves) ++counters_.voids;
   if (is_void && !leaves) return;  // lost on the way
   const FabricTime t = leaves ? trailer->end : trailer->end + trailer->flight;
-  if (t > end_) {
+  // A node has a frame, and says so, when it has gone through its ingress pipeline.
+  const FabricTime told = leaves ? t : t + topology_.ingress_latency(port.node);
+  if (told > end_) {
     ++counters_.in_flight;
     return;
   }
