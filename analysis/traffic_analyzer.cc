@@ -36,7 +36,7 @@ void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
 TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter)
     : conversations_(conversations), filter_(filter) {}
 
-bool TrafficAnalyzer::wanted(const Sighting& s) const {
+bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
   if (s.t < filter_.from || s.t >= filter_.until) return false;
   const Conversation& c = conversations_.all()[s.conversation];
   const bool forward = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
@@ -53,7 +53,7 @@ bool TrafficAnalyzer::wanted(const Sighting& s) const {
   return !filter_.plane || plane_number(ev) == *filter_.plane;
 }
 
-void TrafficAnalyzer::add(const Sighting& s) {
+void TrafficAnalyzer::add(const FrameSighting& s) {
   TrafficCounters& counters = traffic_.counters;
   if (!wanted(s)) {
     ++counters.filtered;
@@ -68,12 +68,12 @@ void TrafficAnalyzer::add(const Sighting& s) {
     ++point.at_stage[static_cast<size_t>(s.stage)];
     point.data += data ? 1 : 0;
     point.marked += data && s.ecn == kEcnCe ? 1 : 0;
-    point.trimmed += s.kind == Sighting::Kind::kTrimmedHere ? 1 : 0;
-    point.dropped += s.kind == Sighting::Kind::kDropped ? 1 : 0;
+    point.trimmed += s.kind == FrameSighting::Kind::kTrimmedHere ? 1 : 0;
+    point.dropped += s.kind == FrameSighting::Kind::kDropped ? 1 : 0;
     point.first = std::min(point.first, s.t);
     point.last = std::max(point.last, s.t);
   }
-  if (s.kind == Sighting::Kind::kDropped) {
+  if (s.kind == FrameSighting::Kind::kDropped) {
     ++counters.drops[static_cast<size_t>(s.cause)];
     if (data) return on_drop(s);
     ++counters.dropped_control;
@@ -92,8 +92,8 @@ void TrafficAnalyzer::add(const Sighting& s) {
 /// Does this sighting count as leaving or as arriving? Each frame may be seen at several points: of
 /// them the one nearest to the sender, and the one nearest to the receiver, count; of two that are
 /// equally near, the first that turned up.
-TrafficAnalyzer::Side TrafficAnalyzer::side_of(const Sighting& s, Conversation::Vantage vantage,
-                                               PathState& path) {
+TrafficAnalyzer::Side TrafficAnalyzer::side_of(const FrameSighting& s,
+                                               Conversation::Vantage vantage, PathState& path) {
   Side side;
   if (sent_rank(s) == vantage.sent) {
     if (path.sent_point == kNone) path.sent_point = s.point;
@@ -150,7 +150,7 @@ PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
       psn, spare_slots_, [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
 }
 
-void TrafficAnalyzer::on_data(const Sighting& s) {
+void TrafficAnalyzer::on_data(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s.ev);
   if (path == kNone) {
@@ -161,7 +161,7 @@ void TrafficAnalyzer::on_data(const Sighting& s) {
   TrafficFlow& f = traffic_.flows[flow];
   f.first_seen = std::min(f.first_seen, s.t);
   f.last_seen = std::max(f.last_seen, s.t);
-  if (s.kind == Sighting::Kind::kTrimmedHere) {
+  if (s.kind == FrameSighting::Kind::kTrimmedHere) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
     TrafficAttempt* attempt = slot && slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
@@ -171,13 +171,13 @@ void TrafficAnalyzer::on_data(const Sighting& s) {
   if (side.arrived) on_arrived(s, flow, path);
 }
 
-bool TrafficAnalyzer::is_copy(const Sighting& s, const PsnSlot& slot) {
+bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
   const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
   return !s.retransmission && last.ev == s.ev && last.sent != TrafficAttempt::kUnseen &&
          s.t.ps() - last.sent < kCopyGap.ps();
 }
 
-void TrafficAnalyzer::on_sent(const Sighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowState& state = states_[flow];
   if (s.has_timestamp && !s.trimmed) {
@@ -217,7 +217,7 @@ void TrafficAnalyzer::on_sent(const Sighting& s, uint32_t flow, uint32_t path) {
   on_first_sent(s, flow, path);
 }
 
-void TrafficAnalyzer::on_first_sent(const Sighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowPath& p = traffic_.paths[path];
   PathState& state = path_states_[path];
@@ -241,7 +241,7 @@ bool TrafficAnalyzer::away(const TrafficFlow& flow, const PathState& path) const
   return flow.paths > 1 && flow.packets - path.last_turn > kTurnsAway * flow.paths;
 }
 
-void TrafficAnalyzer::on_arrived(const Sighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path) {
   FlowState& state = states_[flow];
   PsnSlot* slot = open_slot(flow, s.psn);
   if (slot == nullptr) {
@@ -289,7 +289,7 @@ void TrafficAnalyzer::on_arrived(const Sighting& s, uint32_t flow, uint32_t path
   on_delivered(s, flow, path, *slot, state.window.number_of(s.psn));
 }
 
-void TrafficAnalyzer::on_trimmed(const Sighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t path) {
   ++traffic_.flows[flow].trimmed;
   ++traffic_.paths[path].trimmed;
   ++plane(traffic_.paths[path].plane).trimmed;
@@ -297,8 +297,8 @@ void TrafficAnalyzer::on_trimmed(const Sighting& s, uint32_t flow, uint32_t path
                                    : traffic_.counters.trimmed_inside);
 }
 
-void TrafficAnalyzer::on_delivered(const Sighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
-                                   int64_t number) {
+void TrafficAnalyzer::on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path,
+                                   PsnSlot& slot, int64_t number) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowPath& p = traffic_.paths[path];
   PlaneTraffic& on = plane(p.plane);
@@ -337,7 +337,7 @@ void TrafficAnalyzer::note_order(TrafficFlow& f, FlowState& state, int64_t numbe
   traffic_.held.add(state.held);
 }
 
-void TrafficAnalyzer::on_drop(const Sighting& s) {
+void TrafficAnalyzer::on_drop(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s.ev);
   PsnSlot* slot = path == kNone ? nullptr : open_slot(flow, s.psn);

@@ -28,7 +28,7 @@ struct TrafficFilter {
 class TrafficAnalyzer {
  public:
   TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter);
-  void add(const Sighting& s);
+  void add(const FrameSighting& s);
   /// Judges what is still open and gives the result away.
   Traffic finish();
   Traffic& traffic() { return traffic_; }
@@ -61,30 +61,31 @@ class TrafficAnalyzer {
     bool sent = false, arrived = false;
   };
 
-  bool wanted(const Sighting& s) const;
-  Side side_of(const Sighting& s, Conversation::Vantage vantage, PathState& path);
+  bool wanted(const FrameSighting& s) const;
+  Side side_of(const FrameSighting& s, Conversation::Vantage vantage, PathState& path);
   uint32_t flow_of(uint32_t conversation);
   uint32_t path_of_flow(uint32_t flow, EntropyValue ev);
   PlaneTraffic& plane(uint32_t number);
 
-  void on_data(const Sighting& s);
-  void on_sent(const Sighting& s, uint32_t flow, uint32_t path);
-  void on_first_sent(const Sighting& s, uint32_t flow, uint32_t path);
-  bool is_copy(const Sighting& s, const PsnSlot& slot);
-  void on_arrived(const Sighting& s, uint32_t flow, uint32_t path);
-  void on_delivered(const Sighting& s, uint32_t flow, uint32_t path, PsnSlot& slot, int64_t number);
-  void on_trimmed(const Sighting& s, uint32_t flow, uint32_t path);
+  void on_data(const FrameSighting& s);
+  void on_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
+  void on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
+  bool is_copy(const FrameSighting& s, const PsnSlot& slot);
+  void on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path);
+  void on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
+                    int64_t number);
+  void on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t path);
   void note_order(TrafficFlow& flow, FlowState& state, int64_t number);
-  void on_drop(const Sighting& s);
+  void on_drop(const FrameSighting& s);
   void undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot);
 
-  void on_answer(const Sighting& s);
-  void on_endpoint_answer(const Sighting& s);
-  void count_answer(const Sighting& s, TrafficFlow& flow);
-  void take_rtt(const Sighting& s, uint32_t flow);
-  void on_probe(const Sighting& s);
-  void on_probe_answer(const Sighting& s, uint32_t flow);
-  uint32_t flow_answered_by(const Sighting& s);
+  void on_answer(const FrameSighting& s);
+  void on_endpoint_answer(const FrameSighting& s);
+  void count_answer(const FrameSighting& s, TrafficFlow& flow);
+  void take_rtt(const FrameSighting& s, uint32_t flow);
+  void on_probe(const FrameSighting& s);
+  void on_probe_answer(const FrameSighting& s, uint32_t flow);
+  uint32_t flow_answered_by(const FrameSighting& s);
 
   PsnSlot* open_slot(uint32_t flow, Psn psn);
   TrafficAttempt* newest(PsnSlot& slot);

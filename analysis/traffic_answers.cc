@@ -4,7 +4,7 @@
 
 namespace mrclab::analysis {
 
-uint32_t TrafficAnalyzer::flow_answered_by(const Sighting& s) {
+uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
   if (answered_by_conversation_.size() <= s.conversation) {
     answered_by_conversation_.resize(s.conversation + 1, kNone);
   }
@@ -30,7 +30,7 @@ uint32_t TrafficAnalyzer::flow_answered_by(const Sighting& s) {
   return found;
 }
 
-void TrafficAnalyzer::on_answer(const Sighting& s) {
+void TrafficAnalyzer::on_answer(const FrameSighting& s) {
   TrafficCounters& counters = traffic_.counters;
   if (s.opcode == Opcode::kEndpointResponse) return on_endpoint_answer(s);
   const uint32_t flow = flow_answered_by(s);
@@ -64,7 +64,7 @@ void TrafficAnalyzer::on_answer(const Sighting& s) {
 }
 
 /// To a probe of a path between two hosts, or to a port status.
-void TrafficAnalyzer::on_endpoint_answer(const Sighting& s) {
+void TrafficAnalyzer::on_endpoint_answer(const FrameSighting& s) {
   const Conversation& c = conversations_.all()[s.conversation];
   const uint32_t asked = conversations_.find(c.destination, c.source, kEndpointQpn);
   if (!s.probe || asked == ConversationTable::kNone) return;
@@ -80,7 +80,7 @@ void TrafficAnalyzer::on_endpoint_answer(const Sighting& s) {
   path_states_[path].probe_answered = s.t.ps();
 }
 
-void TrafficAnalyzer::count_answer(const Sighting& s, TrafficFlow& flow) {
+void TrafficAnalyzer::count_answer(const FrameSighting& s, TrafficFlow& flow) {
   TrafficCounters& counters = traffic_.counters;
   switch (s.opcode) {
     case Opcode::kSack: {
@@ -110,7 +110,7 @@ void TrafficAnalyzer::count_answer(const Sighting& s, TrafficFlow& flow) {
   }
 }
 
-void TrafficAnalyzer::take_rtt(const Sighting& s, uint32_t flow) {
+void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
   FlowState& state = states_[flow];
   TrafficFlow& f = traffic_.flows[flow];
   if (state.has_offset) {
@@ -136,7 +136,7 @@ void TrafficAnalyzer::take_rtt(const Sighting& s, uint32_t flow) {
 }
 
 /// A probe request of a QP, or an endpoint request: port status, or a probe of a path between hosts.
-void TrafficAnalyzer::on_probe(const Sighting& s) {
+void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s.ev);
   if (path == kNone) {
@@ -157,7 +157,7 @@ void TrafficAnalyzer::on_probe(const Sighting& s) {
   state.probe_id = s.answer.probe_id;
 }
 
-void TrafficAnalyzer::on_probe_answer(const Sighting& s, uint32_t flow) {
+void TrafficAnalyzer::on_probe_answer(const FrameSighting& s, uint32_t flow) {
   ++traffic_.counters.probe_answers;
   const uint32_t path = path_index_.find(uint64_t{flow} << 32 | s.answer.ev.value);
   if (path == kNone) return;

@@ -16,7 +16,7 @@ class TrafficOrder {
 
   /// Room for the next sighting; `sink` gets what comes out meanwhile, in order.
   template <class Sink>
-  Sighting& next(const Sink& sink) {
+  FrameSighting& next(const Sink& sink) {
     if (held_.size() >= 2 * window_) emit(window_, sink);
     return held_.emplace_back();
   }
@@ -38,15 +38,15 @@ class TrafficOrder {
     auto operator<=>(const Key&) const = default;
   };
 
-  static uint32_t rank_of(const Sighting& s) {
-    if (s.kind == Sighting::Kind::kDropped) return 3;
-    return s.kind == Sighting::Kind::kTrimmedHere ? 1 : s.end == WireEnd::kArriving ? 2 : 0;
+  static uint32_t rank_of(const FrameSighting& s) {
+    if (s.kind == FrameSighting::Kind::kDropped) return 3;
+    return s.kind == FrameSighting::Kind::kTrimmedHere ? 1 : s.end == WireEnd::kArriving ? 2 : 0;
   }
 
   template <class Sink>
   void emit(size_t count, const Sink& sink) {
     keys_.clear();
-    for (const Sighting& s : held_) {
+    for (const FrameSighting& s : held_) {
       keys_.push_back({s.t.ps(), rank_of(s), static_cast<uint32_t>(keys_.size())});
     }
     if (!std::is_sorted(keys_.begin(), keys_.end())) std::sort(keys_.begin(), keys_.end());
@@ -67,7 +67,7 @@ class TrafficOrder {
   }
 
   size_t window_ = kSmallest;
-  std::vector<Sighting> held_, rest_;
+  std::vector<FrameSighting> held_, rest_;
   std::vector<Key> keys_;
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;

@@ -99,7 +99,7 @@ class Reading {
       take(*feed);
       advance(*feed);
     }
-    order_.finish([this](const Sighting& s) { analyzer_->add(s); });
+    order_.finish([this](const FrameSighting& s) { analyzer_->add(s); });
     for (const Feed& feed : feeds_) {
       counters_.records += feed.reader->counters().records + feed.reader->counters().skipped();
       counters_.skipped += feed.reader->counters().skipped();
@@ -189,7 +189,8 @@ class Reading {
   void take(Feed& feed) {
     if (progress_ && ++read_ % kProgressEvery == 0) progress_(read_);
     counters_.bytes += feed.record.original_length;
-    Sighting& s = order_.next([this](const Sighting& sighting) { analyzer_->add(sighting); });
+    FrameSighting& s =
+        order_.next([this](const FrameSighting& sighting) { analyzer_->add(sighting); });
     const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
     const Feed::Point point = point_of(feed);
     const Decoded decoded = decoder_.decode(feed.record, link, feed.carried, point.host_port, s);
@@ -199,7 +200,7 @@ class Reading {
       return;
     }
     s.point = point.number;
-    if (s.kind == Sighting::Kind::kDropped) {
+    if (s.kind == FrameSighting::Kind::kDropped) {
       const std::string_view port = port_in_drop(feed.record.comment);
       if (!port.empty()) s.point = points_->named(port);
     }

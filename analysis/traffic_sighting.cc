@@ -53,12 +53,12 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   }
 }
 
-uint8_t sent_rank(const Sighting& s) {
+uint8_t sent_rank(const FrameSighting& s) {
   return static_cast<uint8_t>(2 * static_cast<unsigned>(s.stage) +
                               (s.end == WireEnd::kArriving ? 1 : 0));
 }
 
-uint8_t arrived_rank(const Sighting& s) {
+uint8_t arrived_rank(const FrameSighting& s) {
   if (s.stage == Stage::kHostDown) return s.end == WireEnd::kLeaving ? 2 : 3;
   return s.stage == Stage::kUnknown ? 1 : 0;
 }
@@ -149,7 +149,7 @@ std::span<const uint8_t> SightingDecoder::as_ethernet(std::span<const uint8_t> b
   return std::span(scratch_).first(kEthernetBytes + size);
 }
 
-void SightingDecoder::fill(const MrcPacket& packet, Sighting& s) {
+void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   s.psn = packet.bth.psn;
   s.ev = packet.entropy();
   s.payload = static_cast<uint32_t>(packet.payload_length);
@@ -199,8 +199,8 @@ void SightingDecoder::fill(const MrcPacket& packet, Sighting& s) {
 }
 
 Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, bool carried,
-                                bool host_port, Sighting& s) {
-  s = Sighting{};
+                                bool host_port, FrameSighting& s) {
+  s = FrameSighting{};
   if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
   if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
   std::span<const uint8_t> frame = as_ethernet(record.bytes, link_type, s.end);
@@ -231,18 +231,18 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
     s.t = arrived && s.end != WireEnd::kLeaving ? trailer->end + trailer->flight : trailer->end;
   }
   if (trailer && trailer->lost != DropCause::kNone) {
-    s.kind = Sighting::Kind::kDropped;
+    s.kind = FrameSighting::Kind::kDropped;
     s.cause = trailer->lost;
   } else if (record.comment.starts_with("drop:")) {
-    s.kind = Sighting::Kind::kDropped;
+    s.kind = FrameSighting::Kind::kDropped;
     s.cause = cause_of(record.comment);
   } else if (record.comment.starts_with("trimmed")) {
-    s.kind = Sighting::Kind::kTrimmedHere;
+    s.kind = FrameSighting::Kind::kTrimmedHere;
   }
   s.conversation = conversations_.find_or_add(packet_.inner.source, packet_.inner.destination,
                                               packet_.bth.destination_qp);
   if (s.conversation == ConversationTable::kNone) return Decoded::kTooMany;
-  if (s.kind != Sighting::Kind::kPassing) return Decoded::kSighting;
+  if (s.kind != FrameSighting::Kind::kPassing) return Decoded::kSighting;
   Conversation& c = conversations_[s.conversation];
   const bool data = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
   Conversation::Vantage& vantage = data ? c.data : c.answers;

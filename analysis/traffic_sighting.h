@@ -40,7 +40,7 @@ struct AnswerFields {
   SackMark mark = SackMark::kNone;
 };
 
-struct Sighting {
+struct FrameSighting {
   enum class Kind : uint8_t { kPassing, kTrimmedHere, kDropped };
   FabricTime t;
   uint32_t conversation = 0;  ///< index into ConversationTable
@@ -77,8 +77,8 @@ struct Conversation {
 uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
 
 /// How near to the sender (lower) or the receiver (higher, 0 for not there) this sighting was.
-uint8_t sent_rank(const Sighting& s);
-uint8_t arrived_rank(const Sighting& s);
+uint8_t sent_rank(const FrameSighting& s);
+uint8_t arrived_rank(const FrameSighting& s);
 
 /// All conversations of a capture, numbered as they turn up.
 class ConversationTable {
@@ -112,12 +112,12 @@ class SightingDecoder {
   /// host's by its name, so that what leaves and arrives there needs no look at the carrier. Does not
   /// set `point`.
   Decoded decode(const CaptureRecord& record, uint16_t link_type, bool carried, bool host_port,
-                 Sighting& s);
+                 FrameSighting& s);
 
  private:
   std::span<const uint8_t> as_ethernet(std::span<const uint8_t> bytes, uint16_t link_type,
                                        WireEnd& end);
-  void fill(const MrcPacket& packet, Sighting& s);
+  void fill(const MrcPacket& packet, FrameSighting& s);
 
   ConversationTable& conversations_;
   std::array<uint8_t, 256> scratch_{};

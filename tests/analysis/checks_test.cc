@@ -12,7 +12,7 @@ using test::kFault;
 using test::kHeal;
 using test::over_h2_p0;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 
 constexpr Probability kNinetyFive{950'000'000};
 

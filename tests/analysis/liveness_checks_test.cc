@@ -14,7 +14,7 @@ namespace {
 using test::AnalyzedRun;
 using test::kFault;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 using test::us;
 
 constexpr FabricTime kUpAgain = test::us(500);

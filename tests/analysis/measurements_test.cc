@@ -12,11 +12,11 @@ using test::kFault;
 using test::kHeal;
 using test::over_h2_p0;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 
 /// Senders over h2:p0 go on for `late` after the fault and return `early` after the heal.
-Traffic avoiding(FabricTime late, FabricTime early = FabricTime::zero()) {
-  Traffic traffic;
+ScriptedTraffic avoiding(FabricTime late, FabricTime early = FabricTime::zero()) {
+  ScriptedTraffic traffic;
   traffic.avoids = [=](const SyntheticRun::Sent& s) {
     return over_h2_p0(s) && s.start >= kFault + late && s.start < kHeal + early;
   };
@@ -73,7 +73,7 @@ TEST_CASE("a wire is crossed by the paths that go over it and no others") {
 TEST_CASE("goodput of each plane is counted where the packets arrive") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "planes");
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.avoids = [](const SyntheticRun::Sent& s) { return s.path.plane == 1; };
   traffic.write(run.run);
   const Measurements m = run.analyze().measurements;
@@ -100,7 +100,7 @@ TEST_CASE("a path is left when its sender first stays away from it, though it co
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "left");
   run.add_link_fault("h2:p0", kFault, kHeal);
-  Traffic traffic = avoiding(FabricTime::from_us(30));
+  ScriptedTraffic traffic = avoiding(FabricTime::from_us(30));
   traffic.avoids = [before = traffic.avoids](const SyntheticRun::Sent& s) {
     const FabricTime since = s.start - kFault;
     return before(s) && (since < FabricTime::from_us(90) || since > FabricTime::from_us(110));
@@ -118,7 +118,7 @@ TEST_CASE("a path whose sender never stays away from it for long is never left")
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "never-left");
   run.add_link_fault("h2:p0", kFault, kHeal);
-  Traffic traffic = avoiding(FabricTime::from_us(30));
+  ScriptedTraffic traffic = avoiding(FabricTime::from_us(30));
   traffic.avoids = [before = traffic.avoids](const SyntheticRun::Sent& s) {
     return before(s) && (s.start - kFault).ns() / 1000 % 30 != 0;  // less than 3 RTT apart
   };
@@ -156,7 +156,7 @@ TEST_CASE("an idle sender has detected nothing") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "idle");
   run.add_link_fault("h2:p0", kFault, kHeal);
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.silent = [](const SyntheticRun::Sent& s) {
     return (s.source == 2 || s.destination == 2) && s.start >= kFault;
   };
@@ -168,7 +168,7 @@ TEST_CASE("a sender that uses the path and then falls silent has not shown that 
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "silent");
   run.add_link_fault("h2:p0", kFault, kHeal);
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.silent = [](const SyntheticRun::Sent& s) {
     return (s.source == 2 || s.destination == 2) && s.start >= kFault + FabricTime::from_us(20);
   };
@@ -197,7 +197,7 @@ TEST_CASE("with staggered links each is measured from its own start") {
   for (const Impairment& i : impairments_of_links(topology, std::span{&second, 1}, later, kHeal)) {
     run.inputs.faults[0].impairments.push_back(i);
   }
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.avoids = [=](const SyntheticRun::Sent& s) {
     const bool h3 = s.source == 3 || s.destination == 3;
     const FabricTime from = (h3 ? later : kFault) + FabricTime::from_us(20);
@@ -213,7 +213,7 @@ TEST_CASE("the baseline is the goodput of the 20 RTT before the first fault") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "baseline");
   run.add_link_fault("h2:p0", kFault, kHeal);
-  Traffic().write(run.run);
+  ScriptedTraffic().write(run.run);
   const Baseline b = run.analyze().measurements.baseline;
   CHECK(b.usable);
   CHECK(b.variation < 0.02);
@@ -226,7 +226,7 @@ TEST_CASE("a baseline that varies, is too short or has no fault behind it is not
   SUBCASE("varies") {
     AnalyzedRun run(topology, "varies");
     run.add_link_fault("h2:p0", kFault, kHeal);
-    Traffic traffic;
+    ScriptedTraffic traffic;
     traffic.silent = [](const SyntheticRun::Sent& s) {
       return s.source == 3 && s.start > kFault - FabricTime::from_us(100);
     };
@@ -238,12 +238,12 @@ TEST_CASE("a baseline that varies, is too short or has no fault behind it is not
   SUBCASE("too short") {
     AnalyzedRun run(topology, "short");
     run.add_link_fault("h2:p0", FabricTime::from_us(50), kHeal);
-    Traffic().write(run.run);
+    ScriptedTraffic().write(run.run);
     CHECK_FALSE(run.analyze().measurements.baseline.usable);
   }
   SUBCASE("no fault") {
     AnalyzedRun run(topology, "no-fault");
-    Traffic().write(run.run);
+    ScriptedTraffic().write(run.run);
     CHECK_FALSE(run.analyze().measurements.baseline.usable);
   }
 }

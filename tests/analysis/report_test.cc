@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using test::AnalyzedRun;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 
 const FabricTime kStruck = FabricTime::from_us(400);
 const FabricTime kMended = FabricTime::from_us(600);
@@ -29,7 +29,7 @@ Analysis link_fault(AnalyzedRun& run, uint32_t qp = 0x100) {
   const auto over = [](const SyntheticRun::Sent& s) {
     return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
   };
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.avoids = [=](const SyntheticRun::Sent& s) {
     return over(s) && s.start >= kStruck + FabricTime::from_us(30) && s.start < kMended;
   };

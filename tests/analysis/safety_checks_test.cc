@@ -13,7 +13,7 @@ namespace {
 
 using test::AnalyzedRun;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 using test::us;
 
 /// Flow h0 to h2 of a few packets, every other thing as the test says.

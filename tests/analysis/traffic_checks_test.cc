@@ -14,7 +14,7 @@ using test::AnalyzedRun;
 using test::kFault;
 using test::kHeal;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 using test::us;
 
 constexpr Probability percent(uint32_t n) { return {n * 10'000'000}; }

@@ -48,7 +48,7 @@ const TrafficFlow& only_flow(const Traffic& traffic) {
 TEST_CASE("what is counted is what the judge's own history of the same capture counts") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);
-  test::Traffic script;
+  test::ScriptedTraffic script;
   script.lost = [](const SyntheticRun::Sent& s) { return s.psn % 17 == 3; };
   script.write(run);
   for (uint32_t psn = 3; psn < 900; psn += 17) {  // h0's, one each sent again, twice, trimmed first
@@ -197,7 +197,7 @@ TEST_CASE("reordering is a packet behind one with a higher PSN, and its distance
 TEST_CASE("a path that a flow leaves and takes up again is told with its times") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);
-  test::Traffic script;
+  test::ScriptedTraffic script;
   script.flows = {{0, 2}};
   const FabricTime from = FabricTime::from_us(300), until = FabricTime::from_us(600);
   script.avoids = [&](const SyntheticRun::Sent& s) {
@@ -261,7 +261,7 @@ TEST_CASE("the sender could have known of losses that go on for more than a roun
 TEST_CASE("filters by queue pair, path, plane, hosts and time leave what they say") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);
-  test::Traffic{}.write(run);
+  test::ScriptedTraffic{}.write(run);
   const auto packets = [&](TrafficFilter filter) {
     uint64_t sum = 0;
     for (const TrafficFlow& f : traffic_of(run, filter).flows) sum += f.packets;
@@ -299,7 +299,7 @@ TEST_CASE("a capture reads the same through gzip, zstd and xz, and a damaged one
   namespace io = boost::iostreams;
   const Topology topology = test::quad();
   SyntheticRun run(topology);
-  test::Traffic{}.write(run);
+  test::ScriptedTraffic{}.write(run);
   const Traffic plain = traffic_of(run);
   const std::vector<uint8_t>& bytes = run.writer().bytes();
   for (int kind = 0; kind < 3; ++kind) {
@@ -381,7 +381,7 @@ TEST_CASE("ten times the packets take no more memory, and what is out of bounds 
   uint32_t sent = 0;
   const auto send = [&](uint32_t count) {
     for (uint32_t i = 0; i < count; ++i, ++sent) {
-      Sighting s;
+      FrameSighting s;
       s.conversation = conversation;
       s.psn = Psn{sent};
       s.ev = ev_of({sent % 8, sent % 4});
@@ -411,7 +411,7 @@ TEST_CASE("ten times the packets take no more memory, and what is out of bounds 
 TEST_CASE("damaged captures give traffic or an error, and never more packets than records") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);
-  test::Traffic script;
+  test::ScriptedTraffic script;
   script.until = FabricTime::from_us(60);
   script.write(run);
   run.sack(packet(1, kA, kStart), 0x55, Psn{1}, 0xFF, kStart * 3, kB);

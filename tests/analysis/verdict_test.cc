@@ -13,7 +13,7 @@ namespace {
 
 using test::AnalyzedRun;
 using test::SyntheticRun;
-using test::Traffic;
+using test::ScriptedTraffic;
 
 /// A link fault with a clean end, everything expected.
 Analysis sample(AnalyzedRun& run) {
@@ -30,7 +30,7 @@ Analysis sample(AnalyzedRun& run) {
   const auto over = [](const SyntheticRun::Sent& s) {
     return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
   };
-  Traffic traffic;
+  ScriptedTraffic traffic;
   traffic.avoids = [=](const SyntheticRun::Sent& s) {
     return over(s) && s.start >= fault + FabricTime::from_us(30) && s.start < heal;
   };
@@ -149,7 +149,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "broken");
   run.inputs.expectations = {ExpectNoQpError{}};
-  Traffic().write(run.run);
+  ScriptedTraffic().write(run.run);
   CHECK(run.analyze().verdict.result == Result::kPass);
   SUBCASE("missing") {
     run.inputs.captures.push_back("/nonexistent/h9.pcapng");
@@ -172,7 +172,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
 TEST_CASE("the result files are written, and a folder that is not there is an error") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "files");
-  Traffic().write(run.run);
+  ScriptedTraffic().write(run.run);
   const Analysis a = run.analyze();
   const test::ScratchFile folder("results");
   CHECK_THROWS_AS(write_results(folder.path(), a), std::runtime_error);

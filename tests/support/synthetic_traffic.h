@@ -24,7 +24,7 @@ inline bool over_h2_p0(const SyntheticRun::Sent& s) {
   return s.path.plane == 0 && (s.source == 2 || s.destination == 2);
 }
 
-struct Traffic {
+struct ScriptedTraffic {
   using When = std::function<bool(const SyntheticRun::Sent&)>;
   FabricTime from = FabricTime::zero();
   FabricTime until = FabricTime::from_us(1000);
@@ -121,7 +121,7 @@ struct TrafficStory {
 
   Topology topology;
   AnalyzedRun run;
-  Traffic traffic;
+  ScriptedTraffic traffic;
 
  private:
   bool written_ = false;
