@@ -239,9 +239,17 @@ void LiveLab::set_limit(FabricTime limit) {
   if (started_) publish_limit();
 }
 
+void LiveLab::set_brake(std::function<FabricTime()> brake) {
+  brake_ = std::move(brake);
+  brake_limit_ = brake_();
+}
+
+FabricTime LiveLab::combined_limit() const {
+  return std::min({limit_, mirror_.limit(), power_.limit(), brake_limit_});
+}
+
 void LiveLab::publish_limit() {
-  gate_.limit_ps.store(std::min({limit_, mirror_.limit(), power_.limit()}).ps(),
-                       std::memory_order_release);
+  gate_.limit_ps.store(combined_limit().ps(), std::memory_order_release);
 }
 
 FabricTime LiveLab::next_open_instant() const {
@@ -266,6 +274,7 @@ bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
   cut_power();
+  if (brake_) brake_limit_ = brake_();
   publish_limit();
   if (slowest < options_.end) step_pace();
   watch_children();
@@ -290,8 +299,7 @@ void LiveLab::step_pace() {
     const auto quiet = gate_.quiet_until();
     // A lab without an end is somebody's who may do something to it at any time.
     if (quiet && options_.end != FabricTime::never()) {
-      reading.quiet_until =
-          std::min({*quiet, limit_, mirror_.limit(), power_.limit(), options_.end});
+      reading.quiet_until = std::min({*quiet, combined_limit(), options_.end});
     }
     gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),
                         std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -108,6 +109,8 @@ class LiveLab {
   /// the kernel mirror's own limit. The clock goes on: whoever stops a lab for long pauses it too.
   void set_limit(FabricTime limit);
   FabricTime limit() const { return limit_; }
+  /// Somebody else who says, at every step, what nobody may commit past; it never goes back.
+  void set_brake(std::function<FabricTime()> brake);
   /// The earliest instant from which on the schedule can still be replaced, right away: nobody can
   /// have committed it. Where the lab stands that is the next picosecond.
   FabricTime next_open_instant() const;
@@ -146,6 +149,7 @@ class LiveLab {
   void wait_until_ready(uint32_t process, std::chrono::steady_clock::time_point deadline);
   void cut_power();
   void replace_process(uint32_t process);
+  FabricTime combined_limit() const;
   void publish_limit();
   std::filesystem::path fabric_file() const;
   std::filesystem::path schedule_file() const;
@@ -172,6 +176,8 @@ class LiveLab {
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;
   std::vector<OutsideFault> outside_faults_;
   FabricTime limit_ = FabricTime::never();
+  std::function<FabricTime()> brake_;
+  FabricTime brake_limit_ = FabricTime::never();
   std::vector<uint32_t> incarnation_;  ///< by process
   bool started_ = false;
 };

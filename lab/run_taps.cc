@@ -36,6 +36,36 @@ std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScop
   return std::make_unique<netio::VethTaps>(ports, tap_file(folder), kTapBytes);
 }
 
+namespace {
+
+/// Memory of the kernel's ring for one byte of wire length, at most: the smallest frames (84 bytes
+/// on the wire) take about 200 with trailer, headers of the ring and alignment.
+constexpr uint64_t kRingPerWireByte = 3;
+
+FabricTime span_of(uint64_t room, const Topology& topology) {
+  FabricTime shortest = FabricTime::never();
+  for (const Link& link : topology.links) {
+    // Both directions go into one ring.
+    shortest =
+        std::min(shortest, serialization_time(Bytes{room / (2 * kRingPerWireByte)}, link.rate));
+  }
+  return shortest;
+}
+
+}  // namespace
+
+TapBrake::TapBrake(const netio::VethTaps& taps, const Topology& topology)
+    : taps_(taps), span_(span_of(taps.room(), topology)) {}
+
+FabricTime TapBrake::limit(FabricTime clock) {
+  if (taps_.rounds_done() >= round_) {
+    read_ = asked_;
+    asked_ = std::max(asked_, std::min(clock, read_ + span_));
+    round_ = taps_.rounds_begun() + 1;
+  }
+  return read_ + span_;
+}
+
 analysis::TapCost cost_of(const netio::TapReport& report) {
   analysis::TapCost cost;
   cost.interfaces = report.interfaces;

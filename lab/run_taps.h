@@ -25,6 +25,22 @@ void check_taps(const Scenario& scenario);
 std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScope scope,
                                            const RunFolder& folder);
 
+/// Keeps a run from outpacing its taps: nobody commits further past what the taps have read than what
+/// their buffers hold at line rate. A busy machine makes the run slower, and no frame is missing.
+class TapBrake {
+ public:
+  TapBrake(const netio::VethTaps& taps, const Topology& topology);
+  /// What nobody may commit past, from now on. `clock`: where fabric time stands now. Never less than
+  /// what it was before.
+  FabricTime limit(FabricTime clock);
+
+ private:
+  const netio::VethTaps& taps_;
+  FabricTime span_;
+  FabricTime read_, asked_;  ///< all of it is read; all of it will be when round_ is done
+  uint64_t round_ = 0;
+};
+
 analysis::TapCost cost_of(const netio::TapReport& report);
 
 }  // namespace mrclab::lab

@@ -194,6 +194,11 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     }
   }
   const std::unique_ptr<netio::VethTaps> taps = tap_veths(lab.fabric(), scenario.taps, folder);
+  std::optional<TapBrake> brake;
+  if (taps) {
+    brake.emplace(*taps, scenario.topology);
+    lab.set_brake([&] { return brake->limit(lab.gate().clock.fabric_at(netio::LabTime::now())); });
+  }
   start = SteadyClock::now();
   lab.start();
   ExecPrograms programs(lab.fabric(), scenario.programs,

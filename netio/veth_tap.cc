@@ -20,10 +20,14 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kWholeFrame = 65'535;
-constexpr int64_t kBufferBudget = 256 << 20;  // of all interfaces
-constexpr int64_t kMinBuffer = 256 << 10, kMaxBuffer = 4 << 20;
+// libpcap's ring is made of blocks as long as its longest snap length. Two of them may be unreadable
+// at any time: the one that the kernel fills and the one that is being read.
+constexpr int64_t kBlock = 256 << 10;
+constexpr int64_t kUnreadableBlocks = 2;
+constexpr int64_t kBufferBudget = 512 << 20;  // of all interfaces, as long as each has its least
+constexpr int64_t kMinBuffer = 4 * kBlock, kMaxBuffer = 16 * kBlock;
 constexpr int kBlockTimeoutMs = 10;  // a block of the kernel's ring that is not full is handed over
-constexpr int kPollMs = 20;
+constexpr int kPollMs = 5;
 // The kernel hands over what it has counted within a block's timeout; far more than that is a fault.
 constexpr std::chrono::seconds kPatience{10};
 
@@ -42,6 +46,11 @@ int64_t wall_ns() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+int64_t buffer_of_each(size_t ports) {
+  const int64_t share = kBufferBudget / static_cast<int64_t>(std::max<size_t>(1, ports));
+  return std::clamp(share / kBlock * kBlock, kMinBuffer, kMaxBuffer);
+}
+
 Handle open_tap(const TapPort& port, size_t ports) {
   char problem[PCAP_ERRBUF_SIZE] = "";
   return port.where->run_in([&] {
@@ -50,8 +59,7 @@ Handle open_tap(const TapPort& port, size_t ports) {
     pcap_set_snaplen(handle.get(), kWholeFrame);
     pcap_set_timeout(handle.get(), kBlockTimeoutMs);
     pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
-    const int64_t share = kBufferBudget / static_cast<int64_t>(ports);
-    pcap_set_buffer_size(handle.get(), static_cast<int>(std::clamp(share, kMinBuffer, kMaxBuffer)));
+    pcap_set_buffer_size(handle.get(), static_cast<int>(buffer_of_each(ports)));
     const int status = pcap_activate(handle.get());
     if (status < 0) {
       throw SystemError("tap " + port.name, status == PCAP_ERROR_PERM_DENIED ? EPERM : EIO,
@@ -102,6 +110,12 @@ class VethTaps::Impl {
     if (thread_.joinable()) thread_.join();
   }
 
+  uint64_t room() const {
+    return static_cast<uint64_t>(buffer_of_each(taps_.size()) - kUnreadableBlocks * kBlock);
+  }
+  uint64_t rounds_begun() const { return rounds_begun_; }
+  uint64_t rounds_done() const { return rounds_done_; }
+
   TapReport finish() {
     ending_ = true;
     thread_.join();
@@ -134,9 +148,11 @@ class VethTaps::Impl {
         }
         if (ending_ && (all_read() || SteadyClock::now() > last_chance)) break;
         ::poll(waiting.data(), waiting.size(), kPollMs);
+        const uint64_t round = ++rounds_begun_;
         for (Tap& tap : taps_) {
           pcap_dispatch(tap.handle.get(), -1, &Impl::on_packet, reinterpret_cast<u_char*>(&tap));
         }
+        rounds_done_ = round;
       }
       count_dropped();
     } catch (...) {
@@ -189,6 +205,7 @@ class VethTaps::Impl {
   int64_t opened_ns_ = 0;
   TapReport report_;
   std::exception_ptr problem_;
+  std::atomic<uint64_t> rounds_begun_ = 0, rounds_done_ = 0;
   std::atomic<bool> ending_ = false, abandoned_ = false;
   std::thread thread_;
 };
@@ -197,6 +214,9 @@ VethTaps::VethTaps(const std::vector<TapPort>& ports, const std::filesystem::pat
                    uint64_t max_file_bytes)
     : impl_(std::make_unique<Impl>(ports, file, max_file_bytes)) {}
 VethTaps::~VethTaps() = default;
+uint64_t VethTaps::room() const { return impl_->room(); }
+uint64_t VethTaps::rounds_begun() const { return impl_->rounds_begun(); }
+uint64_t VethTaps::rounds_done() const { return impl_->rounds_done(); }
 TapReport VethTaps::finish() { return impl_->finish(); }
 
 }  // namespace mrclab::netio

@@ -44,6 +44,14 @@ class VethTaps {
   VethTaps(const VethTaps&) = delete;
   VethTaps& operator=(const VethTaps&) = delete;
 
+  /// What every interface can hold that has not been read, in bytes of the kernel's buffer.
+  uint64_t room() const;
+  /// Every interface is read in rounds: how many have begun, and how many of these are over. What was
+  /// sent before a round began is in the file, or in the part of the buffers that room() leaves out,
+  /// when it is over.
+  uint64_t rounds_begun() const;
+  uint64_t rounds_done() const;
+
   /// Reads what the kernel has counted so far and ends. Throws SystemError if the file could not be
   /// written.
   TapReport finish();
