@@ -30,9 +30,9 @@ std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScop
 class TapBrake {
  public:
   TapBrake(const netio::VethTaps& taps, const Topology& topology);
-  /// What nobody may commit past, from now on. `clock`: where fabric time stands now. Never less than
-  /// what it was before.
-  FabricTime limit(FabricTime clock);
+  /// What nobody may commit past, from now on; never less than before. `done`: committed by every
+  /// process, so that all frames up to there are on the veths.
+  FabricTime limit(FabricTime done);
 
  private:
   const netio::VethTaps& taps_;

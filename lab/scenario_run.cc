@@ -197,7 +197,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   std::optional<TapBrake> brake;
   if (taps) {
     brake.emplace(*taps, scenario.topology);
-    lab.set_brake([&] { return brake->limit(lab.gate().clock.fabric_at(netio::LabTime::now())); });
+    lab.set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
   lab.start();

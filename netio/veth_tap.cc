@@ -20,13 +20,16 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kWholeFrame = 65'535;
-// libpcap's ring is made of blocks as long as its longest snap length. Two of them may be unreadable
-// at any time: the one that the kernel fills and the one that is being read.
+// libpcap's ring is made of blocks as long as its longest snap length. The kernel hands a block over
+// when it is full or when its time is up, however little is in it: a short time would fill the ring
+// with nearly empty blocks whenever this machine does not let the reader run for a while.
 constexpr int64_t kBlock = 256 << 10;
-constexpr int64_t kUnreadableBlocks = 2;
+constexpr int kBlockTimeoutMs = 500;
+// Not counted on: the block that the kernel fills, the one that is being read, and three that were
+// handed over with little in them.
+constexpr int64_t kSpareBlocks = 5;
 constexpr int64_t kBufferBudget = 512 << 20;  // of all interfaces, as long as each has its least
-constexpr int64_t kMinBuffer = 4 * kBlock, kMaxBuffer = 16 * kBlock;
-constexpr int kBlockTimeoutMs = 10;  // a block of the kernel's ring that is not full is handed over
+constexpr int64_t kMinBuffer = 8 * kBlock, kMaxBuffer = 16 * kBlock;
 constexpr int kPollMs = 5;
 // The kernel hands over what it has counted within a block's timeout; far more than that is a fault.
 constexpr std::chrono::seconds kPatience{10};
@@ -111,7 +114,7 @@ class VethTaps::Impl {
   }
 
   uint64_t room() const {
-    return static_cast<uint64_t>(buffer_of_each(taps_.size()) - kUnreadableBlocks * kBlock);
+    return static_cast<uint64_t>(buffer_of_each(taps_.size()) - kSpareBlocks * kBlock);
   }
   uint64_t rounds_begun() const { return rounds_begun_; }
   uint64_t rounds_done() const { return rounds_done_; }

@@ -36,6 +36,9 @@ struct TapReport {
 /// Reads from its construction until finish().
 class VethTaps {
  public:
+  /// With so many the kernel's buffers take 2 GiB.
+  static constexpr size_t kMaxPorts = 1024;
+
   /// Throws SystemError when an interface cannot be opened or the file not be made.
   VethTaps(const std::vector<TapPort>& ports, const std::filesystem::path& file,
            uint64_t max_file_bytes);
