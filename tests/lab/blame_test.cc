@@ -25,6 +25,7 @@
 #include "lab/chaos_scenario.h"
 #include "lab/scenario.h"
 #include "lab/simulation.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -333,8 +334,6 @@ struct Score {
   }
 };
 
-bool blame_nightly() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
-
 Scenario one_fault(const std::string& kind, const std::string& body) {
   const std::string text =
       "name: one\nfabric: octet\nseed: 1\nworkload:\n"
@@ -346,7 +345,8 @@ Scenario one_fault(const std::string& kind, const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("each kind of fault alone is blamed on its target, or leaves no evidence") {
+TEST_CASE("each kind of fault alone is blamed on its target, or leaves no evidence" *
+          doctest::test_suite(test::kWholeRun)) {
   Score score;
   for (const faults::FaultInfo& info : faults::all_faults()) {
     CAPTURE(info.name);
@@ -366,8 +366,9 @@ TEST_CASE("each kind of fault alone is blamed on its target, or leaves no eviden
   MESSAGE(score.table());
 }
 
-TEST_CASE("over seeds of chaos what is blamed was broken, and what was broken is blamed") {
-  const uint64_t seeds = blame_nightly() ? 200 : 16;
+TEST_CASE("over seeds of chaos what is blamed was broken, and what was broken is blamed" *
+          doctest::test_suite(test::kWholeRun)) {
+  const uint64_t seeds = test::nightly() ? 200 : 16;
   const ChaosBase base = load_chaos_base("octet");
   Score score;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {

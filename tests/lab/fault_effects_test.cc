@@ -18,6 +18,7 @@
 #include "faults/schedule.h"
 #include "lab/scenario.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -321,7 +322,8 @@ TEST_CASE("every kind of fault has a line in the table of effects") {
   }
 }
 
-TEST_CASE("every kind of fault shows in the captures while it lasts, and no more once healed") {
+TEST_CASE("every kind of fault shows in the captures while it lasts, and no more once healed" *
+          doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
   for (const Row& row : table()) {
     CAPTURE(text_of(row));

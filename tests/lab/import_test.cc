@@ -7,6 +7,7 @@
 #include "lab/scenario.h"
 #include "temporary_runs.h"
 #include "tests/support/errors.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -265,7 +266,8 @@ TEST_CASE("whatever bytes a log or a map holds, it is read or refused") {
   CHECK(imported < 4000);
 }
 
-TEST_CASE("the shipped log becomes a scenario that passes in the simulator") {
+TEST_CASE("the shipped log becomes a scenario that passes in the simulator" *
+          doctest::test_suite(test::kWholeRun)) {
   const std::filesystem::path folder =
       std::filesystem::path(MRCLAB_SOURCE_DIR) / "topologies/imports";
   const LinkLog log = read_link_log_file(folder / "rack-3.log", LogFormat::kAuto);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include "fabric/fabric_file.h"
@@ -14,6 +13,7 @@
 #include "lab/run_table.h"
 #include "lab/scenario.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -48,10 +48,10 @@ Scenario minimal(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("an incident holds, and fails without each mechanism that it names") {
-  const bool nightly = std::getenv("MRCLAB_NIGHTLY") != nullptr;
+TEST_CASE("an incident holds, and fails without each mechanism that it names" *
+          doctest::test_suite(test::kWholeRun)) {
   for (const std::string& name :
-       nightly ? incidents() : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
+       test::nightly() ? incidents() : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
     CAPTURE(name);
     const test::TemporaryRuns runs;
     const Scenario whole = load_scenario(name);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sandbox.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -100,7 +101,8 @@ TEST_CASE("write_bw comes within 5 % of what the headers leave, across T1 and T0
   CHECK(local < kHeaderLimited);
 }
 
-TEST_CASE("write_bw's table is its JSON, for all sizes, in perftest's columns") {
+TEST_CASE("write_bw's table is its JSON, for all sizes, in perftest's columns" *
+          doctest::test_suite(test::kWholeRun)) {
   const CommandResult table = perf({"write_bw", "-a", "-n", "40", "-q", "2"});
   CHECK(table.code == 0);
   const json document = perf_json({"write_bw", "-a", "-n", "40", "-q", "2"});
@@ -139,7 +141,8 @@ TEST_CASE("write_lat is the sum of what lies on the way") {
   CHECK(rows[0].size() == 9);
 }
 
-TEST_CASE("every collective fills nccl-tests' table with figures that agree among themselves") {
+TEST_CASE("every collective fills nccl-tests' table with figures that agree among themselves" *
+          doctest::test_suite(test::kWholeRun)) {
   const std::vector<std::pair<std::string, double>> factors = {{"all_reduce", 1.75},
                                                                {"all_gather", 0.875},
                                                                {"reduce_scatter", 0.875},

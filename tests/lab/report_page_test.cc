@@ -14,6 +14,7 @@
 #include "lab/run_report.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -117,7 +118,8 @@ void check_page(const std::string& dom, const char* charts) {
 
 }  // namespace
 
-TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers of verdict.json") {
+TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers of verdict.json" *
+          doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
   const RunResult result = runs.run(parse_scenario(read_yaml_text(kPageScenario, "page.yaml")));
   const json verdict = json::parse(netio::read_file(result.folder.path / "verdict.json", 1 << 20));

@@ -14,6 +14,7 @@
 #include "lab/scenario_run.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -123,7 +124,8 @@ TEST_CASE("payload real and elided: the same history, captures and counts") {
   CHECK(retransmitted > 0);
 }
 
-TEST_CASE("the number of threads changes neither history nor events") {
+TEST_CASE("the number of threads changes neither history nor events" *
+          doctest::test_suite(test::kWholeRun)) {
   const Scratch scratch;
   for (const Story& story : kStories) {
     for (const bool elided : {false, true}) {

@@ -9,6 +9,7 @@
 #include "lab/traffic_input.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -80,7 +81,8 @@ void check_agreement(const Scenario& scenario) {
   CHECK(alone.at("summary").at("lost") == summary.at("lost"));
 }
 
-TEST_CASE("analyze counts what the judge counts in an optic glitch") {
+TEST_CASE("analyze counts what the judge counts in an optic glitch" *
+          doctest::test_suite(test::kWholeRun)) {
   check_agreement(load_scenario("optic-glitch"));
 }
 
@@ -92,7 +94,8 @@ TEST_CASE(
   check_agreement(scenario);
 }
 
-TEST_CASE("a fault of a run is set beside what its flows did about it") {
+TEST_CASE("a fault of a run is set beside what its flows did about it" *
+          doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
   const RunResult result = runs.run(load_scenario("optic-glitch"));
   const auto report = analyzed(result.folder.path);
