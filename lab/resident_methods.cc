@@ -12,7 +12,6 @@
 namespace mrclab::lab {
 namespace {
 
-using netio::Json;
 using std::chrono::steady_clock;
 
 constexpr uint64_t kMaxSteps = 10'000;
@@ -21,27 +20,27 @@ const Scenario* scenario_of(const ResidentLab& lab) {
   return lab.scenario ? &*lab.scenario : nullptr;
 }
 
-Json status(const ResidentLab& lab, steady_clock::time_point since) {
+netio::Json status(const ResidentLab& lab, steady_clock::time_point since) {
   const auto up_for = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - since);
-  Json outside = Json::array();
+  netio::Json outside = netio::Json::array();
   for (const OutsideFault& fault : lab.live.outside_faults()) outside.push_back(fault.what);
-  Json status{{"lab", lab.live.fabric().lab()},
-              {"fabric", lab.topology.name},
-              {"pid", ::getpid()},
-              {"up_seconds", up_for.count()},
-              {"fabric_ns", lab.live.now().ns()},
-              {"outside_faults", std::move(outside)}};
+  netio::Json status{{"lab", lab.live.fabric().lab()},
+                     {"fabric", lab.topology.name},
+                     {"pid", ::getpid()},
+                     {"up_seconds", up_for.count()},
+                     {"fabric_ns", lab.live.now().ns()},
+                     {"outside_faults", std::move(outside)}};
   if (lab.scenario) {
     status["scenario"] = lab.scenario->name;
     if (lab.scenario->end != FabricTime::never()) status["end_ps"] = lab.scenario->end.ps();
   }
-  Json clock = lab.clock.state();
+  netio::Json clock = lab.clock.state();
   clock.erase("outcome");
   status.update(clock);
   return status;
 }
 
-StepOrder step_order(const ResidentLab& lab, const Json& params) {
+StepOrder step_order(const ResidentLab& lab, const netio::Json& params) {
   StepOrder order;
   order.count = params.value("count", uint64_t{1});
   if (order.count == 0 || order.count > kMaxSteps) {
@@ -56,7 +55,7 @@ StepOrder step_order(const ResidentLab& lab, const Json& params) {
 
 /// Runs what somebody asked for; bad input is refused, not an error of the lab.
 template <class Act>
-Json refuse_bad_input(Act act) {
+netio::Json refuse_bad_input(Act act) {
   try {
     return act();
   } catch (const InputError& error) {
@@ -64,7 +63,7 @@ Json refuse_bad_input(Act act) {
   }
 }
 
-Json give_order(const ResidentLab& lab, const Json& params) {
+netio::Json give_order(const ResidentLab& lab, const netio::Json& params) {
   const auto word = params.at("order").get<std::string>();
   return refuse_bad_input([&] {
     if (word == "pause") {
@@ -84,7 +83,7 @@ Json give_order(const ResidentLab& lab, const Json& params) {
 }
 
 /// What the daemons have recorded until the scenario's end, so far.
-Json history(const ResidentLab& lab) {
+netio::Json history(const ResidentLab& lab) {
   if (!lab.scenario) throw netio::RpcError(netio::kRpcRefused, "this lab runs no scenario");
   WorldOutcome outcome;
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
@@ -96,7 +95,7 @@ Json history(const ResidentLab& lab) {
   for (const OutsideFault& fault : lab.live.outside_faults()) {
     outcome.timing.reasons.push_back(fault.what);
   }
-  Json streams = Json::object();
+  netio::Json streams = netio::Json::object();
   for (const HistoryStream& stream : outcome.history) streams[stream.name] = stream.count;
   return {{"fabric_ps", lab.live.now().ps()},
           {"complete", lab.live.now() >= lab.scenario->end},
@@ -105,27 +104,27 @@ Json history(const ResidentLab& lab) {
           {"history_sha256", history_sha256(std::move(outcome.history))}};
 }
 
-Json order_fault(const ResidentLab& lab, const Json& params, spdlog::logger& log) {
+netio::Json order_fault(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   FaultOrder order;
   params.at("kind").get_to(order.kind);
   params.at("body").get_to(order.body);
   if (params.contains("at")) order.at = params.at("at").get<std::string>();
   return refuse_bad_input([&] {
-    Json fault = lab.faults.describe(lab.faults.break_it(order));
+    netio::Json fault = lab.faults.describe(lab.faults.break_it(order));
     log.info("fault {} by hand: {}", fault.at("number").get<uint32_t>(),
              fault.at("fault").get<std::string>());
     return fault;
   });
 }
 
-Json heal(const ResidentLab& lab, const Json& params, spdlog::logger& log) {
+netio::Json heal(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   return refuse_bad_input([&] {
-    Json answer{{"mended", Json::array()}, {"outside", Json::array()}};
+    netio::Json answer{{"mended", netio::Json::array()}, {"outside", netio::Json::array()}};
     for (const uint32_t number : lab.faults.heal(params.at("what").get<std::string>())) {
       answer["mended"].push_back(lab.faults.describe(number));
       log.info("fault {} mended by hand", number);
     }
-    for (const Json& fault : lab.faults.describe_all()) {
+    for (const netio::Json& fault : lab.faults.describe_all()) {
       if (fault.contains("noticed") && fault.at("stage") != "over") {
         answer["outside"].push_back(fault);
       }
@@ -134,11 +133,11 @@ Json heal(const ResidentLab& lab, const Json& params, spdlog::logger& log) {
   });
 }
 
-Json session(const ResidentLab& lab) {
+netio::Json session(const ResidentLab& lab) {
   return refuse_bad_input([&] {
     if (!lab.scenario) throw InputError("this lab runs neither a scenario nor a workload");
-    return Json{{"changed", lab.faults.changed()},
-                {"yaml", session_yaml(*lab.scenario, lab.faults.book(), lab.live.now())}};
+    return netio::Json{{"changed", lab.faults.changed()},
+                       {"yaml", session_yaml(*lab.scenario, lab.faults.book(), lab.live.now())}};
   });
 }
 
@@ -146,24 +145,24 @@ Json session(const ResidentLab& lab) {
 
 void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
   const auto since = steady_clock::now();
-  server.method("status", [&lab, since](const Json&) { return status(lab, since); });
-  server.method("inspect", [&lab](const Json&) {
+  server.method("status", [&lab, since](const netio::Json&) { return status(lab, since); });
+  server.method("inspect", [&lab](const netio::Json&) {
     return describe_fabric(lab.topology, lab.live.fabric().lab(),
                            [&lab](LinkId link) { return lab.live.fabric().link_is_up(link); });
   });
-  server.method("clock", [&lab](const Json& params) { return give_order(lab, params); });
-  server.method("clock_state", [&lab](const Json&) { return lab.clock.state(); });
+  server.method("clock", [&lab](const netio::Json& params) { return give_order(lab, params); });
+  server.method("clock_state", [&lab](const netio::Json&) { return lab.clock.state(); });
   server.method("fault",
-                [&lab, &log](const Json& params) { return order_fault(lab, params, log); });
-  server.method("heal", [&lab, &log](const Json& params) { return heal(lab, params, log); });
-  server.method("faults", [&lab](const Json&) {
-    return Json{{"fabric_ps", lab.live.now().ps()}, {"faults", lab.faults.describe_all()}};
+                [&lab, &log](const netio::Json& params) { return order_fault(lab, params, log); });
+  server.method("heal", [&lab, &log](const netio::Json& params) { return heal(lab, params, log); });
+  server.method("faults", [&lab](const netio::Json&) {
+    return netio::Json{{"fabric_ps", lab.live.now().ps()}, {"faults", lab.faults.describe_all()}};
   });
-  server.method("session", [&lab](const Json&) { return session(lab); });
-  server.method("history", [&lab](const Json&) { return history(lab); });
-  server.method("down", [&lab](const Json&) {
+  server.method("session", [&lab](const netio::Json&) { return session(lab); });
+  server.method("history", [&lab](const netio::Json&) { return history(lab); });
+  server.method("down", [&lab](const netio::Json&) {
     lab.end = true;
-    return Json{{"down", true}};
+    return netio::Json{{"down", true}};
   });
 }
 
