@@ -9,6 +9,7 @@
 
 #include "analysis/blame.h"
 #include "analysis/checks.h"
+#include "analysis/frame_finder.h"
 #include "analysis/more_checks.h"
 #include "analysis/picture.h"
 #include "analysis/report.h"
@@ -142,6 +143,7 @@ Analysis analyze(const RunInputs& in) {
                                  in.timing.pace,
                                  in.records});
   if (!in.taps.empty()) add_taps(in, evidence.packets(), analysis.verdict);
+  name_frames(in.topology, in.captures, analysis.verdict.checks);
   return analysis;
 }
 
@@ -216,7 +218,9 @@ void write_results(const std::filesystem::path& run_folder, const Analysis& anal
   const std::string verdict = to_json(analysis.verdict);
   write_file(run_folder / "verdict.json", verdict);
   write_file(run_folder / "junit.xml", to_junit(analysis.verdict));
-  write_file(run_folder / "report.html", to_html({run_folder.string(), verdict, analysis.picture}));
+  write_file(
+      run_folder / "report.html",
+      to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict, analysis.picture}));
 }
 
 }  // namespace mrclab::analysis

@@ -48,13 +48,15 @@ CheckResult Judge::operator()(const ExpectNoQpError&) const {
   }
   check.measured = static_cast<double>(errors);
   if (const auto& failures = in_.evidence.events().failures(); errors > 0 && !failures.empty()) {
-    const QpFailure& first = failures.front();
-    check.where = {first.t, in_.measurements.end,
-                   host_name(first.host) + " QP " + std::to_string(first.qp.value)};
+    check.where = at_failure(failures.front());
   }
-  if (errors > 0) return failed(check, who);
+  if (errors > 0) {
+    if (!check.where) check.where = whole_run(who);
+    return failed(check, who);
+  }
   // A NACK "unexpected event" ends in a QP error (MRC specification table 7-3).
   if (const uint64_t fatal = in_.history.counters().fatal_nacks; fatal > 0) {
+    check.where = whole_run("NACKs of the reason \"unexpected event\"");
     return failed(check, "the hosts report none, but the captures show " + std::to_string(fatal) +
                              " fatal NACKs");
   }
@@ -85,6 +87,7 @@ CheckResult Judge::operator()(const ExpectMemoryIntact&) const {
     if (host.bytes_wrong + host.access_violations > 0 && who.empty()) who = host.host;
   }
   check.measured = static_cast<double>(wrong);
+  if (wrong + violations > 0) check.where = whole_run(who);
   if (wrong > 0) return failed(check, "first at " + who);
   if (violations > 0) {
     return failed(check, std::to_string(violations) +
@@ -97,6 +100,7 @@ CheckResult Judge::operator()(const ExpectMemoryIntact&) const {
   for (const HostReport& host : in_.hosts.hosts) {
     const uint64_t delivered = host.bytes_verified == 0 ? 0 : delivered_to(host.host);
     if (host.bytes_verified > delivered) {
+      check.where = whole_run(host.host);
       return failed(check, host.host + " says it verified " + std::to_string(host.bytes_verified) +
                                " bytes, but the captures show only " + std::to_string(delivered) +
                                " delivered to it");
@@ -119,7 +123,10 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
     const uint32_t missing = m.wires_to_regain - m.wires_regained - m.wires_unjudged;
     if (!in_.faults[i].healed()) {
       ++open;
-      if (why.empty()) why = fault_name(i) + " was not undone";
+      if (why.empty()) {
+        why = fault_name(i) + " was not undone";
+        check.where = around(in_.faults[i], FabricTime::zero());
+      }
     } else if (missing > 0 && work_lost()) {
       if (unsure.empty())
         unsure = fault_name(i) + ": not all wires are used again, nor all work done";
@@ -128,6 +135,7 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
       if (why.empty()) {
         why = fault_name(i) + ": " + std::to_string(missing) + " of " +
               std::to_string(m.wires_to_regain) + " wires carry no traffic after the heal";
+        check.where = {in_.faults[i].healed_at, in_.measurements.end, fault_name(i)};
       }
     } else if (m.wires_unjudged > 0 && unsure.empty()) {
       unsure = fault_name(i) + ": too little was sent after the heal to use all its paths";
@@ -210,11 +218,12 @@ CheckResult Judge::operator()(const ExpectLeave& expected) const {
   if (in_.faults.empty()) return unjudged(check, "there is no fault to leave a path for");
   std::optional<FabricTime> longest;
   std::string worst, lingers;
+  std::optional<WhereToLook> never_left;
   for (size_t i = 0; i < in_.faults.size(); ++i) {
     const FaultMeasurement& m = in_.measurements.faults[i];
     if (m.never_left && lingers.empty()) {
       lingers = fault_name(i);
-      check.where = around(in_.faults[i], FabricTime::zero());
+      never_left = around(in_.faults[i], FabricTime::zero());
     }
     if (!m.left || (longest && *m.left <= *longest)) continue;
     longest = m.left;
@@ -223,7 +232,10 @@ CheckResult Judge::operator()(const ExpectLeave& expected) const {
   }
   if (!longest) return unjudged(check, "nothing to leave: no affected sender lost a packet");
   check.measured = longest->us();
-  if (!lingers.empty()) return failed(check, lingers + ": an affected path was never left");
+  if (!lingers.empty()) {
+    check.where = *never_left;
+    return failed(check, lingers + ": an affected path was never left");
+  }
   if (*longest > expected.within) return failed(check, worst);
   return passed(check);
 }
@@ -242,6 +254,12 @@ CheckResult Judge::operator()(const ExpectQpError& expected) const {
     }
   }
   check.measured = static_cast<double>(errors);
+  check.where = {in_.faults.empty() ? FabricTime::zero() : first_fault(), in_.measurements.end, ""};
+  for (const QpFailure& failure : in_.evidence.events().failures()) {
+    if (failure.reason == expected.reason) continue;
+    check.where = at_failure(failure);
+    break;
+  }
   if (errors == 0) return failed(check, "no QP failed");
   if (!other.empty()) return failed(check, other);
   return passed(check);

@@ -67,6 +67,7 @@ CheckResult Judge::operator()(const ExpectGoodputBack& expected) const {
   if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
   const std::optional<FabricTime> back =
       recovery_time(m, *heal, share_of(m.baseline.rate, expected.to));
+  check.where = {*heal, back ? *heal + *back : m.end, {}};
   if (back) {
     check.measured = back->us();
     return *back > bound ? failed(check, "later than the bound") : passed(check);
@@ -117,6 +118,11 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
       }
     }
   }
+  const auto name_of_value = [&](const PathKey& key) {
+    const auto& [host, qp, plane, ev] = key;
+    return host_name(host) + " QP " + std::to_string(qp.value) + ": " +
+           (ev && path_of(*ev) ? to_string(*path_of(*ev)) : "plane " + std::to_string(plane));
+  };
   std::map<PathKey, PathState> states;
   FabricTime latest = *heal;  // the last return of a value that the faults had taken
   for (const PathNews& news : events.paths()) {
@@ -131,7 +137,10 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
     }
     PathState& state = states[{news.host, news.qp, news.plane, news.ev}];
     const bool bad_by_fault = !state.usable && state.since <= *heal + m.window();
-    if (news.usable && bad_by_fault) latest = std::max(latest, news.t);
+    if (news.usable && bad_by_fault && news.t > latest) {
+      latest = news.t;
+      check.where = {*heal, latest, name_of_value({news.host, news.qp, news.plane, news.ev})};
+    }
     if (state.usable != news.usable) state.since = news.t;
     state.usable = news.usable;
     state.denied = news.denied;
@@ -149,9 +158,9 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
     ++bad;
     late = late || m.end - std::max(state.since, *heal) >= bound;
     if (first.empty()) {
-      first = host_name(host) + " QP " + std::to_string(qp.value) + ": " +
-              (ev && path_of(*ev) ? to_string(*path_of(*ev)) : "plane " + std::to_string(plane)) +
-              " is not usable since " + to_string(state.since);
+      const std::string who = name_of_value(key);
+      first = who + " is not usable since " + to_string(state.since);
+      check.where = {state.since, m.end, who};
     }
   }
   if (bad > 0) {
@@ -192,6 +201,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     }
     check.measured = static_cast<double>(left);
     check.note = "all work has ended";
+    check.where = {from, m.end, "switches"};
     return left > queues ? failed(check, "left in switches although all work has ended")
                          : passed(check);
   }
@@ -236,6 +246,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     return unjudged(check, "no port was both used and idle for a fifth of the last 20 RTT");
   }
   check.measured = longest.us();
+  check.where = {from, m.end, where};
   if (longest > allowed) return failed(check, "every packet to " + where + " waits");
   check.note = std::to_string(judged) + " ports";
   return passed(check);

@@ -57,6 +57,32 @@ std::string Judge::packet_name(const Attempt& attempt) const {
          (path ? " on " + to_string(*path) : "");
 }
 
+PacketToLookAt Judge::to_look_at(const Packet& packet) const {
+  const Flow& flow = in_.history.flows()[packet.flow];
+  return {host_name(flow.source), host_name(flow.destination), flow.destination_qp, packet.psn};
+}
+
+WhereToLook Judge::at_packet(const Packet& packet) const {
+  WhereToLook where{FabricTime::zero(), FabricTime::zero(),
+                    flow_name(packet.flow) + " PSN " + std::to_string(packet.psn.value()),
+                    to_look_at(packet)};
+  for (uint32_t at = packet.last; at != Attempt::kNone;
+       at = in_.history.transmissions()[at].previous) {
+    const Attempt& attempt = in_.history.transmissions()[at];
+    where.from = attempt.start;  // the first attempt comes last
+    const FabricTime ended =
+        attempt.ended == FabricTime::never() ? in_.measurements.end : attempt.ended;
+    where.until = std::max(where.until, ended);
+  }
+  if (packet.last != Attempt::kNone) {
+    where.who = packet_name(in_.history.transmissions()[packet.last]);
+  }
+  if (packet.acknowledged != FabricTime::never()) {
+    where.until = std::max(where.until, packet.acknowledged);
+  }
+  return where;
+}
+
 CheckResult Judge::count_attempts(
     const PacketBounds& expected,
     const std::function<std::optional<FabricTime>(const Attempt&)>& when) const {
@@ -71,14 +97,18 @@ CheckResult Judge::count_attempts(
   }
   uint64_t count = 0;
   std::string first;
+  std::optional<PacketToLookAt> packet;
   for (const Attempt& attempt : in_.history.transmissions()) {
     const std::optional<FabricTime> t = when(attempt);
     if (!t || *t < expected.from || *t >= until) continue;
     if (!flows[in_.history.packets()[attempt.packet].flow]) continue;
     if (expected.flows.plane && !in_plane(attempt, *expected.flows.plane)) continue;
-    if (count++ == 0) first = packet_name(attempt) + " at " + to_string(*t);
+    if (count++ > 0) continue;
+    first = packet_name(attempt) + " at " + to_string(*t);
+    packet = to_look_at(in_.history.packets()[attempt.packet]);
   }
   check.where->who = first;
+  check.where->packet = packet;
   return judge_count(check, count, expected.at_least, expected.at_most,
                      count == 0 ? "there was none" : "among them " + first);
 }
@@ -147,6 +177,7 @@ CheckResult Judge::operator()(const ExpectCounter& expected) const {
   check.unit = "packets";
   const HistoryCounters& counters = in_.history.counters();
   if (counters.records == 0) return unjudged(check, "there is no capture to count in");
+  check.where = whole_run(expected.name);
   for (size_t i = 0; i < kCounterNames.size(); ++i) {
     if (kCounterNames[i] != expected.name) continue;
     return judge_count(check, counters.*kCounters[i], expected.at_least, expected.at_most, "");

@@ -151,6 +151,7 @@ CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
   const auto tell = [&](const Packet& packet, const char* what) {
     ++wrong;
     if (first.empty()) {
+      check.where = at_packet(packet);
       first = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + ": " + what;
     }
   };
@@ -184,6 +185,7 @@ CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
   for (const HostReport& host : in_.hosts.hosts) {
     const uint64_t delivered = host.bytes_placed == 0 ? 0 : delivered_to(host.host);
     if (host.bytes_placed <= delivered) continue;
+    check.where = whole_run(host.host);
     return failed(check, host.host + " placed " + std::to_string(host.bytes_placed) +
                              " bytes, but only " + std::to_string(delivered) + " reached it");
   }
@@ -198,18 +200,21 @@ CheckResult Judge::operator()(const ExpectNoSilentLoss&) const {
   if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
   uint64_t lost = 0;
   std::string first;
-  const auto tell = [&](uint64_t count, const std::string& what) {
+  const auto tell = [&](uint64_t count, const WhereToLook& where, const std::string& what) {
     lost += count;
-    if (first.empty()) first = what;
+    if (!first.empty()) return;
+    first = what;
+    check.where = where;
   };
   for (const Packet& packet : history.packets()) {
     if (packet.acknowledged < packet.delivered) {
-      tell(1, flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) +
-                  ": acknowledged, but it had not arrived");
+      tell(1, at_packet(packet),
+           flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) +
+               ": acknowledged, but it had not arrived");
     }
   }
   if (const uint64_t unsent = history.counters().acks_of_unsent; unsent > 0) {
-    tell(unsent, "acknowledgements of packets that were never sent");
+    tell(unsent, whole_run(""), "acknowledgements of packets that were never sent");
   }
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> flows;
   for (uint32_t i = 0; i < history.flows().size(); ++i) {
@@ -228,16 +233,16 @@ CheckResult Judge::operator()(const ExpectNoSilentLoss&) const {
           flows.find({in_.topology.node(*node).index, queue.peer, queue.remote.value});
       const uint64_t whole = flow == flows.end() ? 0 : whole_messages(history, flow->second);
       if (queue.completed > whole) {
-        tell(queue.completed - whole, name + " was told that " + std::to_string(queue.completed) +
-                                          " messages are done, but only " + std::to_string(whole) +
-                                          " arrived whole");
+        tell(queue.completed - whole, whole_run(name),
+             name + " was told that " + std::to_string(queue.completed) +
+                 " messages are done, but only " + std::to_string(whole) + " arrived whole");
       }
       const uint64_t answered = queue.completed + queue.failed;
       if (answered > queue.posted)
-        tell(answered - queue.posted, name + ": more answers than posts");
+        tell(answered - queue.posted, whole_run(name), name + ": more answers than posts");
       if (queue.in_error && answered < queue.posted &&
           !lost_power(in_.topology.node(*node).index, in_.measurements.end)) {
-        tell(queue.posted - answered,
+        tell(queue.posted - answered, whole_run(name),
              name + " is in error and has not said so of all its messages");
       }
     }
@@ -261,13 +266,16 @@ CheckResult Judge::operator()(const ExpectInOrder&) const {
       wrong += queue.out_of_order;
       if (queue.out_of_order > 0 && first.empty()) {
         first = host.host + " QP " + std::to_string(queue.qp.value);
+        check.where = whole_run(first);
       }
     }
   }
   if (const uint64_t ahead = in_.history.counters().acks_ahead; ahead > 0) {
     wrong += ahead;
-    if (first.empty())
+    if (first.empty()) {
       first = "messages were acknowledged before all packets up to their end were there";
+      check.where = whole_run("acknowledgements");
+    }
   }
   check.measured = static_cast<double>(wrong);
   if (wrong > 0) return failed(check, first);
@@ -313,6 +321,7 @@ CheckResult Judge::operator()(const ExpectNoQpErrorWhileAPathLives&) const {
     }
     ++wrong;
     if (first.empty()) {
+      check.where = {since, failure.t, at_failure(failure).who};
       first = host_name(failure.host) + " at " + to_string(failure.t) + ": " + failure.reason +
               ", while a path" + (failure.peer ? " to " + host_name(*failure.peer) : "") +
               " worked";
@@ -338,6 +347,7 @@ CheckResult Judge::operator()(const ExpectAccounted&) const {
     if (balance.holds()) return;
     wrong += balance.missing + balance.invented;
     if (first.empty()) {
+      check.where = whole_run(where);
       first = where + ": " + std::to_string(balance.taken) + " in, " +
               std::to_string(balance.passed) + " passed, " + std::to_string(balance.dropped) +
               " dropped; " + std::to_string(balance.missing) + " missing, " +
@@ -361,6 +371,7 @@ CheckResult Judge::operator()(const ExpectAccounted&) const {
       damaged ? c.unmatched_arrivals + c.unmatched_drops + c.not_mrc + c.foreign_host : 0;
   uint64_t vanished = 0;
   std::string who;
+  WhereToLook place;
   for (const Attempt& attempt : history.transmissions()) {
     if (attempt.fate != Fate::kInFlight || !attempt.start_seen ||
         attempt.start + books.longest_crossing() > in_.measurements.end) {
@@ -369,13 +380,17 @@ CheckResult Judge::operator()(const ExpectAccounted&) const {
     ++vanished;
     if (who.empty()) {
       const Packet& packet = history.packets()[attempt.packet];
+      place = at_packet(packet);
       who = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + " sent at " +
             to_string(attempt.start) + " was never seen again";
     }
   }
   if (vanished > strangers) {
     wrong += vanished - strangers;
-    if (first.empty()) first = who;
+    if (first.empty()) {
+      first = who;
+      check.where = place;
+    }
   }
   check.measured = static_cast<double>(wrong);
   if (wrong > 0) return failed(check, first);

@@ -93,6 +93,17 @@ class Judge {
   CheckResult count_attempts(
       const PacketBounds& expected,
       const std::function<std::optional<FabricTime>(const Attempt&)>& when) const;
+  /// The time of a packet from its first start to its end, and who it is.
+  WhereToLook at_packet(const Packet& packet) const;
+  /// What is known of no instant in particular.
+  WhereToLook whole_run(std::string who) const {
+    return {FabricTime::zero(), in_.measurements.end, std::move(who)};
+  }
+  WhereToLook at_failure(const QpFailure& failure) const {
+    return {failure.t, in_.measurements.end,
+            host_name(failure.host) + " QP " + std::to_string(failure.qp.value)};
+  }
+  PacketToLookAt to_look_at(const Packet& packet) const;
   bool names_a_path(const std::string& pattern) const;
   std::string packet_name(const Attempt& attempt) const;
 

@@ -8,7 +8,7 @@
 namespace mrclab::analysis {
 
 struct ReportedRun {
-  std::string run;      ///< its folder, for commands that people copy
+  std::string run;      ///< its folder, absolute, for commands that people copy
   std::string verdict;  ///< verdict.json
   std::string picture;  ///< picture_of(); empty: the page has no charts
 };

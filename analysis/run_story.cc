@@ -26,6 +26,11 @@ std::string tbps(double bps) {
   return text;
 }
 
+/// "link_down h0:p2" of "link_down h0:p2 at 300us for 60us".
+std::string short_name(const FaultSpan& fault) {
+  return fault.description.substr(0, fault.description.find(" at "));
+}
+
 std::string later(FabricTime t) {
   return t == FabricTime::zero() ? "at once" : to_string(t) + " later";
 }
@@ -139,7 +144,7 @@ class Teller {
 
   void struck(size_t i) {
     const FaultSpan& fault = in_.faults[i];
-    std::string text = fault.description + " struck.";
+    std::string text = fault.description + ".";
     if (reach_[i].wires() > 0) {
       const size_t more = reach_[i].wires() - 1;
       text += " It impaired " + in_.topology.wire_name(reach_[i].first()) +
@@ -205,12 +210,14 @@ class Teller {
 
   void lost(const std::vector<uint32_t>& attempts, const char* where) {
     if (attempts.empty()) return;
+    FabricTime first = FabricTime::never();
     std::set<uint32_t> packets_lost, flows;
     uint64_t arrived = 0;
     FabricTime longest;
     for (const uint32_t a : attempts) {
       const Attempt& attempt = packets().transmissions()[a];
       const Packet& packet = packets().packets()[attempt.packet];
+      first = std::min(first, attempt.ended);
       flows.insert(packet.flow);
       if (!packets_lost.insert(attempt.packet).second) continue;
       if (packet.delivered == FabricTime::never()) continue;
@@ -229,14 +236,14 @@ class Teller {
     text += " arrived when sent again";
     if (arrived > 0) text += ", at the latest " + to_string(longest) + " after the loss";
     constexpr size_t kLinks = 3;
-    add(packets().transmissions()[attempts.front()].ended, "lost", text + ".",
+    add(first, "lost", text + ".",
         {attempts.begin(),
          attempts.begin() + static_cast<long>(std::min(kLinks, attempts.size()))});
   }
 
   void undone(size_t i) {
     const FaultSpan& fault = in_.faults[i];
-    if (fault.healed()) add(fault.healed_at, "undone", fault.description + " was undone.");
+    if (fault.healed()) add(fault.healed_at, "undone", short_name(fault) + " was undone.");
   }
 
   void returned(size_t i) {
@@ -287,11 +294,12 @@ class Teller {
     uint64_t count = 0;
     std::map<PortRef, uint64_t> ports;
     std::vector<uint32_t> first;
-    FabricTime at;
+    FabricTime at = FabricTime::never();
     const auto& attempts = packets().transmissions();
     for (uint32_t a = 0; a < attempts.size(); ++a) {
       if (!attempts[a].trimmed) continue;
-      if (count++ == 0) at = attempts[a].ended;
+      ++count;
+      at = std::min(at, attempts[a].ended);
       ++ports[attempts[a].where];
       if (first.size() < 3) first.push_back(a);
     }

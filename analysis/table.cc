@@ -173,6 +173,9 @@ void checks_part(const Verdict& verdict, Table& table) {
     const CheckResult& check = verdict.checks[i];
     table.row(rows[i + 1], widths, right, 1, check.result);
     if (!check.note.empty()) table.indented(check.note, 4);
+    if (check.where && check.result == Result::kFail) {
+      table.indented("where: " + to_string(*check.where), 4);
+    }
     if (check.published) table.indented("published: " + check.published->figure, 4);
   }
   table.rule();
@@ -236,6 +239,26 @@ void timing_part(const Verdict& verdict, Table& table) {
   if (t.dilation_max > 0) table.line(text);
 }
 
+/// What it cost that libpcap looked on as well.
+void taps_part(const Verdict& verdict, Table& table) {
+  if (!verdict.taps) return;
+  const TapCost& taps = *verdict.taps;
+  const auto number = [](const char* format, double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, value);
+    return std::string(text);
+  };
+  table.line("taps       " + std::to_string(taps.packets) + " packets of " +
+             std::to_string(taps.interfaces) + " interfaces, " +
+             number("%.1f MB", static_cast<double>(taps.bytes) * 1e-6) +
+             (taps.missing > 0 ? ", " + std::to_string(taps.missing) + " missing" : ""));
+  table.line("           cost " + number("%.2f s", taps.cpu_seconds) + " of CPU" +
+             (taps.packets > 0 ? number(", %.1f us a packet",
+                                        1e6 * taps.cpu_seconds / static_cast<double>(taps.packets))
+                               : "") +
+             number(", and %.2f s to open them", taps.open_seconds));
+}
+
 }  // namespace
 
 std::string to_table(const Verdict& verdict, TableOptions options) {
@@ -259,6 +282,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
                std::to_string(m.retransmitted) + " sent again");
   }
   timing_part(verdict, table);
+  taps_part(verdict, table);
   if (!m.history_sha256.empty()) table.line("history    " + m.history_sha256);
   for (const std::string& note : verdict.notes) table.indented("note: " + note, 0);
   return table.take();

@@ -210,6 +210,10 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   } else {
     check.result = a.differences() + unequal == 0 ? Result::kPass : Result::kFail;
   }
+  if (check.result == Result::kFail) {
+    check.where = {FabricTime::zero(), FabricTime::never(),
+                   a.first_difference.empty() ? "wires whose ends differ" : a.first_difference};
+  }
   if (unequal > 0) check.note += "; " + std::to_string(unequal) + " wires whose ends differ";
   if (!a.first_difference.empty()) check.note += "; " + a.first_difference;
   return check;

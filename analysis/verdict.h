@@ -19,12 +19,24 @@ std::string_view name_of(Result result);
 /// 0 pass, 1 fail, 3 inconclusive (2 is bad usage, which has no verdict).
 int exit_code(Result result);
 
-/// Where in a run to look for what a check has measured.
+/// A data packet, and the capture frame that shows it leave its host.
+struct PacketToLookAt {
+  std::string source, destination;  ///< hosts
+  Qpn qp;                           ///< of the destination
+  Psn psn;
+  std::string file = {};  ///< name of the capture; empty: no capture shows it leave
+  uint64_t frame = 0;     ///< from 1, as Wireshark counts
+};
+
+/// Where in a run to look for what a check has measured. A check that fails always has one.
 struct WhereToLook {
   FabricTime from = FabricTime::zero();    ///< the stretch of time that was looked at
   FabricTime until = FabricTime::never();  ///< never: to the end
   std::string who;                         ///< "h0 to h4 QP 18", "p0/u1"; empty: the whole fabric
+  std::optional<PacketToLookAt> packet = std::nullopt;  ///< one that shows it
 };
+/// "300us to 460us, h0 to h4 QP 18 PSN 7 on p0/u1, frame 12 of sim.pcapng"
+std::string to_string(const WhereToLook& where);
 
 /// One expectation, judged. `measured` and `bound` are in `unit`; empty where nothing was measured.
 struct CheckResult {

@@ -79,6 +79,8 @@ analysis::CheckResult run_check_program(const CheckProgram& program,
       return check;
     }
     check.result = result_of(*running.status());
+    check.where = {FabricTime::zero(), FabricTime::never(),
+                   fmt::format("logs/check-{}.log", index)};
     check.measured = running.status()->code;
     check.bound = 0;
     check.unit = "exit code";

@@ -119,8 +119,8 @@ int compare_runs(const ReportOptions& options) {
 }  // namespace
 
 analysis::ReportedRun RunPage::reported() const {
-  return {run.folder.string(), verdict.dump(-1, ' ', false, Ordered::error_handler_t::replace),
-          picture};
+  return {fs::weakly_canonical(run.folder).string(),
+          verdict.dump(-1, ' ', false, Ordered::error_handler_t::replace), picture};
 }
 
 RunPage read_page(const fs::path& folder) {

@@ -51,6 +51,9 @@ function rate(bps) {
 }
 const plain = (value) => value === null || value === undefined ? "–" :
     typeof value === "number" ? trimmed(value, 3) : String(value);
+/// Text of the run with its times as this page writes them: "66.1248us" is "66.125 µs".
+const prose = (text) => text.replace(/(\d+(?:\.\d+)?)(ps|ns|us|ms)\b/g,
+    (_, number, unit) => trimmed(number, 3) + "\u00a0" + unit.replace("us", "µs"));
 const kSigns = {pass: "✓", fail: "✗", inconclusive: "?"};
 const resultWord = (result) => (kSigns[result] || "") + " " + result;
 
@@ -63,12 +66,14 @@ function field(verdict, pointer, show = plain) {
 const nsField = (verdict, pointer, zero) =>
     field(verdict, pointer, (ns) => ns === 0 && zero ? zero : time(ns === null ? null : ns / 1e3));
 
-function table(head, rows, numeric = []) {
-  return el("div", {class: "wide"}, el("table", {},
+/// `cards`: on a narrow screen each row is a list of its own, with the heads as labels.
+function table(head, rows, numeric = [], cards = false) {
+  return el("div", {class: "wide"}, el("table", {class: cards ? "cards" : null},
       el("thead", {}, el("tr", {}, head.map((h, i) => el("th", {class: numeric.includes(i) ? "n" : null, scope: "col"}, h)))),
       el("tbody", {}, rows.map((row) => {
         const {id, cells} = Array.isArray(row) ? {cells: row} : row;
-        return el("tr", {id}, cells.map((c, i) => el("td", {class: numeric.includes(i) ? "n" : null}, c)));
+        return el("tr", {id}, cells.map((c, i) =>
+            el("td", {class: numeric.includes(i) ? "n" : null, "data-label": head[i]}, c)));
       }))));
 }
 
@@ -82,6 +87,9 @@ function command(text, short) {
   }}, "copy");
   return el("span", {class: "command"}, code, " ", copy);
 }
+/// What prints a packet's life; the hosts, because a number of a queue pair is not a name.
+const traceCommand = (run, p) => command(`mrclab trace --qp ${p.qp} --psn ${p.psn} --host ${p.source}` +
+    ` --to ${p.destination} ${quoted(run.run)}`, "trace");
 // A word of a shell: what is not plain stands in single quotes.
 const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
 
@@ -92,7 +100,7 @@ function colours(count) {
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   // Neighbours differ in lightness as well as in hue.
   return Array.from({length: count}, (_, i) => {
-    const light = (dark ? [72, 52, 62, 80] : [38, 58, 46, 30])[i % 4];
+    const light = (dark ? [74, 62, 68, 82] : [38, 58, 46, 30])[i % 4];
     return `hsl(${Math.round(210 + i * 360 / Math.max(count, 3)) % 360}, 62%, ${light}%)`;
   });
 }
@@ -149,8 +157,9 @@ function chart(parent, title, unit, names, rows, options) {
     dateWindow: [0, options.end], includeZero: options.zero !== false, axisLineColor: css("--line"),
     gridLineColor: css("--line"), highlightCircleSize: 3, rightGap: 12,
     underlayCallback: shade(options.regions || []),
-    axes: {x: {axisLabelFormatter: (us) => trimmed(us, 3), valueFormatter: (us) => time(us)},
-           y: {axisLabelWidth: 52, valueFormatter: (v) => trimmed(v, 2)}},
+    axes: {x: {axisLabelFormatter: (us) => us === 0 ? "0" : trimmed(us, 3) + " µs", axisLabelWidth: 70,
+               pixelsPerLabel: 84, valueFormatter: (us) => time(us)},
+           y: {axisLabelWidth: 52, pixelsPerLabel: options.low ? 24 : 34, valueFormatter: (v) => trimmed(v, 2)}},
   });
   charts.push(g);
   if (options.together !== false) shown.push(g);

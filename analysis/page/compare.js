@@ -18,7 +18,7 @@ function comparePage({a, b, history}) {
 
 /// A number of each, and the second less the first where both are numbers.
 function difference(x, y, show = plain) {
-  if (typeof x !== "number" || typeof y !== "number") return x === y ? "" : el("span", {class: "differs"}, "≠");
+  if (typeof x !== "number" || typeof y !== "number") return x === y ? (x === undefined ? "" : "=") : el("span", {class: "differs"}, "≠");
   if (x === y) return "=";
   return el("span", {class: "differs"}, (y > x ? "+" : "−") + show(Math.abs(y - x)));
 }
@@ -89,17 +89,17 @@ function compareChecks(runs) {
     const [x, y] = [0, 1].map((i) => (of[i].get(key) || [{}])[0]);
     const any = x.name ? x : y;
     const changed = x.result !== y.result;
-    return [changed ? el("span", {class: "differs"}, key) : key, cell(0, key), cell(1, key),
-            x.name && y.name ? difference(x.measured, y.measured) : "", plain(any.bound), any.unit];
+    return [changed ? el("span", {class: "differs"}, prose(key)) : prose(key), cell(0, key), cell(1, key),
+            x.name && y.name ? difference(x.measured, y.measured) : "", plain(any.bound), unitOf(any)];
   });
-  section("Checks", table(["check", "A", "B", "B less A", "bound", "unit"], rows, [1, 2, 3, 4]),
+  section("Checks", table(["check", "A", "B", "B less A", "bound", "unit"], rows, [1, 2, 3, 4], true),
           note("In bold: the two results differ."));
 }
 
 function compareFaults(runs) {
   if (!runs.some((run) => run.verdict.faults.length)) return;
-  const rows = runs.flatMap((run, i) => run.verdict.faults.map((f, n) => ["AB"[i], f.fault,
+  const rows = runs.flatMap((run, i) => run.verdict.faults.map((f, n) => ["AB"[i], prose(f.fault),
       nsField(run.verdict, `/faults/${n}/at_ns`, "0"), nsField(run.verdict, `/faults/${n}/detected_ns`, "at once"),
       nsField(run.verdict, `/faults/${n}/recovered_ns`, "no dip")]));
-  section("Faults", table(["", "fault", "at", "detected after", "recovered after"], rows, [2, 3, 4]));
+  section("Faults", table(["", "fault", "at", "detected after", "recovered after"], rows, [2, 3, 4], true));
 }

@@ -13,6 +13,7 @@ function selfCheck() {
   Object.assign(root.dataset, {ready: "yes", errors: String(pageErrors.length), error: pageErrors.join(" | "),
     charts: String(charts.length + canvases.length), drawn: String(drawn), width: String(innerWidth),
     requests: String(performance.getEntriesByType("resource").length),
+    scheme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
     tooWide: root.scrollWidth > innerWidth + 1 ? "yes" : "no"});
 }
 

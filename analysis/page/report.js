@@ -31,7 +31,45 @@ function headline(run) {
       tile(field(v, "/metrics/lost"), "lost"),
       tile(field(v, "/metrics/trimmed"), "trimmed"),
       tile(field(v, "/metrics/retransmitted"), "sent again")));
+  notPassed(run);
 }
+
+/// What kept the run from passing, before anything else.
+function notPassed(run) {
+  const v = run.verdict;
+  const items = v.checks.map((c, i) => [c, i]).filter(([c]) => c.result !== "pass").map(([c, i]) =>
+      el("li", {}, el("span", {class: c.result}, resultWord(c.result)), " ",
+         el("a", {href: "#check-" + i}, prose(c.about || c.name)), c.note ? ": " + prose(c.note) : ""));
+  if (v.timing.mode !== "wall" && !v.timing.faithful) {
+    items.push(el("li", {}, el("span", {class: "inconclusive"}, resultWord("inconclusive")), " ",
+        "the lab was not faithful", v.timing.reasons.length ? ": " + prose(v.timing.reasons[0]) : ""));
+  }
+  if (items.length) section(v.result === "fail" ? "Why it failed" : "What is not settled", el("ul", {class: "why"}, items));
+}
+
+/// What the packets alone say was broken.
+function blame(run) {
+  const list = run.verdict.blame || [];
+  if (!list.length && !run.verdict.faults.length) return;
+  const kMost = 50;
+  const rows = list.slice(0, kMost).map((b, i) => {
+    const at = `/blame/${i}`;
+    return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, "or, as far as packets can tell: " +
+                b.or_else.join(", ")) : null),
+      b.symptom, span(b.from_ns / 1e3, b.until_ns / 1e3),
+      el("span", {class: "word"}, field(run.verdict, at + "/bad"), " of ", field(run.verdict, at + "/of")),
+      el("div", {}, prose(b.evidence) + ".", b.noticed ? el("div", {class: "note"}, prose(b.noticed)) : null)];
+  });
+  section("What was broken, by the packets alone",
+      rows.length ? table(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
+      note(rows.length ? "Found without looking at the fault schedule: from captures and the hosts' events." :
+           "The packets blame nothing: no loss that a broken component would explain."),
+      list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
+}
+
+/// A stretch of time, to be looked at in the charts.
+const span = (from, until) => el("button", {type: "button", class: "span", title: "show this in the charts",
+    onclick: () => zoom(from, until)}, `${time(from)} – ${time(until)}`);
 
 function story(run) {
   const p = run.picture;
@@ -41,13 +79,14 @@ function story(run) {
     const links = line.packets.filter(([qp, psn]) => known.has(qp + "-" + psn)).map(([qp, psn]) =>
         el("a", {href: "#packet-" + qp + "-" + psn}, "PSN " + psn + " of QP " + qp));
     return el("li", {}, el("span", {class: "when"}, time(line.t_us)), el("span", {class: "kind"}, line.kind),
-              el("span", {class: "text"}, line.text.replace(/(\d)us\b/g, "$1 µs").replace(/(\d)(ps|ns|ms)\b/g, "$1 $2"), links.length ? el("span", {class: "links"}, " See ", links) : null));
+              el("span", {class: "text"}, prose(line.text), links.length ? el("span", {class: "links"}, " See ", links) : null));
   });
-  const failed = run.verdict.checks.filter((c) => c.result !== "pass").map((c) => c.about || c.name);
+  const failed = run.verdict.checks.filter((c) => c.result !== "pass").map((c) => prose(c.about || c.name));
   lines.push(el("li", {}, el("span", {class: "when"}, time(p.end_us)), el("span", {class: "kind"}, "ended"),
       el("span", {class: "text"}, "The run ended: " + run.verdict.result + "." +
          (failed.length ? " Not passed: " + failed.join("; ") + "." : ""))));
-  section("What happened", el("ol", {class: "story"}, lines));
+  const kMany = 30;
+  section("What happened", el("div", {class: lines.length > kMany ? "scroll" : null}, el("ol", {class: "story"}, lines)));
 }
 
 function timeline(run) {
@@ -61,23 +100,30 @@ function timeline(run) {
   box.append(el("div", {class: "controls"},
       el("label", {}, stack, " planes on top of each other"),
       el("button", {type: "button", onclick: () => shown[0].updateOptions({dateWindow: [0, end]})}, "whole run"),
-      regions.slice(0, 12).map((r) => el("button", {type: "button", title: r.label,
+      regions.slice(0, 12).map((r) => el("button", {type: "button", title: prose(r.label),
           onclick: () => zoom(r.from_us, r.until_us)}, "fault " + (r.fault + 1)))));
   const rows = at.map((t, i) => [t].concat(s.planes.map((bins) => bins[i])));
   const goodput = chart(box, "Goodput of each plane", "Gb/s", planes, rows, {stacked: true, fill: true, end, regions});
   stack.addEventListener("change", () => goodput.updateOptions({
     stackedGraph: stack.checked, fillGraph: stack.checked, strokeWidth: stack.checked ? 0.8 : 1.6,
     series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
-  chart(box, "Packets lost, trimmed and sent again", "per " + time(s.bin_us), ["lost", "trimmed", "sent again"],
-        at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
-        {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
+  const nothing = (title, text) => box.append(el("h3", {}, title), note(text));
+  if ([s.lost, s.trimmed, s.again].some((bins) => bins.some((n) => n > 0))) {
+    chart(box, "Packets lost, trimmed and sent again", "per " + time(s.bin_us), ["lost", "trimmed", "sent again"],
+          at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
+          {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
+  } else {
+    nothing("Packets lost, trimmed and sent again", "None.");
+  }
   if (s.queues.kib) {
     chart(box, "Deepest data queue of each plane", "KiB", planes,
           at.map((t, i) => [t].concat(s.queues.kib.map((bins) => bins[i]))), {low: true, end, regions});
   } else {
-    box.append(el("h3", {}, "Queue depths"), note("Unknown: " + s.queues.unknown + "."));
+    nothing("Queue depths", "Unknown: " + s.queues.unknown + ".");
   }
-  if (p.evs.heard && p.evs.rows.length) {
+  if (p.evs.heard && p.evs.rows.length && !outOfUse(p.evs, end).some(([, count]) => count > 0)) {
+    nothing("Entropy values out of use", `None of ${new Matrix(p.evs).all()} ever was.`);
+  } else if (p.evs.heard && p.evs.rows.length) {
     chart(box, "Entropy values out of use", `of ${new Matrix(p.evs).all()}`, ["out of use"], outOfUse(p.evs, end),
           {low: true, step: true, fill: true, end, regions, colours: [css("--port")]});
   }
@@ -102,8 +148,9 @@ function symmetry(run) {
 function recovery(run) {
   const v = run.verdict;
   if (!v.faults.length) return;
-  const rows = v.faults.map((f, i) => [
-    el("div", {}, `${i + 1}. `, f.fault, f.note ? el("div", {class: "note"}, f.note) : null),
+  const kMost = 200;
+  const rows = v.faults.slice(0, kMost).map((f, i) => [
+    el("div", {}, `${i + 1}. `, prose(f.fault), f.note ? el("div", {class: "note"}, prose(f.note)) : null),
     nsField(v, `/faults/${i}/at_ns`, "0"), nsField(v, `/faults/${i}/detected_ns`, "at once"),
     nsField(v, `/faults/${i}/recovered_ns`, "no dip"),
     f.healed || f.healed_at_ns === null ? nsField(v, `/faults/${i}/healed_at_ns`) : "not all back",
@@ -118,33 +165,59 @@ function recovery(run) {
     return check ? el("div", {}, check.published.text, el("div", {class: "note"}, check.published.figure)) : "–";
   };
   const any = (...names) => v.checks.some((c) => names.includes(c.name) && c.published);
-  rows.push([el("b", {}, "bound"), "", limit("detect"), limit("recover"), "", ""]);
+  if (v.checks.some((c) => ["detect", "recover"].includes(c.name))) rows.push([el("b", {}, "bound"), "", limit("detect"), limit("recover"), "", ""]);
   if (any("detect", "recover")) rows.push([el("b", {}, "published"), "", figure("detect"), figure("recover"), "", ""]);
-  const others = v.checks.filter((c) => c.published && !["detect", "recover"].includes(c.name));
   section("Faults and recovery",
-      table(["fault", "at", "detected after", "recovered after", "healed at", ""], rows, [1, 2, 3, 4]),
-      others.length ? note(`Published figures of ${others.length} other checks stand beside ours in the next table.`) : "");
+      table(["fault", "at", "detected after", "recovered after", "healed at", ""], rows, [1, 2, 3, 4], true),
+      v.faults.length > kMost ? note(`${v.faults.length - kMost} more are in verdict.json.`) : "");
 }
+
+/// Figures that somebody has published, and ours.
+function published(run) {
+  const v = run.verdict;
+  const rows = v.checks.map((c, i) => [c, i]).filter(([c]) => c.published).map(([c, i]) => [
+    el("div", {}, el("a", {href: "#check-" + i}, prose(c.about || c.name)),
+       el("div", {class: "note"}, "published: " + prose(c.published.figure))),
+    el("span", {}, field(v, `/checks/${i}/measured`), " " + unitOf(c)), c.published.text]);
+  if (rows.length) section("Beside what was published", table(["check", "measured here", "published"], rows, [1, 2], true),
+      note("Times are those of this fabric; what was compressed is said in the scenario."));
+}
+const unitOf = (check) => check.unit === "us" ? "µs" : check.unit;
 
 function checks(run) {
   const v = run.verdict;
   if (!v.checks.length) return;
-  const published = v.checks.some((c) => c.published);
-  const head = ["check", "result", "measured", "bound"].concat(published ? ["published"] : [], ["unit", "where to look"]);
+  const head = ["check", "result", "measured", "bound", "unit", "where to look"];
   const rows = v.checks.map((c, i) => {
     const at = `/checks/${i}`;
     const where = c.where;
     const until = where && (where.until_ns ?? (run.picture ? run.picture.end_us * 1e3 : where.from_ns));
-    const look = where ? el("div", {}, el("button", {type: "button", onclick: () => zoom(where.from_ns / 1e3, until / 1e3)},
-        `${time(where.from_ns / 1e3)} – ${time(until / 1e3)}`), where.who ? el("div", {class: "note"}, where.who) : null) : "–";
+    const packet = where && where.packet;
+    const look = where ? el("div", {}, span(where.from_ns / 1e3, until / 1e3),
+        where.who ? el("div", {class: "note"}, prose(where.who)) : null,
+        packet && packet.frame ? el("div", {class: "note"}, `frame ${packet.frame} of ${packet.file}`) : null,
+        packet ? el("div", {}, traceCommand(run, packet)) : null) : "–";
     return {id: "check-" + i, cells: [
-      el("div", {}, c.about || c.name, c.note ? el("div", {class: "note"}, c.note) : null,
-         c.published ? el("div", {class: "note"}, "published: " + c.published.figure) : null),
-      el("span", {class: c.result, "data-json": at + "/result", "data-value": JSON.stringify(c.result)}, resultWord(c.result)),
-      field(v, at + "/measured"), field(v, at + "/bound")].concat(
-      published ? [c.published ? c.published.text : "–"] : [], [c.unit, look])};
+      el("div", {}, prose(c.about || c.name), c.note ? el("div", {class: "note"}, prose(c.note)) : null),
+      el("span", {class: "word " + c.result, "data-json": at + "/result", "data-value": JSON.stringify(c.result)}, resultWord(c.result)),
+      field(v, at + "/measured"), field(v, at + "/bound"), unitOf(c), look]};
   });
-  section("Checks", table(head, rows, published ? [2, 3, 4] : [2, 3]));
+  section("Checks", table(head, rows, [2, 3], true));
+}
+
+/// What it cost that libpcap looked on as well.
+function taps(run) {
+  const v = run.verdict, t = v.taps;
+  if (!t) return;
+  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
+  const seconds = (s) => trimmed(s, 3) + " s";
+  section("The cost of capturing", el("div", {class: "tiles"},
+      tile(field(v, "/taps/interfaces"), "interfaces tapped"), tile(field(v, "/taps/packets"), "packets"),
+      tile(field(v, "/taps/bytes", (b) => trimmed(b / 1e6, 1) + " MB"), "captured"),
+      tile(field(v, "/taps/missing"), "missing"), tile(field(v, "/taps/cpu_seconds", seconds), "of CPU"),
+      t.packets ? tile(trimmed(1e6 * t.cpu_seconds / t.packets, 2) + " µs", "of CPU for a packet") : null,
+      tile(field(v, "/taps/open_seconds", seconds), "to open them")),
+      note("libpcap on the veths, beside the daemons' own captures: its thread's CPU time, and what it wrote."));
 }
 
 function pace(run) {
@@ -168,14 +241,14 @@ function pace(run) {
   } else if (v.world === "sim") {
     box.append(note("A simulation has no lab clock, so neither slack nor dilation."));
   }
-  for (const reason of t.reasons) box.append(note("Not faithful: " + reason));
+  for (const reason of t.reasons) box.append(note("Not faithful: " + prose(reason)));
 }
 
 function packets(run) {
   const list = run.picture && run.picture.packets;
   if (!list) return;
   if (!list.rows.length) {
-    section("Packets that did not make it at once", note("None was lost or trimmed."));
+    section("Packets that did not make it at once", note("No packet was lost or trimmed."));
     return;
   }
   const seen = new Set();
@@ -186,10 +259,11 @@ function packets(run) {
       `${r.source} → ${r.destination}`, r.qp, String(r.psn), r.path, time(r.sent_us),
       r.again_us === null ? "–" : `${time(r.again_us)} on ${r.again_path}`,
       r.delivered_us === null ? "never" : time(r.delivered_us),
-      command(`mrclab trace --qp ${r.qp} --psn ${r.psn} ${quoted(run.run)}`, "trace")]};
+      traceCommand(run, r)]};
   });
   section("Packets that did not make it at once",
-      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "sent again", "arrived", "its life"], rows, [0, 5, 7, 9])),
+      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "sent again", "arrived", "its life"], rows, [0, 5, 7, 9], true)),
+      list.rows.length > 30 ? el("p", {class: "note printed"}, "Printed: the first 30.") : null,
       list.left_out ? note(`${list.left_out} later ones are not shown.`) : "");
 }
 
@@ -198,18 +272,21 @@ function rest(run) {
   const box = section("Go on from here", el("p", {}, command(`mrclab replay ${quoted(run.run)}`), " repeats it, packet for packet."),
       el("p", {}, command(`mrclab report ${quoted(run.run)} --compare latest`), " puts another run beside it."));
   if (sha) box.append(el("p", {class: "note"}, "history ", el("code", {}, field(v, "/metrics/history_sha256"))));
-  for (const text of v.notes) box.append(note("note: " + text));
+  for (const text of v.notes) box.append(note("note: " + prose(text)));
 }
 
 function reportPage(run) {
   headline(run);
   story(run);
+  blame(run);
   timeline(run);
   evMatrix(run);
   symmetry(run);
   recovery(run);
+  published(run);
   checks(run);
   pace(run);
+  taps(run);
   packets(run);
   rest(run);
 }

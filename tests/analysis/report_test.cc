@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 using test::AnalyzedRun;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 
 const FabricTime kStruck = FabricTime::from_us(400);
 const FabricTime kMended = FabricTime::from_us(600);
@@ -132,6 +132,40 @@ TEST_CASE("the series of a picture count what the verdict counts") {
   CHECK(share == doctest::Approx(100));
   CHECK(picture["regions"][0]["from_us"] == 400);
   CHECK(picture["series"]["queues"]["unknown"] == "the run kept no packet records");
+}
+
+TEST_CASE("a page does not grow without bound, whatever the run was like") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "long");
+  const test::ScratchFile events("long.jsonl");
+  std::ofstream out(events.path());
+  for (uint32_t i = 0; i < 60'000; ++i) {  // an entropy value that changes its mind
+    out << R"({"t_ps":)" << 15'000'000ull * (i + 1)
+        << R"(,"node":"h0","port":"p0","kind":"ev_state","qp":1,"cause":")"
+        << (i % 2 == 0 ? "assumed_bad" : "good") << R"(","ev":49152})"
+        << "\n";
+  }
+  out.close();
+  run.inputs.events = events.path();
+  run.inputs.end = FabricTime::from_us(1'000'000);
+  for (uint32_t i = 0; i < 2000; ++i) {
+    run.add_link_fault("h2:p0", FabricTime::from_us(400 + i), FabricTime::from_us(401 + i));
+    run.inputs.queue_pairs.push_back({i % 4, Qpn{i + 1}, (i + 2) % 4, Qpn{i + 5}});
+    run.inputs.timing.pace.insert(run.inputs.timing.pace.end(), 20,
+                                  {FabricTime::from_us(i), 0, 2000, int64_t{5}, "h0", 0, "", ""});
+  }
+  ScriptedTraffic traffic;
+  traffic.lost = [](const SyntheticRun::Sent& s) { return s.psn % 3 == 0; };
+  traffic.write(run.run);
+  const Analysis a = run.analyze();
+  REQUIRE(a.verdict.metrics.lost > 1000);
+  const std::string html = page_of(a);
+  MESSAGE(html.size() << " bytes");
+  CHECK(html.size() < 3'000'000);
+  const json picture = json::parse(a.picture);
+  CHECK(picture["evs"]["left_out"] == 40'000);
+  CHECK(picture["packets"]["rows"].size() == 400);
+  CHECK(picture["packets"]["left_out"] == a.verdict.metrics.lost - 400);
 }
 
 TEST_CASE("the story tells when a fault struck, who noticed, when traffic moved, what was lost") {

@@ -12,8 +12,8 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 using test::us;
 
 /// Flow h0 to h2 of a few packets, every other thing as the test says.
@@ -259,6 +259,21 @@ TEST_CASE("accounted fails for a packet that left and was never seen again") {
   const CheckResult check = story.check(ExpectAccounted{});
   CHECK(check.result == Result::kFail);
   CHECK(check.note.find("PSN 4") != std::string::npos);
+  REQUIRE(check.where);
+  REQUIRE(check.where->packet);
+  CHECK(check.where->from > us(19));  // captures round
+  CHECK(check.where->from < us(21));
+  CHECK(check.where->who == "h0 to h2 QP 256 PSN 4 on p0/-");
+  // The frame that it names, counted from 1, is that packet.
+  const auto capture = CaptureReader::open(story.run.inputs.captures.front());
+  CHECK(check.where->packet->file == story.run.inputs.captures.front().filename());
+  CaptureRecord record;
+  REQUIRE(check.where->packet->frame > 1);
+  for (uint64_t i = 0; i < check.where->packet->frame; ++i) REQUIRE(capture->next(record));
+  MrcPacket named;
+  REQUIRE(parse_mrc_frame(record.bytes, named, {.allow_cut = true}) == ParseError::kNone);
+  CHECK(named.bth.psn == Psn{4});
+  CHECK(capture->interfaces()[record.interface].name == "h0:p0");
   // A switch that damages frames makes strangers of them: each stands for one that is missing.
   story.run.inputs.schedule = {
       {us(5), SwitchErrors{story.topology.t0(0, 0), BitErrorRate{1'000'000}}}};

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <boost/property_tree/xml_parser.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/support/synthetic_traffic.h"
@@ -12,8 +14,8 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 
 /// A link fault with a clean end, everything expected.
 Analysis sample(AnalyzedRun& run) {
@@ -143,6 +145,68 @@ TEST_CASE("junit.xml counts failures and skips, and escapes what it quotes") {
   CHECK(xml.find("<failure type=\"goodput\" message=") != std::string::npos);
   CHECK(xml.find("<property name=\"seed\" value=\"0\"/>") != std::string::npos);
   CHECK(xml.find('\x01') == std::string::npos);
+}
+
+TEST_CASE("junit.xml is what CI systems read: counts that add up, cases of their own, reasons") {
+  Verdict v;
+  v.scenario = "a <run> \xff";
+  v.timing.faithful = false;
+  v.timing.reasons = {"a frame was late"};
+  v.checks.resize(4);
+  for (size_t i = 0; i < v.checks.size(); ++i) {
+    v.checks[i].name = i < 2 ? "losses" : "healed";
+    v.checks[i].about = i < 2 ? "at most 3 lost" : "";  // asked for twice
+    v.checks[i].result = i < 2 ? Result::kFail : i == 2 ? Result::kPass : Result::kInconclusive;
+  }
+  v.checks[0].note = "among them \x01 & <another>";
+  v.checks[0].where = {FabricTime::from_us(3), FabricTime::from_us(5), "h0 to h1 QP 7",
+                       PacketToLookAt{"h0", "h1", Qpn{7}, Psn{9}, "sim.pcapng", 12}};
+  boost::property_tree::ptree xml;
+  std::istringstream in(to_junit(v));
+  boost::property_tree::read_xml(in, xml);  // throws for what is no XML
+  const auto& suite = xml.get_child("testsuites.testsuite");
+  CHECK(suite.get<std::string>("<xmlattr>.name") == "a <run> \xef\xbf\xbd");
+  size_t cases = 0, failures = 0, skipped = 0;
+  std::set<std::pair<std::string, std::string>> names;
+  for (const auto& [element, content] : suite) {
+    if (element != "testcase") continue;
+    ++cases;
+    const auto name = content.get<std::string>("<xmlattr>.name");
+    CHECK_FALSE(name.empty());
+    names.insert({content.get<std::string>("<xmlattr>.classname"), name});
+    CHECK(content.get<double>("<xmlattr>.time") >= 0);
+    failures += content.count("failure");
+    skipped += content.count("skipped");
+    CHECK(content.count("failure") + content.count("skipped") <= 1);
+    if (const auto failure = content.get_child_optional("failure")) {
+      CHECK(failure->get<std::string>("<xmlattr>.type") == "losses");
+      CHECK_FALSE(failure->get<std::string>("<xmlattr>.message").empty());
+      CHECK(failure->data().starts_with("at most 3 lost"));
+    }
+  }
+  CHECK(names.size() == cases);
+  for (const char* counted : {"testsuites.<xmlattr>.", "testsuites.testsuite.<xmlattr>."}) {
+    const std::string at = counted;
+    CHECK(xml.get<size_t>(at + "tests") == cases);
+    CHECK(xml.get<size_t>(at + "failures") == failures);
+    CHECK(xml.get<size_t>(at + "skipped") == skipped);
+    CHECK(xml.get<size_t>(at + "errors") == 0);
+  }
+  CHECK(cases == 5);
+  CHECK(failures == 2);
+  CHECK(skipped == 2);
+  CHECK(suite.get<std::string>("testcase.failure")
+            .ends_with("where: 3us to 5us, h0 to h1 QP 7, frame 12 of sim.pcapng"));
+}
+
+TEST_CASE("what the taps cost is in the table and in verdict.json") {
+  Verdict v;
+  CHECK(to_table(v).find("taps") == std::string::npos);
+  v.taps = TapCost{24, 1'000'000, 250'000'000, 0, 2.5, 0.125};
+  const std::string table = to_table(v);
+  CHECK(table.find("1000000 packets of 24 interfaces, 250.0 MB") != std::string::npos);
+  CHECK(table.find("2.50 s of CPU, 2.5 us a packet") != std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(v))["taps"]["cpu_seconds"] == 2.5);
 }
 
 TEST_CASE("a capture that cannot be read makes the run inconclusive and is named") {

@@ -58,17 +58,19 @@ const char* browser() {
   return nullptr;
 }
 
-/// The document after its script has run.
-std::string drawn_page(const fs::path& page, const fs::path& scratch, int width) {
+/// The document after its script has run, in a window of this width.
+std::string drawn_page(const fs::path& page, const fs::path& scratch, int width, bool dark) {
   const fs::path dom = scratch / ("dom-" + std::to_string(width));
+  // The scheme that a page is told of: Blink's enumeration has dark first.
+  const std::string scheme = std::to_string(dark ? 0 : 1);
   const std::string command =
       std::string(browser()) +
       " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"
       " --disable-background-networking --disable-component-update --hide-scrollbars"
-      " --virtual-time-budget=3000 --user-data-dir=" +
-      (scratch / "profile").string() + " --window-size=" + std::to_string(width) +
-      ",900 --dump-dom file://" + page.string() + " > " + dom.string() + " 2> " + dom.string() +
-      ".log";
+      " --virtual-time-budget=3000 --blink-settings=preferredColorScheme=" +
+      scheme + " --user-data-dir=" + (scratch / "profile").string() +
+      " --window-size=" + std::to_string(width) + ",900 --dump-dom file://" + page.string() +
+      " > " + dom.string() + " 2> " + dom.string() + ".log";
   REQUIRE(std::system(command.c_str()) == 0);
   return netio::read_file(dom, size_t{64} << 20);
 }
@@ -106,6 +108,27 @@ size_t check_numbers(const std::string& dom, const json& verdict) {
   return numbers;
 }
 
+/// Commands that begin like this, as the page offers them to be copied.
+std::vector<std::string> commands_of(const std::string& dom, const std::string& beginning) {
+  std::vector<std::string> commands;
+  const std::regex wanted("title=\"(" + beginning + "[^\"]*)\"");
+  for (std::sregex_iterator at(dom.begin(), dom.end(), wanted), end; at != end; ++at) {
+    commands.push_back(unescaped((*at)[1]));
+  }
+  return commands;
+}
+
+/// What a command prints when it is pasted somewhere else than where the run was made.
+std::string pasted(const std::string& command, const fs::path& scratch) {
+  REQUIRE(command.starts_with("mrclab "));
+  const fs::path out = scratch / "pasted";
+  const std::string line = "cd / && '" MRCLAB_BINARY_DIR "/mrclab-cli'" + command.substr(6) +
+                           " > '" + out.string() + "' 2>&1";
+  CAPTURE(command);
+  CHECK(std::system(line.c_str()) == 0);
+  return netio::read_file(out, 1 << 20);
+}
+
 void check_page(const std::string& dom, const char* charts) {
   CHECK(attribute(dom, "ready") == "yes");
   CHECK(attribute(dom, "error") == "");
@@ -116,9 +139,26 @@ void check_page(const std::string& dom, const char* charts) {
   CHECK(attribute(dom, "too-wide") == "no");
 }
 
+/// Looks at a page in both colour schemes and two widths, and holds it against verdict.json.
+std::string look_at(const fs::path& page, const fs::path& scratch, const char* charts,
+                    const json& verdict, bool dark) {
+  std::string dom;
+  for (const int width : {1280, 500}) {
+    CAPTURE(page.string());
+    CAPTURE(width);
+    dom = drawn_page(page, scratch, width, dark);
+    check_page(dom, charts);
+    CHECK(attribute(dom, "width") == std::to_string(width));
+    CHECK(attribute(dom, "scheme") == (dark ? "dark" : "light"));
+    CHECK(check_numbers(dom, verdict) >= 10 + 2 * verdict["checks"].size());
+    dark = !dark;
+  }
+  return dom;
+}
+
 }  // namespace
 
-TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers of verdict.json" *
+TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, and no error" *
           doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
   const RunResult result = runs.run(parse_scenario(read_yaml_text(kPageScenario, "page.yaml")));
@@ -139,6 +179,15 @@ TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers 
   CHECK(deepest > 8);  // two frames of 4 KiB and more waited for h0
   CHECK(deepest < 16'384);
 
+  std::string strict = kPageScenario;
+  strict.replace(strict.find("at_most: 100000"), 15, "at_most: 0");
+  const RunResult bad = runs.run(parse_scenario(read_yaml_text(strict, "page.yaml")));
+  const json failed = json::parse(netio::read_file(bad.folder.path / "verdict.json", 1 << 20));
+  REQUIRE(failed["result"] == "fail");
+  const json& shown_by = failed["checks"][2]["where"]["packet"];
+  CHECK(shown_by["frame"].get<int>() > 0);
+  CHECK(fs::exists(bad.folder.captures() / shown_by["file"].get<std::string>()));
+
   const fs::path both = runs.path() / "both.html";
   options.compare = result.folder.path;
   options.out = both;
@@ -147,18 +196,18 @@ TEST_CASE("a browser draws the page of a run, wide and narrow, with the numbers 
     MESSAGE("skipped: no Chromium here, so nobody looks at the page");
     return;
   }
-  for (const int width : {1280, 500}) {
-    CAPTURE(width);
-    const std::string dom = drawn_page(page, runs.path(), width);
-    CHECK(attribute(dom, "width") == std::to_string(width));
-    check_page(dom, "5");
-    CHECK(check_numbers(dom, verdict) >= 10 + 3 * verdict["checks"].size());
-    CHECK(dom.find("published: a &lt;paper&gt;") != std::string::npos);
-  }
-  const std::string dom = drawn_page(both, runs.path(), 1280);
-  check_page(dom, "3");
-  CHECK(check_numbers(dom, verdict) >= 20);
-  CHECK(dom.find("the same history") != std::string::npos);
+  const std::string good = look_at(page, runs.path(), "5", verdict, false);
+  CHECK(good.find("published: a &lt;paper&gt;") != std::string::npos);
+  CHECK(good.find("aria-label=\"Why it failed") == std::string::npos);
+  const std::string compared = look_at(both, runs.path(), "3", verdict, false);
+  CHECK(compared.find("the same history") != std::string::npos);
+  const std::string dom = look_at(bad.folder.path / "report.html", runs.path(), "5", failed, true);
+  CHECK(dom.find("aria-label=\"Why it failed") != std::string::npos);
+
+  const std::vector<std::string> traces = commands_of(dom, "mrclab trace ");
+  REQUIRE(traces.size() > 2);  // the check's, and of each packet that was lost
+  CHECK(pasted(traces.front(), runs.path()).find("  lost: ") != std::string::npos);
+  CHECK(pasted(traces.back(), runs.path()).find("attempt 1") != std::string::npos);
 }
 
 TEST_CASE("two verdicts are put side by side, with what differs, within 80 columns") {

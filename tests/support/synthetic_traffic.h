@@ -6,6 +6,7 @@
 //   4 hosts, 2 planes x (2 T0 + 2 T1):   h0 h1 -- T0 0 == T1 0, T1 1 == T0 1 -- h2 h3
 
 #include <functional>
+#include <stdexcept>
 #include <vector>
 
 #include "analysis/analyze.h"
@@ -96,7 +97,12 @@ class AnalyzedRun {
   }
   analysis::CheckResult check(analysis::Expectation expectation) {
     inputs.expectations = {std::move(expectation)};
-    return analyze().verdict.checks.at(0);
+    analysis::CheckResult check = analyze().verdict.checks.at(0);
+    // Of every kind of check, in every test that has one fail.
+    if (check.result == analysis::Result::kFail && !check.where) {
+      throw std::logic_error(check.name + " failed without a word about where to look");
+    }
+    return check;
   }
 
   SyntheticRun run;
