@@ -194,9 +194,9 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   check.unit = "differences";
   check.note = std::to_string(a.transmissions) +
                " transmissions in both: " + std::to_string(a.delivered) + " delivered, " +
-               std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) + " lost, " +
-               std::to_string(a.cut) + " cut in flight; " + std::to_string(taps.counters().voids) +
-               " void frames";
+               std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) +
+               " lost or still on their way, " + std::to_string(a.cut) + " cut in flight; " +
+               std::to_string(taps.counters().voids) + " void frames";
   if (wires > 0) {
     check.note += "; " + std::to_string(frames) + " frames at both ends of " +
                   std::to_string(wires) + " wires";

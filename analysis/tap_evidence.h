@@ -72,7 +72,7 @@ struct Agreement {
   uint64_t cut = 0;            ///< on the veth, and dropped by its receiver at that instant
   uint64_t only_daemons = 0, only_taps = 0;
   std::string first_difference;
-  /// Arrived in neither.
+  /// Arrived in neither: lost, or on its way at the end.
   uint64_t lost() const { return transmissions - delivered - trimmed - cut; }
   uint64_t differences() const { return only_daemons + only_taps; }
 };
