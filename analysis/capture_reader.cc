@@ -14,6 +14,13 @@
 namespace mrclab::analysis {
 namespace {
 
+/// Of the file. libpcap gives raw IP a number of its own; all others that can hold MRC are as in files.
+uint16_t link_type_of(pcap_t* pcap) {
+  constexpr uint16_t kLinkTypeRaw = 101;
+  const int type = pcap_datalink(pcap);
+  return type == DLT_RAW ? kLinkTypeRaw : static_cast<uint16_t>(type);
+}
+
 /// Everything that is not pcapng: libpcap knows the formats and byte orders. One interface, named
 /// after the file; directions and comments do not exist there.
 class LibpcapReader final : public CaptureReader {
@@ -28,8 +35,8 @@ class LibpcapReader final : public CaptureReader {
       std::fclose(file);
       throw CaptureError("reading " + name_ + ": " + error.data());
     }
-    interfaces_.push_back({path.stem().string().substr(0, kMaxNameBytes),
-                           static_cast<uint16_t>(pcap_datalink(pcap_.get())), 1'000'000'000, 0});
+    interfaces_.push_back({path.stem().string().substr(0, kMaxNameBytes), link_type_of(pcap_.get()),
+                           1'000'000'000, 0});
   }
 
   bool next(CaptureRecord& record) override {

@@ -84,11 +84,15 @@ struct CapturePoint {
   uint64_t records = 0, data = 0, marked = 0, trimmed = 0, dropped = 0;
   std::array<uint64_t, kStages> at_stage{};
   FabricTime first = FabricTime::never(), last;
+  static constexpr uint32_t kGoesOn = 0xFFFF'FFFF;
+  uint32_t ended = kGoesOn;  ///< its file was read to its end as number so many
 };
 
 struct TrafficCounters {
   uint64_t records = 0, bytes = 0;
   uint64_t skipped = 0, not_mrc = 0, not_ethernet = 0, malformed = 0, untimed = 0;
+  uint64_t cut_short = 0;  ///< records that end before the PSN
+  uint64_t repeats = 0;    ///< records that another file has as well: counted once
   uint64_t over_limit = 0, filtered = 0, out_of_order = 0;
   uint64_t data_frames = 0, answer_frames = 0, probe_frames = 0;
   uint64_t passing = 0;    ///< seen at a point that does not count, being counted elsewhere

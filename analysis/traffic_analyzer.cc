@@ -91,17 +91,18 @@ void TrafficAnalyzer::add(const FrameSighting& s) {
 
 /// Does this sighting count as leaving or as arriving? Each frame may be seen at several points: of
 /// them the one nearest to the sender, and the one nearest to the receiver, count; of two that are
-/// equally near, the first that turned up.
+/// equally near, the first that turned up, as long as its file goes on (captures are cut into several).
 TrafficAnalyzer::Side TrafficAnalyzer::side_of(const FrameSighting& s,
                                                Conversation::Vantage vantage, PathState& path) {
+  const auto counts = [&](uint32_t& point) {
+    const std::vector<CapturePoint>& points = traffic_.points;
+    if (point == kNone || (point < points.size() && s.ended > points[point].ended)) point = s.point;
+    return point == s.point;
+  };
   Side side;
-  if (sent_rank(s) == vantage.sent) {
-    if (path.sent_point == kNone) path.sent_point = s.point;
-    side.sent = path.sent_point == s.point;
-  }
+  if (sent_rank(s) == vantage.sent) side.sent = counts(path.sent_point);
   if (vantage.arrived > 0 && arrived_rank(s) == vantage.arrived) {
-    if (path.arrived_point == kNone) path.arrived_point = s.point;
-    side.arrived = path.arrived_point == s.point;
+    side.arrived = counts(path.arrived_point);
   }
   if (!side.sent && !side.arrived) ++traffic_.counters.passing;
   return side;

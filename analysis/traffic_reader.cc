@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analysis/traffic_order.h"
+#include "analysis/traffic_overlap.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -31,14 +32,18 @@ FileKind look_at(const OpenCapture& open) {
   FileKind kind;
   CaptureRecord record;
   uint64_t with = 0, without = 0;
+  LinkLayer link;
+  WireEnd end = WireEnd::kUnknown;
   try {
     for (uint64_t i = 0; i < kProbedRecords && reader->next(record); ++i) {
       kind.any = true;
       MrcPacket packet;
-      if (reader->interfaces()[record.interface].link_type != kLinkTypeEthernet) break;
-      if (trailer_of(record.bytes)) {
+      const uint16_t type = reader->interfaces()[record.interface].link_type;
+      const auto frame = link.as_ethernet(record.bytes, type, end);
+      if (!frame) break;
+      if (trailer_of(*frame)) {
         ++with;
-      } else if (parse_mrc_frame(record.bytes, packet, {.allow_cut = true}) == ParseError::kNone) {
+      } else if (parse_mrc_frame(*frame, packet, {.allow_cut = true}) == ParseError::kNone) {
         ++without;
       }
     }
@@ -82,6 +87,8 @@ struct Feed {
   CaptureRecord record;
   FabricTime t;
   bool more = false;
+  uint64_t not_read = 0;   ///< records of a link type that is not read
+  uint16_t link_type = 0;  ///< the last of these
 };
 
 class Reading {
@@ -98,8 +105,10 @@ class Reading {
     while (Feed* feed = earliest()) {
       take(*feed);
       advance(*feed);
+      if (!feed->more) end_points_of(*feed);
     }
-    order_.finish([this](const FrameSighting& s) { analyzer_->add(s); });
+    order_.finish([this](const FrameSighting& s) { analyze(s); });
+    refuse_or_note_link_types();
     for (const Feed& feed : feeds_) {
       counters_.records += feed.reader->counters().records + feed.reader->counters().skipped();
       counters_.skipped += feed.reader->counters().skipped();
@@ -129,7 +138,9 @@ class Reading {
                         {},
                         {},
                         {},
-                        false});
+                        false,
+                        0,
+                        0});
       advance(feeds_.back());
     }
     if (wall && (fabric || carried_)) {
@@ -182,24 +193,65 @@ class Reading {
       const std::string shown = name.empty() ? "#" + std::to_string(feed.points.size()) : name;
       feed.points.push_back(
           {points_->named(whole ? shown : feed.name + ":" + shown), names_host_port(name)});
+      const uint32_t number = feed.points.back().number;
+      std::vector<CapturePoint>& points = analyzer_->traffic().points;
+      if (number < points.size()) points[number].ended = CapturePoint::kGoesOn;
     }
     return feed.points[interface];
   }
 
+  /// This file is read: what its places showed, another file may go on to show.
+  void end_points_of(const Feed& ended) {
+    std::vector<CapturePoint>& points = analyzer_->traffic().points;
+    for (const Feed::Point& point : ended.points) {
+      if (point.number < points.size()) points[point.number].ended = ended_;
+    }
+    for (const Feed& feed : feeds_) {
+      if (!feed.more) continue;
+      for (const Feed::Point& point : feed.points) {
+        if (point.number < points.size()) points[point.number].ended = CapturePoint::kGoesOn;
+      }
+    }
+    ++ended_;
+  }
+
+  void analyze(const FrameSighting& s) {
+    if (feeds_.size() > 1 && overlap_.is_repeat(s)) return;
+    analyzer_->add(s);
+  }
+
+  /// Throws CaptureError if that is all there is.
+  void refuse_or_note_link_types() {
+    for (const Feed& feed : feeds_) {
+      if (feed.not_read == 0) continue;
+      const std::string said =
+          feed.name + ": " + link_type_name(feed.link_type) + ": expected " + kReadLinkTypes;
+      if (counters_.not_ethernet == read_) throw CaptureError(said);
+      if (notes_.size() < kMaxFileNotes) {
+        notes_.push_back(std::to_string(feed.not_read) + " records are not read: " + said);
+      }
+    }
+  }
+
   void take(Feed& feed) {
-    if (progress_ && ++read_ % kProgressEvery == 0) progress_(read_);
+    if (++read_ % kProgressEvery == 0 && progress_) progress_(read_);
     counters_.bytes += feed.record.original_length;
-    FrameSighting& s =
-        order_.next([this](const FrameSighting& sighting) { analyzer_->add(sighting); });
+    FrameSighting& s = order_.next([this](const FrameSighting& sighting) { analyze(sighting); });
     const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
     const Feed::Point point = point_of(feed);
     const Decoded decoded = decoder_.decode(feed.record, link, feed.carried, point.host_port, s);
     if (decoded != Decoded::kSighting) {
       order_.discard();
       count(decoded);
+      if (decoded == Decoded::kNotEthernet) {
+        ++feed.not_read;
+        feed.link_type = link;
+      }
       return;
     }
     s.point = point.number;
+    s.feed = static_cast<uint16_t>(&feed - feeds_.data());
+    s.ended = ended_;
     if (s.kind == FrameSighting::Kind::kDropped) {
       const std::string_view port = port_in_drop(feed.record.comment);
       if (!port.empty()) s.point = points_->named(port);
@@ -212,6 +264,7 @@ class Reading {
       case Decoded::kNotMrc: ++counters_.not_mrc; break;
       case Decoded::kNotEthernet: ++counters_.not_ethernet; break;
       case Decoded::kMalformed: ++counters_.malformed; break;
+      case Decoded::kCutShort: ++counters_.cut_short; break;
       case Decoded::kUntimed: ++counters_.untimed; break;
       case Decoded::kTooMany: ++counters_.over_limit; break;
     }
@@ -226,6 +279,8 @@ class Reading {
     c.not_mrc = counters_.not_mrc;
     c.not_ethernet = counters_.not_ethernet;
     c.malformed = counters_.malformed;
+    c.cut_short = counters_.cut_short;
+    c.repeats = overlap_.repeats();
     c.untimed = counters_.untimed;
     c.over_limit += counters_.over_limit;
     c.out_of_order = order_.out_of_order();
@@ -240,12 +295,14 @@ class Reading {
   SightingDecoder decoder_{conversations_};
   std::optional<TrafficAnalyzer> analyzer_;
   TrafficOrder order_;
+  TrafficOverlap overlap_;
   std::vector<Feed> feeds_;
   Points* points_ = nullptr;
   TrafficCounters counters_;
   std::vector<std::string> notes_;
   FabricTime origin_;
   bool carried_ = false;
+  uint16_t ended_ = 0;  ///< files that are read
   uint64_t read_ = 0;
 };
 

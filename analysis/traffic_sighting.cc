@@ -6,12 +6,6 @@
 namespace mrclab::analysis {
 namespace {
 
-// Link types of https://www.tcpdump.org/linktypes.html that MRC can stand in.
-constexpr uint16_t kLinkNull = 0, kLinkRaw = 101, kLinkLoop = 108, kLinkCooked = 113,
-                   kLinkIpv6 = 229, kLinkCooked2 = 276;
-constexpr uint16_t kVlanTag = 0x8100, kServiceTag = 0x88A8;
-constexpr uint16_t kSentByUs = 4;  ///< packet type of the cooked headers
-
 uint64_t folded(const Ipv6Address& a, uint64_t seed) {
   uint64_t high, low;
   std::memcpy(&high, a.data(), 8);
@@ -111,44 +105,6 @@ std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame) {
   return offset ? parse_trailer(ethernet_frame.subspan(*offset)) : std::nullopt;
 }
 
-/// The same packet with an Ethernet header in front; empty for a link type that is not read.
-std::span<const uint8_t> SightingDecoder::as_ethernet(std::span<const uint8_t> bytes,
-                                                      uint16_t link_type, WireEnd& end) {
-  size_t skip = 0;
-  switch (link_type) {
-    case kLinkTypeEthernet:
-      skip = 12;
-      while (skip <= 16 && skip + 4 <= bytes.size() &&
-             (load_be<uint16_t>(&bytes[skip]) == kVlanTag ||
-              load_be<uint16_t>(&bytes[skip]) == kServiceTag)) {
-        skip += 4;
-      }
-      if (skip == 12) return bytes;
-      skip += 2;
-      break;
-    case kLinkRaw:
-    case kLinkIpv6: break;
-    case kLinkNull:
-    case kLinkLoop: skip = 4; break;
-    case kLinkCooked:
-    case kLinkCooked2: {
-      skip = link_type == kLinkCooked ? 16 : 20;
-      if (bytes.size() < skip) return {};
-      const uint16_t type = link_type == kLinkCooked ? load_be<uint16_t>(bytes.data()) : bytes[10];
-      end = type == kSentByUs ? WireEnd::kLeaving : WireEnd::kArriving;
-      break;
-    }
-    default: return {};
-  }
-  if (bytes.size() <= skip) return {};
-  bytes = bytes.subspan(skip);
-  const size_t size = std::min(bytes.size(), scratch_.size() - kEthernetBytes);
-  std::fill_n(scratch_.begin(), 12, uint8_t{0});
-  store_be<uint16_t>(&scratch_[12], kEthertypeIpv6);
-  std::copy_n(bytes.begin(), size, scratch_.begin() + kEthernetBytes);
-  return std::span(scratch_).first(kEthernetBytes + size);
-}
-
 void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   s.psn = packet.bth.psn;
   s.ev = packet.entropy();
@@ -203,8 +159,9 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
   s = FrameSighting{};
   if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
   if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
-  std::span<const uint8_t> frame = as_ethernet(record.bytes, link_type, s.end);
-  if (frame.empty()) return Decoded::kNotEthernet;
+  const auto ethernet = link_.as_ethernet(record.bytes, link_type, s.end);
+  if (!ethernet) return Decoded::kNotEthernet;
+  std::span<const uint8_t> frame = *ethernet;
   const std::optional<TimeTrailer> trailer = carried ? trailer_of(frame) : std::nullopt;
   if (carried && !trailer) return Decoded::kUntimed;
   const bool is_void =
@@ -216,6 +173,8 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
   }
   const ParseError error = parse_cut_frame(frame, packet_);
   if (error != ParseError::kNone) {
+    const bool cut = record.bytes.size() < record.original_length;
+    if (cut && error == ParseError::kTooShort) return Decoded::kCutShort;
     return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
   }
   fill(packet_, s);
@@ -233,6 +192,9 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
   if (trailer && trailer->lost != DropCause::kNone) {
     s.kind = FrameSighting::Kind::kDropped;
     s.cause = trailer->lost;
+  } else if (is_void) {  // the trailer, which says why, was cut off
+    s.kind = FrameSighting::Kind::kDropped;
+    s.cause = DropCause::kWireLoss;
   } else if (record.comment.starts_with("drop:")) {
     s.kind = FrameSighting::Kind::kDropped;
     s.cause = cause_of(record.comment);

@@ -13,6 +13,7 @@
 
 #include "analysis/capture_reader.h"
 #include "analysis/flat_index.h"
+#include "analysis/link_layer.h"
 #include "fabric/headers.h"
 #include "fabric/ids.h"
 #include "fabric/node.h"
@@ -23,7 +24,6 @@ namespace mrclab::analysis {
 
 enum class Stage : uint8_t { kHostUp, kSpineUp, kSpineDown, kHostDown, kUnknown };
 inline constexpr size_t kStages = 5;
-enum class WireEnd : uint8_t { kLeaving, kArriving, kUnknown };
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
 
@@ -56,6 +56,8 @@ struct FrameSighting {
   WireEnd end = WireEnd::kUnknown;
   Opcode opcode = Opcode::kWriteOnly;
   uint8_t dscp = 0, ecn = 0;
+  uint16_t feed = 0;   ///< which file
+  uint16_t ended = 0;  ///< so many files had been read to their ends by then
   DropCause cause = DropCause::kNone;
   bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
   bool probe = false;  ///< a probe, or the answer to one
@@ -101,6 +103,7 @@ enum class Decoded : uint8_t {
   kNotMrc,       ///< ordinary traffic
   kNotEthernet,  ///< a link type that is not read
   kMalformed,    ///< MRC by its port, but its headers contradict themselves
+  kCutShort,     ///< the record ends before the packet's PSN
   kUntimed,      ///< no trailer, in a capture whose time is carried
   kTooMany,      ///< more conversations than are followed
 };
@@ -110,17 +113,15 @@ class SightingDecoder {
   explicit SightingDecoder(ConversationTable& conversations) : conversations_(conversations) {}
   /// `carried`: times come from our trailer, not from the capture. `host_port`: the interface is a
   /// host's by its name, so that what leaves and arrives there needs no look at the carrier. Does not
-  /// set `point`.
+  /// set `point`, `feed` and `ended`.
   Decoded decode(const CaptureRecord& record, uint16_t link_type, bool carried, bool host_port,
                  FrameSighting& s);
 
  private:
-  std::span<const uint8_t> as_ethernet(std::span<const uint8_t> bytes, uint16_t link_type,
-                                       WireEnd& end);
   void fill(const MrcPacket& packet, FrameSighting& s);
 
   ConversationTable& conversations_;
-  std::array<uint8_t, 256> scratch_{};
+  LinkLayer link_;
   MrcPacket packet_;
 };
 

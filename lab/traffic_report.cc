@@ -120,11 +120,13 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
     if (count > 0) table.notes.push_back(fmt::format("{} {}", count, what));
   };
   note(c.passing, "records show frames that are counted at another point");
+  note(c.repeats, "records are in more than one of the files, and count once");
   note(c.copies, "records are of a frame that was seen there already");
   note(c.unmatched, "arrivals were never seen to leave");
   note(c.not_mrc, "records are no MRC");
-  note(c.not_ethernet, "records have a link type that is not read");
   note(c.malformed, "MRC records contradict themselves");
+  note(c.cut_short,
+       "records were cut before their headers end: capture 192 bytes of a frame, or all");
   note(c.untimed, "records have no trailer, so no time");
   note(c.skipped, "records could not be read");
   note(c.out_of_order, "records lay too far from their place in time");
