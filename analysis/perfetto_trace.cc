@@ -29,8 +29,7 @@ enum EventField : uint8_t {
 enum AnnotationField : uint8_t { kStringValue = 6, kAnnotationName = 10 };
 enum class EventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounterValue = 4 };
 
-constexpr uint32_t kOneSequence = 1;     // trusted_packet_sequence_id: there is one writer
-constexpr size_t kCounterSteps = 1'000;  // of a counter over the whole run
+constexpr uint32_t kOneSequence = 1;  // trusted_packet_sequence_id: there is one writer
 
 uint64_t in_ns(FabricTime t) { return static_cast<uint64_t>(std::max<int64_t>(t.ps(), 0) / 1000); }
 
@@ -153,6 +152,7 @@ class Exporter {
     const uint64_t fabric = file_.process("fabric");
     write_faults(fabric);
     write_goodput(fabric);
+    write_queues(fabric);
     for (const NodeSite& site : trace_.topology.nodes) {
       if (site.role == NodeRole::kHost) file_.process(site.name);
     }
@@ -190,6 +190,20 @@ class Exporter {
         const double gbps =
             static_cast<double>(bytes[plane][i]) * 8e3 / static_cast<double>(step);  // bit per ps
         file_.counter(FabricTime::from_ps(static_cast<int64_t>(i) * step), track, gbps);
+      }
+    }
+  }
+
+  /// Of each plane the deepest queue of its switches.
+  void write_queues(uint64_t fabric) {
+    const QueueDepths& queues = trace_.queues;
+    for (size_t plane = 0; plane < queues.deepest.size(); ++plane) {
+      const std::vector<uint64_t>& bins = queues.deepest[plane];
+      const uint64_t track = file_.track(fabric, "deepest queue p" + std::to_string(plane), "KiB");
+      for (size_t i = 0; i < bins.size(); ++i) {
+        const FabricTime t = FabricTime::from_ps(
+            trace_.end.ps() / static_cast<int64_t>(bins.size()) * static_cast<int64_t>(i));
+        file_.counter(t, track, static_cast<double>(bins[i]) / 1024);
       }
     }
   }

@@ -27,6 +27,7 @@ struct TrafficAttempt {
   AttemptFate fate = AttemptFate::kOpen;
   bool packet_there = false;  ///< when it was sent the packet had already arrived
   bool cut = false;           ///< trimmed at a switch; its header may still be on its way
+  bool seen_marked = false, seen_trimmed = false;  ///< some capture has shown it so
 };
 
 /// One PSN: its first attempt, and where its later ones are.

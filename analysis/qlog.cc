@@ -1,6 +1,8 @@
 #include "analysis/qlog.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace mrclab::analysis {
@@ -47,6 +49,7 @@ class QlogWriter {
       case MomentKind::kSent: return sent(moment);
       case MomentKind::kEnded: return ended(moment);
       case MomentKind::kAcknowledged: return acknowledged(moment);
+      case MomentKind::kAnswer: return answer(moment);
       case MomentKind::kEvent: return event(moment);
     }
   }
@@ -114,6 +117,32 @@ class QlogWriter {
       if (only.start_seen) data["latest_rtt"] = in_ms(moment.t - only.start);
     }
     put(moment.t, "recovery:metrics_updated", std::move(data), flow.name);
+  }
+
+  /// At the host whose packet it answers.
+  void answer(const Moment& moment) {
+    const RunAnswer& answer = trace_.answers.list[moment.index];
+    const EntropyValue ev = answer.is_nack ? answer.nack.entropy : answer.sack.entropy;
+    Json data{
+        {"node", trace_.topology.node(answer.node).name}, {"qp", answer.qp}, {"ev", ev.value}};
+    if (const auto path = path_of(ev)) data["path"] = to_string(*path);
+    if (answer.is_nack) {
+      data["psn"] = answer.nack.psn.value();
+      data["reason"] = mrclab::name_of(static_cast<NackReason>(answer.nack.reason));
+      return put(moment.t, "mrc:nack_received", std::move(data));
+    }
+    const Seth& sack = answer.sack;
+    data["cumulative"] = sack.cumulative.value();
+    data["bitmap_from"] = (sack.cumulative + sack.sack_offset).value();
+    std::array<char, 20> bitmap{};
+    std::snprintf(bitmap.data(), bitmap.size(), "0x%016llx",
+                  static_cast<unsigned long long>(sack.bitmap));
+    data["bitmap"] = bitmap.data();
+    data["out_of_order"] = sack.out_of_order;
+    if (sack.mark != SackMark::kNone) {
+      data["mark"] = sack.mark == SackMark::kSkipOnce ? "skip_once" : "always_skip";
+    }
+    put(moment.t, "mrc:sack_received", std::move(data));
   }
 
   void event(const Moment& moment) {

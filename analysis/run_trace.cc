@@ -4,6 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/capture_reader.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -52,13 +54,40 @@ RunEvents read_run_events(const std::filesystem::path& file) {
   return events;
 }
 
+void add_answers(const Topology& topology, const std::filesystem::path& capture,
+                 RunAnswers& answers) {
+  const auto reader = CaptureReader::open(capture);
+  std::vector<std::optional<NodeId>> hosts;  // by interface: the host whose port it is
+  CaptureRecord record;
+  MrcPacket packet;
+  while (reader->next(record)) {
+    while (hosts.size() <= record.interface) {
+      const auto port = topology.find_port(reader->interfaces()[hosts.size()].name);
+      const bool host = port && topology.node(port->node).role == NodeRole::kHost;
+      hosts.push_back(host ? std::optional(port->node) : std::nullopt);
+    }
+    if (!hosts[record.interface] || record.direction != CaptureDirection::kInbound) continue;
+    if (parse_mrc_frame(record.bytes, packet, {.allow_cut = true}) != ParseError::kNone) continue;
+    const auto* sack = std::get_if<Seth>(&packet.extension);
+    const auto* nack = std::get_if<Neth>(&packet.extension);
+    if ((sack == nullptr || sack->probe_response) && nack == nullptr) continue;
+    if (answers.list.size() == RunAnswers::kMax) {
+      ++answers.left_out;
+      continue;
+    }
+    answers.list.push_back({record.t, *hosts[record.interface], packet.bth.destination_qp.value,
+                            sack != nullptr ? *sack : Seth{}, nack != nullptr ? *nack : Neth{},
+                            nack != nullptr});
+  }
+}
+
 std::vector<Moment> moments_of(const RunTrace& trace) {
   std::vector<Moment> moments;
   const auto add = [&](FabricTime t, MomentKind kind, size_t index) {
     if (t <= trace.end) moments.push_back({t, kind, static_cast<uint32_t>(index)});
   };
   moments.reserve(2 * trace.packets.transmissions().size() + trace.packets.packets().size() +
-                  trace.events.list.size() + 2 * trace.faults.size());
+                  trace.events.list.size() + trace.answers.list.size() + 2 * trace.faults.size());
   for (size_t i = 0; i < trace.faults.size(); ++i) {
     add(trace.faults[i].start, MomentKind::kFaultStarts, i);
     add(trace.faults[i].healed_at, MomentKind::kFaultHealed, i);
@@ -69,6 +98,9 @@ std::vector<Moment> moments_of(const RunTrace& trace) {
   }
   for (size_t i = 0; i < trace.packets.packets().size(); ++i) {
     add(trace.packets.packets()[i].acknowledged, MomentKind::kAcknowledged, i);
+  }
+  for (size_t i = 0; i < trace.answers.list.size(); ++i) {
+    add(trace.answers.list[i].t, MomentKind::kAnswer, i);
   }
   for (size_t i = 0; i < trace.events.list.size(); ++i) {
     add(trace.events.list[i].t, MomentKind::kEvent, i);

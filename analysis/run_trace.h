@@ -13,6 +13,8 @@
 
 #include "analysis/fault_span.h"
 #include "analysis/packet_history.h"
+#include "analysis/queue_depth.h"
+#include "fabric/headers.h"
 
 namespace mrclab::analysis {
 
@@ -32,11 +34,32 @@ struct RunEvents {
 /// A file that is not there has no events.
 RunEvents read_run_events(const std::filesystem::path& file);
 
+/// A SACK or NACK that reaches the host whose packet it answers.
+struct RunAnswer {
+  FabricTime t;
+  NodeId node;
+  uint32_t qp = 0;  ///< of the host that it reaches
+  Seth sack;        ///< of a SACK
+  Neth nack;        ///< of a NACK
+  bool is_nack = false;
+};
+
+struct RunAnswers {
+  static constexpr size_t kMax = 1u << 21;
+  std::vector<RunAnswer> list;
+  uint64_t left_out = 0;  ///< beyond kMax
+};
+/// Adds those that arrive at hosts in one capture. Throws CaptureError.
+void add_answers(const Topology& topology, const std::filesystem::path& capture,
+                 RunAnswers& answers);
+
 /// All borrowed.
 struct RunTrace {
   const Topology& topology;
   const PacketHistory& packets;  ///< finished
   const RunEvents& events;
+  const RunAnswers& answers;
+  const QueueDepths& queues;  ///< over equal parts of the run; may be unknown
   std::span<const FaultSpan> faults;
   FabricTime end;
   std::string title;
@@ -48,6 +71,7 @@ enum class MomentKind : uint8_t {
   kSent,          ///< index into transmissions()
   kEnded,         ///< likewise: delivered, trimmed or dropped
   kAcknowledged,  ///< index into packets()
+  kAnswer,        ///< index into answers: a SACK or NACK arrives
   kEvent,         ///< index into events
 };
 struct Moment {

@@ -82,6 +82,8 @@ struct EvChange {
 struct CapturePoint {
   std::string name;
   uint64_t records = 0, data = 0, marked = 0, trimmed = 0, dropped = 0;
+  /// Packets that no point nearer to their sender, of those captured, shows marked or trimmed.
+  uint64_t first_marked = 0, first_trimmed = 0;
   std::array<uint64_t, kStages> at_stage{};
   FabricTime first = FabricTime::never(), last;
   static constexpr uint32_t kGoesOn = 0xFFFF'FFFF;

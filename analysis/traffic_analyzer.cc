@@ -4,6 +4,7 @@
 #include "analysis/traffic_analyzer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mrclab::analysis {
 namespace {
@@ -170,6 +171,18 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
   }
   if (side.sent) on_sent(s, flow, path);
   if (side.arrived) on_arrived(s, flow, path);
+  if (s.ecn == kEcnCe || s.trimmed) note_place(s, flow);
+}
+
+/// Where was it marked, or trimmed? Nearest to where it was first seen so.
+void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
+  PsnWindow& window = states_[flow].window;
+  PsnSlot* slot = window.find(window.number_of(s.psn));
+  TrafficAttempt* attempt = slot != nullptr ? newest_on(*slot, s.ev) : nullptr;
+  if (attempt == nullptr || s.point >= traffic_.points.size()) return;
+  CapturePoint& point = traffic_.points[s.point];
+  if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
+  if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
 }
 
 bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {

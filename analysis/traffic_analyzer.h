@@ -70,6 +70,7 @@ class TrafficAnalyzer {
   void on_data(const FrameSighting& s);
   void on_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
+  void note_place(const FrameSighting& s, uint32_t flow);
   bool is_copy(const FrameSighting& s, const PsnSlot& slot);
   void on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
@@ -90,6 +91,7 @@ class TrafficAnalyzer {
   PsnSlot* open_slot(uint32_t flow, Psn psn);
   TrafficAttempt* newest(PsnSlot& slot);
   TrafficAttempt* oldest_open(PsnSlot& slot, EntropyValue ev);
+  TrafficAttempt* newest_on(PsnSlot& slot, EntropyValue ev);
   TrafficAttempt* newest_ended(PsnSlot& slot, EntropyValue ev);
   TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
   void retire(uint32_t flow, int64_t number, PsnSlot& slot);

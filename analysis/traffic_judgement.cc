@@ -25,6 +25,17 @@ TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, EntropyValue ev) {
   return found;
 }
 
+/// The newest attempt on this path.
+TrafficAttempt* TrafficAnalyzer::newest_on(PsnSlot& slot, EntropyValue ev) {
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
+    AttemptPool::Link& link = later_[at];
+    if (link.attempt.ev == ev) return &link.attempt;
+    at = link.previous;
+  }
+  return slot.attempts > 0 && slot.first.ev == ev ? &slot.first : nullptr;
+}
+
 /// The newest attempt on this path that has arrived.
 TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, EntropyValue ev) {
   const auto fits = [ev](const TrafficAttempt& a) {

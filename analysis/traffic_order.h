@@ -39,8 +39,10 @@ class TrafficOrder {
   };
 
   static uint32_t rank_of(const FrameSighting& s) {
-    if (s.kind == FrameSighting::Kind::kDropped) return 3;
-    return s.kind == FrameSighting::Kind::kTrimmedHere ? 1 : s.end == WireEnd::kArriving ? 2 : 0;
+    uint32_t rank = s.end == WireEnd::kArriving ? 2 : 0;
+    if (s.kind == FrameSighting::Kind::kDropped) rank = 3;
+    if (s.kind == FrameSighting::Kind::kTrimmedHere) rank = 1;
+    return rank << 16 | s.feed;
   }
 
   template <class Sink>

@@ -1,5 +1,6 @@
 #include "analysis/traffic_reader.h"
 
+#include <algorithm>
 #include <map>
 
 #include "analysis/traffic_order.h"
@@ -143,6 +144,9 @@ class Reading {
                         0});
       advance(feeds_.back());
     }
+    // Of observations that several files have, the one of the file that began first counts.
+    std::stable_sort(feeds_.begin(), feeds_.end(),
+                     [](const Feed& a, const Feed& b) { return a.t < b.t; });
     if (wall && (fabric || carried_)) {
       notes_.emplace_back(
           "some captures are in wall-clock time, others in fabric time: what one "

@@ -17,6 +17,37 @@ std::string_view suffix_of(RunFormat format) {
   return format == RunFormat::kQlog ? ".sqlog" : ".pftrace";
 }
 
+namespace {
+
+/// What cannot be read was said when the packets were.
+analysis::RunAnswers answers_in(const Topology& topology,
+                                const std::vector<std::filesystem::path>& captures,
+                                std::vector<std::string>& notes) {
+  analysis::RunAnswers answers;
+  for (const auto& capture : captures) {
+    try {
+      analysis::add_answers(topology, capture, answers);
+    } catch (const analysis::CaptureError&) {
+    }
+  }
+  if (answers.left_out > 0) {
+    notes.push_back(fmt::format("{} SACKs and NACKs are too many", answers.left_out));
+  }
+  return answers;
+}
+
+analysis::QueueDepths queues_of(const RecordedRun& run, std::vector<std::string>& notes) {
+  const FabricTime end = run.scenario.stop();
+  const auto step = end / static_cast<int64_t>(analysis::kCounterSteps);
+  analysis::QueueDepths queues =
+      analysis::queue_depths(run.scenario.topology, analysis::records_in(run.folder / "history"),
+                             std::max(step, FabricTime::from_ps(1)), end);
+  if (!queues.unknown.empty()) notes.push_back("no queue depths: " + queues.unknown);
+  return queues;
+}
+
+}  // namespace
+
 RunExport export_run(RunFormat format, const std::filesystem::path& folder,
                      std::filesystem::path out, uint64_t limit_bytes) {
   const RecordedRun run = read_run(folder);
@@ -41,15 +72,20 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
     result.notes.push_back(fmt::format("events.jsonl: {} lines cannot be read, {} are too many",
                                        events.malformed, events.left_out));
   }
+  const bool qlog = format == RunFormat::kQlog;
+  analysis::RunAnswers answers;
+  if (qlog) answers = answers_in(run.scenario.topology, captures, result.notes);
+  analysis::QueueDepths queues;
+  if (!qlog) queues = queues_of(run, result.notes);
   const std::vector<analysis::FaultSpan> faults = fault_spans_of(run.scenario);
-  const analysis::RunTrace trace{run.scenario.topology, packets,          events, faults,
-                                 run.scenario.stop(),   run.scenario.name};
+  const analysis::RunTrace trace{
+      run.scenario.topology, packets,          events, answers, queues, faults,
+      run.scenario.stop(),   run.scenario.name};
 
   result.file = out.empty() ? run.folder / ("run" + std::string(suffix_of(format))) : out;
   std::ofstream file(result.file, std::ios::binary | std::ios::trunc);
   analysis::BoundedOutput bounded(file, limit_bytes);
-  format == RunFormat::kQlog ? analysis::write_qlog(trace, bounded)
-                             : analysis::write_perfetto(trace, bounded);
+  qlog ? analysis::write_qlog(trace, bounded) : analysis::write_perfetto(trace, bounded);
   file.close();
   if (!file) throw InputError("cannot write " + result.file.string());
   result.events = bounded.pieces();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "lab/traffic_names.h"
 #include "lab/traffic_tables.h"
@@ -94,6 +95,12 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
   add("until_ns", "until", any ? Json(ns(traffic.last - traffic.origin)) : Json(),
       Shown::kNanoseconds);
   add("time", "time", traffic.carried ? "carried by the frames" : "of the capture");
+  std::set<Ipv6Address> hosts;
+  for (const TrafficFlow& f : traffic.flows) {
+    hosts.insert(traffic.conversations[f.conversation].source);
+    hosts.insert(traffic.conversations[f.conversation].destination);
+  }
+  add("hosts", "hosts", hosts.size());
   add("flows", "flows", t.flows);
   add("packets", "packets", t.packets);
   add("delivered", "delivered", arrivals ? Json(t.delivered) : Json());
@@ -111,6 +118,14 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
   add("lost_too_late", "lost too late",
       traffic.rtt_ns.count() > 0 ? Json(t.lost_too_late) : Json());
   add("reordered_share", "reordered", part_of(t.reordered, t.delivered), Shown::kShare);
+  uint64_t left = 0, back = 0, probed = 0;
+  for (const analysis::EvChange& change : traffic.changes) {
+    ++(change.back ? back : left);
+    probed += change.back && change.probed ? 1 : 0;
+  }
+  add("paths_left", "paths left", left);
+  add("paths_back", "  taken up again", back);
+  add("paths_back_probed", "  of these after an answered probe", probed);
   add("rtt_p50_ns", "RTT, median", quantile_ns(traffic.rtt_ns, 0.5), Shown::kNanoseconds);
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);
   add("sent_counted", "packets counted", said(sent_at));

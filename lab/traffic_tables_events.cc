@@ -20,10 +20,10 @@ Json time_ns(FabricTime t) { return static_cast<double>(t.ps()) * 1e-3; }
 
 ReportTable losses_table(const Traffic& traffic, const TrafficContext&) {
   ReportTable table{"losses",
-                    "Frames dropped and trimmed, by place",
+                    "Frames dropped, trimmed and marked, by place",
                     {{"what", "what"}, {"place", "place"}, {"frames", "frames"}},
                     {},
-                    {},
+                    {"trimmed, marked: at the first place of the captured ones that shows it"},
                     true};
   const auto& c = traffic.counters;
   const auto add = [&table](std::string what, std::string place, uint64_t frames) {
@@ -34,10 +34,16 @@ ReportTable losses_table(const Traffic& traffic, const TrafficContext&) {
   }
   add("trimmed", "before the last hop, by DSCP", c.trimmed_inside);
   add("trimmed", "at the last hop, by DSCP", c.trimmed_last_hop);
-  for (const analysis::CapturePoint& point : traffic.points)
-    add("dropped", point.name, point.dropped);
-  for (const analysis::CapturePoint& point : traffic.points)
-    add("trimmed", point.name, point.trimmed);
+  const auto add_places = [&](const char* what, uint64_t analysis::CapturePoint::*frames) {
+    std::vector<const analysis::CapturePoint*> points;
+    for (const analysis::CapturePoint& point : traffic.points) points.push_back(&point);
+    std::stable_sort(points.begin(), points.end(),
+                     [&](const auto* a, const auto* b) { return a->*frames > b->*frames; });
+    for (const analysis::CapturePoint* point : points) add(what, point->name, point->*frames);
+  };
+  add_places("dropped", &analysis::CapturePoint::dropped);
+  add_places("trimmed", &analysis::CapturePoint::first_trimmed);
+  add_places("marked (CE)", &analysis::CapturePoint::first_marked);
   const TrafficTotals totals = totals_of(traffic);
   uint64_t named = 0;
   for (const uint64_t frames : c.drops) named += frames;

@@ -56,7 +56,7 @@ def decoded(path):
 
 
 def read_perfetto(path):
-    counts, tracks, last, is_open = collections.Counter(), set(), {}, {}
+    counts, tracks, units, last, is_open = collections.Counter(), set(), {}, {}, {}
     for packet in decoded(path):
         fields = dict(packet)
         if "track_descriptor" in fields:
@@ -65,11 +65,20 @@ def read_perfetto(path):
                     "a track without its parent")
             tracks.add(fields["uuid"])
             counts["tracks"] += 1
+            if "unit_name" in fields:
+                units[fields["uuid"]] = fields["unit_name"]
+                counts[fields["name"].rpartition(" ")[0]] += 1
             continue
         track, time = fields["track_uuid"], int(fields["timestamp"])
         require(track in tracks, f"an event without its track: {packet}")
         kind = fields["type"]
         counts[kind] += 1
+        if kind == "TYPE_COUNTER":
+            value = float(fields["double_counter_value"])
+            require(track in units and value >= 0, f"no counter: {packet}")
+            require(time >= last.get(track, 0), "a counter goes back in time")
+            last[track] = time
+            counts[f"{units[track]} above 0"] += value > 0
         if "categories" in fields:
             counts[fields["categories"]] += 1
         if kind in ("TYPE_SLICE_BEGIN", "TYPE_SLICE_END"):

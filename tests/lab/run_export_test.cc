@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/capture_reader.h"
 #include "analysis/run_trace.h"
 #include "fabric/fabric_file.h"
 #include "fabric/yaml.h"
@@ -63,6 +64,23 @@ class ExportedRun {
     return lab::export_run(format, folder(), {}, limit);
   }
   const fs::path& folder() const { return result_.folder.path; }
+  /// SACKs and NACKs that the captures show on their last wire: one uSID is left.
+  std::pair<uint64_t, uint64_t> answers_at_hosts() const {
+    std::pair<uint64_t, uint64_t> count;
+    const auto reader = analysis::CaptureReader::open(result_.folder.captures() / "sim.pcapng");
+    for (analysis::CaptureRecord record; reader->next(record);) {
+      if (record.bytes.size() < kAfterBthOffset + 8 || !record.comment.empty()) continue;
+      const bool last_wire =
+          record.bytes[kOuterOffset + 30] == 0 && record.bytes[kOuterOffset + 31] == 0;
+      MrcPacket packet;
+      if (!last_wire || parse_mrc_frame(record.bytes, packet, {true}) != ParseError::kNone)
+        continue;
+      const auto* sack = std::get_if<Seth>(&packet.extension);
+      count.first += sack != nullptr && !sack->probe_response ? 1 : 0;
+      count.second += packet.bth.opcode == Opcode::kNack ? 1 : 0;
+    }
+    return count;
+  }
   const analysis::Metrics& metrics() const { return result_.verdict.metrics; }
 
  private:
@@ -90,6 +108,12 @@ TEST_SUITE("run export") {
     CHECK(counts.at("mrc:ev_state_updated") == lines_with(events, "\"kind\":\"ev_state\""));
     CHECK(counts.at("recovery:packet_lost") == lines_with(events, "\"kind\":\"loss_detected\""));
     CHECK(counts.at("recovery:metrics_updated") > 10);
+    CHECK(counts.at("mrc:packet_trimmed") > 0);
+    const auto answers = run.answers_at_hosts();
+    REQUIRE(answers.first > 100);
+    REQUIRE(answers.second > 0);
+    CHECK(counts.at("mrc:sack_received") == answers.first);
+    CHECK(counts.at("mrc:nack_received") == answers.second);
   }
 
   TEST_CASE(
@@ -104,7 +128,9 @@ TEST_SUITE("run export") {
     CHECK(counts.at("retransmission") == metrics.retransmitted);
     CHECK(counts.at("loss") == metrics.lost);
     CHECK(counts.at("fault") == 1);
-    CHECK(counts.at("TYPE_COUNTER") == 8 * 1000);
+    CHECK(counts.at("TYPE_COUNTER") == 2 * 8 * 1000);
+    CHECK(counts.at("deepest queue") == 8);
+    CHECK(counts.at("KiB above 0") > 100);
     CHECK(counts.at("ev").get<uint64_t>() + counts.at("event").get<uint64_t>() ==
           lines_with(run.folder() / "events.jsonl", "kind"));
   }

@@ -1,10 +1,13 @@
-// tshark with the generated dissector against our own decoder, field by field. MRCLAB_NIGHTLY=1 does
-// so for every packet that the hosts' captures of every incident hold; the ordinary test for frames
-// made at random and for a sample of short runs.
+// tshark with the generated dissector against our own decoder, field by field: frames made at random,
+// a sample of short runs, and what daemons and libpcap capture of a live one. MRCLAB_NIGHTLY=1 takes
+// the captures of every node in every incident: of each the first 300 packets of every kind, and from
+// there on one in so many, some 12,000 in all.
 
 #include "lab/wireshark_dissector.h"
 
 #include <doctest/doctest.h>
+
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,11 +15,13 @@
 #include <regex>
 #include <set>
 
+#include "analysis/analyze.h"
 #include "analysis/capture_reader.h"
 #include "fabric/fabric_file.h"
 #include "fabric/header_fields.h"
 #include "fabric/path.h"
 #include "fabric/yaml.h"
+#include "lab/run_taps.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/sample_frames.h"
@@ -355,16 +360,25 @@ fs::path save(const ScratchFile& file, const std::vector<Bytes8>& frames) {
   return file.path();
 }
 
-/// Up to `each` packets of every kind that the capture has.
-std::vector<Bytes8> sample(const fs::path& capture, size_t each) {
-  std::map<std::tuple<Opcode, bool, bool>, size_t> taken;
+/// Up to `each` packets of every kind that the capture has, and `more` from all over it. `rest`: what
+/// is no whole MRC frame, such as void frames, is a kind as well.
+std::vector<Bytes8> sample(const fs::path& capture, size_t each, size_t more = 0,
+                           bool rest = false) {
+  uint64_t records = 0, index = 0;
+  analysis::CaptureRecord record;
+  for (const auto reader = analysis::CaptureReader::open(capture); reader->next(record);) ++records;
+  const uint64_t every = more == 0 ? UINT64_MAX : records / more + 1;
+  std::map<std::tuple<Opcode, bool, bool, ParseError>, size_t> taken;
   std::vector<Bytes8> frames;
   const auto reader = analysis::CaptureReader::open(capture);
-  for (analysis::CaptureRecord record; reader->next(record);) {
+  while (reader->next(record)) {
     MrcPacket packet;
-    if (parse_mrc_frame(record.bytes, packet, {true}) != ParseError::kNone) continue;
-    size_t& count = taken[{packet.bth.opcode, packet.trimmed, packet.bth.retransmission}];
-    if (++count <= each) frames.emplace_back(record.bytes.begin(), record.bytes.end());
+    const ParseError error = parse_mrc_frame(record.bytes, packet, {true});
+    if (error != ParseError::kNone && !rest) continue;
+    if (error != ParseError::kNone) packet = {};
+    size_t& count = taken[{packet.bth.opcode, packet.trimmed, packet.bth.retransmission, error}];
+    if (++count > each && ++index % every != 0) continue;
+    frames.emplace_back(record.bytes.begin(), record.bytes.end());
   }
   return frames;
 }
@@ -379,18 +393,19 @@ void say(const char* what, const Agreement& agreement) {
                << " of them MRC, " << agreement.trailers << " with a trailer" << kinds);
 }
 
-bool every_packet() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
+bool every_incident() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 
 /// Runs in the simulator that between them hold every kind of packet.
 std::vector<lab::Scenario> scenarios() {
   std::vector<lab::Scenario> result;
   for (const char* name : {"link-flap", "incast-victim"}) {
-    if (!every_packet()) result.push_back(lab::read_scenario_file(find_incident(name)));
+    if (!every_incident()) result.push_back(lab::read_scenario_file(find_incident(name)));
   }
-  if (!every_packet()) return result;
+  if (!every_incident()) return result;
   for (const auto& entry : fs::directory_iterator(source_directory() / "topologies/incidents")) {
-    if (entry.path().extension() == ".yaml")
-      result.push_back(lab::read_scenario_file(entry.path()));
+    if (entry.path().extension() != ".yaml") continue;
+    result.push_back(lab::read_scenario_file(entry.path()));
+    result.back().captures = lab::CaptureScope::kAll;
   }
   return result;
 }
@@ -418,7 +433,13 @@ TEST_SUITE("wireshark") {
       const auto result = runs.run(scenario);
       const fs::path capture = result.folder.captures() / "sim.pcapng";
       const ScratchFile file("sample.pcapng");
-      compare(tshark, every_packet() ? capture : save(file, sample(capture, 150)), agreement);
+      const auto frames = every_incident() ? sample(capture, 300, 12'000) : sample(capture, 150);
+      const uint64_t fields = agreement.fields;
+      compare(tshark, save(file, frames), agreement);
+      if (every_incident()) {
+        MESSAGE(scenario.name << ": " << frames.size() << " packets, " << agreement.fields - fields
+                              << " fields");
+      }
     }
     say("incidents", agreement);
     CHECK(agreement.first_wrong == "");
@@ -444,7 +465,7 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("no bytes at all make the dissector fail, and what is malformed is said") {
-    std::vector<Bytes8> frames = all_kinds_of_frames(every_packet() ? 400 : 15);
+    std::vector<Bytes8> frames = all_kinds_of_frames(every_incident() ? 400 : 15);
     Numbers n{11};
     for (Bytes8& frame : frames) {
       for (uint32_t changes = 1 + n.below(4); changes > 0; --changes) {
@@ -518,5 +539,47 @@ TEST_SUITE("wireshark") {
     std::ofstream(file) << "-- mine\n";
     CHECK_THROWS_AS(lab::write_dissector(folder.path(), text), InputError);
     fs::remove_all(folder.path());
+  }
+}
+
+/// Losses that the sender knows (void frames), trims, and retransmissions.
+constexpr const char* kLive = R"(
+name: dissected
+fabric: octet
+workload:
+  - incast: {from: "h4, h5", to: h0, load: 100%, message: 16KiB}
+faults:
+  - {at: 10us, wire_loss: {link: "h4:p0", loss: 10%, until: 50us}}
+end: 60us
+captures: all
+taps: all
+expect: []
+)";
+
+TEST_SUITE("root: wireshark") {
+  TEST_CASE("tshark and our decoder agree on what daemons and libpcap capture of a live run") {
+    const TemporaryRuns runs;
+    lab::RunOptions options = runs.options(lab::World::kLive);
+    options.lab_name = "t_dissect_" + std::to_string(::getpid());
+    const lab::Scenario scenario = lab::parse_scenario(read_yaml_text(kLive, "dissected.yaml"));
+    const auto result = lab::run_scenario(scenario, options);
+    const Tshark tshark(lab::wireshark_dissector(&scenario.topology));
+    const ScratchFile file("live.pcapng");
+    Agreement taps, daemons;
+    compare(tshark, save(file, sample(lab::tap_file(result.folder), 150, 1000, true)), taps);
+    for (const auto& capture : analysis::captures_in(result.folder.captures())) {
+      compare(tshark, save(file, sample(capture, 20, 100)), daemons);
+    }
+    say("live, by libpcap", taps);
+    say("live, by the daemons", daemons);
+    CHECK(taps.first_wrong == "");
+    CHECK(daemons.first_wrong == "");
+    CHECK(taps.wrong + daemons.wrong == 0);
+    CHECK(taps.trailers == taps.packets);
+    CHECK(daemons.trailers == 0);
+    for (const char* kind : {"write_middle", "sent again write_middle", "sack"}) {
+      CHECK_MESSAGE(taps.kinds.contains(kind), kind);
+      CHECK_MESSAGE(daemons.kinds.contains(kind), kind);
+    }
   }
 }
