@@ -206,7 +206,6 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
                          std::filesystem::absolute(folder.path)});
   LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
   follow(scenario, options, lab, faults, programs);
-  if (options.on_end) options.on_end();
   if (faults.changed()) {
     happened = scenario;
     happened->faults = faults.book().faults();

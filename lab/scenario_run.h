@@ -33,8 +33,6 @@ struct RunOptions {
   std::function<bool()> interrupted;  ///< asked every few milliseconds
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
-  /// Told when time has come to its end, while the lab's namespaces are still there. Live only.
-  std::function<void()> on_end;
 };
 
 struct RunResult {

@@ -3,11 +3,10 @@
 #include <doctest/doctest.h>
 #include <pcap/pcap.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "lab/traffic_input.h"
 #include "netio/child_process.h"
 #include "netio/file_descriptor.h"
+#include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -45,7 +45,9 @@ nlohmann::json analyzed(const std::vector<std::string>& sources, const std::stri
   const TrafficRequest request = traffic_request(words);
   return to_json(traffic_tables(analysis::analyze_traffic(request.input), request.context));
 }
-nlohmann::json analyzed(const fs::path& source) { return analyzed({source.string()}); }
+nlohmann::json analyzed(const fs::path& source) {
+  return analyzed(std::vector<std::string>{source.string()});
+}
 
 /// Records and bytes of their frames, by libpcap alone.
 std::pair<uint64_t, uint64_t> counted_by_libpcap(const fs::path& file) {
@@ -153,6 +155,27 @@ size_t count_in(const fs::path& file, std::string_view word) {
   return count;
 }
 
+/// That scenario in a lab that stays, standing at its start.
+class StandingLab {
+ public:
+  StandingLab(const fs::path& folder, const char* name) : name_(name) {
+    enter_sandbox();
+    const fs::path file = folder / "captured.yaml";
+    std::ofstream(file) << kCaptured;
+    ask({"up", "--scenario", file.string(), "--name", name, "--paused", "--dilation", "auto"});
+  }
+  ~StandingLab() { mrclab({"down", name_}); }
+  void run_until(const char* instant) const { ask({"clock", "until", instant}); }
+
+ private:
+  static void ask(const std::vector<std::string>& words) {
+    const CommandResult result = mrclab(words);
+    CAPTURE(result.output);
+    REQUIRE(result.code == 0);
+  }
+  std::string name_;
+};
+
 constexpr const char* kMarker = "no frame of the run comes behind this one";
 
 /// Capture programs in the hosts of a live lab.
@@ -239,36 +262,32 @@ TEST_SUITE("root: captures from elsewhere") {
   TEST_CASE("analyze says of tcpdump's and dumpcap's captures of hosts what the verdict says") {
     if (!installed("tcpdump") || !installed("dumpcap")) return;
     const test::TemporaryRuns runs;
-    RunOptions options = runs.options(World::kLive);
-    options.lab_name = "t_sniff_" + std::to_string(::getpid());
-    Sniffers sniffers(runs.path(), *options.lab_name);
-    std::vector<std::string> cut, ports, whole;
-    std::string receiver, dumped;
-    options.on_process = [&](const std::string&, int) {
-      if (!whole.empty()) return;
-      receiver = sniffers.tcpdump("h0", "h0.pcap", "any", {"-s", "9216"});
-      whole = {receiver};
-      for (const std::string host : {"h4", "h5", "h6"}) {
-        whole.push_back(sniffers.tcpdump(host, host + ".pcap", "any", {"-s", "9216"}));
-        cut.push_back(sniffers.tcpdump(host, host + "-cut.pcap", "any", {"-s", "128"}));
-      }
-      for (int plane = 0; plane < 8; ++plane) {  // of some planes in ns, of others in us
-        const std::string port = "p" + std::to_string(plane);
-        const char* precision = plane < 4 ? "nano" : "micro";
-        ports.push_back(sniffers.tcpdump("h4", "h4-" + port + ".pcap", port,
-                                         {"--time-stamp-precision", precision, "-s", "9216"}));
-      }
-      dumped = sniffers.dumpcap("h4", "h4.pcapng");
-    };
-    options.on_end = [&] { sniffers.finish(); };
-    const RunResult result =
-        run_scenario(parse_scenario(read_yaml_text(kCaptured, "captured.yaml")), options);
+    const Scenario scenario = parse_scenario(read_yaml_text(kCaptured, "captured.yaml"));
+    const RunResult result = runs.run(scenario);  // what the live lab does as well, to the packet
     const analysis::Metrics& metrics = result.verdict.metrics;
-    REQUIRE(result.verdict.timing.faithful);
     REQUIRE(metrics.lost > 0);
     REQUIRE(metrics.trimmed > 0);
 
-    const auto at_receiver = analyzed(receiver).at("summary");
+    const StandingLab lab(runs.path(), "sniffed");
+    Sniffers sniffers(runs.path(), "sniffed");
+    std::vector<std::string> cut, ports, whole;
+    const std::string receiver = sniffers.tcpdump("h0", "h0.pcap", "any", {"-s", "9216"});
+    whole = {receiver};
+    for (const std::string host : {"h4", "h5", "h6"}) {
+      whole.push_back(sniffers.tcpdump(host, host + ".pcap", "any", {"-s", "9216"}));
+      cut.push_back(sniffers.tcpdump(host, host + "-cut.pcap", "any", {"-s", "128"}));
+    }
+    for (int plane = 0; plane < 8; ++plane) {  // of some planes in ns, of others in us
+      const std::string port = "p" + std::to_string(plane);
+      ports.push_back(
+          sniffers.tcpdump("h4", "h4-" + port + ".pcap", port,
+                           {"--time-stamp-precision", plane < 4 ? "nano" : "micro", "-s", "9216"}));
+    }
+    const std::string dumped = sniffers.dumpcap("h4", "h4.pcapng");
+    lab.run_until("150us");
+    sniffers.finish();
+
+    const auto at_receiver = analyzed(fs::path(receiver)).at("summary");
     CHECK(at_receiver.at("delivered") == metrics.delivered);
     CHECK(at_receiver.at("delivered_bytes") == metrics.delivered_bytes);
     CHECK(at_receiver.at("trimmed") == metrics.trimmed);
@@ -284,15 +303,16 @@ TEST_SUITE("root: captures from elsewhere") {
     CHECK(everywhere.at("packets") == metrics.data_packets);
     CHECK(everywhere.at("resent") == metrics.retransmitted);
     CHECK(everywhere.at("lost") == metrics.lost);
-    // The daemons' own captures hold the same times, in ns.
+    // The simulator's captures hold the same times, in ns.
     const auto own = analyzed(result.folder.path).at("summary");
     CHECK(everywhere.at("rtt_p50_ns").get<double>() ==
           doctest::Approx(own.at("rtt_p50_ns").get<double>()).epsilon(0.07));  // a histogram's step
     CHECK(everywhere.at("reordered_share") == own.at("reordered_share"));
+    CHECK(own.at("hosts") == 4);
 
     // One host's ports, however they were captured.
-    const auto by_any = analyzed({(runs.path() / "h4.pcap").string()});
-    for (const auto& others : {analyzed(ports), analyzed({dumped})}) {
+    const auto by_any = analyzed(runs.path() / "h4.pcap");
+    for (const auto& others : {analyzed(ports), analyzed(std::vector<std::string>{dumped})}) {
       for (const char* key : {"packets", "resent", "rtt_p50_ns", "flows"}) {
         CHECK(others.at("summary").at(key) == by_any.at("summary").at(key));
       }
