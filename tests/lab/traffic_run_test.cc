@@ -126,12 +126,14 @@ TEST_CASE("a fault of a run is set beside what its flows did about it" *
 /// that a capture can be known to be whole.
 constexpr const char* kCaptured = R"(
 name: captured
-fabric: octet
+fabric:
+  {name: shallow, planes: 8, t0: 2, t1: 4, hosts_per_t0: 4, host_rate: 100Gb/s,
+   trim: {threshold: 0.2, last_hop: 0.2}}
 seed: 5
 workload:
-  - write: {from: h4, to: h0, size: 64KiB, count: 10}
-  - write: {from: h5, to: h0, size: 64KiB, count: 10}
-  - write: {from: h6, to: h0, size: 64KiB, count: 10}
+  - write: {from: h4, to: h0, size: 256KiB, count: 2}
+  - write: {from: h5, to: h0, size: 256KiB, count: 2}
+  - write: {from: h6, to: h0, size: 256KiB, count: 2}
 faults:
   - {at: 1us, wire_loss: {wire: "p1.t0-1:u0->p1.t1-0:d1", loss: 20%, for: 100us}}
 end: 150us
@@ -164,12 +166,12 @@ class StandingLab {
     std::ofstream(file) << kCaptured;
     ask({"up", "--scenario", file.string(), "--name", name, "--paused", "--dilation", "auto"});
   }
-  ~StandingLab() { mrclab({"down", name_}); }
+  ~StandingLab() { lab::mrclab({"down", name_}); }
   void run_until(const char* instant) const { ask({"clock", "until", instant}); }
 
  private:
   static void ask(const std::vector<std::string>& words) {
-    const CommandResult result = mrclab(words);
+    const CommandResult result = lab::mrclab(words);
     CAPTURE(result.output);
     REQUIRE(result.code == 0);
   }
@@ -307,7 +309,6 @@ TEST_SUITE("root: captures from elsewhere") {
     const auto own = analyzed(result.folder.path).at("summary");
     CHECK(everywhere.at("rtt_p50_ns").get<double>() ==
           doctest::Approx(own.at("rtt_p50_ns").get<double>()).epsilon(0.07));  // a histogram's step
-    CHECK(everywhere.at("reordered_share") == own.at("reordered_share"));
     CHECK(own.at("hosts") == 4);
 
     // One host's ports, however they were captured.
