@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/blame_class.h"
 #include "analysis/blame_samples.h"
 #include "analysis/blame_search.h"
 #include "fabric/path.h"
@@ -14,8 +15,10 @@ namespace {
 /// Stretches of one component with less between them are one blame: how long a path is left alone
 /// before it is tried again, and more (our choice).
 constexpr int64_t kJoinRtts = 20;
-/// Links that share a fate go one after the other, no further apart than this (our choice).
+/// The links of an optic go one after the other, no further apart than this (our choice)...
 constexpr int64_t kTogetherRtts = 10;
+/// ...those of all else at once: as soon as a packet comes by (our choice).
+constexpr int64_t kAtOnceRtts = 3;
 constexpr int64_t kNoticeRtts = 8;
 /// Datagrams: fewer, or slower than a quarter of a port, are no burst.
 constexpr uint64_t kBurstFrames = 16;
@@ -45,29 +48,6 @@ Symptom symptom_of(std::span<const BlameSample> samples, const std::vector<uint3
   return dark > 0 ? Symptom::kNoLight : Symptom::kLoses;
 }
 
-/// The links that share the fate of a component.
-std::vector<LinkId> links_of(const Topology& topology, const Component& component) {
-  std::vector<LinkId> links;
-  switch (component.kind) {
-    case ComponentKind::kWire: return {topology.wire(WireId{component.index}).link};
-    case ComponentKind::kLink: return {LinkId{component.index}};
-    case ComponentKind::kOptic: return topology.optic(OpticId{component.index}).links;
-    case ComponentKind::kSwitch:
-    case ComponentKind::kHost:
-      for (const Port& port : topology.node(NodeId{component.index}).ports) {
-        links.push_back(port.link);
-      }
-      return links;
-    case ComponentKind::kPlane:
-      for (const Link& link : topology.links) {
-        if (topology.port(link.a).plane == component.index) links.push_back(link.id);
-      }
-      return links;
-    case ComponentKind::kPath: break;
-  }
-  return links;
-}
-
 /// Optics, hosts, switches, planes: from small to large.
 std::vector<Component> parents(const Topology& topology) {
   std::vector<Component> all;
@@ -84,8 +64,9 @@ std::vector<Component> parents(const Topology& topology) {
 
 class Blamer {
  public:
-  Blamer(const Topology& topology, const EventHistory& events, std::span<const BlameSample> samples)
-      : topology_(topology), events_(events), samples_(samples) {
+  Blamer(const Topology& topology, const EventHistory& events, const PortLight& light,
+         std::span<const BlameSample> samples)
+      : topology_(topology), events_(events), light_(light), samples_(samples) {
     for (const BlameSample& sample : samples) {
       if (!sample.counts) continue;
       for (uint8_t i = 0; i < sample.wire_count; ++i) {
@@ -98,8 +79,8 @@ class Blamer {
   void blame(const SearchOptions& options, std::optional<Symptom> symptom,
              std::vector<Blame>& blames) {
     explained_.assign(samples_.size(), false);
-    marking_ = symptom == Symptom::kMarks;
     for (Suspicion& found : search_blame(topology_, samples_, options)) {
+      narrow_class(topology_, light_, samples_, found);
       for (const uint32_t index : found.bad) explained_[index] = true;
       Draft draft;
       draft.symptom = symptom.value_or(symptom_of(samples_, found.bad));
@@ -115,6 +96,7 @@ class Blamer {
     for (const Component& parent : parents(topology_)) join_upwards(parent);
     for (Draft& draft : drafts_) {
       add_parts(draft);
+      join_wires(topology_, draft.component, draft.or_else);
       blames.push_back(in_words(draft));
     }
   }
@@ -177,9 +159,10 @@ class Blamer {
     });
   }
 
-  /// A larger component of which one or two links only were in use: it may have been these alone.
+  /// A larger component of which one link only was in use: it may have been this alone. (Two that went
+  /// together need one reason, not two.)
   void add_parts(Draft& draft) const {
-    constexpr size_t kFewLinks = 2;
+    constexpr size_t kFewLinks = 1;
     if (draft.component.kind < ComponentKind::kOptic) return;
     const std::vector<LinkId> links = links_of(topology_, draft.component);
     std::set<LinkId> bad;
@@ -201,21 +184,18 @@ class Blamer {
 
   /// Links that went together, and nothing else of their parent is in use: it was the parent.
   void join_upwards(const Component& parent) {
-    std::vector<LinkId> links = links_of(topology_, parent);
-    // Ports toward hosts do not mark.
-    std::erase_if(links, [&](LinkId link) {
-      const NodeId end = topology_.link(link).a.node;
-      return marking_ && topology_.node(end).role == NodeRole::kHost;
-    });
+    const std::vector<LinkId> links = links_of(topology_, parent);
     const auto used = static_cast<size_t>(std::count_if(
         links.begin(), links.end(), [&](LinkId link) { return used_links_.contains(link); }));
+    const bool optic = parent.kind == ComponentKind::kOptic;
+    const FabricTime apart = topology_.base_rtt * (optic ? kTogetherRtts : kAtOnceRtts);
     for (size_t first = 0; first < drafts_.size(); ++first) {
       std::set<LinkId> gone;
       std::vector<size_t> members;
       FabricTime last = drafts_[first].from;
       for (size_t i = first; i < drafts_.size(); ++i) {
         const Draft& draft = drafts_[i];
-        if (draft.from > last + topology_.base_rtt * kTogetherRtts) break;
+        if (draft.from > last + apart) break;
         const std::optional<LinkId> child = child_of(draft, links);
         const bool covers_all = may_be(draft, parent);
         if ((!child && !covers_all) || !fits(draft, drafts_[first], parent)) continue;
@@ -227,6 +207,7 @@ class Blamer {
       const size_t gone_used = static_cast<size_t>(std::count_if(
           gone.begin(), gone.end(), [&](LinkId l) { return used_links_.contains(l); }));
       if (members.size() < 2 || gone_used < 2 || gone_used < used) continue;
+      if (refuted(parent, members)) continue;
       Draft joined = drafts_[members.front()];
       for (size_t m = 1; m < members.size(); ++m) {
         const Draft& draft = drafts_[members[m]];
@@ -240,6 +221,18 @@ class Blamer {
         drafts_.erase(drafts_.begin() + static_cast<ptrdiff_t>(members[m]));
       }
     }
+  }
+
+  bool refuted(const Component& parent, const std::vector<size_t>& members) const {
+    std::vector<uint32_t> bad;
+    FabricTime from = FabricTime::never(), until;
+    for (const size_t m : members) {
+      const Draft& draft = drafts_[m];
+      bad.insert(bad.end(), draft.bad.begin(), draft.bad.end());
+      from = std::min(from, draft.from);
+      until = std::max(until, draft.until);
+    }
+    return ruled_out(topology_, light_, dark_words(samples_, bad), parent, from, until);
   }
 
   std::string noticed(const Draft& draft) const {
@@ -274,6 +267,7 @@ class Blamer {
       blame.kind = "route";
       blame.component = topology_.port_name(topology_.wire(WireId{draft.component.index}).from);
     }
+    blame.places = places_of(topology_, draft.component, draft.or_else);
     blame.from = draft.from;
     blame.until = draft.until;
     blame.times = draft.times;
@@ -298,7 +292,6 @@ class Blamer {
       switch (blame.symptom) {
         case Symptom::kDuplicates: return "arrived twice";
         case Symptom::kMarks: return "were marked without having waited";
-        case Symptom::kDelays: return "came late without a mark";
         case Symptom::kFlipsBits: return "had wrong bits";
         default: return "were lost";
       }
@@ -318,10 +311,10 @@ class Blamer {
 
   const Topology& topology_;
   const EventHistory& events_;
+  const PortLight& light_;
   std::span<const BlameSample> samples_;
   std::set<LinkId> used_links_;
   std::vector<bool> explained_;
-  bool marking_ = false;
   std::vector<Draft> drafts_;
 };
 
@@ -371,7 +364,6 @@ std::string_view name_of(Symptom symptom) {
     case Symptom::kMisroutes: return "misroutes";
     case Symptom::kDuplicates: return "duplicates";
     case Symptom::kMarks: return "marks";
-    case Symptom::kDelays: return "delays";
     case Symptom::kBursts: return "bursts";
   }
   return "?";
@@ -381,13 +373,17 @@ std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& pac
                               const EventHistory& events) {
   std::vector<Blame> blames;
   const BlameSamples samples = blame_samples(topology, packets, events);
-  Blamer(topology, events, samples.losses).blame({}, std::nullopt, blames);
-  Blamer(topology, events, samples.copies).blame({}, Symptom::kDuplicates, blames);
+  const PortLight light(topology, packets, events);
+  Blamer(topology, events, light, samples.losses).blame({}, std::nullopt, blames);
+  SearchOptions copies;
+  copies.question = Question::kWhoCopies;
+  Blamer(topology, events, light, samples.copies).blame(copies, Symptom::kDuplicates, blames);
   // What marks without a queue marks everything; a queue behind a packet marks some.
   SearchOptions marks;
+  marks.question = Question::kWhoMarks;
   marks.chance = 0.02;
   marks.severities = {0.98};
-  Blamer(topology, events, samples.marks).blame(marks, Symptom::kMarks, blames);
+  Blamer(topology, events, light, samples.marks).blame(marks, Symptom::kMarks, blames);
   blame_bursts(topology, packets, blames);
   std::stable_sort(blames.begin(), blames.end(),
                    [](const Blame& a, const Blame& b) { return a.from < b.from; });

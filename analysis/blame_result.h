@@ -16,8 +16,7 @@ enum class Symptom : uint8_t {
   kFlipsBits,  ///< losses that a frame check or an ICRC explains
   kMisroutes,  ///< losses by switches or NICs that had no use for the packet
   kDuplicates,
-  kMarks,  ///< says congestion where none is
-  kDelays,
+  kMarks,   ///< says congestion where none is
   kBursts,  ///< sends without heeding congestion
 };
 std::string_view name_of(Symptom symptom);
@@ -27,6 +26,7 @@ struct Blame {
   std::string component;  ///< "link h0:p2--p2.t0-0:d0"
   Symptom symptom = Symptom::kLoses;
   std::vector<std::string> or_else;  ///< components that cannot be told apart from it
+  uint32_t places = 1;               ///< of all these; a wire and its link are one
   FabricTime from, until;            ///< the first and the last packet that speaks for it
   uint32_t times = 1;                ///< stretches of time, with good ones between them
   uint64_t bad = 0, of = 0;          ///< packets over it in that time

@@ -15,8 +15,6 @@ constexpr int64_t kLostAfterRtts = 8;
 constexpr uint8_t kWeightOfWord = 3;
 /// Words of several queue pairs about one port are one.
 constexpr FabricTime kSameWord = FabricTime::from_us(1);
-/// More than a queue of some packets makes of it, less than any delay that matters.
-constexpr FabricTime kLate = FabricTime::from_ns(1'000);
 /// A packet that waited for less is not marked for its own queue: the time of three data packets.
 constexpr int64_t kPromptPackets = 3;
 
@@ -63,12 +61,12 @@ class Sampler {
       case DropCause::kControlQueueFull:
       case DropCause::kNoBuffer: sample.bad = sample.counts = false; return;
       case DropCause::kPortDown:
-        suspect_wire(sample, topology_.port(attempt.where).out);
+        suspect_wire(sample, topology_.port(attempt.where).out, attempt.ended);
         sample.clue = Clue::kDark;
         sample.about = at;
         return;
       case DropCause::kFrameCheck:
-        suspect_wire(sample, topology_.port(attempt.where).in);
+        suspect_wire(sample, topology_.port(attempt.where).in, attempt.ended);
         sample.clue = Clue::kBitFlip;
         return;
       case DropCause::kBadIcrc: sample.clue = Clue::kInside; return;
@@ -88,9 +86,11 @@ class Sampler {
     return wires;
   }
 
-  static void suspect_wire(BlameSample& sample, WireId wire) {
+  static void suspect_wire(BlameSample& sample, WireId wire, FabricTime at) {
     for (uint8_t i = 0; i < sample.wire_count; ++i) {
-      if (sample.wires[i] == wire) sample.suspects = static_cast<uint8_t>(1u << i);
+      if (sample.wires[i] != wire) continue;
+      sample.suspects = static_cast<uint8_t>(1u << i);
+      sample.t = at;
     }
   }
 
@@ -182,13 +182,9 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
     mark.bad = attempt.marked && waited < prompt;
     mark.counts = mark.bad || !attempt.marked;
     samples.marks.push_back(mark);
-    BlameSample delay = sample;
-    delay.bad = waited > kLate && !attempt.marked;
-    delay.counts = delay.bad || !attempt.marked;
-    samples.delays.push_back(delay);
   }
   add_words(topology, events, samples.losses);
-  for (auto* list : {&samples.losses, &samples.copies, &samples.marks, &samples.delays}) {
+  for (auto* list : {&samples.losses, &samples.copies, &samples.marks}) {
     std::stable_sort(list->begin(), list->end(),
                      [](const auto& a, const auto& b) { return a.t < b.t; });
   }

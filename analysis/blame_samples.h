@@ -28,7 +28,7 @@ enum class Clue : uint8_t {
 };
 
 struct BlameSample {
-  FabricTime t;  ///< first bit leaves the host
+  FabricTime t;  ///< first bit leaves the host; lost at a known port: when it was
   uint32_t source = 0, destination = 0;
   EntropyValue ev;
   std::array<WireId, kMaxWires> wires{};
@@ -42,9 +42,9 @@ struct BlameSample {
   NodeId about;
 };
 
-/// Samples by time. Losses; copies; marks without a queue; long flights without a queue.
+/// Samples by time. Losses; copies; marks without a queue.
 struct BlameSamples {
-  std::vector<BlameSample> losses, copies, marks, delays;
+  std::vector<BlameSample> losses, copies, marks;
 };
 BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
                            const EventHistory& events);

@@ -41,8 +41,10 @@ class Search {
   std::vector<Suspicion> run() {
     std::vector<Suspicion> found;
     while (found.size() < kMaxSuspicions) {
-      const auto best = std::max_element(tracks_.begin(), tracks_.end(),
-                                         [&](auto& a, auto& b) { return gain_of(a) < gain_of(b); });
+      for (Entry& entry : tracks_) gain_of(entry);
+      const auto best = std::max_element(tracks_.begin(), tracks_.end(), [](auto& a, auto& b) {
+        return a.second.gain < b.second.gain;
+      });
       if (best == tracks_.end() || best->second.gain < kLeastGain) break;
       const auto part = best_part(*best);
       found.push_back(take(part->first, part->second));
@@ -56,7 +58,7 @@ class Search {
     Concerned concerned;
     for (const BlameSample& sample : samples_) {
       if (!sample.bad) continue;
-      concerned_by(topology_, sample, concerned);
+      concerned_by(topology_, sample, options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         if (explains(sample, component, wires)) tracks_.try_emplace(component);
       }
@@ -64,7 +66,7 @@ class Search {
     if (tracks_.empty()) return;
     for (uint32_t i = 0; i < samples_.size(); ++i) {
       if (!samples_[i].counts) continue;
-      concerned_by(topology_, samples_[i], concerned);
+      concerned_by(topology_, samples_[i], options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         const auto track = tracks_.find(component);
         if (track != tracks_.end()) track->second.samples.emplace_back(i, wires);
@@ -216,7 +218,7 @@ class Search {
     Concerned concerned;
     for (const uint32_t index : bad) {
       open_[index] = false;
-      concerned_by(topology_, samples_[index], concerned);
+      concerned_by(topology_, samples_[index], options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         const auto track = tracks_.find(component);
         if (track != tracks_.end()) track->second.fresh = false;
@@ -265,7 +267,8 @@ std::string name_of(const Topology& topology, const Component& component) {
   return topology.node(NodeId{component.index}).name + " " + (path ? to_string(*path) : "?");
 }
 
-void concerned_by(const Topology& topology, const BlameSample& sample, Concerned& out) {
+void concerned_by(const Topology& topology, const BlameSample& sample, Question question,
+                  Concerned& out) {
   out.clear();
   const auto add = [&](ComponentKind kind, uint32_t index, uint8_t bit) {
     const Component component{kind, index, {}};
@@ -280,18 +283,26 @@ void concerned_by(const Topology& topology, const BlameSample& sample, Concerned
   for (uint8_t i = 0; i < sample.wire_count; ++i) {
     const auto bit = static_cast<uint8_t>(1u << i);
     const Wire& wire = topology.wire(sample.wires[i]);
+    const auto is_host = [&](PortRef end) {
+      return topology.node(end.node).role == NodeRole::kHost;
+    };
+    if (question == Question::kWhoMarks) {
+      const bool marks = !is_host(wire.from) && !is_host(wire.to);
+      if (marks) add(ComponentKind::kSwitch, wire.from.node.value, bit);
+      continue;
+    }
     add(ComponentKind::kWire, wire.id.value, bit);
     add(ComponentKind::kLink, wire.link.value, bit);
+    if (question == Question::kWhoCopies) continue;
     for (const PortRef end : {wire.from, wire.to}) {
-      const bool host = topology.node(end.node).role == NodeRole::kHost;
-      add(host ? ComponentKind::kHost : ComponentKind::kSwitch, end.node.value, bit);
+      add(is_host(end) ? ComponentKind::kHost : ComponentKind::kSwitch, end.node.value, bit);
       const Port& port = topology.port(end);
       if (port.optic.value != kNoOptic) add(ComponentKind::kOptic, port.optic.value, bit);
       if (end == wire.from) add(ComponentKind::kPlane, port.plane, bit);
     }
   }
   // A host's word about its port is no packet of an EV.
-  if (sample.source != sample.destination) {
+  if (question == Question::kWhoLoses && sample.source != sample.destination) {
     out.push_back({{ComponentKind::kPath, topology.host(sample.source).value, sample.ev}, 1});
   }
 }
@@ -309,9 +320,8 @@ bool explains(const BlameSample& sample, const Component& component, uint8_t wir
              kind == ComponentKind::kOptic;
     // Behind a good frame check no wire flips bits.
     case Clue::kInside: return kind == ComponentKind::kSwitch || kind == ComponentKind::kHost;
-    case Clue::kAstray:
-      return kind == ComponentKind::kWire ||
-             (kind == ComponentKind::kSwitch && node == sample.about);
+    // One wrong route; several of a switch are joined to its table.
+    case Clue::kAstray: return kind == ComponentKind::kWire;
     case Clue::kReceiver: return kind == ComponentKind::kHost;
   }
   return true;

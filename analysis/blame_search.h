@@ -25,9 +25,13 @@ struct Component {
 };
 std::string name_of(const Topology& topology, const Component& component);
 
+/// Who can be to blame: anything loses packets, wires and links alone copy them, and switches mark
+/// where they send to another switch.
+enum class Question : uint8_t { kWhoLoses, kWhoCopies, kWhoMarks };
 /// The components that a sample concerns, each with the bits of the wires that belong to it.
 using Concerned = std::vector<std::pair<Component, uint8_t>>;
-void concerned_by(const Topology& topology, const BlameSample& sample, Concerned& out);
+void concerned_by(const Topology& topology, const BlameSample& sample, Question question,
+                  Concerned& out);
 /// Can this component explain the sample?
 bool explains(const BlameSample& sample, const Component& component, uint8_t wires);
 
@@ -42,6 +46,7 @@ struct Suspicion {
 };
 
 struct SearchOptions {
+  Question question = Question::kWhoLoses;
   double chance = 1e-4;                                           ///< of a bad sample for no reason
   std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
 };

@@ -15,6 +15,7 @@ nlohmann::ordered_json to_json(const Blame& blame) {
           {"component", blame.component},
           {"symptom", name_of(blame.symptom)},
           {"or_else", blame.or_else},
+          {"places", blame.places},
           {"from_ns", blame.from.ns()},
           {"until_ns", blame.until.ns()},
           {"times", blame.times},

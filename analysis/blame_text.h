@@ -10,7 +10,7 @@ namespace mrclab::analysis {
 
 /// "link h0:p2--p2.t0-0:d0 no light, 300us to 308.4us"
 std::string headline(const Blame& blame);
-/// {"kind", "component", "symptom", "or_else", "from_ns", "until_ns", "times", "bad", "of",
+/// {"kind", "component", "symptom", "or_else", "places", "from_ns", "until_ns", "times", "bad", "of",
 /// "bad_elsewhere", "noticed", "evidence"}
 nlohmann::ordered_json to_json(const Blame& blame);
 

@@ -9,6 +9,7 @@
 #include "analysis/blame_text.h"
 #include "fabric/fabric_file.h"
 #include "lab/blame_run.h"
+#include "lab/blame_score.h"
 #include "lab/cli.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
@@ -91,9 +92,9 @@ std::string blame_text(const std::vector<analysis::Blame>& blames) {
   if (blames.empty()) return "nothing to blame: what was lost, if anything, was congestion\n";
   std::string text;
   for (const analysis::Blame& blame : blames) {
-    text += headline(blame) + "\n  " + blame.evidence + "\n";
-    if (!blame.noticed.empty()) text += "  noticed: " + blame.noticed + "\n";
-    for (const std::string& other : blame.or_else) text += "  or " + other + "\n";
+    text += headline(blame) + "\n" + indented_lines(blame.evidence);
+    if (!blame.noticed.empty()) text += indented_lines("noticed: " + blame.noticed);
+    for (const std::string& other : blame.or_else) text += indented_lines("or " + other);
   }
   return text;
 }
