@@ -11,8 +11,8 @@ using test::AnalyzedRun;
 using test::kFault;
 using test::kHeal;
 using test::over_h2_p0;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 
 constexpr Probability kNinetyFive{950'000'000};
 

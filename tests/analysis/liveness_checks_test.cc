@@ -13,8 +13,8 @@ namespace {
 
 using test::AnalyzedRun;
 using test::kFault;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 using test::us;
 
 constexpr FabricTime kUpAgain = test::us(500);

@@ -11,8 +11,8 @@ using test::AnalyzedRun;
 using test::kFault;
 using test::kHeal;
 using test::over_h2_p0;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 
 /// Senders over h2:p0 go on for `late` after the fault and return `early` after the heal.
 ScriptedTraffic avoiding(FabricTime late, FabricTime early = FabricTime::zero()) {

@@ -13,8 +13,8 @@ namespace {
 using test::AnalyzedRun;
 using test::kFault;
 using test::kHeal;
-using test::SyntheticRun;
 using test::ScriptedTraffic;
+using test::SyntheticRun;
 using test::us;
 
 constexpr Probability percent(uint32_t n) { return {n * 10'000'000}; }

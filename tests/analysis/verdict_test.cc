@@ -99,6 +99,27 @@ TEST_CASE("verdict.json has the fields that the design names") {
   CHECK(json["metrics"]["history_sha256"] == std::string(64, 'a'));
 }
 
+TEST_CASE("a verdict names what the packets blame, as JSON and in its table") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  Verdict v = sample(run).verdict;
+  REQUIRE(v.blame.size() == 1);
+  const auto json = nlohmann::json::parse(to_json(v))["blame"];
+  REQUIRE(json.size() == 1);
+  CHECK(json[0]["bad"].get<uint64_t>() == v.blame[0].bad);
+  CHECK(json[0]["from_ns"].get<int64_t>() >= 400'000);
+  CHECK(json[0]["until_ns"].get<int64_t>() < 600'000);
+  CHECK(json[0]["places"].get<uint32_t>() >= 1);
+  const std::string named = json[0]["kind"].get<std::string>() + " " +
+                            json[0]["component"].get<std::string>() + json[0]["or_else"].dump();
+  CHECK(named.find("h2:p0") != std::string::npos);
+  CHECK(to_table(v).find("blame, by the packets alone\n  " + v.blame[0].kind) != std::string::npos);
+  v.blame.resize(9, v.blame[0]);
+  CHECK(to_table(v).find("and 1 more in verdict.json") != std::string::npos);
+  v.blame.clear();
+  CHECK(to_table(v).find("blame") == std::string::npos);
+}
+
 TEST_CASE("each result has its exit code") {
   CHECK(exit_code(Result::kPass) == 0);
   CHECK(exit_code(Result::kFail) == 1);

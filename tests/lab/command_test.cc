@@ -60,6 +60,16 @@ TEST_CASE("bad usage is one sentence and exit code 2") {
                                                      {"down", "../etc"},
                                                      {"run", "no-such-incident", "--world", "sim"},
                                                      {"run", "optic-glitch", "--world", "mars"},
+                                                     {"blame"},
+                                                     {"blame", "no-such-run"},
+                                                     {"blame", "/tmp"},
+                                                     {"chaos", "octet", "--blame", "--seeds", "x"},
+                                                     {"chaos", "--blame", "--merge", "a.json"},
+                                                     {"trace"},
+                                                     {"trace", "p9/u9", "h0", "h5"},
+                                                     {"trace", "--psn", "1", "latest"},
+                                                     {"trace", "--qp", "0x12", "latest"},
+                                                     {"trace", "--qp", "x", "--psn", "1", "latest"},
                                                      {"validate", "/nonexistent.yaml"}};
   for (const auto& words : bad) {
     const CommandResult result = mrclab(words);

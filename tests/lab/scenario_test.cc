@@ -68,7 +68,7 @@ TEST_CASE("the optic glitch is read whole: fabric, work, fault, schedule and wha
   CHECK(s.schedule.front().at == FabricTime::from_us(300));
   CHECK(s.schedule.back().at == FabricTime::from_us(460));
   CHECK(s.end == FabricTime::from_us(1200));
-  CHECK(s.expect.size() == 6);
+  CHECK(s.expect.size() == 9);
 }
 
 TEST_CASE("every shipped incident is readable, tells its story and is short") {

@@ -146,6 +146,29 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
       }
     }
   }
+  SUBCASE("of two that look alike the trailer's sequence number says which it was") {
+    analysis::FoundPacket found = trace.packet();
+    const auto place = [&](const Hop& hop) {
+      return static_cast<size_t>(hop.seen - trace.packet().sightings.data());
+    };
+    TimeTrailer trailer;
+    trailer.wire = t.port(delivered.hops[0].where).out;
+    trailer.sequence = 7;
+    found.sightings[place(delivered.hops[0])].trailer = trailer;
+    const auto arrival = found.sightings.begin() + static_cast<ptrdiff_t>(place(delivered.hops[1]));
+    arrival->trailer = trailer;
+    analysis::Sighting other = *arrival;  // a copy that the wire made, recorded before it
+    other.trailer->sequence = 8;
+    found.sightings.insert(arrival, other);
+    const PacketLife life = analysis::life_of(t, found);
+    const auto joined = std::find_if(life.attempts.begin(), life.attempts.end(), [&](auto& a) {
+      return a.hops.front().seen->trailer && a.hops.front().seen->trailer->sequence == 7;
+    });
+    REQUIRE(joined != life.attempts.end());
+    REQUIRE(joined->hops[1].seen != nullptr);
+    REQUIRE(joined->hops[1].seen->trailer.has_value());
+    CHECK(joined->hops[1].seen->trailer->sequence == 7);
+  }
   SUBCASE("the text fits a terminal") {
     const std::string text = to_text(trace);
     size_t line = 0;
