@@ -555,9 +555,9 @@ TEST_CASE("a host's traffic reads the same with any clock, snap length and link 
       {"SLL2", {.link_type = 276, .header = [](const OnHost& r) { return cooked(r, true); }}},
       {"raw", {.link_type = DLT_RAW, .header = [](const OnHost&) { return Bytes8{}; }}},
   };
-  for (const auto& [name, options] : ways) {
-    CAPTURE(name);
-    save_as_tcpdump(file.path(), records, options);
+  for (const auto& way : ways) {
+    CAPTURE(way.first);
+    save_as_tcpdump(file.path(), records, way.second);
     const Traffic traffic = traffic_of_files({file.path()});
     CHECK(totals(traffic) == expected);
     CHECK(traffic.counters.cut_short + traffic.counters.not_mrc + traffic.counters.malformed == 0);
