@@ -388,9 +388,10 @@ void say(const char* what, const Agreement& agreement) {
   for (const auto& [kind, count] : agreement.kinds) {
     kinds += "\n  " + kind + " " + std::to_string(count);
   }
-  MESSAGE(what << ": " << agreement.fields - agreement.wrong << " of " << agreement.fields
-               << " fields agree in " << agreement.packets << " packets, " << agreement.mrc
-               << " of them MRC, " << agreement.trailers << " with a trailer" << kinds);
+  MESSAGE(std::string(what) << ": " << agreement.fields - agreement.wrong << " of "
+                            << agreement.fields << " fields agree in " << agreement.packets
+                            << " packets, " << agreement.mrc << " of them MRC, "
+                            << agreement.trailers << " with a trailer" << kinds);
 }
 
 bool every_incident() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
