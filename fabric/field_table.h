@@ -232,10 +232,8 @@ inline bool constant_right(const uint8_t* p) {
   constexpr FieldPlace kPlace = kTable.places()[kIndex];
   if constexpr (kIsMember<decltype(kField)>) {
     return true;
-  } else if constexpr (kField.computed) {
-    return true;
   } else {
-    return load_bits<kPlace.bit, kPlace.width>(p) == kField.value;
+    return kField.computed || load_bits<kPlace.bit, kPlace.width>(p) == kField.value;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tests/support/nightly.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -134,7 +135,8 @@ TEST_CASE("the series of a picture count what the verdict counts") {
   CHECK(picture["series"]["queues"]["unknown"] == "the run kept no packet records");
 }
 
-TEST_CASE("a page does not grow without bound, whatever the run was like") {
+TEST_CASE("a page does not grow without bound, whatever the run was like" *
+          doctest::test_suite(test::kWholeRun)) {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "long");
   const test::ScratchFile events("long.jsonl");
