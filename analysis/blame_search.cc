@@ -310,11 +310,9 @@ void concerned_by(const Topology& topology, const BlameSample& sample, Question 
 bool explains(const BlameSample& sample, const Component& component, uint8_t wires) {
   if ((sample.suspects & wires) == 0) return false;
   const ComponentKind kind = component.kind;
-  const NodeId node{component.index};
   switch (sample.clue) {
-    case Clue::kNone: return true;
-    // Who can say that a port of its own is dark is not dead itself; a NIC may be.
-    case Clue::kDark: return kind != ComponentKind::kSwitch || node != sample.about;
+    case Clue::kNone:
+    case Clue::kDark: return true;
     case Clue::kBitFlip:
       return kind == ComponentKind::kWire || kind == ComponentKind::kLink ||
              kind == ComponentKind::kOptic;
