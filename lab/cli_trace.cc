@@ -84,10 +84,6 @@ int trace_command(const TraceOptions& options) {
   return print_trace(options, explained, path_trace_text(explained));
 }
 
-}  // namespace
-
-namespace {
-
 std::string blame_text(const std::vector<analysis::Blame>& blames) {
   if (blames.empty()) return "nothing to blame: what was lost, if anything, was congestion\n";
   std::string text;

@@ -160,6 +160,8 @@ class VethTaps::Impl {
       count_dropped();
     } catch (...) {
       problem_ = std::current_exception();
+      // A run must not wait for ever for a reader that has ended; finish() says why it has.
+      rounds_done_ = UINT64_MAX;
     }
     timespec cpu{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);

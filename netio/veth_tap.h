@@ -51,7 +51,7 @@ class VethTaps {
   uint64_t room() const;
   /// Every interface is read in rounds: how many have begun, and how many of these are over. What was
   /// sent before a round began is in the file, or in the part of the buffers that room() leaves out,
-  /// when it is over.
+  /// when it is over. After an error every round counts as over.
   uint64_t rounds_begun() const;
   uint64_t rounds_done() const;
 

@@ -2,6 +2,7 @@
 // where they do not, it is said.
 
 #include <doctest/doctest.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -139,5 +140,24 @@ TEST_SUITE("root: taps") {
     const CheckResult at_switch = without("p2.t0-1:u0", 0);
     CHECK(at_switch.result == Result::kFail);
     CHECK(at_switch.measured == 1);
+  }
+
+  TEST_CASE("a run does not wait for taps whose disk is full, and says that it is") {
+    const test::TemporaryRuns runs;
+    RunOptions options = runs.options(World::kLive);
+    options.lab_name = "t_full_" + std::to_string(::getpid());
+    std::filesystem::path full;
+    options.on_process = [&](const std::string&, int) {
+      if (!full.empty()) return;
+      const RunFolder folder{std::filesystem::directory_iterator(runs.path())->path()};
+      full = folder.taps();
+      std::filesystem::create_directories(full);
+      REQUIRE(::mount("tmpfs", full.c_str(), "tmpfs", 0, "size=512k") == 0);
+    };
+    Scenario scenario = parse_tapped(kTapped);
+    scenario.taps = CaptureScope::kHosts;
+    CHECK_THROWS_WITH_AS(run_scenario(scenario, options), doctest::Contains("No space left"),
+                         netio::SystemError);
+    CHECK(::umount2(full.c_str(), MNT_DETACH) == 0);
   }
 }
