@@ -154,6 +154,47 @@ void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& o
   if (out.min > out.max) ends[1].fail_expecting("at least the shortest");
 }
 
+std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
+
+/// Is there a plane or switch that `pattern` names?
+bool names_switches(const RegularPlanes& shape, const std::string& pattern) {
+  for (uint32_t p = 0; p < shape.planes; ++p) {
+    if (matches_pattern(pattern, plane_name(p))) return true;
+    for (uint32_t i = 0; i < shape.t0; ++i) {
+      if (matches_pattern(pattern, plane_name(p) + ".t0-" + std::to_string(i))) return true;
+    }
+    for (uint32_t i = 0; i < shape.t1; ++i) {
+      if (matches_pattern(pattern, plane_name(p) + ".t1-" + std::to_string(i))) return true;
+    }
+  }
+  return false;
+}
+
+Forwarding read_forwarding_word(const YamlValue& value) {
+  return kForwardings[value.as_word({"switchd", "kernel", "ovs"})];
+}
+
+/// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins.
+ForwardingChoice read_forwarding(const YamlValue& value, const RegularPlanes& shape) {
+  if (!value.is_map()) return read_forwarding_word(value);
+  ForwardingChoice choice;
+  for (const auto& [pattern, word] : value.members()) {
+    if (choice.exceptions.size() == ForwardingChoice::kMaxExceptions) {
+      value.fail_expecting("at most " + std::to_string(ForwardingChoice::kMaxExceptions) +
+                           " planes and switches");
+    }
+    if (pattern == "all") {
+      choice.all = read_forwarding_word(word);
+    } else if (names_switches(shape, pattern)) {
+      choice.exceptions.push_back({pattern, read_forwarding_word(word)});
+    } else {
+      word.fail(in_quotes(pattern) + ", which names no plane or switch of this fabric",
+                "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
+    }
+  }
+  return choice;
+}
+
 NicProfile read_nic(const YamlValue& value) {
   if (value.is_scalar()) {
     return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
@@ -197,6 +238,15 @@ std::filesystem::path find_file(std::string_view name, const std::filesystem::pa
                   (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
 }
 
+std::string forwarding_text(const ForwardingChoice& choice) {
+  if (choice.exceptions.empty()) return std::string(name_of(choice.all));
+  std::string text = "{all: " + std::string(name_of(choice.all));
+  for (const ForwardingChoice::Exception& e : choice.exceptions) {
+    text += ", \"" + e.pattern + "\": " + std::string(name_of(e.forwarding));
+  }
+  return text + "}";
+}
+
 std::string multiple(uint32_t thousandths) {
   return std::to_string(thousandths / 1000) + "." +
          std::to_string(1000 + thousandths % 1000).substr(1);
@@ -218,13 +268,13 @@ RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   require_head_start(document, shape);
   read_queues(document, shape.queues);
   if (const auto value = document.get("forwarding")) {
-    shape.forwarding = static_cast<Forwarding>(value->as_word({"switchd", "kernel"}));
+    shape.forwarding = read_forwarding(*value, shape);
   }
   if (const auto value = document.get("routing")) value->as_word({"srv6"});
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
-    if (shape.wires == WireMode::kFast && shape.forwarding == Forwarding::kKernel) {
-      value->fail_expecting("veth: the kernel forwards over nothing else");
+    if (shape.wires == WireMode::kFast && shape.forwarding != ForwardingChoice()) {
+      value->fail_expecting("veth: the kernel and Open vSwitch forward over nothing else");
     }
   }
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
@@ -285,7 +335,7 @@ std::string to_yaml(const RegularPlanes& shape, size_t indent) {
   line("optics", shape.links_per_optic == 0
                      ? "off"
                      : "{t0_downlinks: " + std::to_string(shape.links_per_optic) + "}");
-  line("forwarding", shape.forwarding == Forwarding::kKernel ? "kernel" : "switchd");
+  line("forwarding", forwarding_text(shape.forwarding));
   line("routing", "srv6");
   line("wires", shape.wires == WireMode::kFast ? "fast" : "veth");
   line("ecn",

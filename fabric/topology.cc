@@ -63,6 +63,9 @@ class Builder {
     site.plane = plane;
     site.index = index;
     site.name = std::move(name);
+    if (role != NodeRole::kHost) {
+      site.forwarding = shape_.forwarding.of("p" + std::to_string(plane), site.name);
+    }
     topology_.nodes.push_back(std::move(site));
   }
 
@@ -175,6 +178,16 @@ std::string Topology::wire_name(WireId id) const {
   return port_name(wire(id).from) + "->" + port_name(wire(id).to);
 }
 
+bool Topology::has_forwarding(Forwarding by) const {
+  return std::any_of(nodes.begin(), nodes.end(), [by](const NodeSite& site) {
+    return site.role != NodeRole::kHost && site.forwarding == by;
+  });
+}
+
+bool Topology::carries_time() const {
+  return !has_forwarding(Forwarding::kKernel) && !has_forwarding(Forwarding::kOvs);
+}
+
 std::optional<NodeId> Topology::find_node(std::string_view wanted) const {
   for (const NodeSite& site : nodes) {
     if (site.name == wanted) return site.id;
@@ -249,7 +262,6 @@ Topology outline_regular_planes(const RegularPlanes& shape) {
   topology.switch_latency = shape.switch_latency;
   topology.host_latency = shape.host_latency;
   topology.host_rate = shape.host_rate;
-  topology.forwarding = shape.forwarding;
   topology.wires = shape.wires;
   topology.nic = shape.nic;
   derive_timing(shape, topology);

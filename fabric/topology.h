@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fabric/forwarding.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
 #include "fabric/usid.h"
@@ -20,7 +21,6 @@ using MacAddress = std::array<uint8_t, 6>;
 using Ipv6Address = std::array<uint8_t, 16>;
 
 enum class NodeRole : uint8_t { kHost, kT0, kT1 };
-enum class Forwarding : uint8_t { kSwitchd, kKernel };
 enum class WireMode : uint8_t { kVeth, kFast };
 
 struct Port {
@@ -39,8 +39,9 @@ struct NodeSite {
   NodeId id;
   std::string name;  ///< "h3", "p2.t0-1"
   NodeRole role = NodeRole::kHost;
-  uint32_t plane = 0;  ///< switches only
-  uint32_t index = 0;  ///< number among its role (and plane)
+  uint32_t plane = 0;                            ///< switches only
+  uint32_t index = 0;                            ///< number among its role (and plane)
+  Forwarding forwarding = Forwarding::kSwitchd;  ///< switches only
   /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
   std::vector<Port> ports;
 };
@@ -118,7 +119,6 @@ class Topology {
   FabricTime base_rtt;        ///< longest path, full data packet there, ACK back, idle
   QueueProfile queues;
   NicProfile nic;
-  Forwarding forwarding = Forwarding::kSwitchd;
   WireMode wires = WireMode::kVeth;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
 
@@ -132,6 +132,11 @@ class Topology {
   const Link& link(LinkId id) const { return links[id.value]; }
   const Wire& wire(WireId id) const { return wires_list[id.value]; }
   const Optic& optic(OpticId id) const { return optics[id.value]; }
+
+  /// Is there a switch that `by` forwards for?
+  bool has_forwarding(Forwarding by) const;
+  /// Are all switches ours, so that frames carry fabric time from end to end?
+  bool carries_time() const;
 
   uint32_t host_count() const { return t0_per_plane * hosts_per_t0; }
   NodeId host(uint32_t index) const { return NodeId{index}; }
@@ -181,7 +186,7 @@ struct RegularPlanes {
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
   uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
-  Forwarding forwarding = Forwarding::kSwitchd;
+  ForwardingChoice forwarding;
   WireMode wires = WireMode::kVeth;
   AddressPlan address_plan = AddressPlan::kLab;
   QueueShape queues = {};

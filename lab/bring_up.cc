@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <optional>
 #include <random>
 
 #include "fabric/frame.h"
@@ -76,9 +77,9 @@ class LiveFabric::Impl {
     const Link& link = topology_.link(id);
     for (const PortRef& end : {link.a, link.b}) {
       if (up) {
-        netlink(end.node).queue_up(topology_.port(end).name);
+        netlink(end.node).queue_up(device(end));
       } else {
-        netlink(end.node).queue_down(topology_.port(end).name);
+        netlink(end.node).queue_down(device(end));
       }
     }
     for (const PortRef& end : {link.a, link.b}) netlink(end.node).flush();
@@ -106,6 +107,9 @@ class LiveFabric::Impl {
   }
 
   NamespaceNetlink& netlink(NodeId node) { return netlinks_[node.value]; }
+  const std::string& device(PortRef port) const {
+    return plans_[port.node.value].ports[port.port.value].interface;
+  }
 
   const Topology& topology_;
   std::string lab_;
@@ -121,10 +125,16 @@ class LiveFabric::Impl {
   void create_namespaces(const BringUpProgress& progress) {
     namespaces_.reserve(topology_.nodes.size());
     netlinks_.reserve(topology_.nodes.size());
+    std::optional<NodeId> shared;
     for (const NodeSite& site : topology_.nodes) {
       const NodePlan& plan = plans_[site.id.value];
-      namespaces_.push_back(
-          NetworkNamespace::create(lab::namespace_name(lab_, site.name), plan.sysctls, plan.ipv6));
+      const std::string name = lab::namespace_name(lab_, site.name);
+      if (shares_namespace(site) && shared) {
+        namespaces_.push_back(namespaces_[shared->value].with_name(name));
+      } else {
+        namespaces_.push_back(NetworkNamespace::create(name, plan.sysctls, plan.ipv6));
+        if (shares_namespace(site)) shared = site.id;
+      }
       netlinks_.emplace_back(namespaces_.back());
       report(progress, "namespaces", namespaces_.size(), topology_.nodes.size());
     }
@@ -132,7 +142,7 @@ class LiveFabric::Impl {
 
   netio::VethEnd veth_end(PortRef ref) const {
     const Port& port = topology_.port(ref);
-    return {&namespaces_[ref.node.value], port.name, port.mac, topology_.port_name(ref)};
+    return {&namespaces_[ref.node.value], device(ref), port.mac, topology_.port_name(ref)};
   }
 
   void create_links(const BringUpProgress& progress) {
@@ -164,7 +174,7 @@ class LiveFabric::Impl {
       NamespaceNetlink& node = netlink(site.id);
       const NodePlan& plan = plans_[site.id.value];
       std::vector<std::string> names;
-      for (const Port& port : site.ports) names.push_back(port.name);
+      for (const PortPlan& port : plan.ports) names.push_back(port.interface);
       if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
       if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
       for (const std::string& name : names) node.queue_up(name);
@@ -180,7 +190,7 @@ class LiveFabric::Impl {
   /// run, which may be a second later; asking for the link makes it run now.
   void confirm_carrier(PortRef port) {
     constexpr int kAttempts = 100;
-    const std::string& name = topology_.port(port).name;
+    const std::string& name = device(port);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       if (netlink(port.node).link(name).carrier) return;
     }
@@ -254,7 +264,7 @@ const netio::NetworkNamespace& LiveFabric::network_namespace(NodeId node) const 
   return impl_->namespaces_.at(node.value);
 }
 int LiveFabric::interface_index(PortRef port) const {
-  return static_cast<int>(impl_->netlink(port.node).ifindex(impl_->topology_.port(port).name));
+  return static_cast<int>(impl_->netlink(port.node).ifindex(impl_->device(port)));
 }
 
 void LiveFabric::set_link(LinkId link, bool up) { impl_->set_link(link, up); }

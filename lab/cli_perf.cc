@@ -44,10 +44,11 @@ PerfSetup perf_setup(const PerfOptions& options) {
   setup.shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)));
   setup.topology = build_regular_planes(setup.shape);
   check_lookahead(setup.topology);
-  if (setup.shape.forwarding != Forwarding::kSwitchd) {
-    throw InputError(fmt::format(
-        "in fabric {} the kernel forwards, and it carries no fabric time; perf needs another",
-        setup.topology.name));
+  if (!setup.topology.carries_time()) {
+    throw InputError(
+        fmt::format("in fabric {} others than our switches forward, and they carry no fabric time; "
+                    "perf needs another",
+                    setup.topology.name));
   }
   setup.seed = options.seed;
   setup.out = options.out;

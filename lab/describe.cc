@@ -35,12 +35,24 @@ json describe_node(const Topology& topology, std::string_view lab, const NodeSit
                   topology.usids.make(role, site.plane, site.index).value);
     node["usid"] = usid.data();
   }
+  if (site.role != NodeRole::kHost) node["forwarding"] = name_of(site.forwarding);
   for (const Port& port : site.ports) {
     node["ports"].push_back({{"name", port.name},
                              {"mac", to_string(port.mac)},
                              {"peer", topology.port_name(port.peer)}});
   }
   return node;
+}
+
+/// "switchd", or "kernel and ovs".
+std::string forwarding_words(const Topology& topology) {
+  std::string words;
+  for (const Forwarding by : kForwardings) {
+    if (!topology.has_forwarding(by)) continue;
+    if (!words.empty()) words += " and ";
+    words += name_of(by);
+  }
+  return words;
 }
 
 }  // namespace
@@ -51,7 +63,7 @@ json describe_fabric(const Topology& topology, std::string_view lab,
               {"fabric", topology.name},
               {"planes", topology.planes},
               {"hosts", topology.host_count()},
-              {"forwarding", topology.forwarding == Forwarding::kKernel ? "kernel" : "switchd"},
+              {"forwarding", forwarding_words(topology)},
               {"base_rtt_ns", topology.base_rtt.ns()},
               {"nodes", json::array()},
               {"links", json::array()}};

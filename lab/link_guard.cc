@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "lab/node_plan.h"
+
 namespace mrclab::lab {
 
 LinkGuard::LinkGuard(LiveFabric& fabric)
@@ -43,7 +45,7 @@ void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     bool up = false;  // an interface that is gone is not up either
     for (const netio::LinkState& link : links) {
-      if (link.name == site.ports[i].name) up = link.admin_up;
+      if (link.name == device_of(fabric_.topology(), {node, PortId{i}})) up = link.admin_up;
     }
     PortState& known = ports_[node.value][i];
     if (up == known.up) continue;

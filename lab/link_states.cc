@@ -1,6 +1,7 @@
 #include "lab/link_states.h"
 
 #include "lab/lab_record.h"
+#include "lab/node_plan.h"
 #include "netio/link.h"
 
 namespace mrclab::lab {
@@ -11,9 +12,10 @@ std::vector<bool> link_states(const Topology& topology, std::string_view lab) {
     const auto ns = netio::NetworkNamespace::open(namespace_name(lab, site.name));
     netio::NamespaceNetlink netlink(ns);
     for (const netio::LinkState& state : netlink.links()) {
-      for (const Port& port : site.ports) {
-        if (port.name == state.name && !(state.admin_up && state.carrier)) {
-          up[port.link.value] = false;
+      for (uint32_t i = 0; i < site.ports.size(); ++i) {
+        if (device_of(topology, {site.id, PortId{i}}) == state.name &&
+            !(state.admin_up && state.carrier)) {
+          up[site.ports[i].link.value] = false;
         }
       }
     }

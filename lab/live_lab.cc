@@ -57,13 +57,19 @@ ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host
   for (uint32_t g = 0; !isolate && g < groups; ++g) {
     group_process.push_back(add("hosts-" + std::to_string(g), true));
   }
-  const bool own_switches = topology.forwarding == Forwarding::kSwitchd;
-  for (uint32_t p = 0; !isolate && own_switches && p < topology.planes; ++p) {
-    plane_process.push_back(add("plane-" + std::to_string(p), false));
+  const auto ours = [](const NodeSite& site) {
+    return site.role == NodeRole::kHost || site.forwarding == Forwarding::kSwitchd;
+  };
+  for (uint32_t p = 0; !isolate && p < topology.planes; ++p) {
+    const bool any =
+        std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const auto& site) {
+          return site.role != NodeRole::kHost && site.plane == p && ours(site);
+        });
+    plane_process.push_back(any ? add("plane-" + std::to_string(p), false) : netio::kNoProcess);
   }
   for (const NodeSite& site : topology.nodes) {
     const bool host = site.role == NodeRole::kHost;
-    if (!host && !own_switches) continue;
+    if (!ours(site)) continue;
     uint32_t& process = plan.process_of_node[site.id.value];
     if (isolate) {
       process = add(site.name, host);
@@ -103,6 +109,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
     throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
                                  topology.wires_list.size(), netio::kMaxWires));
   }
+  if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
   links_ = std::make_unique<LinkGuard>(*fabric_);
   start_daemons();
   wait_until_ready();
@@ -280,6 +287,7 @@ bool LiveLab::step() {
   watch_children();
   watch_heartbeats();
   watch_links();
+  watch_ovs();
   for (uint32_t i = 0; i < children_.size(); ++i) {
     if (gate_.state(i) == ProcessState::kReady) return true;
   }
@@ -369,6 +377,14 @@ void LiveLab::watch_links() {
   }
 }
 
+void LiveLab::watch_ovs() {
+  if (!ovs_) return;
+  if (const auto ended = ovs_->check()) {
+    outside_faults_.push_back(
+        {.t = now(), .what = fmt::format("{} ended at {}", *ended, to_string(now()))});
+  }
+}
+
 DilationReport LiveLab::dilation_report() const {
   return pace_.report(now(), netio::LabTime::now());
 }
@@ -377,6 +393,7 @@ void LiveLab::tear_down() {
   for (const auto& child : children_) child->signal(SIGTERM);
   for (const auto& child : children_) child->stop(milliseconds(2000));
   links_.reset();
+  ovs_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();
 }

@@ -15,6 +15,7 @@
 #include "lab/bring_up.h"
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
+#include "lab/ovs_switches.h"
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
 #include "lab/power_cycle.h"
@@ -157,6 +158,7 @@ class LiveLab {
   void watch_children();
   void watch_heartbeats();
   void watch_links();
+  void watch_ovs();
   /// What a process printed last, with a colon before it; empty if nothing.
   std::string last_words(uint32_t process) const;
 
@@ -170,7 +172,8 @@ class LiveLab {
   Pace pace_;
   PaceCurve curve_;
   KernelMirror mirror_;
-  std::unique_ptr<LinkGuard> links_;  ///< goes before the fabric
+  std::unique_ptr<OvsSwitches> ovs_;  ///< where there are some; goes before the fabric
+  std::unique_ptr<LinkGuard> links_;  ///< likewise
   PowerCycle power_;
   std::vector<PowerNote> power_notes_;
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;

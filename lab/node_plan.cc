@@ -3,6 +3,7 @@
 #include "fabric/byte_order.h"
 #include "fabric/frame.h"
 #include "fabric/headers.h"
+#include "fabric/routes.h"
 
 namespace mrclab::lab {
 namespace {
@@ -52,8 +53,9 @@ Route route_with(const std::string& dev, const Ipv6Prefix& destination,
 
 std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site) {
   std::vector<PortPlan> ports;
-  for (const Port& port : site.ports) {
-    ports.push_back({port.name, topology.port(port.peer).mac, {}});
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const MacAddress& peer = topology.port(site.ports[i].peer).mac;
+    ports.push_back({device_of(topology, {site.id, PortId{i}}), peer, {}});
   }
   return ports;
 }
@@ -87,21 +89,6 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   return plan;
 }
 
-/// uSIDs that are reached through a switch's port: what the other end is called.
-std::vector<Usid> usids_behind(const Topology& topology, const NodeSite& site, const Port& port) {
-  const NodeSite& peer = topology.node(port.peer.node);
-  switch (peer.role) {
-    case NodeRole::kHost: {
-      const uint32_t downlink = topology.host_downlink(peer.index);
-      return {topology.usids.make(UsidRole::kNicPort, site.plane, downlink),
-              topology.usids.make(UsidRole::kHostKernel, site.plane, downlink)};
-    }
-    case NodeRole::kT0: return {topology.usids.make(UsidRole::kT0, site.plane, peer.index)};
-    case NodeRole::kT1: return {topology.usids.make(UsidRole::kT1, site.plane, peer.index)};
-  }
-  return {};
-}
-
 NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   NodePlan plan;
   plan.sysctls = netio::forwarding_sysctls();
@@ -114,7 +101,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
                  netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
-    for (const Usid usid : usids_behind(topology, site, site.ports[p])) {
+    for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
       plan.ports[p].routes.push_back(route_via_peer(site.ports[p], usid_prefix(usid)));
     }
   }
@@ -122,6 +109,15 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
 }
 
 }  // namespace
+
+std::string device_of(const Topology& topology, PortRef ref) {
+  const NodeSite& site = topology.node(ref.node);
+  const std::string& port = topology.port(ref).name;
+  if (!shares_namespace(site)) return port;
+  std::string name = site.name + port;  // 15 characters at most: "p15.t0-255" and "d255"
+  std::erase(name, '.');
+  return name;
+}
 
 Ipv6Address other_end() {
   Ipv6Address address{};
@@ -143,7 +139,7 @@ Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to) {
 NodePlan plan_node(const Topology& topology, NodeId node) {
   const NodeSite& site = topology.node(node);
   if (site.role == NodeRole::kHost) return plan_host(topology, site);
-  if (topology.forwarding == Forwarding::kKernel) return plan_kernel_switch(topology, site);
+  if (site.forwarding == Forwarding::kKernel) return plan_kernel_switch(topology, site);
   NodePlan plan;
   plan.sysctls = netio::switch_sysctls();
   plan.ports = port_plans(topology, site);

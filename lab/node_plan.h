@@ -22,6 +22,15 @@
 
 namespace mrclab::lab {
 
+/// Do all such switches share one namespace? Open vSwitch's userspace datapath wants every port in the
+/// namespace of its daemon.
+constexpr bool shares_namespace(const NodeSite& site) {
+  return site.forwarding == Forwarding::kOvs;
+}
+
+/// What a port's interface is called in its namespace: "d4", in a shared one "p2t0-1d4".
+std::string device_of(const Topology& topology, PortRef port);
+
 /// What depends on one port being up.
 struct PortPlan {
   std::string interface;

@@ -129,7 +129,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
   if (scenario) {
     write_resolved_scenario(*scenario, live.fabric().run_directory() / kScenarioFile);
   }
-  const bool exact = topology.forwarding == Forwarding::kSwitchd;
+  const bool exact = topology.carries_time();
   LabClock clock(live, topology, exact);
   clock.start(options.paused);
   LabFaults faults(live, topology, scenario ? scenario->faults : std::vector<faults::Fault>{},

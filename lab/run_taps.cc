@@ -1,5 +1,7 @@
 #include "lab/run_taps.h"
 
+#include "lab/node_plan.h"
+
 namespace mrclab::lab {
 
 namespace {
@@ -59,8 +61,8 @@ std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScop
   std::vector<netio::TapPort> ports;
   for (const PortRef ref : ports_in(topology, scope)) {
     const Port& port = topology.port(ref);
-    ports.push_back(
-        {topology.port_name(ref), &fabric.network_namespace(ref.node), port.name, port.out});
+    ports.push_back({topology.port_name(ref), &fabric.network_namespace(ref.node),
+                     device_of(topology, ref), port.out});
   }
   std::filesystem::create_directories(folder.taps());
   return std::make_unique<netio::VethTaps>(ports, tap_file(folder), kTapBytes);

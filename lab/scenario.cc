@@ -70,15 +70,16 @@ std::optional<uint32_t> read_dilation(const YamlValue& value) {
 
 /// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace.
 void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
-  const bool kernel = out.fabric.forwarding == Forwarding::kKernel;
+  const bool carried = out.topology.carries_time();
   const auto timing = document.get("timing");
   if (timing) {
     out.timing = static_cast<TimingMode>(timing->as_word({"carried", "wall"}));
-  } else if (kernel) {
+  } else if (!carried) {
     out.timing = TimingMode::kWall;
   }
-  if (kernel && out.timing != TimingMode::kWall) {
-    timing->fail_expecting("wall: in this fabric the kernel forwards, and it carries no time");
+  if (!carried && out.timing != TimingMode::kWall) {
+    timing->fail_expecting(
+        "wall: in this fabric others than our switches forward, and they carry no time");
   }
   if (const auto dilation = document.get("dilation")) out.dilation = read_dilation(*dilation);
   if (overrides.dilation) out.dilation = overrides.dilation;

@@ -265,7 +265,13 @@ void Driver::take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const ui
       IngressWireState& wire = ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
       // A process that was taken out of the gate has fallen silent: what it still sends is not
       // news.
-      const bool silent = wire.sender != kNoProcess && !in_gate(page_.state(wire.sender));
+      // A neighbour that is not ours (Open vSwitch) passes on the trailer of the frame's first wire: its
+      // time is over.
+      if (wire.sender == kNoProcess) {
+        take_foreign(hosted, port, bytes.first(*offset), received, now);
+        return;
+      }
+      const bool silent = !in_gate(page_.state(wire.sender));
       if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;
         return;

@@ -118,6 +118,21 @@ NetworkNamespace NetworkNamespace::create(const std::string& name, const Sysctls
   }
 }
 
+NetworkNamespace NetworkNamespace::with_name(const std::string& name) const {
+  check_name(name);
+  const std::string path = path_of(name), here = "/proc/self/fd/" + std::to_string(fd());
+  FileDescriptor::open(path, O_RDONLY | O_CREAT | O_EXCL, 0);
+  try {
+    FileDescriptor fd = FileDescriptor::open(here, O_RDONLY);
+    check_system_call("mount " + path,
+                      ::mount(here.c_str(), path.c_str(), "none", MS_BIND, nullptr));
+    return NetworkNamespace(name, std::move(fd), true);
+  } catch (...) {
+    remove_namespace(name);
+    throw;
+  }
+}
+
 NetworkNamespace NetworkNamespace::open(const std::string& name) {
   check_name(name);
   return NetworkNamespace(name, FileDescriptor::open(path_of(name), O_RDONLY), false);

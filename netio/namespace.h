@@ -47,6 +47,10 @@ class NetworkNamespace {
   /// The one that the calling thread is in. Not owned.
   static NetworkNamespace current();
 
+  /// The same namespace by one more name, /run/netns/<name>. Throws SystemError with EEXIST when it is
+  /// taken. Owned: the namespace itself stays until it has no name and no descriptor any more.
+  NetworkNamespace with_name(const std::string& name) const;
+
   NetworkNamespace(NetworkNamespace&& other) noexcept;
   NetworkNamespace& operator=(NetworkNamespace&& other) noexcept;
   ~NetworkNamespace();

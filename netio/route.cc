@@ -11,6 +11,7 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <stdexcept>
@@ -57,16 +58,29 @@ struct ActionWriter {
     nla_nest_end(message, nest);
   }
 
+  void put_next_csid(uint8_t block_bits, uint8_t usid_bits) const {
+    nlattr* flavors = nla_nest_start(message, SEG6_LOCAL_FLAVORS);
+    nla_put_u32(message, SEG6_LOCAL_FLV_OPERATION, 1u << SEG6_LOCAL_FLV_OP_NEXT_CSID);
+    nla_put_u8(message, SEG6_LOCAL_FLV_LCBLOCK_BITS, block_bits);
+    nla_put_u8(message, SEG6_LOCAL_FLV_LCNODE_FN_BITS, usid_bits);
+    nla_nest_end(message, flavors);
+    put_counters(message);
+  }
+
   void operator()(const EndNextCsid& end) const {
     nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6_LOCAL);
     nlattr* nest = nla_nest_start(message, RTA_ENCAP);
     nla_put_u32(message, SEG6_LOCAL_ACTION, SEG6_LOCAL_ACTION_END);
-    nlattr* flavors = nla_nest_start(message, SEG6_LOCAL_FLAVORS);
-    nla_put_u32(message, SEG6_LOCAL_FLV_OPERATION, 1u << SEG6_LOCAL_FLV_OP_NEXT_CSID);
-    nla_put_u8(message, SEG6_LOCAL_FLV_LCBLOCK_BITS, end.block_bits);
-    nla_put_u8(message, SEG6_LOCAL_FLV_LCNODE_FN_BITS, end.usid_bits);
-    nla_nest_end(message, flavors);
-    put_counters(message);
+    put_next_csid(end.block_bits, end.usid_bits);
+    nla_nest_end(message, nest);
+  }
+
+  void operator()(const EndXNextCsid& end) const {
+    nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6_LOCAL);
+    nlattr* nest = nla_nest_start(message, RTA_ENCAP);
+    nla_put_u32(message, SEG6_LOCAL_ACTION, SEG6_LOCAL_ACTION_END_X);
+    put(message, SEG6_LOCAL_NH6, end.next_hop);
+    put_next_csid(end.block_bits, end.usid_bits);
     nla_nest_end(message, nest);
   }
 
@@ -85,11 +99,74 @@ std::string describe(const Route& route) {
   if (const auto* encap = std::get_if<EncapRed>(&route.action))
     text += " encap.red " + address_text(encap->segment);
   if (std::holds_alternative<EndNextCsid>(route.action)) text += " End next-csid";
+  if (const auto* end = std::get_if<EndXNextCsid>(&route.action))
+    text += " End.X next-csid to " + address_text(end->next_hop);
   if (const auto* end = std::get_if<EndDt6>(&route.action))
     text += " End.DT6 table " + std::to_string(end->table);
   if (route.via) text += " via " + address_text(*route.via);
   if (!route.dev.empty()) text += " dev " + route.dev;
   return text;
+}
+
+std::string_view action_name(uint32_t seg6_local_action) {
+  switch (seg6_local_action) {
+    case SEG6_LOCAL_ACTION_END: return "End";
+    case SEG6_LOCAL_ACTION_END_X: return "End.X";
+    case SEG6_LOCAL_ACTION_END_DT6: return "End.DT6";
+    default: return "seg6local";
+  }
+}
+
+Ipv6Address address_in(nlattr* attribute) {
+  Ipv6Address address{};
+  nla_memcpy(address.data(), attribute, static_cast<int>(address.size()));
+  return address;
+}
+
+void read_seg6_local(nlattr* encap, InstalledRoute& route) {
+  std::array<nlattr*, SEG6_LOCAL_MAX + 1> local{};
+  if (nla_parse_nested(local.data(), SEG6_LOCAL_MAX, encap, nullptr) < 0) return;
+  if (local[SEG6_LOCAL_ACTION] == nullptr) return;
+  route.action = action_name(nla_get_u32(local[SEG6_LOCAL_ACTION]));
+  if (local[SEG6_LOCAL_NH6] != nullptr) route.via = address_in(local[SEG6_LOCAL_NH6]);
+  if (local[SEG6_LOCAL_COUNTERS] == nullptr) return;
+  std::array<nlattr*, SEG6_LOCAL_CNT_MAX + 1> counts{};
+  if (nla_parse_nested(counts.data(), SEG6_LOCAL_CNT_MAX, local[SEG6_LOCAL_COUNTERS], nullptr) < 0)
+    return;
+  const auto count = [&](int which) { return counts[which] ? nla_get_u64(counts[which]) : 0; };
+  route.counters = {count(SEG6_LOCAL_CNT_PACKETS), count(SEG6_LOCAL_CNT_BYTES),
+                    count(SEG6_LOCAL_CNT_ERRORS)};
+}
+
+/// Empty for a route that nobody set: of another table, or the kernel's own.
+std::optional<InstalledRoute> read_route(const nlmsghdr& message,
+                                         const std::vector<LinkState>& links) {
+  std::array<nlattr*, RTA_MAX + 1> attributes{};
+  if (message.nlmsg_type != RTM_NEWROUTE ||
+      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(rtmsg), attributes.data(), RTA_MAX,
+                  nullptr) < 0)
+    return std::nullopt;
+  const auto* header = static_cast<const rtmsg*>(nlmsg_data(&message));
+  const bool ours = header->rtm_table == RT_TABLE_MAIN && header->rtm_protocol != RTPROT_KERNEL &&
+                    (header->rtm_type == RTN_UNICAST || header->rtm_type == RTN_BLACKHOLE);
+  if (!ours || (header->rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
+  InstalledRoute route;
+  route.destination.length = header->rtm_dst_len;
+  route.blackhole = header->rtm_type == RTN_BLACKHOLE;
+  if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
+  if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
+  if (attributes[RTA_OIF] && !route.blackhole) {
+    const uint32_t index = nla_get_u32(attributes[RTA_OIF]);
+    for (const LinkState& link : links) {
+      if (link.ifindex == index) route.dev = link.name;
+    }
+  }
+  if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {
+    const bool local = nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6_LOCAL;
+    route.action = "encap";
+    if (local) read_seg6_local(attributes[RTA_ENCAP], route);
+  }
+  return route;
 }
 
 NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type, int flags) {
@@ -140,6 +217,22 @@ Ipv6Prefix parse_prefix(const std::string& text) {
 
 std::string prefix_text(const Ipv6Prefix& prefix) {
   return address_text(prefix.address) + "/" + std::to_string(prefix.length);
+}
+
+std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink) {
+  const std::vector<LinkState> links = netlink.links();
+  NlMessage request = make_message(RTM_GETROUTE, NLM_F_DUMP);
+  rtmsg header{};
+  header.rtm_family = AF_INET6;
+  nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  std::vector<InstalledRoute> routes;
+  netlink.socket().dump(std::move(request), "list the routes of " + netlink.namespace_name(),
+                        [&](const nlmsghdr& answer) {
+                          if (auto route = read_route(answer, links)) {
+                            routes.push_back(std::move(*route));
+                          }
+                        });
+  return routes;
 }
 
 void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {

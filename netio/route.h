@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "fabric/topology.h"
 #include "netio/link.h"
@@ -35,12 +37,19 @@ struct EndNextCsid {
   uint8_t block_bits = 32;
   uint8_t usid_bits = 16;
 };
+/// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next hop
+/// of the route's interface whatever the next uSID is. Counters on. Needs Linux 6.6.
+struct EndXNextCsid {
+  Ipv6Address next_hop{};
+  uint8_t block_bits = 32;
+  uint8_t usid_bits = 16;
+};
 /// SRv6 End.DT6 (RFC 8986 §4.6): decapsulates and looks the inner destination up in `table`; 255,
 /// the local table, delivers to this host. Counters on.
 struct EndDt6 {
   uint32_t table = 255;
 };
-using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndDt6>;
+using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndXNextCsid, EndDt6>;
 
 /// One IPv6 unicast route in the main table, or a blackhole.
 struct Route {
@@ -53,6 +62,25 @@ struct Route {
   uint32_t mtu = 0;                                  ///< 0: the interface's
   uint32_t metric = 0;                               ///< 0: the kernel's default, 1024
 };
+
+/// An IPv6 unicast or blackhole route as the kernel has it.
+struct InstalledRoute {
+  Ipv6Prefix destination;
+  std::string dev;  ///< empty for a blackhole
+  std::optional<Ipv6Address> via;
+  bool blackhole = false;
+  std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
+  /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a local
+  /// address for it, is only seen in the errors.
+  struct Counters {
+    uint64_t packets = 0, bytes = 0, errors = 0;
+  };
+  std::optional<Counters> counters;
+};
+
+/// The main table of a namespace, without what the kernel adds by itself (multicast, link-local), in
+/// the kernel's order.
+std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink);
 
 class RouteBatch {
  public:

@@ -32,7 +32,7 @@ TEST_CASE("the three fabrics have the sizes that their files say") {
   const Topology hall = read_fabric_file(find_fabric("hall"));
   CHECK(hall.host_count() == 16);
   CHECK(hall.nodes.size() == 16 + 8 * 8);
-  CHECK(read_fabric_file(find_fabric("pair-kernel")).forwarding == Forwarding::kKernel);
+  CHECK(read_fabric_file(find_fabric("pair-kernel")).has_forwarding(Forwarding::kKernel));
 }
 
 TEST_CASE("what the file says arrives in the topology") {
@@ -90,6 +90,7 @@ TEST_CASE("a cx8 NIC has the times that were seen, each divided by the compressi
 TEST_CASE("a shape written as text reads back as the same shape") {
   for (const char* more :
        {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
+        "forwarding: {all: ovs, p0: kernel, \"p*.t0-*\": switchd}\n",
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
         "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n",
         "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
@@ -154,7 +155,8 @@ TEST_CASE("bad fabric files get an exact error") {
                "0: a frame needs a head start"},
            Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
            Row{"forwarding: kernel\nwires: fast\n",
-               "f.yaml:7:8: found \"fast\": expected veth: the kernel forwards over nothing else"},
+               "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
+               "over nothing else"},
            Row{"routing: ecmp\n", "f.yaml:6:10: found \"ecmp\": expected srv6"},
            Row{"wires: copper\n", "f.yaml:6:8: found \"copper\": expected one of veth, fast"},
            Row{"ecn: maybe\n", "f.yaml:6:6: found \"maybe\": expected on or off"},

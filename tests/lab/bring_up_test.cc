@@ -26,7 +26,9 @@ namespace fs = std::filesystem;
 
 Topology pair_fabric(Forwarding forwarding = Forwarding::kSwitchd) {
   Topology topology = read_fabric_file(find_fabric("pair"));
-  topology.forwarding = forwarding;
+  for (NodeSite& site : topology.nodes) {
+    if (site.role != NodeRole::kHost) site.forwarding = forwarding;
+  }
   return topology;
 }
 

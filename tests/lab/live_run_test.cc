@@ -169,15 +169,20 @@ expect:
           run_scenario(scenario, folder.options(World::kSim)).verdict.metrics.history_sha256);
   }
 
-  TEST_CASE("MRC crosses the kernel's own SRv6 switches, on wall-clock timing") {
-    const test::TemporaryRuns folder;
-    const Scenario scenario =
-        load_scenario(MRCLAB_SOURCE_DIR "/tests/scenarios/kernel-forwarding.yaml");
-    const RunResult run = run_scenario(scenario, folder.options(World::kLive));
-    CAPTURE(analysis::to_table(run.verdict));
-    CHECK(run.verdict.result == analysis::Result::kPass);
-    CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
-    CHECK(run.verdict.metrics.delivered > 100);
+  TEST_CASE(
+      "MRC crosses switches that are not ours, and planes of several kinds, by the wall clock") {
+    for (const std::string name : {"kernel", "ovs", "mixed"}) {
+      CAPTURE(name);
+      const test::TemporaryRuns folder;
+      const Scenario scenario =
+          load_scenario(MRCLAB_SOURCE_DIR "/tests/scenarios/" + name + "-forwarding.yaml");
+      const RunResult run = run_scenario(scenario, folder.options(World::kLive));
+      CAPTURE(analysis::to_table(run.verdict));
+      CHECK(run.verdict.result == analysis::Result::kPass);
+      CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
+      CHECK(run.verdict.metrics.delivered > 100);
+      CHECK(run.verdict.metrics.lost == 0);
+    }
   }
 
   TEST_CASE("one process per node changes nothing in the history") {

@@ -96,7 +96,7 @@ TEST_CASE("our own switches get no IPv6 at all from the kernel") {
 
 TEST_CASE("a kernel switch shifts its own uSID and knows the uSIDs behind each of its ports") {
   Topology topology = small_fabric();
-  topology.forwarding = Forwarding::kKernel;
+  for (NodeSite& site : topology.nodes) site.forwarding = Forwarding::kKernel;
   const NodePlan t0 = plan_node(topology, topology.t0(1, 1));
   const netio::Route* own = find_route(t0.fixed_routes, "5f00:0:2101::/48");
   REQUIRE(own != nullptr);
@@ -109,6 +109,24 @@ TEST_CASE("a kernel switch shifts its own uSID and knows the uSIDs behind each o
   const NodePlan t1 = plan_node(topology, topology.t1(1, 0));
   CHECK(find_route(t1.fixed_routes, "5f00:0:1100::/48") != nullptr);
   CHECK(find_route(t1.ports[1].routes, "5f00:0:2101::/48") != nullptr);
+}
+
+TEST_CASE("switches of Open vSwitch share a namespace, where each port has a name of its own") {
+  Topology topology = small_fabric();
+  std::set<std::string> names;
+  size_t ports = 0;
+  for (NodeSite& site : topology.nodes) {
+    if (site.role != NodeRole::kHost) site.forwarding = Forwarding::kOvs;
+    if (!shares_namespace(site)) continue;
+    for (uint32_t i = 0; i < site.ports.size(); ++i, ++ports) {
+      const std::string name = device_of(topology, {site.id, PortId{i}});
+      CHECK(name.size() <= 15);  // what the kernel takes
+      names.insert(name);
+    }
+  }
+  CHECK(names.size() == ports);
+  CHECK(names.contains("p1t0-1d1"));
+  CHECK(device_of(topology, {topology.host(0), PortId{1}}) == "p1");
 }
 
 TEST_CASE("every port knows the MAC address of its other end") {

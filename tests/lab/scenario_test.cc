@@ -219,8 +219,8 @@ TEST_CASE("in a fabric that the kernel forwards time is the wall's, at a fixed p
         "f.yaml:2:9: found timing by the wall clock without a number for \"dilation\": expected "
         "\"dilation: 5000\" or another number");
   CHECK(error_of(text + "timing: carried\ndilation: 5\n") ==
-        "f.yaml:5:9: found \"carried\": expected wall: in this fabric the kernel forwards, and it "
-        "carries no time");
+        "f.yaml:5:9: found \"carried\": expected wall: in this fabric others than our switches "
+        "forward, and they carry no time");
 }
 
 TEST_CASE("bad scenarios get an exact error") {

@@ -1,0 +1,211 @@
+#include "lab/ovs_switches.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "fabric/yaml.h"
+#include "lab/lab_record.h"
+#include "lab/node_plan.h"
+#include "netio/file_descriptor.h"
+#include "netio/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{60};  // a busy machine is slow, and then it still works
+constexpr std::chrono::milliseconds kGrace{3000};
+constexpr const char* kSchema = "/usr/share/openvswitch/vswitch.ovsschema";
+constexpr size_t kMaxToolOutput = 16 << 20;
+
+/// Outside PATH in some shells.
+std::optional<fs::path> find_program(const std::string& name) {
+  std::string folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+  folders += ":/usr/sbin:/usr/bin:/sbin:/bin";
+  for (size_t at = 0; at <= folders.size();) {
+    const size_t end = std::min(folders.find(':', at), folders.size());
+    const fs::path candidate = fs::path(folders.substr(at, end - at)) / name;
+    if (end > at && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+fs::path folder_of(const fs::path& lab_directory) { return lab_directory / "ovs"; }
+
+/// Every tool of Open vSwitch is told where the lab's own is.
+std::vector<std::pair<std::string, std::string>> environment(const fs::path& folder) {
+  return {{"OVS_RUNDIR", folder},
+          {"OVS_LOGDIR", folder},
+          {"OVS_DBDIR", folder},
+          {"OVS_SYSCONFDIR", folder}};
+}
+
+/// Runs a tool to its end; throws with its last words. Returns what it printed.
+std::string run_tool(const fs::path& folder, std::vector<std::string> command) {
+  const fs::path output = folder / fmt::format("{}.{}.out", command.front(), ::getpid());
+  fs::remove(output);
+  netio::ChildOptions options;
+  options.environment = environment(folder);
+  options.argv = std::move(command);
+  const std::string name = options.argv.front();
+  options.argv.front() = find_program(name).value_or(name);
+  options.stdout_file = output;
+  netio::ChildProcess child = netio::ChildProcess::spawn(options);
+  const auto status = child.wait(kPatience);
+  std::string text = netio::read_file(output, kMaxToolOutput);
+  fs::remove(output);
+  if (!status || !status->clean()) {
+    throw netio::SystemError(
+        name, status ? EIO : ETIMEDOUT,
+        fmt::format("{}: {}", status ? to_string(*status) : "no end", text.substr(0, 2000)));
+  }
+  return text;
+}
+
+std::string management_socket(const fs::path& folder, const std::string& bridge) {
+  return "unix:" + (folder / (bridge + ".mgmt")).string();
+}
+
+}  // namespace
+
+std::vector<std::string> missing_ovs_programs() {
+  std::vector<std::string> missing;
+  for (const char* name :
+       {"ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl"}) {
+    if (!find_program(name)) missing.emplace_back(name);
+  }
+  return missing;
+}
+
+std::vector<switchd::RuleCounter> ovs_counters(const fs::path& lab_directory,
+                                               const std::string& switch_name) {
+  const fs::path folder = folder_of(lab_directory);
+  return switchd::parse_rule_counters(run_tool(
+      folder,
+      {"ovs-ofctl", "-O", "OpenFlow15", "dump-flows", management_socket(folder, switch_name)}));
+}
+
+OvsSwitches::OvsSwitches(LiveFabric& fabric)
+    : fabric_(fabric), directory_(folder_of(fabric.run_directory())) {
+  if (const auto missing = missing_ovs_programs(); !missing.empty()) {
+    throw InputError(
+        fmt::format("fabric {}: found no {}: expected Open vSwitch for \"forwarding: ovs\"; "
+                    "apt-get install openvswitch-switch",
+                    fabric.topology().name, missing.front()));
+  }
+  for (const NodeSite& site : fabric.topology().nodes) {
+    if (shares_namespace(site)) switches_.push_back(site.id);
+  }
+  fs::create_directories(directory_);
+  const fs::path database = directory_ / "conf.db", socket = directory_ / "db.sock";
+  run({"ovsdb-tool", "create", database, kSchema});
+  database_ = start("ovsdb-server", {"--remote=punix:" + socket.string(), database.string()});
+  wait_for(socket, *database_);
+  daemon_ = start("ovs-vswitchd", {"unix:" + socket.string(), "--disable-system"});
+  make_bridges();
+  add_rules();
+}
+
+OvsSwitches::~OvsSwitches() {
+  // The daemon first: it would look for its database.
+  for (auto* child : {&daemon_, &database_}) {
+    if (*child) (*child)->stop(kGrace);
+  }
+}
+
+std::unique_ptr<netio::ChildProcess> OvsSwitches::start(const std::string& program,
+                                                        std::vector<std::string> arguments) {
+  netio::ChildOptions options;
+  options.environment = environment(directory_);
+  const std::string variable = instance_variable(fabric_.instance());
+  const size_t equals = variable.find('=');
+  options.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+  options.argv = {find_program(program).value_or(program),
+                  "--pidfile=" + (directory_ / (program + ".pid")).string(),
+                  "--unixctl=" + (directory_ / (program + ".ctl")).string(),
+                  "--log-file=" + (directory_ / (program + ".log")).string(), "-vconsole:off"};
+  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  options.stdout_file = directory_ / (program + ".out");
+  const netio::NetworkNamespace& where = fabric_.network_namespace(switches_.front());
+  options.before_exec = [&where] {
+    netio::check_system_call("enter " + where.name(), ::setns(where.fd(), CLONE_NEWNET));
+  };
+  auto child = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(options));
+  fabric_.record_process(mark_of(child->pid(), program));
+  return child;
+}
+
+void OvsSwitches::run(std::vector<std::string> command) const {
+  run_tool(directory_, std::move(command));
+}
+
+void OvsSwitches::wait_for(const fs::path& socket, netio::ChildProcess& owner) const {
+  const auto deadline = SteadyClock::now() + kPatience;
+  while (!fs::exists(socket)) {
+    if (const auto ended = owner.wait(std::chrono::milliseconds(5))) {
+      throw netio::SystemError(owner.name(), EIO, to_string(*ended));
+    }
+    if (SteadyClock::now() > deadline) {
+      throw netio::SystemError(owner.name(), ETIMEDOUT, "no " + socket.string());
+    }
+  }
+}
+
+/// All bridges and ports in one transaction; ovs-vsctl returns when the daemon has them.
+void OvsSwitches::make_bridges() {
+  const Topology& topology = fabric_.topology();
+  std::vector<std::string> command{"ovs-vsctl", "--db=unix:" + (directory_ / "db.sock").string(),
+                                   fmt::format("--timeout={}", kPatience.count())};
+  const auto add = [&](std::initializer_list<std::string> words) {
+    command.emplace_back("--");
+    command.insert(command.end(), words);
+  };
+  for (const NodeId id : switches_) {
+    const NodeSite& site = topology.node(id);
+    add({"add-br", site.name});
+    add({"set", "bridge", site.name, "datapath_type=netdev", "fail_mode=secure",
+         "protocols=OpenFlow15", "other_config:disable-in-band=true"});
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const std::string device = device_of(topology, {id, PortId{i}});
+      add({"add-port", site.name, device});
+      add({"set", "interface", device,
+           fmt::format("ofport_request={}", switchd::openflow_port(PortId{i}))});
+    }
+  }
+  run(std::move(command));
+}
+
+void OvsSwitches::add_rules() {
+  for (const NodeId id : switches_) {
+    const std::string& name = fabric_.topology().node(id).name;
+    const fs::path file = directory_ / (name + ".flows");
+    std::string text;
+    for (const std::string& rule : switchd::openflow_rules(fabric_.topology(), id)) {
+      text += rule + "\n";
+    }
+    netio::write_file(file, text);
+    run({"ovs-ofctl", "-O", "OpenFlow15", "--bundle", "add-flows",
+         management_socket(directory_, name), file});
+  }
+}
+
+std::optional<std::string> OvsSwitches::check() {
+  if (told_) return std::nullopt;
+  for (auto* child : {&daemon_, &database_}) {
+    const auto ended = (*child)->wait(std::chrono::milliseconds(0));
+    if (!ended) continue;
+    told_ = true;
+    return (*child)->name() + ": " + to_string(*ended);
+  }
+  return std::nullopt;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,109 @@
+#include "switchd/openflow_rules.h"
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "fabric/path.h"
+#include "fabric/routes.h"
+
+namespace mrclab::switchd {
+namespace {
+
+/// The argument moves over the active uSID and zeros follow: bits count from the address's low end.
+constexpr std::string_view kShift =
+    "move:NXM_NX_IPV6_DST[0..79]->NXM_NX_IPV6_DST[16..95],load:0->NXM_NX_IPV6_DST[0..15]";
+
+std::string usid_prefix(Usid usid, int bits) {
+  Ipv6Address address{};
+  address[0] = kUsidBlock >> 24;
+  address[1] = kUsidBlock >> 16 & 0xFF;
+  address[4] = static_cast<uint8_t>(usid.value >> 8);
+  address[5] = static_cast<uint8_t>(usid.value & 0xFF);
+  return to_string(address) + "/" + std::to_string(bits);
+}
+
+std::string rule(int table, int priority, RuleKind kind, Usid usid, const std::string& match,
+                 const std::string& actions) {
+  char cookie[24];
+  std::snprintf(cookie, sizeof cookie, "0x%llx",
+                static_cast<unsigned long long>(cookie_of(kind, usid)));
+  return "cookie=" + std::string(cookie) + ",table=" + std::to_string(table) +
+         ",priority=" + std::to_string(priority) + (match.empty() ? "" : "," + match) +
+         ",actions=" + actions;
+}
+
+/// The number behind `key` in one line; empty if there is none.
+std::optional<uint64_t> number_behind(std::string_view line, std::string_view key, int base) {
+  const size_t at = line.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  uint64_t value = 0;
+  const char* first = line.data() + at + key.size();
+  const auto [end, error] = std::from_chars(first, line.data() + line.size(), value, base);
+  if (error != std::errc() || end == first) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<RuleCounter> parse_rule_counters(std::string_view text) {
+  std::vector<RuleCounter> counters;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto cookie = number_behind(line, "cookie=0x", 16),
+               table = number_behind(line, "table=", 10);
+    const auto packets = number_behind(line, "n_packets=", 10);
+    const auto bytes = number_behind(line, "n_bytes=", 10);
+    if (!cookie || !table || !packets || !bytes) continue;
+    const auto kind = static_cast<RuleKind>(*cookie >> 16);
+    if (name_of(kind).empty()) continue;
+    counters.push_back({kind, Usid{static_cast<uint16_t>(*cookie & 0xFFFF)},
+                        static_cast<uint32_t>(*table), *packets, *bytes});
+  }
+  return counters;
+}
+
+std::string_view name_of(RuleKind kind) {
+  switch (kind) {
+    case RuleKind::kOwnUsid: return "own uSID";
+    case RuleKind::kEndOfCarrier: return "end of carrier";
+    case RuleKind::kNeighbour: return "not shifted";
+    case RuleKind::kNextUsid: return "next uSID";
+    case RuleKind::kUnknownUsid: return "unknown uSID";
+    case RuleKind::kNoCarrier: return "no carrier";
+  }
+  return "";
+}
+
+std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
+  const NodeSite& site = topology.node(self);
+  const Usid own = topology.usids.make(site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1,
+                                       site.plane, site.index);
+  std::vector<std::string> rules;
+  rules.push_back(
+      rule(0, 300, RuleKind::kEndOfCarrier, own, "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
+  // reg0 says that a hop has been counted, so that an unshifted carrier costs one as well.
+  rules.push_back(rule(0, 200, RuleKind::kOwnUsid, own, "ipv6,ipv6_dst=" + usid_prefix(own, 48),
+                       std::string(kShift) + ",dec_ttl,load:1->NXM_NX_REG0[],resubmit(,0)"));
+  const std::string block = "ipv6,ipv6_dst=" + usid_prefix(Usid{0}, kUsidBlockBits);
+  rules.push_back(rule(0, 100, RuleKind::kNextUsid, {}, block + ",reg0=1", "resubmit(,1)"));
+  rules.push_back(rule(0, 90, RuleKind::kNeighbour, {}, block, "dec_ttl,resubmit(,1)"));
+  rules.push_back(rule(0, 0, RuleKind::kNoCarrier, {}, "", "drop"));
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const Port& port = site.ports[i];
+    const std::string out =
+        "mod_dl_src:" + to_string(port.mac) +
+        ",mod_dl_dst:" + to_string(topology.port(port.peer).mac) +
+        ",load:0->NXM_OF_IN_PORT[],output:" + std::to_string(openflow_port(PortId{i}));
+    for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
+      rules.push_back(
+          rule(1, 100, RuleKind::kNextUsid, usid, "ipv6,ipv6_dst=" + usid_prefix(usid, 48), out));
+    }
+  }
+  rules.push_back(rule(1, 0, RuleKind::kUnknownUsid, {}, "", "drop"));
+  return rules;
+}
+
+}  // namespace mrclab::switchd
