@@ -5,6 +5,7 @@
 
 #include "analysis/path_wires.h"
 #include "fabric/header_sizes.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "analysis/counter_names.h"
 #include "analysis/judge.h"
+#include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 #include "fabric/pattern.h"
 

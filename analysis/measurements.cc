@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/path_use.h"
+#include "analysis/path_wires.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -102,6 +103,12 @@ WireMatcher::WireMatcher(const Topology& topology, WireId id) {
   const NodeSite& from = topology.node(wire.from.node);
   const NodeSite& to = topology.node(wire.to.node);
   plane_ = topology.port(wire.from).plane;
+  if (!topology.regular()) {
+    graph_ = &topology;
+    wire_ = id;
+    paths_ = static_cast<uint32_t>(all_paths(topology).size());
+    return;
+  }
   hosts_per_row_ = topology.hosts_per_t0;
   paths_ = topology.planes;
   if (from.role == NodeRole::kHost) {
@@ -120,6 +127,11 @@ WireMatcher::WireMatcher(const Topology& topology, WireId id) {
 }
 
 bool WireMatcher::crosses(uint32_t source, uint32_t destination, Path path) const {
+  if (graph_ != nullptr) {
+    if (!has_path(*graph_, source, destination, path)) return false;
+    const std::vector<WireId> wires = wires_of(*graph_, source, destination, path);
+    return std::find(wires.begin(), wires.end(), wire_) != wires.end();
+  }
   if (path.plane != plane_) return false;
   switch (kind_) {
     case Kind::kHostUp: return source == place_;
@@ -131,6 +143,11 @@ bool WireMatcher::crosses(uint32_t source, uint32_t destination, Path path) cons
 }
 
 bool WireMatcher::reachable(uint32_t source, uint32_t destination) const {
+  if (graph_ != nullptr) {
+    const std::vector<Path> paths = paths_between(*graph_, source, destination);
+    return std::any_of(paths.begin(), paths.end(),
+                       [&](Path path) { return crosses(source, destination, path); });
+  }
   const bool same_row = source / hosts_per_row_ == destination / hosts_per_row_;
   const bool spine = kind_ == Kind::kT0Up || kind_ == Kind::kT0Down;
   return !(spine && same_row) && crosses(source, destination, {plane_, uplink_});

@@ -58,6 +58,8 @@ class WireMatcher {
   Kind kind_ = Kind::kHostUp;
   uint32_t plane_ = 0, place_ = 0, uplink_ = 0;  // place: host number or T0 row
   uint32_t hosts_per_row_ = 1, paths_ = 1;
+  const Topology* graph_ = nullptr;  // no regular planes: `wire_` is looked for on each path
+  WireId wire_;
 };
 
 /// How one flow used the paths over one impaired wire.

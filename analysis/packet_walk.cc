@@ -4,6 +4,7 @@
 
 #include "analysis/packet_life.h"
 #include "analysis/path_wires.h"
+#include "fabric/path_list.h"
 #include "fabric/routes.h"
 
 namespace mrclab::analysis {
@@ -157,6 +158,7 @@ class Walker {
   /// Where a switch sends what has this carrier, as built; shifts the carrier if the switch does.
   std::optional<PortId> route(NodeId node) const {
     if (!carrier_) return std::nullopt;
+    if (const auto link = port_of_adjacency(topology_, node, active_usid(*carrier_))) return link;
     Ipv6Address after = *carrier_;
     shift_if_own(node, after);
     return port_toward(topology_, node, active_usid(after));
@@ -165,9 +167,9 @@ class Walker {
   void shift_if_own(NodeId node, Ipv6Address& carrier) const {
     const NodeSite& site = topology_.node(node);
     if (site.role == NodeRole::kHost) return;
-    const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
-    const Usid own = topology_.usids.make(role, site.plane, site.index);
-    if (active_usid(carrier) == own && !end_of_carrier(carrier)) shift_carrier(carrier);
+    const Usid active = active_usid(carrier);
+    if (end_of_carrier(carrier)) return;
+    if (active == site.usid || port_of_adjacency(topology_, node, active)) shift_carrier(carrier);
   }
 
   bool step(LifeAttempt& attempt, size_t found, PortRef where, Direction side) {

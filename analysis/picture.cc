@@ -8,6 +8,7 @@
 
 #include "analysis/path_wires.h"
 #include "analysis/queue_depth.h"
+#include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 
 namespace mrclab::analysis {
@@ -170,7 +171,7 @@ class Picture {
       rows.push_back({{"host", host(n.host)},
                       {"qp", hex_of(n.qp)},
                       {"peer", host(n.peer)},
-                      {"local", topology_.host_row(n.host) == topology_.host_row(n.peer)}});
+                      {"local", has_path(topology_, n.host, n.peer, {0, kT0LocalUplink})}});
     }
     for (const std::string_view word : kPathWords) states.push_back(word);
     Json changes = Json::array();

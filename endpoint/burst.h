@@ -19,10 +19,12 @@ class Burst {
     uint32_t payload = 0;
   };
 
-  /// `size` bytes of payload to `host`, up to `pmtu` in each datagram; `uplinks` of each plane lead
-  /// there, none: both hosts are on one T0.
-  Burst(uint32_t host, Bytes size, uint32_t pmtu, uint32_t planes, uint32_t uplinks)
-      : host_(host), left_(size), pmtu_(pmtu), uplinks_(uplinks), next_uplink_(planes) {}
+  /// `size` bytes of payload to `host`, up to `pmtu` in each datagram, over `paths`: all there are,
+  /// at least one in each of the planes.
+  Burst(uint32_t host, Bytes size, uint32_t pmtu, uint32_t planes, const std::vector<Path>& paths)
+      : host_(host), left_(size), pmtu_(pmtu), planes_(planes) {
+    for (const Path path : paths) planes_[path.plane].paths.push_back(path);
+  }
 
   uint32_t host() const { return host_; }
   bool done() const { return left_.value == 0; }
@@ -30,15 +32,13 @@ class Burst {
   /// burst is done.
   std::optional<Datagram> next(uint32_t ports) {
     if (done() || ports == 0) return std::nullopt;
-    const auto planes = static_cast<uint32_t>(next_uplink_.size());
+    const auto planes = static_cast<uint32_t>(planes_.size());
     while ((ports & 1u << next_port_) == 0) next_port_ = (next_port_ + 1) % planes;
     const uint32_t port = next_port_;
     next_port_ = (next_port_ + 1) % planes;
-    Path path{port, kT0LocalUplink};
-    if (uplinks_ > 0) {
-      path.uplink = next_uplink_[port];
-      next_uplink_[port] = (path.uplink + 1) % uplinks_;
-    }
+    Plane& plane = planes_[port];
+    const Path path = plane.paths[plane.next];
+    plane.next = (plane.next + 1) % plane.paths.size();
     const auto payload = static_cast<uint32_t>(left_.value < pmtu_ ? left_.value : pmtu_);
     left_ -= {payload};
     return Datagram{ev_of(path), port, payload};
@@ -48,9 +48,12 @@ class Burst {
   uint32_t host_;
   Bytes left_;
   uint32_t pmtu_;
-  uint32_t uplinks_;
   uint32_t next_port_ = 0;
-  std::vector<uint32_t> next_uplink_;  // by plane
+  struct Plane {
+    std::vector<Path> paths;
+    size_t next = 0;
+  };
+  std::vector<Plane> planes_;
 };
 
 }  // namespace mrclab::endpoint

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "endpoint/ev_set.h"
+#include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 
 namespace mrclab::endpoint {
@@ -162,7 +163,7 @@ EvProfile parse_ev_profile(const YamlValue& value, const Topology& topology) {
   }
   const bool crosses = std::any_of(profile.values.begin(), profile.values.end(),
                                    [](auto ev) { return path_of(ev)->uplink != kT0LocalUplink; });
-  if (topology.t0_per_plane > 1 && !crosses) {
+  if (topology.longest_path > 1 && !crosses) {
     value.fail("no path over a T1", "at least one: hosts on different T0s need it");
   }
   return profile;
@@ -191,12 +192,13 @@ std::vector<EntropyValue> values_between(const EvProfile& profile, const Topolog
   if (profile.mode == EvProfile::Mode::kAuto) {
     return entropy_values(topology, source, destination, limit, seed);
   }
-  const bool local = topology.host_row(source) == topology.host_row(destination);
   std::vector<EntropyValue> values;
   for (const EntropyValue ev : profile.values) {
     Path path = *path_of(ev);
-    if (!local && path.uplink == kT0LocalUplink) continue;
-    if (local) path.uplink = kT0LocalUplink;
+    // Hosts on one T0 have one path in a plane, whatever uplink a value names.
+    const Path local{path.plane, kT0LocalUplink};
+    if (has_path(topology, source, destination, local)) path = local;
+    if (!has_path(topology, source, destination, path)) continue;
     if (values.empty() || values.back() != ev_of(path)) values.push_back(ev_of(path));
   }
   return values;

@@ -3,21 +3,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/path.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::endpoint {
 
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed) {
   std::vector<EntropyValue> values;
-  const bool local = topology.host_row(source) == topology.host_row(destination);
+  const std::vector<Path> paths = paths_between(topology, source, destination);
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    if (local) {
-      values.push_back(ev_of({plane, kT0LocalUplink}));
-      continue;
+    std::vector<uint32_t> uplinks;
+    for (const Path& path : paths) {
+      if (path.plane == plane) uplinks.push_back(path.uplink);
     }
-    std::vector<uint32_t> uplinks(topology.t1_per_plane);
-    for (uint32_t u = 0; u < uplinks.size(); ++u) uplinks[u] = u;
     const size_t take = std::min<size_t>(uplinks.size(), std::max(1u, limit / topology.planes));
     for (size_t i = 0; take < uplinks.size() && i < take; ++i) {
       const uint64_t random = draw(seed, topology.host(source), PortId{plane},

@@ -1,4 +1,5 @@
 #include "endpoint/explicit_paths.h"
+#include "fabric/build_topology.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -48,7 +49,7 @@ bool ExplicitPaths::accepts(uint32_t port, const Ipv6Address& outer_destination)
 }
 
 Topology plain_topology(const PlainModel& model) {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "plain";
   shape.planes = model.planes;
   shape.pmtu = model.pmtu;
@@ -60,7 +61,7 @@ Topology plain_topology(const PlainModel& model) {
   shape.host_rate = shape.fabric_rate = model.port_rate;
   shape.propagation = shape.switch_latency = shape.host_latency = FabricTime::zero();
   shape.links_per_optic = 0;
-  Topology topology = build_regular_planes(shape);
+  Topology topology = build_topology(shape);
   topology.base_rtt = model.base_rtt;
   return topology;
 }

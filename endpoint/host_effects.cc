@@ -4,6 +4,7 @@
 
 #include "endpoint/host_device.h"
 #include "fabric/effect_fields.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::endpoint {
 
@@ -68,9 +69,8 @@ void HostNode::Impl::on_burst(const HostBurst& burst) {
   if (work_ == HostWork::kDown || burst.toward.value >= topology_.nodes.size()) return;
   const NodeSite& to = topology_.node(burst.toward);
   if (to.role != NodeRole::kHost || to.id == environment_.self) return;
-  const bool one_t0 = topology_.host_row(self_) == topology_.host_row(to.index);
   bursts_.emplace_back(to.index, burst.size, topology_.pmtu, topology_.planes,
-                       one_t0 ? 0 : topology_.t1_per_plane);
+                       paths_between(topology_, self_, to.index));
 }
 
 }  // namespace mrclab::endpoint

@@ -154,6 +154,7 @@ class HostNode::Impl : public QueuePairEvents {
   // Ports and peers (host_ports.cc).
   void on_carrier(PortId port, bool up);
   void on_port_notice(PortId port);
+  uint32_t ports_toward(const Peer& peer) const;
   void set_usable_ports(Peer& peer, std::string_view why);
   void on_remote_ports(Peer& peer, uint32_t before);
   void on_peer_timer(uint32_t peer);

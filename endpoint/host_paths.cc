@@ -76,7 +76,7 @@ void HostNode::Impl::on_sack_news(Peer& peer, const Seth& seth) {
 
 void HostNode::Impl::on_reverse_timer(uint32_t index) {
   Peer& peer = peers_[index];
-  const uint32_t usable = live_ports_ & peer.status.remote_ports();
+  const uint32_t usable = ports_toward(peer);
   if (const auto probe = peer.reverse.next_probe(usable, now_)) {
     Erth erth;
     erth.op = EndpointOp::kEvProbe;

@@ -49,8 +49,14 @@ void HostNode::Impl::on_remote_ports(Peer& peer, uint32_t before) {
   hold(peer, remap_time(fewer ? topology_.nic.remap_down : topology_.nic.remap_up));
 }
 
+/// In planes a packet arrives on the port that it left by, so one that is down at either end is of no
+/// use. Elsewhere a path may lead to any port of the peer: one that is dead there shows by loss.
+uint32_t HostNode::Impl::ports_toward(const Peer& peer) const {
+  return topology_.regular() ? live_ports_ & peer.status.remote_ports() : live_ports_;
+}
+
 void HostNode::Impl::set_usable_ports(Peer& peer, std::string_view why) {
-  const uint32_t usable = live_ports_ & peer.status.remote_ports();
+  const uint32_t usable = ports_toward(peer);
   peer.window->on_live_ports(static_cast<uint32_t>(std::popcount(usable)));
   for (QueuePair& qp : qps_) {
     if (&qp.peer != &peer) continue;
@@ -76,7 +82,7 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(now_);
-  const uint32_t usable = live_ports_ & peer.status.remote_ports();
+  const uint32_t usable = ports_toward(peer);
   const uint32_t copies =
       std::min(profile_.port_status_copies, static_cast<uint32_t>(std::popcount(usable)));
   for (uint32_t i = 0; i < copies; ++i) {

@@ -72,7 +72,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());
   // Ports that are known to be down at either end, and paths that the controller denied.
-  qp.requester.set_usable_ports(live_ports_ & qp.peer.status.remote_ports(), now_);
+  qp.requester.set_usable_ports(ports_toward(qp.peer), now_);
   apply_denylist(qp);
   return qp;
 }

@@ -7,6 +7,7 @@
 
 #include "endpoint/host_impl.h"
 #include "fabric/path.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -164,15 +165,14 @@ Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
 
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   const std::optional<Path> path = path_of(packet.entropy());
-  if (!path || path->plane != port) return Refusal::kUnknownEv;
+  if (!path) return Refusal::kUnknownEv;
+  const auto back = path_back(topology_, qp.peer.host, self_, *path);
+  if ((back ? *back : *path).plane != port) return Refusal::kUnknownEv;
   if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
   Replies replies;
   uint64_t placed = 0;
   const Refusal refusal = qp.responder.on_write(packet, replies, placed);
-  const bool known_path = path->uplink == kT0LocalUplink
-                              ? topology_.host_row(qp.peer.host) == topology_.host_row(self_)
-                              : path->uplink < topology_.t1_per_plane;
-  if (known_path) on_data_heard(qp.peer, packet.entropy(), port);
+  if (back) on_data_heard(qp.peer, ev_of(*back), port);
   stats_.planes[port].rx_payload_bytes += placed;
   send_replies(qp, replies);
   return refusal;

@@ -101,7 +101,7 @@ void HostNode::Impl::queue_control(uint32_t port, Frame frame) {
 
 void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
                                   const Extension& extension) {
-  const uint32_t usable = live_ports_ & qp.peer.status.remote_ports();
+  const uint32_t usable = ports_toward(qp.peer);
   const std::optional<EntropyValue> ev = qp.peer.reverse.choose(usable, now_);
   if (!ev) return;  // no port: the peer will ask again
   Extension told = extension;

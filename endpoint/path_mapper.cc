@@ -22,8 +22,7 @@ PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const 
 
 bool TopologyPaths::accepts(uint32_t port, const Ipv6Address& outer_destination) const {
   return in_usid_block(outer_destination) &&
-         active_usid(outer_destination) ==
-             topology_.usids.make(UsidRole::kNicPort, port, topology_.host_downlink(host_));
+         active_usid(outer_destination) == topology_.port({self_, PortId{port}}).nic_usid;
 }
 
 }  // namespace mrclab::endpoint

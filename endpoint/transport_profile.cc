@@ -15,9 +15,9 @@ FabricTime worst_queue_delay(const Topology& topology) {
   const QueueProfile& q = topology.queues;
   BitRate slowest = topology.host_rate;
   for (const Wire& wire : topology.wires_list) slowest.bps = std::min(slowest.bps, wire.rate.bps);
-  const bool has_spine = topology.t1_per_plane > 0 && topology.t0_per_plane > 1;
   return serialization_time(q.trim ? q.trim_threshold_last_hop : q.tail_drop, topology.host_rate) +
-         serialization_time(q.trim ? q.trim_threshold : q.tail_drop, slowest) * (has_spine ? 2 : 0);
+         serialization_time(q.trim ? q.trim_threshold : q.tail_drop, slowest) *
+             (topology.longest_path - 1);
 }
 
 }  // namespace

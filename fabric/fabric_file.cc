@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "fabric/graph_file.h"
 #include "fabric/pattern.h"
 
 #ifndef MRCLAB_SOURCE_DIR
@@ -59,7 +60,7 @@ uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min,
   return static_cast<uint32_t>(count);
 }
 
-void read_shape(const YamlValue& file, uint64_t max_nodes, RegularPlanes& shape) {
+void read_shape(const YamlValue& file, uint64_t max_nodes, FabricShape& shape) {
   if (const auto value = file.get("address_plan")) {
     shape.address_plan = static_cast<AddressPlan>(value->as_word({"lab", "full"}));
   }
@@ -83,7 +84,26 @@ void read_shape(const YamlValue& file, uint64_t max_nodes, RegularPlanes& shape)
   }
 }
 
-void read_wires(const YamlValue& file, RegularPlanes& shape) {
+void read_graph_shape(const YamlValue& file, FabricShape& shape) {
+  for (const std::string_view key : {"planes", "t0", "t1", "hosts_per_t0", "address_plan"}) {
+    if (file.get(key)) {
+      file.fail_at_key(key, in_quotes(key), "switches, hosts and links, or regular planes");
+    }
+  }
+  shape.graph = read_graph(file);
+}
+
+/// The graph must be a fabric: what paths it has is known when it is built.
+void require_paths(const YamlValue& file, const FabricShape& shape) {
+  try {
+    build_topology(shape);
+  } catch (const std::invalid_argument& error) {
+    file.require("switches")
+        .fail(error.what(), "some path between each two hosts, and none longer than a carrier");
+  }
+}
+
+void read_wires(const YamlValue& file, FabricShape& shape) {
   if (const auto value = file.get("host_rate")) shape.host_rate = value->as_rate();
   shape.fabric_rate = shape.host_rate;
   if (const auto value = file.get("fabric_rate")) shape.fabric_rate = value->as_rate();
@@ -105,7 +125,7 @@ void read_wires(const YamlValue& file, RegularPlanes& shape) {
 
 /// A wire must give its frames a head start of more than the time on the wire itself, or the lab
 /// would have to move in steps of nanoseconds.
-void require_head_start(const YamlValue& file, const RegularPlanes& shape) {
+void require_head_start(const YamlValue& file, const FabricShape& shape) {
   if (shape.propagation > FabricTime::zero()) return;
   for (const auto& [key, latency] : {std::pair{"switch_latency", shape.switch_latency},
                                      std::pair{"host_latency", shape.host_latency}}) {
@@ -157,7 +177,12 @@ void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& o
 std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
 
 /// Is there a plane or switch that `pattern` names?
-bool names_switches(const RegularPlanes& shape, const std::string& pattern) {
+bool names_switches(const FabricShape& shape, const std::string& pattern) {
+  if (!shape.graph.empty()) {
+    const auto& switches = shape.graph.switches;
+    return std::any_of(switches.begin(), switches.end(),
+                       [&](const auto& site) { return matches_pattern(pattern, site.name); });
+  }
   for (uint32_t p = 0; p < shape.planes; ++p) {
     if (matches_pattern(pattern, plane_name(p))) return true;
     for (uint32_t i = 0; i < shape.t0; ++i) {
@@ -175,7 +200,7 @@ Forwarding read_forwarding_word(const YamlValue& value) {
 }
 
 /// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins.
-ForwardingChoice read_forwarding(const YamlValue& value, const RegularPlanes& shape) {
+ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shape) {
   if (!value.is_map()) return read_forwarding_word(value);
   ForwardingChoice choice;
   for (const auto& [pattern, word] : value.members()) {
@@ -254,16 +279,27 @@ std::string multiple(uint32_t thousandths) {
 
 }  // namespace
 
-RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes) {
+FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   document.only_keys({"name",         "about",     "planes",      "t0",          "t1",
                       "hosts_per_t0", "host_rate", "fabric_rate", "propagation", "switch_latency",
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
                       "wires",        "ecn",       "trim",        "queues",      "nic",
-                      "address_plan"});
-  RegularPlanes shape;
+                      "address_plan", "decap",     "segments",    "switches",    "hosts",
+                      "links"});
+  FabricShape shape;
   shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
-  read_shape(document, max_nodes, shape);
+  if (lists_switches(document)) {
+    read_graph_shape(document, shape);
+  } else {
+    read_shape(document, max_nodes, shape);
+  }
+  if (const auto value = document.get("decap")) {
+    shape.decap = static_cast<Decap>(value->as_word({"nic", "leaf"}));
+  }
+  if (const auto value = document.get("segments")) {
+    shape.segments = static_cast<Segments>(value->as_word({"node", "adjacency"}));
+  }
   read_wires(document, shape);
   require_head_start(document, shape);
   read_queues(document, shape.queues);
@@ -278,11 +314,13 @@ RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     }
   }
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
+  if (!shape.graph.empty()) require_paths(document, shape);
   return shape;
 }
 
 Topology read_fabric_file(const std::filesystem::path& path) {
-  Topology topology = build_regular_planes(parse_fabric(read_yaml_file(path)));
+  const FabricShape shape = parse_fabric(read_yaml_file(path));
+  Topology topology = build_topology(shape);
   check_lookahead(topology);
   return topology;
 }
@@ -310,7 +348,7 @@ std::filesystem::path source_directory() {
                                                             : std::filesystem::path(".");
 }
 
-std::string to_yaml(const RegularPlanes& shape, size_t indent) {
+std::string to_yaml(const FabricShape& shape, size_t indent) {
   const std::string margin(indent, ' ');
   std::string text;
   const auto line = [&](const std::string& key, const std::string& value) {
@@ -321,11 +359,17 @@ std::string to_yaml(const RegularPlanes& shape, size_t indent) {
   };
   const QueueShape& q = shape.queues;
   line("name", shape.name);
-  line("planes", std::to_string(shape.planes));
-  line("t0", std::to_string(shape.t0));
-  line("t1", std::to_string(shape.t1));
-  line("hosts_per_t0", std::to_string(shape.hosts_per_t0));
-  line("address_plan", std::string(UsidLayout::of(shape.address_plan).name()));
+  if (shape.graph.empty()) {
+    line("planes", std::to_string(shape.planes));
+    line("t0", std::to_string(shape.t0));
+    line("t1", std::to_string(shape.t1));
+    line("hosts_per_t0", std::to_string(shape.hosts_per_t0));
+    line("address_plan", std::string(UsidLayout::of(shape.address_plan).name()));
+  } else {
+    text += graph_yaml(shape.graph, margin);
+  }
+  line("decap", shape.decap == Decap::kLeaf ? "leaf" : "nic");
+  line("segments", shape.segments == Segments::kAdjacency ? "adjacency" : "node");
   line("host_rate", exact(shape.host_rate));
   line("fabric_rate", exact(shape.fabric_rate));
   line("propagation", exact(shape.propagation));

@@ -1,5 +1,6 @@
 #pragma once
-// Fabric files (topologies/fabrics/*.yaml): the compact form of regular planes.
+// Fabric files (topologies/fabrics/*.yaml): the compact form of regular planes, below, or switches, hosts
+// and links one by one instead of the four numbers (graph_file.h).
 //
 //   name: octet
 //   planes: 8
@@ -7,6 +8,8 @@
 //   t1: 4                      # per plane
 //   hosts_per_t0: 4
 //   address_plan: lab          # or full: what a uSID's bits mean (fabric/usid.h)
+//   decap: nic                 # or leaf: who strips the outer header (Decap)
+//   segments: node             # or adjacency: what a carrier names switches by (Segments)
 //   host_rate: 100Gb/s         # everything from here on may be left out
 //   fabric_rate: 100Gb/s
 //   propagation: 500ns
@@ -14,7 +17,7 @@
 //   host_latency: 700ns
 //   pmtu: 4096
 //   optics: {t0_downlinks: 4}  # or off
-//   forwarding: switchd        # or kernel
+//   forwarding: switchd        # kernel, ovs, or {all: ovs, p1: kernel, "p3.t0-*": switchd}
 //   routing: srv6
 //   wires: veth                # or fast
 //   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
@@ -28,7 +31,7 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/topology.h"
+#include "fabric/build_topology.h"
 #include "fabric/yaml.h"
 
 namespace mrclab {
@@ -37,7 +40,7 @@ namespace mrclab {
 inline constexpr uint64_t kMaxNodes = 4096;
 
 /// Reads the compact form. Throws InputError with the position, also for more than `max_nodes`.
-RegularPlanes parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNodes);
+FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNodes);
 
 /// Reads a fabric file and builds its graph. Throws InputError.
 Topology read_fabric_file(const std::filesystem::path& path);
@@ -57,6 +60,6 @@ std::filesystem::path find_incident(std::string_view name, const std::filesystem
 std::filesystem::path source_directory();
 
 /// The shape as a file would say it, every field written out; `indent` spaces before each line.
-std::string to_yaml(const RegularPlanes& shape, size_t indent = 0);
+std::string to_yaml(const FabricShape& shape, size_t indent = 0);
 
 }  // namespace mrclab

@@ -8,12 +8,13 @@
 #include <charconv>
 
 #include "fabric/byte_order.h"
+#include "fabric/graph_paths.h"
+#include "fabric/routes.h"
 
 namespace mrclab {
 namespace {
 
-constexpr size_t kFirstUsid = 4;  // byte of the active uSID: behind the 32-bit block
-constexpr uint32_t kUsidsInCarrier = 6;
+constexpr size_t kFirstUsid = 4;         // byte of the active uSID: behind the 32-bit block
 constexpr uint32_t kEvSetBits = 0xC000;  // keeps the UDP source port in RoCEv2's range
 
 Usid usid_at(const Ipv6Address& carrier, uint32_t position) {
@@ -37,6 +38,23 @@ std::optional<uint32_t> index_at(const UsidLayout& usids, const Ipv6Address& car
     return std::nullopt;
   }
   return fields->index;
+}
+
+/// Of a path by its exits: the NIC's port, then one port of each switch.
+Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& exits,
+                          UsidRole role) {
+  Ipv6Address carrier{};
+  store_be<uint32_t>(carrier.data(), kUsidBlock);
+  uint32_t position = 0;
+  for (size_t i = 1; i < exits.size(); ++i) {
+    const NodeSite& site = topology.node(exits[i].node);
+    const bool link = topology.segments == Segments::kAdjacency && i + 1 < exits.size();
+    put_usid(carrier, position++, link ? adjacency_usid(topology, exits[i]) : site.usid);
+  }
+  if (topology.decap == Decap::kLeaf) return carrier;
+  const Port& nic = topology.port(topology.port(exits.back()).peer);
+  put_usid(carrier, position, role == UsidRole::kNicPort ? nic.nic_usid : nic.kernel_usid);
+  return carrier;
 }
 
 /// A decimal number as to_string writes it (no sign, no leading zero), at most `max`.
@@ -94,6 +112,10 @@ void shift_carrier(Ipv6Address& carrier) {
 
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role) {
+  if (!topology.regular()) {
+    const GraphPaths::Routed* found = topology.graph->find(source, destination, path);
+    return found == nullptr ? Ipv6Address{} : carrier_along(topology, found->exits, role);
+  }
   Ipv6Address carrier{};
   if (source >= topology.host_count() || destination >= topology.host_count() ||
       !known_path(topology, path)) {
@@ -104,17 +126,28 @@ Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t des
   if (path.uplink == kT0LocalUplink && from_row != to_row) return carrier;
   store_be<uint32_t>(carrier.data(), kUsidBlock);
   const UsidLayout& usids = topology.usids;
+  const uint32_t plane = path.plane;
   uint32_t position = 0;
-  put_usid(carrier, position++, usids.make(UsidRole::kT0, path.plane, from_row));
-  if (path.uplink != kT0LocalUplink) {
-    put_usid(carrier, position++, usids.make(UsidRole::kT1, path.plane, path.uplink));
-    put_usid(carrier, position++, usids.make(UsidRole::kT0, path.plane, to_row));
+  if (path.uplink == kT0LocalUplink) {
+    put_usid(carrier, position++, usids.make(UsidRole::kT0, plane, from_row));
+  } else {
+    const bool links = topology.segments == Segments::kAdjacency;
+    put_usid(carrier, position++,
+             links ? usids.make(UsidRole::kAdjacency, plane, topology.hosts_per_t0 + path.uplink)
+                   : usids.make(UsidRole::kT0, plane, from_row));
+    put_usid(carrier, position++,
+             links ? usids.make(UsidRole::kAdjacency, plane, to_row)
+                   : usids.make(UsidRole::kT1, plane, path.uplink));
+    put_usid(carrier, position++, usids.make(UsidRole::kT0, plane, to_row));
   }
-  put_usid(carrier, position, usids.make(role, path.plane, topology.host_downlink(destination)));
+  if (topology.decap == Decap::kLeaf) return carrier;
+  put_usid(carrier, position, usids.make(role, plane, topology.host_downlink(destination)));
   return carrier;
 }
 
 std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Address& carrier) {
+  const bool plain = topology.segments == Segments::kNode && topology.decap == Decap::kNic;
+  if (!topology.regular() || !plain) return std::nullopt;
   const UsidLayout& usids = topology.usids;
   const std::optional<UsidFields> first = usids.parse(active_usid(carrier));
   if (!in_usid_block(carrier) || !first || first->plane >= topology.planes) return std::nullopt;
@@ -151,7 +184,8 @@ std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Ad
 Ipv6Address host_address(const Topology& topology, uint32_t host) {
   Ipv6Address address{};
   store_be<uint16_t>(address.data(), 0xfd00);
-  store_be<uint16_t>(address.data() + 2, static_cast<uint16_t>(topology.host_row(host)));
+  const uint32_t row = topology.regular() ? topology.host_row(host) : 0;
+  store_be<uint16_t>(address.data() + 2, static_cast<uint16_t>(row));
   store_be<uint32_t>(address.data() + 12, host);
   return address;
 }

@@ -6,6 +6,11 @@
 //   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
 //            5f00:0 : T0 : destination port                                  (T0-local)
 //   uSID     as the fabric's layout says (fabric/usid.h)
+//
+// In a fabric that is no regular planes the plane is the source's NIC port and the uplink a place in
+// the list of shortest paths from there (fabric/graph_paths.h); its carriers name every switch of the
+// path. With `decap: leaf` no carrier names the destination port, with `segments: adjacency` a switch
+// that another follows is named by the link between them (fabric_shape.h).
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +24,7 @@ namespace mrclab {
 
 inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 + F3216
 inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
+inline constexpr uint32_t kUsidsInCarrier = 6;  ///< F3216: 128 bits less the block
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
 
 /// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths.
@@ -48,7 +54,8 @@ void shift_carrier(Ipv6Address& carrier);
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role = UsidRole::kNicPort);
 
-/// What an unshifted carrier says. Empty if it is none of this fabric's.
+/// What an unshifted carrier of regular planes says, of nodes and with the destination port in it.
+/// Empty if it is none of this fabric's, or not such a one.
 struct CarrierRoute {
   uint32_t source_row = 0;
   uint32_t destination_row = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "fabric/path_list.h"
 #include "fabric/pattern.h"
 
 namespace mrclab {
@@ -25,20 +26,6 @@ bool names(std::string_view text, Path path) {
 }
 
 }  // namespace
-
-std::vector<Path> all_paths(const Topology& topology) {
-  std::vector<Path> paths;
-  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    for (uint32_t u = 0; u < topology.t1_per_plane; ++u) paths.push_back({plane, u});
-    paths.push_back({plane, kT0LocalUplink});
-  }
-  return paths;
-}
-
-bool has_path(const Topology& topology, Path path) {
-  return path.plane < topology.planes &&
-         (path.uplink == kT0LocalUplink || path.uplink < topology.t1_per_plane);
-}
 
 std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
   const std::vector<Path> all = all_paths(topology);

@@ -7,15 +7,27 @@ namespace mrclab {
 std::vector<Usid> usids_behind(const Topology& topology, PortRef port) {
   const NodeSite& site = topology.node(port.node);
   if (site.role == NodeRole::kHost) return {};
-  const NodeSite& peer = topology.node(topology.port(port).peer.node);
-  const UsidLayout& usids = topology.usids;
-  if (peer.role != NodeRole::kHost) {
-    const UsidRole role = peer.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
-    return {usids.make(role, peer.plane, peer.index)};
+  const Port& peer = topology.port(topology.port(port).peer);
+  const NodeSite& next = topology.node(topology.port(port).peer.node);
+  if (next.role == NodeRole::kHost) return {peer.nic_usid, peer.kernel_usid};
+  if (topology.segments == Segments::kAdjacency) return {next.usid, adjacency_usid(topology, port)};
+  return {next.usid};
+}
+
+Usid adjacency_usid(const Topology& topology, PortRef port) {
+  return topology.usids.make(UsidRole::kAdjacency, topology.node(port.node).plane, port.port.value);
+}
+
+std::optional<PortId> port_of_adjacency(const Topology& topology, NodeId node, Usid usid) {
+  const NodeSite& site = topology.node(node);
+  const std::optional<UsidFields> fields = topology.usids.parse(usid);
+  if (topology.segments != Segments::kAdjacency || site.role == NodeRole::kHost)
+    return std::nullopt;
+  if (!fields || fields->role != UsidRole::kAdjacency || fields->plane != site.plane) {
+    return std::nullopt;
   }
-  const uint32_t downlink = topology.host_downlink(peer.index);
-  return {usids.make(UsidRole::kNicPort, site.plane, downlink),
-          usids.make(UsidRole::kHostKernel, site.plane, downlink)};
+  if (fields->index >= site.ports.size()) return std::nullopt;
+  return PortId{fields->index};
 }
 
 std::optional<PortId> port_toward(const Topology& topology, NodeId node, Usid usid) {

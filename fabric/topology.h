@@ -1,9 +1,10 @@
 #pragma once
 // The topology model: a general graph of nodes, ports, links and directed wires. Regular planes
-// are the common way to make one (fabric_file.h reads the compact YAML form).
+// are the common way to make one, switches and links one by one the other (fabric_shape.h).
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +18,20 @@
 
 namespace mrclab {
 
+class GraphPaths;
+
 using MacAddress = std::array<uint8_t, 6>;
 using Ipv6Address = std::array<uint8_t, 16>;
 
 enum class NodeRole : uint8_t { kHost, kT0, kT1 };
 enum class WireMode : uint8_t { kVeth, kFast };
+/// Who strips the outer header: the destination's NIC, whose port ends the carrier (MRC paper §2.2), or
+/// the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN with USD, RFC 8986
+/// §4.16.3).
+enum class Decap : uint8_t { kNic, kLeaf };
+/// What a carrier names a switch by that is not its last: itself (uN), or its link to the next (uA,
+/// End.X of RFC 8986 §4.2 with NEXT-CSID).
+enum class Segments : uint8_t { kNode, kAdjacency };
 
 struct Port {
   std::string name;  ///< short name, also the interface name: "p2", "d4", "u0"
@@ -31,7 +41,9 @@ struct Port {
   WireId in;
   PortRef peer;
   MacAddress mac{};
-  OpticId optic;  ///< invalid if the port shares no optic
+  OpticId optic;     ///< invalid if the port shares no optic
+  Usid nic_usid;     ///< ports of hosts only: what the switch at the other end calls the port,
+  Usid kernel_usid;  ///< and the host's kernel behind it
 };
 
 /// A place in the graph. The behaviour that lives there is a Node (fabric/node.h).
@@ -39,8 +51,9 @@ struct NodeSite {
   NodeId id;
   std::string name;  ///< "h3", "p2.t0-1"
   NodeRole role = NodeRole::kHost;
-  uint32_t plane = 0;                            ///< switches only
+  uint32_t plane = 0;                            ///< switches only; 0 where there are no planes
   uint32_t index = 0;                            ///< number among its role (and plane)
+  Usid usid;                                     ///< switches only: its uN
   Forwarding forwarding = Forwarding::kSwitchd;  ///< switches only
   /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
   std::vector<Port> ports;
@@ -108,7 +121,9 @@ NicProfile cx8_profile(uint32_t compress);
 class Topology {
  public:
   std::string name;
-  uint32_t planes = 0;
+  uint32_t planes = 0;  ///< also the ports of each NIC
+  uint32_t hosts = 0;
+  // Regular planes only:
   uint32_t t0_per_plane = 0;
   uint32_t t1_per_plane = 0;
   uint32_t hosts_per_t0 = 0;
@@ -116,11 +131,17 @@ class Topology {
   FabricTime switch_latency;  ///< ingress pipeline of a switch
   FabricTime host_latency;    ///< ingress pipeline of a NIC
   BitRate host_rate;          ///< rate of one NIC port
+  uint32_t longest_path = 1;  ///< switches on it
   FabricTime base_rtt;        ///< longest path, full data packet there, ACK back, idle
   QueueProfile queues;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
+  Decap decap = Decap::kNic;
+  Segments segments = Segments::kNode;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
+
+  /// The paths of a fabric that is no regular planes; null in one that is.
+  std::shared_ptr<const GraphPaths> graph;
 
   std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
   std::vector<Link> links;
@@ -138,8 +159,10 @@ class Topology {
   /// Are all switches ours, so that frames carry fabric time from end to end?
   bool carries_time() const;
 
-  uint32_t host_count() const { return t0_per_plane * hosts_per_t0; }
+  bool regular() const { return graph == nullptr; }
+  uint32_t host_count() const { return hosts; }
   NodeId host(uint32_t index) const { return NodeId{index}; }
+  // Regular planes only:
   NodeId t0(uint32_t plane, uint32_t index) const;
   NodeId t1(uint32_t plane, uint32_t index) const;
   /// T0 index ("row") and downlink that a host hangs on, in every plane.
@@ -160,51 +183,9 @@ class Topology {
   std::optional<PortRef> find_port(std::string_view name) const;
 };
 
-/// Queue thresholds as thousandths of Plane_BDP (UEC 1.0.3 p. 418-419).
-struct QueueShape {
-  bool ecn = true;
-  bool trim = true;
-  uint32_t ecn_min = 200;
-  uint32_t ecn_max = 800;
-  uint32_t trim_threshold = 1000;
-  uint32_t trim_threshold_last_hop = 1500;
-  uint32_t control_limit = 1000;
-  uint32_t tail_drop = 2000;
-};
-
-/// What regular planes are made of. Fields left zero in the file take the defaults given here.
-struct RegularPlanes {
-  std::string name;
-  uint32_t planes = 1;
-  uint32_t t0 = 1;  ///< per plane
-  uint32_t t1 = 1;  ///< per plane; 0: T0-local only
-  uint32_t hosts_per_t0 = 1;
-  BitRate host_rate = BitRate::from_gbps(100);
-  BitRate fabric_rate = BitRate::from_gbps(100);
-  FabricTime propagation = FabricTime::from_ns(500);
-  FabricTime switch_latency = FabricTime::from_ns(700);
-  FabricTime host_latency = FabricTime::from_ns(700);
-  uint32_t pmtu = 4096;
-  uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
-  ForwardingChoice forwarding;
-  WireMode wires = WireMode::kVeth;
-  AddressPlan address_plan = AddressPlan::kLab;
-  QueueShape queues = {};
-  NicProfile nic = {};
-};
-
 /// Locally administered, from the place of a port, `role` and the numbers as in NodeSite: one of its
 /// own for each of 2^24 hosts with 256 ports, and of 256 x 4,096 switches with 4,096 ports.
 MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port);
 std::string to_string(const MacAddress& mac);  ///< "02:00:00:00:00:01"
-
-/// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
-/// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws
-/// std::invalid_argument for a shape that is no fabric or that its address plan has no room for.
-Topology outline_regular_planes(const RegularPlanes& shape);
-
-/// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives
-/// base RTT, queue thresholds, MAC addresses and optics. Throws as outline_regular_planes does.
-Topology build_regular_planes(const RegularPlanes& shape);
 
 }  // namespace mrclab

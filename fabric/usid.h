@@ -3,9 +3,12 @@
 // as `address_plan`; whatever makes or reads a uSID asks the fabric's layout.
 //
 //   lab   role(4) | plane(4) | index(8)     readable in hex: 1 = T1, 2 = T0, e = the host's NIC port,
-//                                           f = the host's kernel (End.DT6)
+//                                           f = the host's kernel (End.DT6), a = a switch's link
 //   full  role(2) | plane(3) | index(11)    131,072 hosts: 01 = T0 (0-511), 10 = T1 (0-255),
-//                                           11 = NIC port (0-255) or, from 1024 on, host's kernel
+//                                           11 = NIC port (0-255) or, from 1024 on, host's kernel,
+//                                           00 = a switch's link (0-1023, from 1024 on)
+//
+// NIC ports, kernels and links mean something at one switch only (RFC 9800 §5: local, as uA is).
 //
 // A layout is a few numbers and no virtual functions: it is asked for every packet. Neither layout
 // gives zero a meaning, so zero ends a carrier (RFC 9800 §4.1).
@@ -20,7 +23,7 @@
 
 namespace mrclab {
 
-enum class UsidRole : uint8_t { kT1, kT0, kNicPort, kHostKernel };
+enum class UsidRole : uint8_t { kT1, kT0, kNicPort, kHostKernel, kAdjacency };
 enum class AddressPlan : uint8_t { kLab, kFull };
 
 struct UsidFields {
@@ -65,7 +68,7 @@ class UsidLayout {
     uint32_t first;  ///< the uSID of index 0 in plane 0
     uint32_t count;
   };
-  using Ranges = std::array<Range, 4>;  // by UsidRole
+  using Ranges = std::array<Range, 5>;  // by UsidRole
 
   constexpr UsidLayout(std::string_view name, uint32_t planes, uint32_t plane_shift,
                        uint8_t role_and_plane_bits, Ranges ranges)
@@ -86,9 +89,17 @@ class UsidLayout {
 
 constexpr UsidLayout UsidLayout::of(AddressPlan plan) {
   if (plan == AddressPlan::kFull) {
-    return {"full", 8, 11, 5, {{{0x8000, 256}, {0x4000, 512}, {0xC000, 256}, {0xC400, 256}}}};
+    return {"full",
+            8,
+            11,
+            5,
+            {{{0x8000, 256}, {0x4000, 512}, {0xC000, 256}, {0xC400, 256}, {0x0400, 1024}}}};
   }
-  return {"lab", 16, 8, 8, {{{0x1000, 256}, {0x2000, 256}, {0xE000, 256}, {0xF000, 256}}}};
+  return {"lab",
+          16,
+          8,
+          8,
+          {{{0x1000, 256}, {0x2000, 256}, {0xE000, 256}, {0xF000, 256}, {0xA000, 256}}}};
 }
 
 }  // namespace mrclab

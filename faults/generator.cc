@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/path.h"
+#include "fabric/path_list.h"
 #include "faults/draws.h"
 #include "faults/survival.h"
 
@@ -130,8 +130,10 @@ class Generator {
   std::vector<EntropyValue> any_paths() {
     std::vector<EntropyValue> values;
     const auto plane = static_cast<uint32_t>(draws_.below(topology_.planes));
-    for (uint32_t u = 0; u < topology_.t1_per_plane; ++u) values.push_back(ev_of({plane, u}));
-    if (topology_.hosts_per_t0 > 1) values.push_back(ev_of({plane, kT0LocalUplink}));
+    for (const Path path : all_paths(topology_)) {
+      const bool nobodys = path.uplink == kT0LocalUplink && topology_.hosts_per_t0 == 1;
+      if (path.plane == plane && !nobodys) values.push_back(ev_of(path));
+    }
     return sorted(draws_.some_of(values, 1 + draws_.below(values.size())));
   }
   /// Ports of one switch that have routes.

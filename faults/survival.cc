@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/path.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::faults {
 Outages::Outages(const Topology& topology)
@@ -43,26 +43,17 @@ void Outages::append_denials(const Denial& denial, std::vector<Outage>& out) con
 }
 
 /// When the path is not counted on, ordered, without overlap.
-std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, uint32_t plane,
-                                                 uint32_t uplink) const {
+std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, Path path) const {
   std::vector<Outage> raw;
   const auto append = [&](const std::vector<Outage>& more) {
     raw.insert(raw.end(), more.begin(), more.end());
   };
-  PortRef port{topology_->host(from), PortId{plane}};
-  append(nodes_[port.node.value]);
-  const auto step = [&](PortRef out) {
-    append(wires_[topology_->port(out).out.value]);
-    port = topology_->port(out).peer;
-    append(nodes_[port.node.value]);
-  };
-  step(port);
-  if (uplink != kT0LocalUplink) {
-    step({port.node, PortId{topology_->hosts_per_t0 + uplink}});
-    step({port.node, PortId{topology_->host_row(to)}});
+  append(nodes_[topology_->host(from).value]);
+  for (const PortRef exit : exits_of(*topology_, from, to, path)) {
+    append(wires_[topology_->port(exit).out.value]);
+    append(nodes_[topology_->port(exit).peer.node.value]);
   }
-  step({port.node, PortId{topology_->host_downlink(to)}});
-  const EntropyValue ev = ev_of({plane, uplink});
+  const EntropyValue ev = ev_of(path);
   append_denials({from, ev, kEverybody}, raw);
   append_denials({from, ev, to}, raw);
 
@@ -93,16 +84,13 @@ bool Outages::pair_survives(uint32_t from, uint32_t to) const {
   };
   std::vector<Edge> edges;
   int paths = 0;
-  const bool local = topology_->host_row(from) == topology_->host_row(to);
-  for (uint32_t plane = 0; plane < topology_->planes; ++plane) {
-    for (uint32_t u = 0; u < (local ? 1 : topology_->t1_per_plane); ++u) {
-      const auto outages = outages_of(from, to, plane, local ? kT0LocalUplink : u);
-      if (outages.empty()) return true;
-      ++paths;
-      for (const Outage& outage : outages) {
-        edges.push_back({outage.from, 1});
-        if (outage.until != FabricTime::never()) edges.push_back({outage.until, -1});
-      }
+  for (const Path path : paths_between(*topology_, from, to)) {
+    const auto outages = outages_of(from, to, path);
+    if (outages.empty()) return true;
+    ++paths;
+    for (const Outage& outage : outages) {
+      edges.push_back({outage.from, 1});
+      if (outage.until != FabricTime::never()) edges.push_back({outage.until, -1});
     }
   }
   std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {

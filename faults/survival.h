@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "fabric/path.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
 
@@ -34,7 +35,7 @@ class Outages {
   static constexpr uint32_t kEverybody = 0xFFFF'FFFF;
   void add(const Hold& hold);
   void append_denials(const Denial& denial, std::vector<Outage>& out) const;
-  std::vector<Outage> outages_of(uint32_t from, uint32_t to, uint32_t plane, uint32_t uplink) const;
+  std::vector<Outage> outages_of(uint32_t from, uint32_t to, Path path) const;
   bool pair_survives(uint32_t from, uint32_t to) const;
 
   const Topology* topology_;                // never null; a pointer, so that this can be assigned

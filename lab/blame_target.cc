@@ -4,6 +4,7 @@
 
 #include "analysis/path_wires.h"
 #include "fabric/path.h"
+#include "fabric/path_list.h"
 #include "faults/schedule.h"
 
 namespace mrclab::lab {
@@ -130,7 +131,7 @@ class HitCounter {
   bool is_hit(const analysis::Attempt& a) const {
     const auto& flow = packets_.flows()[packets_.packets()[a.packet].flow];
     const auto path = path_of(a.ev);
-    if (!path || !analysis::has_path(t_, flow.source, flow.destination, *path)) return false;
+    if (!path || !has_path(t_, flow.source, flow.destination, *path)) return false;
     const auto wires = analysis::wires_of(t_, flow.source, flow.destination, *path);
     const auto over = [&](auto belongs) {
       return std::any_of(wires.begin(), wires.end(), belongs);

@@ -1,4 +1,5 @@
 #include "lab/chaos_scenario.h"
+#include "fabric/build_topology.h"
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
     scenario = *base.scenario;
   } else {
     scenario.fabric = base.fabric;
-    scenario.topology = build_regular_planes(base.fabric);
+    scenario.topology = build_topology(base.fabric);
   }
   check_lookahead(scenario.topology);
   const std::string label = base.scenario ? base.scenario->name : base.fabric.name;

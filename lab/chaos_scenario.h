@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/fabric_shape.h"
 #include "faults/generator.h"
 #include "lab/scenario.h"
 
@@ -23,7 +24,7 @@ namespace mrclab::lab {
 /// What chaos is let loose on.
 struct ChaosBase {
   std::string word;  ///< as on the command line: repeats it
-  RegularPlanes fabric;
+  FabricShape fabric;
   std::optional<Scenario> scenario;  ///< workload and transport are its own, not drawn
 };
 /// The name or path of a fabric or of a scenario. Throws InputError.

@@ -1,6 +1,7 @@
 // `perf`: what its verbs share. The verbs are in cli_perf_*.cc.
 
 #include "lab/cli_perf.h"
+#include "fabric/build_topology.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ PerfSetup perf_setup(const PerfOptions& options) {
   PerfSetup setup;
   setup.world = options.world == "live" ? World::kLive : World::kSim;
   setup.shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)));
-  setup.topology = build_regular_planes(setup.shape);
+  setup.topology = build_topology(setup.shape);
   check_lookahead(setup.topology);
   if (!setup.topology.carries_time()) {
     throw InputError(

@@ -6,6 +6,7 @@
 
 #include "endpoint/connection_plan.h"
 #include "fabric/path.h"
+#include "fabric/path_list.h"
 #include "fabric/yaml.h"
 #include "lab/cli_perf.h"
 #include "lab/interrupt.h"
@@ -64,8 +65,8 @@ void check_size(uint64_t size) {
 }
 
 std::string path_text(const PerfSetup& setup, const Ends& ends) {
-  const uint32_t per_t0 = setup.shape.hosts_per_t0;
-  return ends.from / per_t0 == ends.to / per_t0 ? "T0-local" : "across T1";
+  const bool local = has_path(setup.topology, ends.from, ends.to, {0, kT0LocalUplink});
+  return local ? "T0-local" : "across T1";
 }
 
 std::string rate_text(const PerfSetup& setup) {

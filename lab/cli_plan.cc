@@ -27,7 +27,7 @@ struct PlanOptions {
   bool json = false, csv = false;
 };
 
-RegularPlanes shape_of(PlanOptions& options) {
+FabricShape shape_of(PlanOptions& options) {
   if (!options.fabric.empty()) {
     return parse_fabric(read_yaml_file(find_fabric(options.fabric)), kMaxPlannedNodes);
   }
@@ -110,7 +110,7 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
 }
 
 int plan_command(PlanOptions& options) {
-  const RegularPlanes shape = shape_of(options);
+  const FabricShape shape = shape_of(options);
   const BitRate capacity = options.request.radix == 0
                                ? kSwitchCapacity
                                : BitRate{options.request.radix * shape.host_rate.bps};

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "fabric/path.h"
+#include "fabric/path_list.h"
 #include "lab/lab_record.h"
 #include "lab/terminal.h"
 
@@ -29,10 +30,8 @@ json describe_node(const Topology& topology, std::string_view lab, const NodeSit
     node["address"] = to_string(host_address(topology, site.index));
   } else {
     node["plane"] = site.plane;
-    const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
     std::array<char, 5> usid{};
-    std::snprintf(usid.data(), usid.size(), "%04x",
-                  topology.usids.make(role, site.plane, site.index).value);
+    std::snprintf(usid.data(), usid.size(), "%04x", site.usid.value);
     node["usid"] = usid.data();
   }
   if (site.role != NodeRole::kHost) node["forwarding"] = name_of(site.forwarding);
@@ -81,17 +80,12 @@ json describe_fabric(const Topology& topology, std::string_view lab,
 
 json describe_paths(const Topology& topology, uint32_t from, uint32_t to) {
   json paths = json::array();
-  const bool local = topology.host_row(from) == topology.host_row(to);
-  const uint32_t uplinks = local ? 1 : topology.t1_per_plane;
-  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    for (uint32_t uplink = 0; uplink < uplinks; ++uplink) {
-      const Path path{plane, local ? kT0LocalUplink : uplink};
-      std::array<char, 11> ev{};
-      std::snprintf(ev.data(), ev.size(), "0x%08x", ev_of(path).value);
-      paths.push_back({{"ev", ev.data()},
-                       {"path", to_string(path)},
-                       {"carrier", to_string(make_carrier(topology, from, to, path))}});
-    }
+  for (const Path path : paths_between(topology, from, to)) {
+    std::array<char, 11> ev{};
+    std::snprintf(ev.data(), ev.size(), "0x%08x", ev_of(path).value);
+    paths.push_back({{"ev", ev.data()},
+                     {"path", to_string(path)},
+                     {"carrier", to_string(make_carrier(topology, from, to, path))}});
   }
   return paths;
 }

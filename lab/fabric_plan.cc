@@ -1,4 +1,5 @@
 #include "lab/fabric_plan.h"
+#include "fabric/build_topology.h"
 
 #include <fmt/format.h>
 
@@ -24,16 +25,16 @@ uint32_t radix_of(const PlanRequest& request) {
   return static_cast<uint32_t>(radix);
 }
 
-bool addressable(const RegularPlanes& shape) {
+bool addressable(const FabricShape& shape) {
   try {
-    outline_regular_planes(shape);
+    outline_topology(shape);
     return true;
   } catch (const std::invalid_argument&) {
     return false;
   }
 }
 
-void choose_address_plan(const PlanRequest& request, RegularPlanes& shape) {
+void choose_address_plan(const PlanRequest& request, FabricShape& shape) {
   std::string rooms;
   for (const AddressPlan plan : {AddressPlan::kLab, AddressPlan::kFull}) {
     if (request.address_plan && *request.address_plan != plan) continue;
@@ -57,7 +58,7 @@ void require_ports(const char* role, uint64_t needed_bps, BitRate capacity, cons
                   needed_bps / 1'000'000'000, role, of, capacity.bps / 1'000'000'000));
 }
 
-Transceivers transceivers_of(const RegularPlanes& shape, const FabricPlan& plan) {
+Transceivers transceivers_of(const FabricShape& shape, const FabricPlan& plan) {
   Transceivers t;
   t.links_each = std::max(shape.links_per_optic, 1u);
   // A transceiver is in one switch or NIC, so each rounds up by itself.
@@ -68,7 +69,7 @@ Transceivers transceivers_of(const RegularPlanes& shape, const FabricPlan& plan)
   return t;
 }
 
-void count_routes(const RegularPlanes& shape, FabricPlan& plan) {
+void count_routes(const FabricShape& shape, FabricPlan& plan) {
   plan.t0_routes.up = shape.t1;
   plan.t0_routes.down = plan.t0_routes.kernels = shape.hosts_per_t0;
   plan.t0_routes.by_destination = plan.t1_routes.by_destination = plan.hosts;
@@ -76,7 +77,7 @@ void count_routes(const RegularPlanes& shape, FabricPlan& plan) {
   plan.t1_routes.down = plan.t1_routes.by_destination_aggregated = shape.t0;
 }
 
-void count_entropy_values(const RegularPlanes& shape, FabricPlan& plan) {
+void count_entropy_values(const FabricShape& shape, FabricPlan& plan) {
   plan.evs_in_row = shape.planes;
   plan.evs_per_pair = plan.tiers == 1 ? 0 : uint64_t{shape.planes} * shape.t1;
   for (const uint32_t size : kEvSetSizes) {
@@ -86,7 +87,7 @@ void count_entropy_values(const RegularPlanes& shape, FabricPlan& plan) {
   }
 }
 
-std::optional<DesignComparison> compare(const RegularPlanes& shape, BitRate capacity) {
+std::optional<DesignComparison> compare(const FabricShape& shape, BitRate capacity) {
   const uint64_t radix = capacity.bps / shape.host_rate.bps;
   const uint64_t wide = radix / shape.planes;
   if (radix % 2 != 0 || wide % 2 != 0 || wide < 4 || radix > kMaxRadix) return std::nullopt;
@@ -105,7 +106,7 @@ std::optional<DesignComparison> compare(const RegularPlanes& shape, BitRate capa
 
 }  // namespace
 
-RegularPlanes shape_of(const PlanRequest& request) {
+FabricShape shape_of(const PlanRequest& request) {
   const uint32_t radix = radix_of(request);
   const uint64_t down = request.hosts_per_t0 != 0 ? request.hosts_per_t0
                                                   : std::min<uint64_t>(radix / 2, request.hosts);
@@ -121,7 +122,7 @@ RegularPlanes shape_of(const PlanRequest& request) {
                                  request.hosts, down,
                                  fewer == 0 ? "" : fmt::format("{} or ", fewer), fewer + down));
   }
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "plan";
   shape.planes = request.planes;
   shape.hosts_per_t0 = static_cast<uint32_t>(down);
@@ -133,10 +134,10 @@ RegularPlanes shape_of(const PlanRequest& request) {
   return shape;
 }
 
-FabricPlan plan_fabric(const RegularPlanes& shape, BitRate capacity) {
+FabricPlan plan_fabric(const FabricShape& shape, BitRate capacity) {
   FabricPlan plan;
   plan.shape = shape;
-  plan.outline = outline_regular_planes(shape);
+  plan.outline = outline_topology(shape);
   plan.switch_capacity = capacity;
   plan.tiers = shape.t1 == 0 || shape.t0 == 1 ? 1 : 2;
   plan.longest_path = plan.tiers == 1 ? 1 : 3;

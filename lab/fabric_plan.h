@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "lab/fat_tree.h"
 
@@ -30,7 +31,7 @@ struct PlanRequest {
 /// The fabric that was asked for. Throws InputError with what would be right: more hosts than two
 /// tiers of this radix can hold, hosts that do not fill their T0s, ports or addresses that do not
 /// suffice.
-RegularPlanes shape_of(const PlanRequest& request);
+FabricShape shape_of(const PlanRequest& request);
 
 struct Transceivers {
   uint32_t links_each = 1;
@@ -69,7 +70,7 @@ struct DesignComparison {
 
 struct FabricPlan {
   Topology outline;
-  RegularPlanes shape;
+  FabricShape shape;
   BitRate switch_capacity;
   uint64_t hosts = 0, t0 = 0, t1 = 0;  ///< in all
   uint64_t nic_links = 0, fabric_links = 0;
@@ -91,6 +92,6 @@ struct FabricPlan {
 };
 
 /// Throws InputError if a switch of `capacity` has too few ports for the shape.
-FabricPlan plan_fabric(const RegularPlanes& shape, BitRate capacity = kSwitchCapacity);
+FabricPlan plan_fabric(const FabricShape& shape, BitRate capacity = kSwitchCapacity);
 
 }  // namespace mrclab::lab

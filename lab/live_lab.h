@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/reports.h"
+#include "fabric/fabric_shape.h"
 #include "fabric/history.h"
 #include "lab/bring_up.h"
 #include "lab/kernel_mirror.h"
@@ -43,7 +44,7 @@ FabricTime shortest_lookahead(const Topology& topology);
 
 struct LiveLabOptions {
   std::string name;
-  RegularPlanes shape;  ///< the fabric, for the daemons to read
+  FabricShape shape;  ///< the fabric, for the daemons to read
   uint64_t seed = 1;
   FabricTime end = FabricTime::never();  ///< the daemons stop here
   /// No application starts new work from here on, and no history is kept of what comes later.

@@ -1,4 +1,5 @@
 #include "lab/mechanism.h"
+#include "fabric/fabric_shape.h"
 
 #include <algorithm>
 #include <array>
@@ -97,7 +98,7 @@ std::vector<std::string> parse_mechanisms(const YamlValue& list) {
   return names;
 }
 
-void leave_out(std::span<const std::string> names, RegularPlanes& fabric) {
+void leave_out(std::span<const std::string> names, FabricShape& fabric) {
   for (const Mechanism& mechanism : mechanisms()) {
     if (mechanism.leave_out_of_fabric == nullptr) continue;
     if (std::find(names.begin(), names.end(), mechanism.name) == names.end()) continue;

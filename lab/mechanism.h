@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "endpoint/transport_choice.h"
+#include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "fabric/yaml.h"
 
@@ -29,7 +30,7 @@ std::vector<std::string> mechanism_names();
 std::vector<std::string> parse_mechanisms(const YamlValue& list);
 
 /// Applied twice they change nothing more. Names are known ones.
-void leave_out(std::span<const std::string> names, RegularPlanes& fabric);
+void leave_out(std::span<const std::string> names, FabricShape& fabric);
 void leave_out(std::span<const std::string> names, endpoint::TransportChoice& choice,
                const Topology& topology);
 

@@ -3,6 +3,7 @@
 #include "fabric/byte_order.h"
 #include "fabric/frame.h"
 #include "fabric/headers.h"
+#include "fabric/path_list.h"
 #include "fabric/routes.h"
 
 namespace mrclab::lab {
@@ -51,6 +52,21 @@ Route route_with(const std::string& dev, const Ipv6Prefix& destination,
   return route;
 }
 
+/// The carriers that start in the switch at the other end: in regular planes those of the whole plane.
+Ipv6Prefix carriers_into(const Topology& topology, const Port& port) {
+  const UsidLayout& usids = topology.usids;
+  if (!topology.regular()) return usid_prefix(topology.node(port.peer.node).usid);
+  return usid_prefix(usids.make(UsidRole::kT0, port.plane, 0), usids.role_and_plane_bits());
+}
+
+/// fd00:ffff::<port + 1>: an address that no host has.
+Ipv6Address next_hop_over(PortId port) {
+  Ipv6Address address{};
+  store_be<uint32_t>(address.data(), 0xfd00'ffff);
+  store_be<uint32_t>(address.data() + 12, port.value + 1);
+  return address;
+}
+
 std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site) {
   std::vector<PortPlan> ports;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -69,12 +85,9 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     const Port& port = site.ports[p];
-    const Usid own =
-        topology.usids.make(UsidRole::kHostKernel, p, topology.host_downlink(site.index));
     std::vector<Route>& routes = plan.ports[p].routes;
-    routes.push_back(route_via_peer(port, usid_prefix(topology.usids.make(UsidRole::kT0, p, 0),
-                                                      topology.usids.role_and_plane_bits())));
-    routes.push_back(route_with(port.name, usid_prefix(own), netio::EndDt6{}));
+    routes.push_back(route_via_peer(port, carriers_into(topology, port)));
+    routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
   }
   for (uint32_t other = 0; other < topology.host_count(); ++other) {
     if (other == site.index) continue;
@@ -94,15 +107,22 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   plan.sysctls = netio::forwarding_sysctls();
   plan.ipv6 = true;
   plan.needs_stub = true;
-  const UsidRole role = site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1;
-  plan.fixed_routes = {
-      blackhole_block(),
-      route_with(kStubInterface, usid_prefix(topology.usids.make(role, site.plane, site.index)),
-                 netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
+  plan.fixed_routes = {blackhole_block(),
+                       route_with(kStubInterface, usid_prefix(site.usid),
+                                  netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
-      plan.ports[p].routes.push_back(route_via_peer(site.ports[p], usid_prefix(usid)));
+      std::vector<Route>& routes = plan.ports[p].routes;
+      if (!port_of_adjacency(topology, site.id, usid)) {
+        routes.push_back(route_via_peer(site.ports[p], usid_prefix(usid)));
+        continue;
+      }
+      // End.X looks its next hop up without an interface, so each port has one of its own.
+      const Ipv6Address next_hop = next_hop_over(PortId{p});
+      routes.push_back(route_via_peer(site.ports[p], {next_hop, 128}));
+      routes.push_back(route_with(site.ports[p].name, usid_prefix(usid),
+                                  netio::EndXNextCsid{next_hop, kUsidBlockBits, kUsidBits}));
     }
   }
   return plan;
@@ -128,6 +148,11 @@ Ipv6Address other_end() {
 }
 
 Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to) {
+  if (!topology.regular()) {
+    const std::vector<Path> paths = paths_between(topology, std::min(from, to), std::max(from, to));
+    const Path path = paths[(from + to) % paths.size()];
+    return from < to ? path : *path_back(topology, to, from, path);
+  }
   Path path;
   path.plane = (from + to) % topology.planes;
   if (topology.host_row(from) != topology.host_row(to)) {

@@ -10,7 +10,8 @@
 //                 fd00:<row>::<host>/128 encap.red    to the hosts whose pair uses plane N
 //     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered
 //   kernel switch 5f00:0:<own>::/48 End next-csid on sr0, 5f00:0:<next>::/48 via fe80::1 per port,
-//                 5f00:0::/32 blackhole
+//                 5f00:0::/32 blackhole. With `segments: adjacency` per port also
+//                 fd00:ffff::<port>/128 via fe80::1 and 5f00:0:<uA>::/48 End.X next-csid to it
 
 #include <string>
 #include <vector>

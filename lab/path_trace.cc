@@ -7,6 +7,7 @@
 
 #include "analysis/path_wires.h"
 #include "fabric/byte_order.h"
+#include "fabric/path_list.h"
 #include "fabric/routes.h"
 #include "fabric/yaml.h"
 #include "lab/terminal.h"
@@ -32,6 +33,7 @@ std::string_view role_word(UsidRole role) {
     case UsidRole::kT0: return "T0";
     case UsidRole::kNicPort: return "NIC port";
     case UsidRole::kHostKernel: return "host's kernel";
+    case UsidRole::kAdjacency: return "link";
   }
   return "?";
 }
@@ -44,6 +46,37 @@ uint32_t indices_in_fabric(const Topology& topology, UsidRole role) {
     case UsidRole::kT0: return topology.t0_per_plane;
     default: return topology.hosts_per_t0;
   }
+}
+
+/// The same where there are no planes: `reader` is the switch that the uSID before it names.
+Json explain_usid_of_graph(const Topology& topology, Usid usid, std::optional<NodeId>& reader) {
+  Json json{{"usid", fmt::format("{:04x}", usid.value)}};
+  for (const NodeSite& site : topology.nodes) {
+    if (site.role == NodeRole::kHost || site.usid != usid) continue;
+    json["role"] = site.role == NodeRole::kT0 ? "T0" : "T1";
+    json["node"] = site.name;
+    reader = site.id;
+    return json;
+  }
+  const std::optional<UsidFields> fields = topology.usids.parse(usid);
+  if (!fields || fields->role == UsidRole::kT0 || fields->role == UsidRole::kT1) {
+    json["problem"] = fmt::format("no node of {} has it", topology.name);
+    return json;
+  }
+  json["role"] = role_word(fields->role);
+  json["index"] = fields->index;
+  if (!reader) {
+    json["node"] = "of the switch that reads it";
+    return json;
+  }
+  const auto out = fields->role == UsidRole::kAdjacency ? port_of_adjacency(topology, *reader, usid)
+                                                        : port_toward(topology, *reader, usid);
+  if (!out) {
+    json["problem"] = fmt::format("{} has no such port", topology.node(*reader).name);
+    return json;
+  }
+  json["node"] = topology.node(topology.port({*reader, *out}).peer.node).name;
+  return json;
 }
 
 /// What one uSID means; `row` is the T0 before it, which a NIC port hangs on.
@@ -75,6 +108,31 @@ Json explain_usid(const Topology& topology, Usid usid, std::optional<uint32_t>& 
     json["node"] = fmt::format("host at d{} of the T0 that reads it", fields->index);
   }
   return json;
+}
+
+struct CarrierEnds {
+  Path path;
+  uint32_t destination = 0;
+};
+
+/// The path and host of a whole carrier. Empty if it is none of this fabric's or means several.
+std::optional<CarrierEnds> ends_of(const Topology& topology, const Ipv6Address& carrier) {
+  if (const auto route = parse_carrier(topology, carrier)) {
+    return CarrierEnds{route->path,
+                       route->destination_row * topology.hosts_per_t0 + route->downlink};
+  }
+  if (topology.regular()) return std::nullopt;
+  std::optional<CarrierEnds> found;
+  for (uint32_t from = 0; from < topology.host_count(); ++from) {
+    for (uint32_t to = 0; to < topology.host_count(); ++to) {
+      for (const Path path : paths_between(topology, from, to)) {
+        if (make_carrier(topology, from, to, path) != carrier) continue;
+        if (found && (found->destination != to || found->path != path)) return std::nullopt;
+        found = CarrierEnds{path, to};
+      }
+    }
+  }
+  return found;
 }
 
 /// "p3.t0-0:u1 -> p3.t1-1:d0": from the switch of one uSID to the node of the next.
@@ -119,8 +177,8 @@ Json explain_path(const Topology& topology, Path path, const std::string& from,
                   const std::string& to) {
   const uint32_t source = numbered_host(topology, from), destination = numbered_host(topology, to);
   if (source == destination) throw InputError("found one host twice: expected two hosts");
-  if (!analysis::has_path(topology, source, destination, path)) {
-    const auto paths = analysis::paths_between(topology, source, destination);
+  if (!has_path(topology, source, destination, path)) {
+    const auto paths = paths_between(topology, source, destination);
     throw InputError(fmt::format("{} and {} have no path {} in the fabric {}: expected {} to {}",
                                  from, to, to_string(path), topology.name, to_string(paths.front()),
                                  to_string(paths.back())));
@@ -170,8 +228,10 @@ Json explain_carrier(const Topology& topology, const std::string& text) {
     if (usid.value == 0) break;  // ends a carrier (RFC 9800 section 4.1)
     usids.push_back(usid);
   }
+  std::optional<NodeId> reader;
   for (const Usid usid : usids) {
-    json["usids"].push_back(explain_usid(topology, usid, row));
+    json["usids"].push_back(topology.regular() ? explain_usid(topology, usid, row)
+                                               : explain_usid_of_graph(topology, usid, reader));
     exists = exists && !json["usids"].back().contains("problem");
   }
   for (size_t i = 0; i + 1 < usids.size(); ++i) {
@@ -184,11 +244,10 @@ Json explain_carrier(const Topology& topology, const std::string& text) {
     }
   }
   if (usids.empty()) exists = false;
-  if (const auto route = parse_carrier(topology, *carrier)) {
-    const uint32_t host = route->destination_row * topology.hosts_per_t0 + route->downlink;
-    json["path"] = to_string(route->path);
-    json["ev"] = ev_word(route->path);
-    json["destination"] = topology.node(topology.host(host)).name;
+  if (const auto ends = ends_of(topology, *carrier)) {
+    json["path"] = to_string(ends->path);
+    json["ev"] = ev_word(ends->path);
+    json["destination"] = topology.node(topology.host(ends->destination)).name;
   }
   json["exists"] = exists;
   return json;

@@ -15,13 +15,14 @@
 #include "endpoint/transport_choice.h"
 #include "endpoint/work_report.h"
 #include "endpoint/workload_spec.h"
+#include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "lab/scenario_run.h"
 
 namespace mrclab::lab {
 
 struct PerfSetup {
-  RegularPlanes shape;
+  FabricShape shape;
   Topology topology;  ///< built from it
   uint64_t seed = 1;
   endpoint::TransportChoice transport;

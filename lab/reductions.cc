@@ -1,4 +1,5 @@
 #include "lab/reductions.h"
+#include "fabric/fabric_shape.h"
 
 #include <algorithm>
 #include <map>
@@ -123,7 +124,7 @@ std::string with_low_planes(const std::string& text) {
 }
 
 /// A smaller fabric, with the faults renamed as in `text`.
-void offer_fabric(Scenarios& offers, const Scenario& scenario, const RegularPlanes& fabric) {
+void offer_fabric(Scenarios& offers, const Scenario& scenario, const FabricShape& fabric) {
   Scenario smaller = scenario;
   smaller.fabric = fabric;
   std::string text = to_yaml(smaller);
@@ -144,12 +145,12 @@ void offer_fabric(Scenarios& offers, const Scenario& scenario, const RegularPlan
 
 Scenarios smaller_fabrics(const Scenario& scenario) {
   Scenarios offers;
-  for (uint32_t RegularPlanes::*size :
-       {&RegularPlanes::planes, &RegularPlanes::hosts_per_t0, &RegularPlanes::t1}) {
+  for (uint32_t FabricShape::*size :
+       {&FabricShape::planes, &FabricShape::hosts_per_t0, &FabricShape::t1}) {
     const uint32_t now = scenario.fabric.*size;
     for (const uint32_t less : {now / 2, now - 1}) {
       if (less < 1 || less >= now) continue;
-      RegularPlanes fabric = scenario.fabric;
+      FabricShape fabric = scenario.fabric;
       fabric.*size = less;
       offer_fabric(offers, scenario, fabric);
     }

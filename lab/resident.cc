@@ -1,6 +1,7 @@
 // The side of mrclab-labd: brings the lab up, keeps it going, answers, takes it down.
 
 #include "lab/resident.h"
+#include "fabric/build_topology.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -87,7 +88,7 @@ void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
 }
 
 /// A lab without a scenario is a fabric that waits for ordinary traffic.
-LiveLabOptions live_options(const ResidentOptions& options, const RegularPlanes& shape,
+LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& shape,
                             const std::optional<Scenario>& scenario) {
   LiveLabOptions live;
   if (scenario) {
@@ -116,9 +117,9 @@ std::optional<Scenario> read_scenario(const ResidentOptions& options) {
 
 void run_resident(const ResidentOptions& options, Report& report) {
   const std::optional<Scenario> scenario = read_scenario(options);
-  const RegularPlanes shape =
+  const FabricShape shape =
       scenario ? scenario->fabric : parse_fabric(read_yaml_file(options.fabric_file));
-  const Topology topology = build_regular_planes(shape);
+  const Topology topology = build_topology(shape);
   LiveLab live(topology, live_options(options, shape, scenario),
                [&report](const BringUpStep& step) {
                  if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");

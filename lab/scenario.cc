@@ -1,10 +1,12 @@
 #include "lab/scenario.h"
+#include "fabric/build_topology.h"
 
 #include <algorithm>
 
 #include "analysis/more_checks.h"
 #include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
+#include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 #include "faults/schedule.h"
 #include "lab/mechanism.h"
@@ -45,8 +47,8 @@ void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrid
   }
 }
 
-RegularPlanes read_fabric(const YamlValue& document, const std::filesystem::path& base,
-                          const ScenarioOverrides& overrides) {
+FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& base,
+                        const ScenarioOverrides& overrides) {
   if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)));
   const YamlValue value = document.require("fabric");
   if (value.is_map()) return parse_fabric(value);
@@ -273,7 +275,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   read_mechanisms(document, overrides, scenario);
   scenario.fabric = read_fabric(document, base, overrides);
   leave_out(scenario.without, scenario.fabric);
-  scenario.topology = build_regular_planes(scenario.fabric);
+  scenario.topology = build_topology(scenario.fabric);
   check_lookahead(scenario.topology);
 
   const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
@@ -320,7 +322,7 @@ Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::
   Scenario scenario;
   scenario.name = "by-hand";
   scenario.fabric = parse_fabric(read_yaml_file(fabric_file));
-  scenario.topology = build_regular_planes(scenario.fabric);
+  scenario.topology = build_topology(scenario.fabric);
   check_lookahead(scenario.topology);
   scenario.end = FabricTime::never();
   YamlValue list = read_yaml_text(workload, "--workload");

@@ -13,6 +13,7 @@
 #include "endpoint/transport_choice.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/effect.h"
+#include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
 #include "lab/check_program.h"
@@ -34,7 +35,7 @@ struct Scenario {
   std::string about;
   std::vector<std::string> without;        ///< mechanisms that are switched off (lab/mechanism.h)
   std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
-  RegularPlanes fabric;                    ///< as the fabric file says
+  FabricShape fabric;                      ///< as the fabric file says
   Topology topology;                       ///< built from it
   uint64_t seed = 1;
   endpoint::TransportChoice transport;

@@ -12,7 +12,8 @@ namespace {
 /// A scenario says on which fabric it runs; a fabric says how many planes it has.
 std::string check_file(const std::string& file) {
   const YamlValue document = read_yaml_file(file);
-  if (document.is_map() && !document.get("fabric") && document.get("planes")) {
+  if (document.is_map() && !document.get("fabric") &&
+      (document.get("planes") || document.get("switches"))) {
     const Topology topology = read_fabric_file(file);
     check_lookahead(topology);
     return fmt::format("fabric {}: {} planes, {} hosts, {} nodes, {} links", topology.name,

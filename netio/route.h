@@ -38,7 +38,8 @@ struct EndNextCsid {
   uint8_t usid_bits = 16;
 };
 /// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next hop
-/// of the route's interface whatever the next uSID is. Counters on. Needs Linux 6.6.
+/// whatever the next uSID is. The kernel looks the next hop up as a destination and wants no interface
+/// for it, so a link-local one would be ambiguous. Counters on. Needs Linux 6.6.
 struct EndXNextCsid {
   Ipv6Address next_hop{};
   uint8_t block_bits = 32;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr size_t kUsidsPerCarrier = 6;  // F3216: 128 bits less the 32-bit block
 
-UsidRole usid_role(NodeRole role) { return role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1; }
-
 ForwardingDecision dropped(DropCause cause) { return {cause, PortId{}, 0}; }
 
 /// RFC 9800 §4.1.1 on bytes: the argument moves over the active uSID, zeros follow.
@@ -46,12 +44,12 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
     : topology_(topology), self_(self), pages_(1) {
   const NodeSite& site = topology.node(self);
   assert(site.role != NodeRole::kHost);
-  assert(site.ports.size() < 0xFFFF);
-  own_ = topology.usids.make(usid_role(site.role), site.plane, site.index);
+  assert(site.ports.size() < kShifts - 1u);
+  own_ = site.usid;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
-      entry_of(usid) = static_cast<uint16_t>(i + 1);
+      entry_of(usid) = entry_for(usid, PortId{i});
       ++routes_;
     }
     std::array<uint8_t, 12> macs;
@@ -60,6 +58,12 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
     std::copy(port.mac.begin(), port.mac.end(), macs.begin() + 6);
     macs_.push_back(macs);
   }
+}
+
+/// A uA shifts the carrier; a fault that leads it elsewhere does not change that.
+uint16_t ForwardingTable::entry_for(Usid usid, PortId port) const {
+  const bool link = port_of_adjacency(topology_, self_, usid).has_value();
+  return static_cast<uint16_t>((port.value + 1) | (link ? kShifts : 0));
 }
 
 uint16_t& ForwardingTable::entry_of(Usid usid) {
@@ -79,13 +83,13 @@ void ForwardingTable::set_route(Usid usid, RouteKind kind, PortId port) {
   uint16_t& entry = entry_of(usid);
   if (entry != 0) --routes_;
   if (to) ++routes_;
-  entry = to ? static_cast<uint16_t>(to->value + 1) : uint16_t{0};
+  entry = to ? entry_for(usid, *to) : uint16_t{0};
 }
 
 std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
   const uint16_t entry = lookup(usid.value);
   if (entry == 0) return std::nullopt;
-  return PortId{static_cast<uint32_t>(entry - 1)};
+  return PortId{static_cast<uint32_t>(port_in(entry))};
 }
 
 ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes modelled_size) const {
@@ -109,17 +113,21 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
     shift(carrier.data());
     ++shifts;
   }
-  if (shifts == 0) {  // a neighbour's uSID is active: an ordinary /48 route
+  const uint16_t entry = lookup(load_be<uint16_t>(carrier.data() + 4));
+  const bool link = (entry & kShifts) != 0;  // End.X with NEXT-CSID: a segment of its own
+  if (link && argument_empty(carrier.data())) return dropped(DropCause::kEndOfCarrier);
+  if (shifts == 0 || link) {  // not shifted yet: an ordinary /48 route costs a hop as well
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
     --hop_limit;
   }
-  const uint16_t entry = lookup(load_be<uint16_t>(carrier.data() + 4));
   if (entry == 0) return dropped(DropCause::kUnknownUsid);
+  if (link) shift(carrier.data());
 
   std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());
   frame[kHopLimitOffset] = hop_limit;
-  std::memcpy(frame.data(), macs_[entry - 1].data(), macs_[entry - 1].size());
-  return {DropCause::kNone, PortId{static_cast<uint32_t>(entry - 1)}, dscp_of(frame)};
+  const size_t port = port_in(entry);
+  std::memcpy(frame.data(), macs_[port].data(), macs_[port].size());
+  return {DropCause::kNone, PortId{static_cast<uint32_t>(port)}, dscp_of(frame)};
 }
 
 }  // namespace mrclab::switchd

@@ -24,9 +24,8 @@ struct ForwardingDecision {
 
 class ForwardingTable {
  public:
-  /// T0: one T1 uSID per uplink, and for each own host a NIC-port and a kernel uSID.
-  /// T1: one uSID per T0 of its plane. `self` must be a switch with fewer than 65,535 ports. The
-  /// topology outlives the table.
+  /// What fabric/routes.h says is behind each port. `self` must be a switch with fewer than 32,767
+  /// ports. The topology outlives the table.
   ForwardingTable(const Topology& topology, NodeId self);
 
   Usid own() const { return own_; }
@@ -45,7 +44,11 @@ class ForwardingTable {
   ForwardingDecision forward(std::span<uint8_t> frame, Bytes modelled_size) const;
 
  private:
-  using Page = std::array<uint16_t, 256>;  // port + 1 by the low byte of the uSID; 0: no route
+  /// port + 1 by the low byte of the uSID, with kShifts if it is a uA; 0: no route
+  using Page = std::array<uint16_t, 256>;
+  static constexpr uint16_t kShifts = 0x8000;
+  static constexpr size_t port_in(uint16_t entry) { return (entry & ~kShifts) - 1u; }
+  uint16_t entry_for(Usid usid, PortId port) const;
   uint16_t& entry_of(Usid usid);
   uint16_t lookup(uint16_t usid) const { return pages_[page_of_[usid >> 8]][usid & 0xFF]; }
 

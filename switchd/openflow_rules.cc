@@ -73,14 +73,14 @@ std::string_view name_of(RuleKind kind) {
     case RuleKind::kNextUsid: return "next uSID";
     case RuleKind::kUnknownUsid: return "unknown uSID";
     case RuleKind::kNoCarrier: return "no carrier";
+    case RuleKind::kLink: return "link uSID";
   }
   return "";
 }
 
 std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   const NodeSite& site = topology.node(self);
-  const Usid own = topology.usids.make(site.role == NodeRole::kT0 ? UsidRole::kT0 : UsidRole::kT1,
-                                       site.plane, site.index);
+  const Usid own = site.usid;
   std::vector<std::string> rules;
   rules.push_back(
       rule(0, 300, RuleKind::kEndOfCarrier, own, "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
@@ -98,6 +98,14 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
         ",mod_dl_dst:" + to_string(topology.port(port.peer).mac) +
         ",load:0->NXM_OF_IN_PORT[],output:" + std::to_string(openflow_port(PortId{i}));
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
+      if (port_of_adjacency(topology, self, usid)) {
+        rules.push_back(rule(0, 300, RuleKind::kEndOfCarrier, usid,
+                             "ipv6,ipv6_dst=" + usid_prefix(usid, 128), "drop"));
+        rules.push_back(rule(0, 200, RuleKind::kLink, usid,
+                             "ipv6,ipv6_dst=" + usid_prefix(usid, 48),
+                             std::string(kShift) + ",dec_ttl," + out));
+        continue;
+      }
       rules.push_back(
           rule(1, 100, RuleKind::kNextUsid, usid, "ipv6,ipv6_dst=" + usid_prefix(usid, 48), out));
     }

@@ -3,7 +3,8 @@
 // vSwitch. Text in the syntax of `ovs-ofctl add-flows`, one rule a line; pure.
 //
 //   table 0  own uSID and an empty argument: drop. Own uSID: shift by `move`, one hop less, table 0
-//            again (RFC 9800 §4.1.1 for each own uSID in a row). Any other carrier: table 1.
+//            again (RFC 9800 §4.1.1 for each own uSID in a row). The uA of a link: shift, and out. Any
+//            other carrier: table 1.
 //   table 1  the uSIDs behind each port: MAC addresses of the link, out. A carrier that leads back out
 //            of the port it came from goes there, as a router sends it; OpenFlow would drop it.
 //
@@ -27,6 +28,7 @@ enum class RuleKind : uint32_t {
   kNextUsid = 4,   ///< low 16 bits of the cookie: the uSID
   kUnknownUsid = 5,
   kNoCarrier = 6,  ///< neither in the block nor IPv6
+  kLink = 7,       ///< low 16 bits of the cookie: the uA
 };
 std::string_view name_of(RuleKind kind);
 

@@ -1,4 +1,5 @@
 #include "analysis/packet_history.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +12,7 @@ namespace {
 using test::SyntheticRun;
 
 /// 2 planes x (2 T0 + 2 T1), 4 hosts: h0, h1 on T0 0; h2, h3 on T0 1.
-Topology fabric() { return build_regular_planes(test::shape_of("quad", 2, 2, 2, 2)); }
+Topology fabric() { return build_topology(test::shape_of("quad", 2, 2, 2, 2)); }
 
 PacketHistory history_of(const Topology& topology, SyntheticRun& run) {
   PacketHistory history(topology);

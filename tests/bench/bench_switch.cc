@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "switchd/switch_node.h"
@@ -29,13 +30,13 @@ constexpr size_t kBigFrame = 14 + 124 + 4096, kSmallFrame = 128;
 constexpr uint32_t kHostPorts = 4;
 
 Topology octet() {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "octet";
   shape.planes = 8;
   shape.t0 = 2;
   shape.t1 = 4;
   shape.hosts_per_t0 = kHostPorts;
-  return build_regular_planes(shape);
+  return build_topology(shape);
 }
 
 std::vector<uint8_t> frame_to(const Topology& topology, uint32_t uplink, size_t size) {

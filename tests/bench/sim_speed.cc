@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "fabric/history.h"
 #include "fabric/yaml.h"
 #include "lab/sim_world.h"
@@ -107,13 +108,13 @@ double wall_seconds() {
 /// One row, measured in this process.
 nlohmann::ordered_json measure(const Case& c) {
   double wall = wall_seconds();
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "bench";
   shape.planes = 8;
   shape.t0 = c.t0;
   shape.t1 = c.t1;
   shape.hosts_per_t0 = c.hosts_per_t0;
-  const Topology topology = build_regular_planes(shape);
+  const Topology topology = build_topology(shape);
   endpoint::PermutationSpec permutation;
   for (uint32_t host = 0; host < c.hosts(); ++host) permutation.hosts.push_back(host);
   permutation.shift = c.hosts_per_t0;

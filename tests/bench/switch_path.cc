@@ -27,6 +27,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "lab/bring_up.h"
@@ -58,13 +59,13 @@ struct Options {
 /// Both hosts on one T0, or on two with one T1 between. So fast that the model's queues are no
 /// limit: ECN and trimming are on and looked at, but never become necessary.
 Topology path_of_hops(uint32_t hops, Forwarding forwarding) {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "path";
   shape.t0 = hops == 3 ? 2 : 1;
   shape.hosts_per_t0 = hops == 3 ? 1 : 2;
   shape.host_rate = shape.fabric_rate = BitRate::from_gbps(10'000);
   shape.forwarding = forwarding;
-  return build_regular_planes(shape);
+  return build_topology(shape);
 }
 
 double cpu_seconds(const std::string& pid) {

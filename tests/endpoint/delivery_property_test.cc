@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/property.h"
@@ -58,10 +59,10 @@ rc::Gen<Transfer> transfers() {
 }
 
 Topology fabric_of(const Transfer& t) {
-  RegularPlanes shape = t.uplinks == 0 ? test::shape_of("pair", t.planes, 1, 0, 2)
-                                       : test::shape_of("rows", t.planes, 2, t.uplinks, 1);
+  FabricShape shape = t.uplinks == 0 ? test::shape_of("pair", t.planes, 1, 0, 2)
+                                     : test::shape_of("rows", t.planes, 2, t.uplinks, 1);
   shape.pmtu = t.pmtu;
-  Topology topology = build_regular_planes(shape);
+  Topology topology = build_topology(shape);
   for (Wire& wire : topology.wires_list) {
     const uint32_t plane = topology.port(wire.from).plane;
     wire.propagation = wire.propagation * (1 + int64_t{t.longer_hops} * plane / 2);

@@ -6,6 +6,7 @@
 
 #include "endpoint/host_node.h"
 #include "endpoint/packet_maker.h"
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
@@ -148,7 +149,7 @@ TEST_CASE("what had arrived at a host when its power went is gone, though it is 
 }
 
 TEST_CASE("a burst is so many datagrams over all ports and paths, and the other NIC drops them") {
-  const Topology topology = build_regular_planes(test::shape_of("burst", 2, 2, 3, 1));
+  const Topology topology = build_topology(test::shape_of("burst", 2, 2, 3, 1));
   for (const bool alone : {true, false}) {
     CAPTURE(alone);
     MemFabric::Options options = writing(256 << 10, 4);

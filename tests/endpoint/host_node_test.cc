@@ -3,6 +3,7 @@
 //   pair:  h0, h1 --2 planes-- T0        octet: 8 planes x (2 T0 + 4 T1), 8 hosts
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -91,7 +92,7 @@ TEST_CASE("a lossless all-reduce is right on every host and sends every byte onc
 }
 
 TEST_CASE("an all-reduce of odd sizes over three hosts is right") {
-  const Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
+  const Topology three = build_topology(test::shape_of("three", 2, 1, 0, 3));
   for (const uint64_t size : {12u, 4 * 10'001u, 4 * 300'007u}) {
     MemFabric fabric(three, seeded(all_reduce(three, size, 3)));
     fabric.run_until(us(3000));

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
@@ -23,9 +24,7 @@ using mrclab::test::us;
 
 namespace {
 
-Topology rows(uint32_t uplinks) {
-  return build_regular_planes(test::shape_of("rows", 2, 2, uplinks, 1));
-}
+Topology rows(uint32_t uplinks) { return build_topology(test::shape_of("rows", 2, 2, uplinks, 1)); }
 
 MemFabric::Options side_by_side(std::initializer_list<WorkloadSpec> specs) {
   MemFabric::Options o;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
@@ -146,7 +147,7 @@ TEST_CASE("a queue pair that fails gives its share of the window back and distur
 
 TEST_CASE("without trim NACKs data is not trimmed, and congestion is recovered all the same") {
   auto o = writes(1 << 20, 4);
-  Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
+  Topology three = build_topology(test::shape_of("three", 2, 1, 0, 3));
   o.profile = make_profile("lab", three);
   o.profile->trim_nack = false;
   o.profile->congestion_control = CongestionAlgorithm::kFixed;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "fabric/random.h"
@@ -22,7 +23,7 @@ namespace {
 
 /// h0 writes to h1 over two planes; frames are put into h1's (or h0's) port 0 by hand.
 struct Attack {
-  Attack() : fabric(build_regular_planes(test::shape_of("pair", 2, 1, 0, 2)), options()) {
+  Attack() : fabric(build_topology(test::shape_of("pair", 2, 1, 0, 2)), options()) {
     plan = plan_connections(fabric.topology, options().workloads, 1).at(0);
     fabric.stop_when_finished = false;
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
@@ -21,7 +22,7 @@ using mrclab::test::us;
 namespace {
 
 /// Eight planes of four T0s and four T1s, sixteen hosts.
-Topology hall() { return build_regular_planes(test::shape_of("hall", 8, 4, 4, 4)); }
+Topology hall() { return build_topology(test::shape_of("hall", 8, 4, 4, 4)); }
 
 /// What each host received between two instants, as a share of its header-limited rate.
 std::vector<double> received(MemFabric& fabric, FabricTime from, FabricTime to) {
@@ -109,7 +110,7 @@ TEST_CASE("ECN moves a flow off a path that another one needs, and takes no rate
   // specification §9.3.1), so with two values h0's share of the marked one can fall from a half to
   // a third and no further: one turn of three.
   MemFabric::Options o;
-  const Topology fabric_shape = build_regular_planes(test::shape_of("two-paths", 1, 2, 2, 2));
+  const Topology fabric_shape = build_topology(test::shape_of("two-paths", 1, 2, 2, 2));
   o.workloads = {endless(0, 2), endless(1, 3)};
   std::get<WriteSpec>(o.workloads[1]).at = us(200);
   o.profile = make_profile("lab", fabric_shape);

@@ -1,4 +1,5 @@
 #include "endpoint/verbs.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -38,10 +39,10 @@ class Pair : public test::PairFabric::Tap {
 
  private:
   static Topology plain() {
-    RegularPlanes shape;
+    FabricShape shape;
     shape.planes = 4;
     shape.hosts_per_t0 = 2;
-    return build_regular_planes(shape);
+    return build_topology(shape);
   }
   static HostConfig config_of(TransportProfile profile) {
     HostConfig config;

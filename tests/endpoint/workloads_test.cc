@@ -6,6 +6,7 @@
 #include "endpoint/collective_layout.h"
 #include "endpoint/host_node.h"
 #include "endpoint/stream.h"
+#include "fabric/build_topology.h"
 #include "tests/endpoint/collective_kinds.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
@@ -96,7 +97,7 @@ TEST_CASE("every collective verifies every byte on the octet while wires lose an
 }
 
 TEST_CASE("every collective is right over three hosts with sizes that three does not divide") {
-  const Topology three = build_regular_planes(test::shape_of("three", 2, 1, 0, 3));
+  const Topology three = build_topology(test::shape_of("three", 2, 1, 0, 3));
   for (const CollectiveKind kind : kCollectiveKinds) {
     for (const uint64_t elements : {4u, 10'001u, 100'003u}) {
       CAPTURE(name_of(kind));
@@ -197,8 +198,8 @@ TEST_CASE("a ping-pong takes what the wires, switches and hosts take, twice") {
   spec.to = 1;
   spec.size = {2};
   spec.count = 20;
-  const RegularPlanes shape = test::shape_of("octet", 8, 2, 4, 4);
-  const Topology octet = build_regular_planes(shape);
+  const FabricShape shape = test::shape_of("octet", 8, 2, 4, 4);
+  const Topology octet = build_topology(shape);
   MemFabric fabric(octet, ending(spec));
   fabric.run_until(us(1000));
   const std::vector<WorkReport> work = fabric.host(0).work();

@@ -1,4 +1,5 @@
 #include "fabric/effect_text.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@
 using namespace mrclab;
 
 TEST_CASE("every kind of effect survives the way through text") {
-  const Topology topology = build_regular_planes({.name = "pair", .planes = 2, .t0 = 2, .t1 = 1});
+  const Topology topology = build_topology({.name = "pair", .planes = 2, .t0 = 2, .t1 = 1});
   const std::vector<ScheduledEffect> effects{
       {FabricTime::from_us(300), WireState{WireId{3}, false}, 1, 0, false},
       {FabricTime::from_us(301),
@@ -47,7 +48,7 @@ TEST_CASE("every kind of effect survives the way through text") {
 }
 
 TEST_CASE("text that is no effect, or names nothing in the topology, is refused") {
-  const Topology topology = build_regular_planes({.name = "pair", .planes = 2, .t0 = 2, .t1 = 1});
+  const Topology topology = build_topology({.name = "pair", .planes = 2, .t0 = 2, .t1 = 1});
   for (const char* line : {"",
                            "x",
                            "1 2 3",
@@ -87,7 +88,7 @@ TEST_CASE("text that is no effect, or names nothing in the topology, is refused"
 }
 
 TEST_CASE("both ends of a wire are told, and a port's own node") {
-  const Topology topology = build_regular_planes({.name = "two", .t1 = 0});
+  const Topology topology = build_topology({.name = "two", .t1 = 0});
   std::vector<uint32_t> told;
   const auto tell = [&](NodeId node) { told.push_back(node.value); };
   for_each_concerned(topology, WireState{WireId{0}, false}, tell);

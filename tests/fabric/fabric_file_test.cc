@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
 #include "tests/support/errors.h"
@@ -10,12 +11,12 @@ namespace {
 
 const std::string kSmall = "name: x\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n";
 
-RegularPlanes shape_in(const std::string& text, uint64_t max_nodes = kMaxNodes) {
+FabricShape shape_in(const std::string& text, uint64_t max_nodes = kMaxNodes) {
   return parse_fabric(read_yaml_text(text, "f.yaml"), max_nodes);
 }
 
 std::string error_with(const std::string& more) {
-  return test::error_of([&] { build_regular_planes(shape_in(kSmall + more)); });
+  return test::error_of([&] { build_topology(shape_in(kSmall + more)); });
 }
 
 }  // namespace
@@ -36,13 +37,13 @@ TEST_CASE("the three fabrics have the sizes that their files say") {
 }
 
 TEST_CASE("what the file says arrives in the topology") {
-  const RegularPlanes shape = shape_in(
+  const FabricShape shape = shape_in(
       "name: y\nplanes: 4\nt0: 2\nt1: 3\nhosts_per_t0: 5\nhost_rate: 200Gb/s\n"
       "fabric_rate: 400Gb/s\npropagation: 20ns\nswitch_latency: 300ns\nhost_latency: 1us\n"
       "pmtu: 1024\noptics: {t0_downlinks: 2}\nwires: fast\necn: {min: 0.1, max: 0.5}\n"
       "trim: {threshold: 0.75, last_hop: 2}\nqueues: {control: 0.5, tail_drop: 3}\n"
       "nic: {name: slow, port_down_delay: 10us, port_up_delay: 5us}\n");
-  const Topology t = build_regular_planes(shape);
+  const Topology t = build_topology(shape);
   CHECK(t.host_count() == 10);
   CHECK(t.host_rate == BitRate::from_gbps(200));
   CHECK(t.link(t.port(*t.find_port("p0.t0-0:u1")).link).rate == BitRate::from_gbps(400));
@@ -65,8 +66,8 @@ TEST_CASE("what the file says arrives in the topology") {
 
 TEST_CASE(
     "short forms switch ECN, trimming and optics off, and the fabric rate follows the hosts'") {
-  const Topology t = build_regular_planes(
-      shape_in(kSmall + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
+  const Topology t =
+      build_topology(shape_in(kSmall + "ecn: off\ntrim: off\noptics: off\nhost_rate: 200Gb/s\n"));
   CHECK_FALSE(t.queues.ecn);
   CHECK_FALSE(t.queues.trim);
   CHECK(t.optics.empty());
@@ -106,9 +107,9 @@ TEST_CASE("a fabric names its address plan, and is told when the other one has t
            "\nt1: 1\nhosts_per_t0: 1\n" + more;
   };
   CHECK(shape_in(kSmall).address_plan == AddressPlan::kLab);
-  const RegularPlanes full = shape_in(of("512", "8", "address_plan: full\n"), 10'000);
+  const FabricShape full = shape_in(of("512", "8", "address_plan: full\n"), 10'000);
   CHECK(full.t0 == 512);
-  CHECK(outline_regular_planes(full).usids.name() == "full");
+  CHECK(outline_topology(full).usids.name() == "full");
   const auto error = [&of](const char* t0, const char* planes, const char* more) {
     try {
       shape_in(of(t0, planes, more));
@@ -205,7 +206,7 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
 }
 
 TEST_CASE("a wire without head start is an error that names the wire") {
-  Topology t = build_regular_planes(shape_in(kSmall));
+  Topology t = build_topology(shape_in(kSmall));
   CHECK_NOTHROW(check_lookahead(t));
   Wire& wire = t.wires_list.at(3);
   wire.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;

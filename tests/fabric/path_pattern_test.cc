@@ -1,4 +1,5 @@
 #include "fabric/path_pattern.h"
+#include "fabric/path_list.h"
 
 #include <doctest/doctest.h>
 

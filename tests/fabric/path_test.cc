@@ -1,6 +1,8 @@
 // EV <-> path <-> carrier (MRC paper §2.2-2.3) and the uSID chain (RFC 9800 §4.1.1).
 
 #include "fabric/path.h"
+#include "fabric/build_topology.h"
+#include "fabric/path_list.h"
 
 #include <doctest/doctest.h>
 
@@ -23,23 +25,10 @@ Ipv6Address address_of(std::string_view hex) {
   return address;
 }
 
-/// All paths between two hosts of this fabric.
-std::vector<Path> paths_between(const Topology& t, uint32_t from, uint32_t to) {
-  std::vector<Path> paths;
-  for (uint32_t p = 0; p < t.planes; ++p) {
-    if (t.host_row(from) == t.host_row(to)) {
-      paths.push_back({p, kT0LocalUplink});
-      continue;
-    }
-    for (uint32_t u = 0; u < t.t1_per_plane; ++u) paths.push_back({p, u});
-  }
-  return paths;
-}
-
 }  // namespace
 
 TEST_CASE("the example carrier: plane 3, T0 5 over T1 7 to T0 9, host port 2") {
-  const Topology t = build_regular_planes(shape_of("big", 4, 10, 8, 3));
+  const Topology t = build_topology(shape_of("big", 4, 10, 8, 3));
   const uint32_t source = 5 * 3 + 1, destination = 9 * 3 + 2;
   const Ipv6Address carrier = make_carrier(t, source, destination, Path{3, 7});
   CHECK(to_string(carrier) == "5f00:0:2305:1307:2309:e302::");

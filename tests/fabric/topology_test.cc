@@ -6,6 +6,7 @@
 //          h0 h1 h2 h3        h4 h5 h6 h7
 
 #include "fabric/topology.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -131,11 +132,11 @@ TEST_CASE("an optic holds the host links of its T0, and those ports know it") {
 }
 
 TEST_CASE("shapes that are no fabric are refused") {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.planes = 0;
-  CHECK_THROWS_AS(build_regular_planes(shape), std::invalid_argument);
+  CHECK_THROWS_AS(build_topology(shape), std::invalid_argument);
   shape = {};
   shape.t0 = 2;
   shape.t1 = 0;
-  CHECK_THROWS_AS(build_regular_planes(shape), std::invalid_argument);
+  CHECK_THROWS_AS(build_topology(shape), std::invalid_argument);
 }

@@ -1,6 +1,7 @@
 // The two uSID layouts, and paths through a fabric of 131,072 hosts as the full one names them.
 
 #include "fabric/usid.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -18,10 +19,10 @@ namespace {
 constexpr UsidLayout kLab = UsidLayout::of(AddressPlan::kLab);
 constexpr UsidLayout kFull = UsidLayout::of(AddressPlan::kFull);
 constexpr UsidRole kRoles[] = {UsidRole::kT1, UsidRole::kT0, UsidRole::kNicPort,
-                               UsidRole::kHostKernel};
+                               UsidRole::kHostKernel, UsidRole::kAdjacency};
 
-RegularPlanes full_shape() {
-  RegularPlanes shape = shape_of("paper", 8, 512, 256, 256);
+FabricShape full_shape() {
+  FabricShape shape = shape_of("paper", 8, 512, 256, 256);
   shape.address_plan = AddressPlan::kFull;
   return shape;
 }
@@ -76,8 +77,9 @@ TEST_CASE("full: two bits role, three bits plane, eleven bits index") {
   CHECK(kFull.make(UsidRole::kT1, 3, 255) == Usid{0b10'011'00011111111});
   CHECK(kFull.make(UsidRole::kNicPort, 5, 17) == Usid{0b11'101'00000010001});
   CHECK(kFull.make(UsidRole::kHostKernel, 5, 17) == Usid{0b11'101'10000010001});
+  CHECK(kFull.make(UsidRole::kAdjacency, 5, 17) == Usid{0b00'101'10000010001});
   for (const uint16_t nobody :
-       {uint16_t{0}, uint16_t{0x3FFF}, uint16_t{0x4000 + 512}, uint16_t{0x8000 + 256},
+       {uint16_t{0}, uint16_t{0x03FF}, uint16_t{0x4000 + 512}, uint16_t{0x8000 + 256},
         uint16_t{0xC000 + 256}, uint16_t{0xC400 - 1}, uint16_t{0xC400 + 256}, uint16_t{0xFFFF}}) {
     CAPTURE(nobody);
     CHECK_FALSE(kFull.parse({nobody}));
@@ -120,10 +122,10 @@ TEST_CASE("the prefix of a role and plane covers exactly its uSIDs") {
 }
 
 TEST_CASE("the outline of a fabric has every number of the fabric and none of its graph") {
-  RegularPlanes shape = shape_of("small", 3, 4, 2, 5);
+  FabricShape shape = shape_of("small", 3, 4, 2, 5);
   shape.host_rate = BitRate::from_gbps(200);
-  const Topology graph = build_regular_planes(shape);
-  const Topology outline = outline_regular_planes(shape);
+  const Topology graph = build_topology(shape);
+  const Topology outline = outline_topology(shape);
   CHECK(outline.nodes.empty());
   CHECK(outline.links.empty());
   CHECK(outline.host_count() == graph.host_count());
@@ -136,7 +138,7 @@ TEST_CASE("the outline of a fabric has every number of the fabric and none of it
 }
 
 TEST_CASE("the farthest corner of 131,072 hosts has a carrier of its own") {
-  const Topology t = outline_regular_planes(full_shape());
+  const Topology t = outline_topology(full_shape());
   CHECK(t.host_count() == 131'072);
   CHECK(to_string(make_carrier(t, 0, 131'071, Path{7, 255})) == "5f00:0:7800:b8ff:79ff:f8ff::");
   CHECK(to_string(make_carrier(t, 131'071, 0, Path{0, 0})) == "5f00:0:41ff:8000:4000:c000::");
@@ -146,7 +148,7 @@ TEST_CASE("the farthest corner of 131,072 hosts has a carrier of its own") {
 }
 
 TEST_CASE("at full scale EV, path and carrier are one to one and lead to the destination") {
-  const Topology t = outline_regular_planes(full_shape());
+  const Topology t = outline_topology(full_shape());
   CHECK(counterexample(
             [&t] {
               const uint32_t from = below(t.host_count());
@@ -167,7 +169,7 @@ TEST_CASE("at full scale EV, path and carrier are one to one and lead to the des
 }
 
 TEST_CASE("at full scale a carrier that parses is the one made from what it says") {
-  const Topology t = outline_regular_planes(full_shape());
+  const Topology t = outline_topology(full_shape());
   CHECK(counterexample(
             [&t] {
               Ipv6Address carrier = make_carrier(t, below(t.host_count()), below(t.host_count()),
@@ -186,16 +188,16 @@ TEST_CASE("at full scale a carrier that parses is the one made from what it says
 }
 
 TEST_CASE("a fabric that its address plan has no room for is refused") {
-  RegularPlanes shape = full_shape();
-  CHECK_NOTHROW(outline_regular_planes(shape));
-  for (uint32_t RegularPlanes::*const count : {&RegularPlanes::planes, &RegularPlanes::t0,
-                                               &RegularPlanes::t1, &RegularPlanes::hosts_per_t0}) {
-    RegularPlanes larger = shape;
+  FabricShape shape = full_shape();
+  CHECK_NOTHROW(outline_topology(shape));
+  for (uint32_t FabricShape::*const count :
+       {&FabricShape::planes, &FabricShape::t0, &FabricShape::t1, &FabricShape::hosts_per_t0}) {
+    FabricShape larger = shape;
     ++(larger.*count);
-    CHECK_THROWS_AS(outline_regular_planes(larger), std::invalid_argument);
+    CHECK_THROWS_AS(outline_topology(larger), std::invalid_argument);
   }
   shape.address_plan = AddressPlan::kLab;
-  CHECK_THROWS_AS(outline_regular_planes(shape), std::invalid_argument);  // 512 T0s
+  CHECK_THROWS_AS(outline_topology(shape), std::invalid_argument);  // 512 T0s
 }
 
 TEST_CASE("no two ports of a fabric of 131,072 hosts share a MAC address") {

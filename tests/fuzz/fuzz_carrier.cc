@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fabric/build_topology.h"
 #include "fabric/path.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
@@ -42,8 +43,8 @@ void check_entropy(EntropyValue ev) {
 }
 
 /// 131,072 hosts: every index that the full layout has.
-RegularPlanes full_scale() {
-  RegularPlanes shape = test::shape_of("full-scale", 8, 512, 256, 256);
+FabricShape full_scale() {
+  FabricShape shape = test::shape_of("full-scale", 8, 512, 256, 256);
   shape.address_plan = AddressPlan::kFull;
   return shape;
 }
@@ -52,7 +53,7 @@ RegularPlanes full_scale() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Topology topology = test::octet();
-  static const Topology largest = outline_regular_planes(full_scale());
+  static const Topology largest = outline_topology(full_scale());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto path = parse_path(text)) {
     MUST(to_string(*path) == text);

@@ -2,6 +2,7 @@
 // same as their graphs.
 
 #include "lab/fabric_plan.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -39,16 +40,16 @@ size_t count_of(const Topology& topology, NodeRole role) {
 }
 
 /// All shipped fabrics, and one in the full layout.
-std::vector<RegularPlanes> buildable() {
-  std::vector<RegularPlanes> shapes;
+std::vector<FabricShape> buildable() {
+  std::vector<FabricShape> shapes;
   for (const char* name : {"octet", "hall", "pair", "pair-kernel"}) {
     shapes.push_back(parse_fabric(read_yaml_file(find_fabric(name))));
   }
-  RegularPlanes full = shapes.front();
+  FabricShape full = shapes.front();
   full.address_plan = AddressPlan::kFull;
   full.links_per_optic = 3;
   shapes.push_back(full);
-  RegularPlanes row = shapes.front();
+  FabricShape row = shapes.front();
   row.t0 = 1;
   row.t1 = 0;
   shapes.push_back(row);
@@ -114,9 +115,9 @@ TEST_CASE("against one plane of three tiers: 2/3 of the transceivers, 3/5 of the
 }
 
 TEST_CASE("what is planned is what is built, for every fabric that can be built") {
-  for (const RegularPlanes& shape : buildable()) {
+  for (const FabricShape& shape : buildable()) {
     const FabricPlan p = plan_fabric(shape);
-    const Topology t = build_regular_planes(shape);
+    const Topology t = build_topology(shape);
     CAPTURE(t.name);
     CHECK(p.hosts == count_of(t, NodeRole::kHost));
     CHECK(p.t0 == count_of(t, NodeRole::kT0));
@@ -139,9 +140,9 @@ TEST_CASE("what is planned is what is built, for every fabric that can be built"
 }
 
 TEST_CASE("the address plan of a switch names the ports and neighbours that its packets take") {
-  for (const RegularPlanes& shape : buildable()) {
-    const Topology outline = outline_regular_planes(shape);
-    const Topology t = build_regular_planes(shape);
+  for (const FabricShape& shape : buildable()) {
+    const Topology outline = outline_topology(shape);
+    const Topology t = build_topology(shape);
     CAPTURE(t.name);
     for (const NodeSite& site : t.nodes) {
       const std::vector<AddressRow> rows = node_addresses(outline, site.name);
@@ -166,10 +167,10 @@ TEST_CASE("the address plan of a switch names the ports and neighbours that its 
 }
 
 TEST_CASE("the address plan of a host is what its kernel and its NIC are given") {
-  for (const RegularPlanes& shape : buildable()) {
-    const Topology t = build_regular_planes(shape);
+  for (const FabricShape& shape : buildable()) {
+    const Topology t = build_topology(shape);
     const NodePlan kernel = plan_node(t, t.host(0));
-    const std::vector<AddressRow> rows = node_addresses(outline_regular_planes(shape), "h0");
+    const std::vector<AddressRow> rows = node_addresses(outline_topology(shape), "h0");
     CHECK(rows.size() == 1 + 3 * size_t{t.planes});
     for (uint32_t plane = 0; plane < t.planes; ++plane) {
       const std::vector<netio::Route>& routes = kernel.ports[plane].routes;
@@ -219,7 +220,8 @@ TEST_CASE("what cannot be built is refused with what would be right") {
        }(),
        "found 16 planes of 512 T0s with 256 hosts and of 256 T1s: expected at most 16 planes of "
        "256 "
-       "T0s with 256 hosts and of 256 T1s (address plan lab), or at most 8 planes of 512 T0s with "
+       "T0s with 256 hosts and of 256 T1s (address plan lab), or at most 8 planes of 512 T0s "
+       "with "
        "256 hosts and of 256 T1s (address plan full)"},
       {"more ports than a switch has",
        [&] {

@@ -1,4 +1,5 @@
 #include "lab/fault_book.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -12,8 +13,7 @@ namespace {
 
 using test::us;
 const Topology& pair() {
-  static const Topology built =
-      build_regular_planes(parse_fabric(read_yaml_file(find_fabric("pair"))));
+  static const Topology built = build_topology(parse_fabric(read_yaml_file(find_fabric("pair"))));
   return built;
 }
 

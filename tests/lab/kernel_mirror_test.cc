@@ -1,4 +1,5 @@
 #include "lab/kernel_mirror.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@ using lab::KernelMirror;
 
 namespace {
 
-Topology two_nodes() { return build_regular_planes({.name = "two", .t1 = 0}); }
+Topology two_nodes() { return build_topology({.name = "two", .t1 = 0}); }
 
 std::vector<ScheduledEffect> outage(const Topology& topology, FabricTime down, FabricTime up) {
   const Link& link = topology.links.front();

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "fabric/build_topology.h"
 #include "lab/node_plan.h"
 
 namespace mrclab::lab {
@@ -9,12 +10,12 @@ namespace {
 
 //   h0 h1 -- t0-0 -- t1-{0,1} -- t0-1 -- h2 h3, in two planes
 Topology small_fabric() {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.planes = 2;
   shape.t0 = 2;
   shape.t1 = 2;
   shape.hosts_per_t0 = 2;
-  return build_regular_planes(shape);
+  return build_topology(shape);
 }
 
 const netio::Route* find_route(const std::vector<netio::Route>& routes, const std::string& prefix) {
@@ -25,12 +26,12 @@ const netio::Route* find_route(const std::vector<netio::Route>& routes, const st
 }
 
 TEST_CASE("a host sends ordinary traffic into each plane towards some host") {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.planes = 8;
   shape.t0 = 2;
   shape.t1 = 4;
   shape.hosts_per_t0 = 4;
-  const Topology octet = build_regular_planes(shape);
+  const Topology octet = build_topology(shape);
   std::set<uint32_t> planes, uplinks;
   for (uint32_t from = 0; from < 8; ++from) {
     for (uint32_t to = 0; to < 8; ++to) {

@@ -5,6 +5,7 @@
 // The drivers are ticked by hand, so that any interleaving can be made.
 
 #include "netio/driver.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -94,7 +95,7 @@ class Quiet : public NodeObserver {
 /// Two namespaces with a veth, two nodes, two drivers.
 struct TwoNodes {
   explicit TwoNodes(FabricTime end)
-      : topology(build_regular_planes({.name = "two", .t1 = 0})),
+      : topology(build_topology({.name = "two", .t1 = 0})),
         prefix("mrclab-t" + std::to_string(::getpid()) + "-"),
         host_ns(NetworkNamespace::create(prefix + "h0", switch_sysctls())),
         leaf_ns(NetworkNamespace::create(prefix + "t0", switch_sysctls())),

@@ -1,4 +1,5 @@
 #include "netio/effect_feed.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +13,7 @@ using netio::EffectFeed;
 namespace {
 
 const Topology& topology() {
-  static const Topology built = build_regular_planes({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
+  static const Topology built = build_topology({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
   return built;
 }
 

@@ -1,4 +1,5 @@
 #include "netio/packet_port.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <time.h>
@@ -42,11 +43,11 @@ uint64_t monotonic_ns() {
 
 TEST_CASE("rings grow with what a fabric can have under way, and are small where it is little") {
   constexpr size_t kSlotBytes = (64 << 10) / 14;  // of a frame of full size
-  RegularPlanes shape = mrclab::test::shape_of("rings", 2, 2, 1, 1);
-  CHECK(rings_for(build_regular_planes(shape), NodeId{0}).ring_bytes < 2 << 20);
+  FabricShape shape = mrclab::test::shape_of("rings", 2, 2, 1, 1);
+  CHECK(rings_for(build_topology(shape), NodeId{0}).ring_bytes < 2 << 20);
   shape.host_rate = shape.fabric_rate = BitRate::from_gbps(400);
   shape.pmtu = 512;
-  const size_t ring = rings_for(build_regular_planes(shape), NodeId{0}).ring_bytes;
+  const size_t ring = rings_for(build_topology(shape), NodeId{0}).ring_bytes;
   CHECK(ring / kSlotBytes > 600);  // 2 ports, 2.4 us, 682 bytes: 176 frames each, and as many again
   CHECK(ring < 8 << 20);
 }

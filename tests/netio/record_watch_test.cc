@@ -1,4 +1,5 @@
 #include "netio/record_watch.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +16,7 @@ constexpr Qpn kPeer{0x222};
 
 /// Two hosts on one T0; h0's queue pair 0x111 talks to h1's 0x222.
 struct Wires {
-  Topology topology = build_regular_planes({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
+  Topology topology = build_topology({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
   FramePool frames;
   std::atomic<uint64_t> matches{99};
 

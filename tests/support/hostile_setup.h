@@ -8,6 +8,7 @@
 
 #include "endpoint/connection_plan.h"
 #include "endpoint/host_node.h"
+#include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::test {
@@ -56,10 +57,10 @@ inline const Topology& hostile_topology(uint32_t planes_log, uint32_t shape, uin
   auto& slot = made[(planes_log * 4 + shape) * 4 + pmtu];
   if (!slot) {
     const uint32_t uplinks = kUplinks[shape];
-    RegularPlanes regular = uplinks == 0 ? shape_of("pair", 1u << planes_log, 1, 0, 2)
-                                         : shape_of("rows", 1u << planes_log, 2, uplinks, 1);
+    FabricShape regular = uplinks == 0 ? shape_of("pair", 1u << planes_log, 1, 0, 2)
+                                       : shape_of("rows", 1u << planes_log, 2, uplinks, 1);
     regular.pmtu = kPmtus[pmtu];
-    slot = std::make_unique<Topology>(build_regular_planes(regular));
+    slot = std::make_unique<Topology>(build_topology(regular));
   }
   return *slot;
 }

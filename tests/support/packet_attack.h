@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "endpoint/connection_plan.h"
+#include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/pair_fabric.h"
 #include "tests/support/sample_frames.h"
@@ -35,7 +36,7 @@ class PacketAttack : private PairFabric::Tap {
   }
 
   static const Topology& topology() {
-    static const Topology pair = build_regular_planes(shape_of("pair", 2, 1, 0, 2));
+    static const Topology pair = build_topology(shape_of("pair", 2, 1, 0, 2));
     return pair;
   }
   static constexpr uint32_t kPacketsPerMessage = 16;

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "analysis/analyze.h"
+#include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
 #include "tests/support/times.h"
 
 namespace mrclab::test {
 
-inline Topology quad() { return build_regular_planes(shape_of("quad", 2, 2, 2, 2)); }
+inline Topology quad() { return build_topology(shape_of("quad", 2, 2, 2, 2)); }
 
 /// The link h2:p0 fails and heals, in stories that say nothing else.
 inline constexpr FabricTime kFault = us(400), kHeal = us(600);

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "fabric/topology.h"
@@ -31,11 +32,11 @@ inline constexpr FabricTime kLatency = FabricTime::from_ns(700);
 inline constexpr FabricTime kPropagation = FabricTime::from_ns(500);
 
 inline Topology bench_fabric() {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.name = "bench";
   shape.planes = 2;
   shape.t0 = shape.t1 = shape.hosts_per_t0 = 2;
-  return build_regular_planes(shape);
+  return build_topology(shape);
 }
 
 inline Ipv6Address address(const std::string& text) {

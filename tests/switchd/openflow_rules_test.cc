@@ -1,6 +1,7 @@
 // A switch as OpenFlow rules, and their counters read back.
 
 #include "switchd/openflow_rules.h"
+#include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -13,9 +14,9 @@ namespace {
 
 //   h0 h1 -- t0-0 -- t1-{0,1} -- t0-1 -- h2 h3
 Topology two_rows() {
-  RegularPlanes shape;
+  FabricShape shape;
   shape.t0 = shape.t1 = shape.hosts_per_t0 = 2;
-  return build_regular_planes(shape);
+  return build_topology(shape);
 }
 
 bool has_rule(const std::vector<std::string>& rules, std::string_view text) {

@@ -1,0 +1,77 @@
+#include "fabric/build_graph.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "fabric/graph_paths.h"
+#include "fabric/topology_builder.h"
+
+namespace mrclab {
+namespace {
+
+/// Does the list name the number?
+bool names(const std::vector<uint32_t>& list, uint32_t number) {
+  return std::find(list.begin(), list.end(), number) != list.end();
+}
+
+bool has_hosts(const GraphShape& graph, uint32_t number) {
+  return std::any_of(graph.hosts.begin(), graph.hosts.end(),
+                     [number](const auto& host) { return names(host.switches, number); });
+}
+
+std::vector<NodeId> add_graph_nodes(const GraphShape& graph, TopologyBuilder& build) {
+  for (uint32_t h = 0; h < graph.hosts.size(); ++h) {
+    build.add_node(NodeRole::kHost, 0, h, graph.hosts[h].name, {}, {});
+  }
+  uint32_t next[2] = {0, 0};  // index of the next T0, T1
+  std::vector<NodeId> switches;
+  for (uint32_t s = 0; s < graph.switches.size(); ++s) {
+    const NodeRole role = has_hosts(graph, s) ? NodeRole::kT0 : NodeRole::kT1;
+    const auto& site = graph.switches[s];
+    switches.push_back(
+        build.add_node(role, 0, next[role == NodeRole::kT0 ? 0 : 1]++, site.name, {}, site.usid));
+  }
+  return switches;
+}
+
+}  // namespace
+
+Topology build_graph(const FabricShape& shape) {
+  const GraphShape& graph = shape.graph;
+  if (graph.hosts.empty()) throw std::invalid_argument("a fabric needs hosts");
+  Topology outline = common_outline(shape);
+  outline.hosts = static_cast<uint32_t>(graph.hosts.size());
+  outline.planes = static_cast<uint32_t>(graph.hosts.front().switches.size());
+  TopologyBuilder build(shape, std::move(outline));
+  const std::vector<NodeId> switches = add_graph_nodes(graph, build);
+
+  std::vector<uint32_t> downs(switches.size(), 0), ups(switches.size(), 0);
+  for (uint32_t h = 0; h < graph.hosts.size(); ++h) {
+    for (uint32_t p = 0; p < graph.hosts[h].switches.size(); ++p) {
+      const uint32_t at = graph.hosts[h].switches[p];
+      const uint32_t downlink = downs[at]++;
+      const PortRef nic = build.add_port(NodeId{h}, p, "p" + std::to_string(p));
+      build.connect_host(nic, build.add_port(switches[at], p, "d" + std::to_string(downlink)),
+                         downlink);
+    }
+  }
+  for (const GraphShape::Link& link : graph.links) {
+    const PortRef up =
+        build.add_port(switches[link.lower], 0, "u" + std::to_string(ups[link.lower]++));
+    const PortRef down =
+        build.add_port(switches[link.upper], 0, "d" + std::to_string(downs[link.upper]++));
+    build.connect(up, down, shape.fabric_rate);
+  }
+  build.add_optics();
+  Topology topology = std::move(build.topology());
+  topology.graph = std::make_shared<const GraphPaths>(topology);
+  const uint32_t usids = topology.graph->longest() + (shape.decap == Decap::kNic ? 1 : 0);
+  if (usids > kUsidsInCarrier) {
+    throw std::invalid_argument("a path of " + std::to_string(usids) + " uSIDs; a carrier holds " +
+                                std::to_string(kUsidsInCarrier));
+  }
+  derive_timing(shape, topology.graph->longest(), topology);
+  return topology;
+}
+
+}  // namespace mrclab

@@ -1,0 +1,18 @@
+#pragma once
+// From what a fabric is made of (fabric_shape.h) to its graph (topology.h).
+
+#include "fabric/fabric_shape.h"
+#include "fabric/topology.h"
+
+namespace mrclab {
+
+/// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
+/// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws
+/// std::invalid_argument for a shape that is no fabric or that its address plan has no room for.
+Topology outline_topology(const FabricShape& shape);
+
+/// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives
+/// base RTT, queue thresholds, MAC addresses and optics. Throws as outline_topology does.
+Topology build_topology(const FabricShape& shape);
+
+}  // namespace mrclab

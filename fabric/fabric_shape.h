@@ -1,0 +1,79 @@
+#pragma once
+// What a fabric is made of, as its file says it (fabric_file.h reads it, build_topology.h builds it).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/forwarding.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+#include "fabric/usid.h"
+
+namespace mrclab {
+
+/// Queue thresholds as thousandths of Plane_BDP (UEC 1.0.3 p. 418-419).
+struct QueueShape {
+  bool ecn = true;
+  bool trim = true;
+  uint32_t ecn_min = 200;
+  uint32_t ecn_max = 800;
+  uint32_t trim_threshold = 1000;
+  uint32_t trim_threshold_last_hop = 1500;
+  uint32_t control_limit = 1000;
+  uint32_t tail_drop = 2000;
+};
+
+/// Switches, hosts and links one by one, for a fabric that is no regular planes.
+struct GraphShape {
+  struct Switch {
+    std::string name;
+    Usid usid;
+    bool operator==(const Switch&) const = default;
+  };
+  struct Host {
+    std::string name;
+    std::vector<uint32_t> switches;  ///< NIC port i hangs on the i-th; all hosts have as many
+    bool operator==(const Host&) const = default;
+  };
+  /// Between two switches, by their numbers. The port of the lower is named "u0", of the upper "d0".
+  struct Link {
+    uint32_t lower, upper;
+    bool operator==(const Link&) const = default;
+  };
+  static constexpr size_t kMaxSwitches = 64, kMaxHosts = 64, kMaxPorts = 16, kMaxLinks = 1024;
+
+  std::vector<Switch> switches;
+  std::vector<Host> hosts;
+  std::vector<Link> links;
+
+  bool empty() const { return switches.empty(); }
+  bool operator==(const GraphShape&) const = default;
+};
+
+/// What a fabric is made of: regular planes, or a graph. Fields left out of the file take the defaults
+/// given here.
+struct FabricShape {
+  std::string name;
+  GraphShape graph;  ///< empty: the five numbers below
+  uint32_t planes = 1;
+  uint32_t t0 = 1;  ///< per plane
+  uint32_t t1 = 1;  ///< per plane; 0: T0-local only
+  uint32_t hosts_per_t0 = 1;
+  BitRate host_rate = BitRate::from_gbps(100);
+  BitRate fabric_rate = BitRate::from_gbps(100);
+  FabricTime propagation = FabricTime::from_ns(500);
+  FabricTime switch_latency = FabricTime::from_ns(700);
+  FabricTime host_latency = FabricTime::from_ns(700);
+  uint32_t pmtu = 4096;
+  uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  ForwardingChoice forwarding;
+  WireMode wires = WireMode::kVeth;
+  AddressPlan address_plan = AddressPlan::kLab;
+  Decap decap = Decap::kNic;
+  Segments segments = Segments::kNode;
+  QueueShape queues = {};
+  NicProfile nic = {};
+};
+
+}  // namespace mrclab

@@ -1,0 +1,163 @@
+#include "fabric/graph_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "fabric/pattern.h"
+
+namespace mrclab {
+namespace {
+
+/// With a port's name behind it, it is an interface's name, of which the kernel takes 15 characters.
+constexpr size_t kMaxSwitchName = 10;
+
+Usid read_usid(const YamlValue& value, const UsidLayout& usids) {
+  const std::string text = value.as_string();
+  constexpr std::string_view kExpected =
+      "four hex digits such as 0100, as a carrier shows them, neither zero nor from a000 on";
+  Usid usid;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), usid.value, 16);
+  if (text.size() != 4 || error != std::errc{} || end != text.data() + text.size()) {
+    value.fail_expecting(std::string(kExpected));
+  }
+  const auto fields = usids.parse(usid);
+  const bool local = fields && fields->role != UsidRole::kT0 && fields->role != UsidRole::kT1;
+  if (usid.value == 0 || local) value.fail_expecting(std::string(kExpected));
+  return usid;
+}
+
+std::vector<std::string> names_of(const GraphShape& graph) {
+  std::vector<std::string> names;
+  for (const auto& site : graph.switches) names.push_back(site.name);
+  return names;
+}
+
+void check_name(const YamlValue& map, const std::string& name, size_t max) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (plain && name.size() <= max) return;
+  map.fail_at_key(name, in_quotes(name),
+                  "a name of at most " + std::to_string(max) + " of a-z, 0-9 and dash");
+}
+
+void read_switches(const YamlValue& map, GraphShape& graph) {
+  const UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
+  for (const auto& [name, value] : map.members()) {
+    check_name(map, name, kMaxSwitchName);
+    const Usid usid = read_usid(value, usids);
+    for (const auto& other : graph.switches) {
+      if (other.usid == usid) value.fail_expecting("a uSID of its own: " + other.name + " has it");
+    }
+    graph.switches.push_back({name, usid});
+  }
+  if (graph.switches.empty() || graph.switches.size() > GraphShape::kMaxSwitches) {
+    map.fail(std::to_string(graph.switches.size()) + " switches",
+             "1 to " + std::to_string(GraphShape::kMaxSwitches));
+  }
+}
+
+void read_hosts(const YamlValue& map, GraphShape& graph) {
+  const std::vector<std::string> names = names_of(graph);
+  for (const auto& [name, value] : map.members()) {
+    check_name(map, name, 32);
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      map.fail_at_key(name, in_quotes(name), "a name that no switch has");
+    }
+    GraphShape::Host host{name, {}};
+    for (const YamlValue& at : value.items()) {
+      host.switches.push_back(static_cast<uint32_t>(at.as_word(names)));
+    }
+    const size_t ports =
+        graph.hosts.empty() ? host.switches.size() : graph.hosts[0].switches.size();
+    if (host.switches.empty() || host.switches.size() > GraphShape::kMaxPorts) {
+      value.fail(std::to_string(host.switches.size()) + " NIC ports",
+                 "1 to " + std::to_string(GraphShape::kMaxPorts));
+    }
+    if (host.switches.size() != ports) {
+      value.fail(std::to_string(host.switches.size()) + " NIC ports",
+                 std::to_string(ports) + ", as " + graph.hosts[0].name + " has");
+    }
+    graph.hosts.push_back(std::move(host));
+  }
+  if (graph.hosts.size() < 2 || graph.hosts.size() > GraphShape::kMaxHosts) {
+    map.fail(std::to_string(graph.hosts.size()) + " hosts",
+             "2 to " + std::to_string(GraphShape::kMaxHosts));
+  }
+}
+
+std::vector<uint32_t> matching(const GraphShape& graph, const std::string& pattern) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
+    if (matches_pattern(pattern, graph.switches[i].name)) found.push_back(i);
+  }
+  return found;
+}
+
+void read_links(const YamlValue& map, GraphShape& graph) {
+  const std::vector<std::string> names = names_of(graph);
+  const auto expected = [&](const std::string& text) {
+    return one_of(text, names) + ", or a pattern of these";
+  };
+  for (const auto& [pattern, value] : map.members()) {
+    const std::vector<uint32_t> lowers = matching(graph, pattern);
+    if (lowers.empty()) map.fail_at_key(pattern, in_quotes(pattern), expected(pattern));
+    for (const YamlValue& item : value.items()) {
+      const std::vector<uint32_t> uppers = matching(graph, item.as_string());
+      if (uppers.empty()) item.fail_expecting(expected(item.as_string()));
+      for (const uint32_t lower : lowers) {
+        for (const uint32_t upper : uppers) {
+          if (lower == upper) item.fail_expecting("another switch than " + names[lower]);
+          graph.links.push_back({lower, upper});
+        }
+      }
+    }
+    if (graph.links.size() > GraphShape::kMaxLinks) {
+      value.fail(std::to_string(graph.links.size()) + " links",
+                 "at most " + std::to_string(GraphShape::kMaxLinks));
+    }
+  }
+  std::stable_sort(graph.links.begin(), graph.links.end(),
+                   [](const auto& a, const auto& b) { return a.lower < b.lower; });
+}
+
+}  // namespace
+
+bool lists_switches(const YamlValue& file) { return file.get("switches").has_value(); }
+
+GraphShape read_graph(const YamlValue& file) {
+  GraphShape graph;
+  read_switches(file.require("switches"), graph);
+  read_hosts(file.require("hosts"), graph);
+  if (const auto links = file.get("links")) read_links(*links, graph);
+  return graph;
+}
+
+std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
+  const auto separated = [](const std::string& text) { return text.empty() ? "" : ", "; };
+  std::string switches, hosts, links;
+  for (const auto& site : graph.switches) {
+    char usid[8];
+    std::snprintf(usid, sizeof usid, "%04x", site.usid.value);
+    switches += separated(switches) + site.name + ": \"" + usid + "\"";
+  }
+  for (const auto& host : graph.hosts) {
+    std::string at;
+    for (const uint32_t number : host.switches) at += separated(at) + graph.switches[number].name;
+    hosts += separated(hosts) + host.name + ": [" + at + "]";
+  }
+  // A map holds each name once, and the order of the links is the order of the ports.
+  for (size_t i = 0; i < graph.links.size();) {
+    const uint32_t lower = graph.links[i].lower;
+    std::string uppers;
+    for (; i < graph.links.size() && graph.links[i].lower == lower; ++i) {
+      uppers += separated(uppers) + graph.switches[graph.links[i].upper].name;
+    }
+    links += separated(links) + graph.switches[lower].name + ": [" + uppers + "]";
+  }
+  return margin + "switches: {" + switches + "}\n" + margin + "hosts: {" + hosts + "}\n" + margin +
+         "links: {" + links + "}\n";
+}
+
+}  // namespace mrclab

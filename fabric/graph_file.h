@@ -1,0 +1,24 @@
+#pragma once
+// The part of a fabric file that lists switches, hosts and links one by one.
+//
+//   switches: {leaf1: 0100, leaf2: 0200, spine5: 0500}   # uSIDs, four hex digits as a carrier shows them
+//   hosts: {gpu1: [leaf1, leaf2], gpu2: [leaf2, leaf1]}   # NIC port p0, p1, ... hangs on this switch
+//   links: {leaf*: [spine5]}                              # from each switch up to each of these
+
+#include <string>
+
+#include "fabric/fabric_shape.h"
+#include "fabric/yaml.h"
+
+namespace mrclab {
+
+/// Does the file list switches, rather than number planes?
+bool lists_switches(const YamlValue& file);
+
+/// Throws InputError with the position.
+GraphShape read_graph(const YamlValue& file);
+
+/// The three lines, with `margin` before each; reads back as the same.
+std::string graph_yaml(const GraphShape& graph, const std::string& margin);
+
+}  // namespace mrclab

@@ -1,0 +1,154 @@
+// Fabrics that are no regular planes: their files, graphs, paths and carriers.
+
+#include "fabric/graph_paths.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "fabric/fabric_file.h"
+#include "fabric/path_list.h"
+#include "fabric/routes.h"
+#include "tests/support/errors.h"
+
+using namespace mrclab;
+
+namespace {
+
+Topology read_text(const std::string& text) {
+  return build_topology(parse_fabric(read_yaml_text(text, "f.yaml")));
+}
+
+/// The example fabric of draft-filsfils-srv6ops-srv6-ai-backend.
+std::string draft_fabric(const std::string& more = {}) {
+  return "name: draft\n"
+         "switches: {leaf1: 0100, leaf2: 0200, leaf3: 0300, leaf4: 0400, spine5: 0500, spine6: "
+         "0600}\n"
+         "hosts: {gpu1: [leaf1, leaf2], gpu2: [leaf1, leaf2], gpu3: [leaf3, leaf4], gpu4: [leaf3, "
+         "leaf4]}\n"
+         "links: {leaf*: [spine5, spine6]}\n" +
+         more;
+}
+
+std::string refusal(const std::string& text) {
+  return test::error_of([&] { read_text(text); });
+}
+
+/// Follows a carrier by the switches' routes alone; the ports that it left by, from the NIC on.
+std::vector<PortRef> follow(const Topology& t, uint32_t source, uint32_t port,
+                            Ipv6Address carrier) {
+  std::vector<PortRef> exits{{t.host(source), PortId{port}}};
+  for (int hops = 0; hops < 8; ++hops) {
+    const NodeId node = t.port(exits.back()).peer.node;
+    const NodeSite& site = t.node(node);
+    if (site.role == NodeRole::kHost) return exits;
+    auto out = port_of_adjacency(t, node, active_usid(carrier));
+    if (out || active_usid(carrier) == site.usid) shift_carrier(carrier);
+    if (!out) out = port_toward(t, node, active_usid(carrier));
+    if (!out) return exits;
+    exits.push_back({node, *out});
+  }
+  return exits;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the draft's carrier over Leaf1, Spine6 and Leaf3 ends at Leaf3 where the leaf strips it") {
+  const Topology t = read_text(draft_fabric("decap: leaf\n"));
+  const auto paths = paths_between(t, 0, 2);
+  REQUIRE(paths.size() == 8);  // two NIC ports, two spines, two leaves of gpu3
+  std::vector<std::string> carriers;
+  for (const Path path : paths) carriers.push_back(to_string(make_carrier(t, 0, 2, path)));
+  CHECK(carriers == std::vector<std::string>{
+                        "5f00:0:100:500:300::", "5f00:0:100:500:400::", "5f00:0:100:600:300::",
+                        "5f00:0:100:600:400::", "5f00:0:200:500:300::", "5f00:0:200:500:400::",
+                        "5f00:0:200:600:300::", "5f00:0:200:600:400::"});
+  CHECK(t.node(*t.find_node("leaf1")).role == NodeRole::kT0);
+  CHECK(t.node(*t.find_node("spine6")).role == NodeRole::kT1);
+  CHECK(t.link_name(t.port(*t.find_port("leaf3:u1")).link) == "leaf3:u1--spine6:d2");
+}
+
+TEST_CASE("a carrier of a graph leads over the exits of its path, whatever it names switches by") {
+  for (const char* segments : {"node", "adjacency"}) {
+    const Topology t = read_text(draft_fabric("segments: " + std::string(segments) + "\n"));
+    for (uint32_t from = 0; from < t.host_count(); ++from) {
+      for (uint32_t to = 0; to < t.host_count(); ++to) {
+        for (const Path path : paths_between(t, from, to)) {
+          CAPTURE(segments);
+          CAPTURE(to_string(path));
+          const auto exits = exits_of(t, from, to, path);
+          CHECK(follow(t, from, path.plane, make_carrier(t, from, to, path)) == exits);
+          CHECK(t.port(exits.back()).peer.node == t.host(to));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the way back crosses the same links and leads back again") {
+  const Topology t = read_text(draft_fabric());
+  for (const Path path : paths_between(t, 0, 3)) {
+    const auto back = path_back(t, 0, 3, path);
+    REQUIRE(back);
+    CHECK(path_back(t, 3, 0, *back) == path);
+    std::vector<LinkId> there, here;
+    for (const PortRef exit : exits_of(t, 0, 3, path)) there.push_back(t.port(exit).link);
+    for (const PortRef exit : exits_of(t, 3, 0, *back)) here.push_back(t.port(exit).link);
+    std::reverse(here.begin(), here.end());
+    CHECK(there == here);
+  }
+  CHECK_FALSE(path_back(t, 0, 3, {0, 4}));
+  CHECK_FALSE(path_back(t, 0, 0, {0, 0}));
+}
+
+TEST_CASE("hosts on one leaf have its path and no other: all shortest ones are listed") {
+  const Topology t = read_text(draft_fabric());
+  CHECK(paths_between(t, 0, 1) == std::vector<Path>{{0, kT0LocalUplink}, {1, kT0LocalUplink}});
+  CHECK(to_string(make_carrier(t, 0, 1, {0, kT0LocalUplink})) == "5f00:0:100:e001::");
+  CHECK(t.graph->longest() == 3);
+}
+
+TEST_CASE("three tiers make carriers of five switches, and a sixth no carrier holds with the NIC") {
+  const std::string rest =
+      "hosts: {a: [l1], b: [l2]}\nlinks: {l1: [m1], m1: [s], l2: [m2], m2: [s]}\n";
+  const std::string switches =
+      "name: deep\nswitches: {l1: 0001, m1: 0002, s: 0003, m2: 0004, l2: 0005";
+  const Topology t = read_text(switches + "}\n" + rest);
+  CHECK(to_string(make_carrier(t, 0, 1, {0, 0})) == "5f00:0:1:2:3:4:5:e000");
+  const std::string deeper =
+      "name: deep\nswitches: {l1: 0001, m1: 0002, s: 0003, m2: 0004, l2: 0005, x: 0006}\n"
+      "hosts: {a: [l1], b: [l2]}\nlinks: {l1: [m1], m1: [s], s: [x], l2: [m2], m2: [x]}\n";
+  CHECK(refusal(deeper).find("a path of 7 uSIDs; a carrier holds 6") != std::string::npos);
+}
+
+TEST_CASE("a graph reads back from what it is written as") {
+  const FabricShape shape =
+      parse_fabric(read_yaml_text(draft_fabric("decap: leaf\nsegments: adjacency\n"), "f.yaml"));
+  const FabricShape again = parse_fabric(read_yaml_text(to_yaml(shape), "again.yaml"));
+  CHECK(again.graph == shape.graph);
+  CHECK(again.decap == Decap::kLeaf);
+  CHECK(again.segments == Segments::kAdjacency);
+  CHECK(to_yaml(again) == to_yaml(shape));
+}
+
+TEST_CASE("what is wrong with a graph is said where it stands") {
+  const auto replaced = [](const std::string& from, const std::string& to) {
+    std::string text = draft_fabric();
+    text.replace(text.find(from), from.size(), to);
+    return refusal(text);
+  };
+  CHECK(replaced("0200", "0100").find("f.yaml:2:32") == 0);
+  CHECK(replaced("0200", "0100").find("leaf1 has it") != std::string::npos);
+  CHECK(replaced("0200", "0000").find("neither zero") != std::string::npos);
+  CHECK(replaced("0200", "e001").find("nor from a000 on") != std::string::npos);
+  CHECK(replaced("0200", "200").find("four hex digits") != std::string::npos);
+  CHECK(replaced("[leaf1, leaf2]", "[leaf1]").find("1, as gpu1 has") != std::string::npos);
+  CHECK(replaced("[leaf1, leaf2]", "[leaf1, leaf7]").find("leaf7") != std::string::npos);
+  CHECK(replaced("leaf*:", "loaf*:").find("\"loaf*\"") != std::string::npos);
+  CHECK(replaced("leaf*: [spine5, spine6]", "").find("no path from gpu3 to gpu1") !=
+        std::string::npos);
+  CHECK(replaced("name: draft", "name: draft\nplanes: 2").find("or regular planes") !=
+        std::string::npos);
+  CHECK(replaced("leaf2: 0200", "a-leaf-of-many: 0200").find("at most 10") != std::string::npos);
+}
