@@ -32,8 +32,8 @@ class Sampler {
   /// Its path; false if the fabric has none such.
   bool place(const Attempt& attempt, BlameSample& sample) {
     const Flow& flow = packets_.flows()[packets_.packets()[attempt.packet].flow];
-    const auto path = path_of(attempt.ev);
-    if (!path || !has_path(topology_, flow.source, flow.destination, *path)) return false;
+    const auto path = built_path(topology_, flow.source, flow.destination, attempt.ev);
+    if (!path) return false;
     sample.t = attempt.start;
     sample.source = flow.source;
     sample.destination = flow.destination;

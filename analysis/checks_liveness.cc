@@ -216,8 +216,8 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     if (attempt.fate != Fate::kDelivered || !attempt.start_seen || attempt.ended < from) continue;
     const Packet& packet = history.packets()[attempt.packet];
     const Flow& flow = history.flows()[packet.flow];
-    const std::optional<Path> path = path_of(attempt.ev);
-    if (!path || !has_path(in_.topology, flow.source, flow.destination, *path)) continue;
+    const auto path = built_path(in_.topology, flow.source, flow.destination, attempt.ev);
+    if (!path) continue;
     PortLoad& port = ports[{flow.destination, path->plane}];
     const Bytes length = wire_length({packet.payload + kWriteHeaderBytes});
     const FabricTime idle = idle_transit(

@@ -172,17 +172,15 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev) {
 uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();
-  const uint8_t* const f = bytes.data();
-  if (bytes.size() < kAfterBthOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6 ||
-      f[kOuterOffset + 6] != kNextHeaderIpv6 || f[kInnerOffset + 6] != kNextHeaderUdp) {
-    return 0;
-  }
-  const uint16_t port = load_be<uint16_t>(f + kUdpOffset + 2);
+  const std::optional<Encapsulation> kind = encapsulation_of(bytes);
+  if (!kind) return 0;
+  const FrameLayout at = layout_of(*kind);
+  if (bytes.size() < at.after_bth) return 0;
+  const uint16_t port = load_be<uint16_t>(&bytes[at.udp + 2]);
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return 0;
-  const EntropyValue ev = entropy_from(load_be<uint16_t>(f + kUdpOffset),
-                                       load_be<uint32_t>(f + kInnerOffset) & 0xF'FFFF);
-  return name_of_frame(static_cast<Opcode>(f[kBthOffset]), Qpn{load_be24(f + kBthOffset + 5)},
-                       Psn{load_be24(f + kBthOffset + 9)}, ev);
+  const uint8_t* const bth = &bytes[at.bth];
+  return name_of_frame(static_cast<Opcode>(bth[0]), Qpn{load_be24(bth + 5)},
+                       Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind));
 }
 
 }  // namespace mrclab::analysis

@@ -52,6 +52,8 @@ class WireMatcher {
   bool reachable(uint32_t source, uint32_t destination) const;
   /// The share of a sender's packets that this wire gets when it sprays equally: 1 in `paths()`.
   uint32_t paths() const { return paths_; }
+  /// From a T0 to a T1?
+  bool is_uplink() const { return kind_ == Kind::kT0Up; }
 
  private:
   enum class Kind : uint8_t { kHostUp, kHostDown, kT0Up, kT0Down };

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/packet_history.h"
+#include "analysis/path_wires.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -197,9 +198,10 @@ uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open
   uint32_t at = packets_[packet].last;
   for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
     const Attempt& t = transmissions_[at];
-    if (t.ev == ev && open && t.fate == Fate::kInFlight) found = at;
+    const bool same = t.ev == ev || reflected(t.ev) == ev;
+    if (same && open && t.fate == Fate::kInFlight) found = at;
     const bool arrived = t.fate == Fate::kDelivered || t.fate == Fate::kTrimmed;
-    if (t.ev == ev && !open && arrived) return at;
+    if (same && !open && arrived) return at;
     at = t.previous;
   }
   return found;
@@ -321,7 +323,7 @@ void PacketHistory::undo_arrival(uint32_t transmission) {
 }
 
 void PacketHistory::on_control_arrival(const Observation& o) {
-  if (const std::optional<Path> path = path_of({o.ev})) {
+  if (const auto path = built_path(topology_, o.source, o.destination, {o.ev})) {
     control_.push_back({o.t, o.source, o.destination, *path, o.probe});
   }
   if (o.probe) ++counters_.probes;

@@ -53,8 +53,8 @@ class Walker {
 
   /// How near to the sender a sighting is, by what is left of its carrier.
   size_t distance(const Sighting& s) const {
-    const auto path = path_of(s.ev);
-    if (!path || !has_path(topology_, found_.source, found_.destination, *path)) return 0;
+    const auto path = built_path(topology_, found_.source, found_.destination, s.ev);
+    if (!path) return 0;
     size_t at = 0;
     for (const WireId wire : wires_of(topology_, found_.source, found_.destination, *path)) {
       const Wire& w = topology_.wire(wire);
@@ -111,6 +111,10 @@ class Walker {
       const auto path = path_of(first.ev);
       if (path && has_path(topology_, found_.source, found_.destination, *path)) {
         carrier_ = make_carrier(topology_, found_.source, found_.destination, *path);
+      } else if (path && !path->named()) {
+        carrier_ = path->chosen == Chosen::kByHashIpv4
+                       ? host_address_ipv4(found_.destination)
+                       : host_address(topology_, found_.destination);
       }
     }
     last_seen_ = nullptr;
@@ -151,20 +155,32 @@ class Walker {
       }
       return false;
     }
-    const std::optional<PortId> out = route(in.node);
+    const std::optional<PortId> out = route(in.node, attempt.ev);
     return out && step(attempt, used_.size(), {in.node, *out}, Direction::kEgress);
   }
 
   /// Where a switch sends what has this carrier, as built; shifts the carrier if the switch does.
-  std::optional<PortId> route(NodeId node) const {
+  std::optional<PortId> route(NodeId node, EntropyValue ev) const {
     if (!carrier_) return std::nullopt;
+    if (!in_usid_block(*carrier_)) return route_by_hash(node, ev);
     if (const auto link = port_of_adjacency(topology_, node, active_usid(*carrier_))) return link;
     Ipv6Address after = *carrier_;
     shift_if_own(node, after);
     return port_toward(topology_, node, active_usid(after));
   }
 
+  std::optional<PortId> route_by_hash(NodeId node, EntropyValue ev) const {
+    const auto path = built_path(topology_, found_.source, found_.destination, ev);
+    if (!path) return std::nullopt;
+    for (const WireId id : wires_of(topology_, found_.source, found_.destination, *path)) {
+      const Wire& wire = topology_.wire(id);
+      if (wire.from.node == node) return wire.from.port;
+    }
+    return std::nullopt;
+  }
+
   void shift_if_own(NodeId node, Ipv6Address& carrier) const {
+    if (!in_usid_block(carrier)) return;
     const NodeSite& site = topology_.node(node);
     if (site.role == NodeRole::kHost) return;
     const Usid active = active_usid(carrier);
@@ -253,7 +269,8 @@ void attach_answers(const FoundPacket& found, PacketLife& life) {
       if (!next.copy) until = std::min(until, next.hops.front().seen->t);
     }
     for (const Answer& answer : found.answers) {
-      const bool nack = answer.reason && answer.reflected == attempt.ev;
+      const bool nack = answer.reason && (answer.reflected == attempt.ev ||
+                                          answer.reflected == reflected(attempt.ev));
       if (!(nack || answer.gap) || answer.t < from || answer.t > until) continue;
       const bool better =
           attempt.reported == nullptr || (nack && !attempt.reported->reason) ||

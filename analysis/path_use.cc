@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/path_wires.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -19,9 +21,12 @@ PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, Fab
                      FabricTime end)
     : topology_(topology), history_(history), base_rtt_(base_rtt), end_(end) {
   for (const Attempt& t : history.transmissions()) {
-    const std::optional<Path> path = path_of(t.ev);
-    if (t.attempt > 0 || !t.start_seen || !path || t.start >= end) continue;
-    uses_.push_back({t.start, history.packets()[t.packet].flow, *path, t.fate == Fate::kDropped});
+    if (t.attempt > 0 || !t.start_seen || t.start >= end) continue;
+    const uint32_t number = history.packets()[t.packet].flow;
+    const Flow& flow = history.flows()[number];
+    const auto path = built_path(topology, flow.source, flow.destination, t.ev);
+    if (!path) continue;
+    uses_.push_back({t.start, number, *path, t.fate == Fate::kDropped, !path_of(t.ev)->named()});
   }
   std::stable_sort(uses_.begin(), uses_.end(),
                    [](const Use& a, const Use& b) { return a.start < b.start; });
@@ -55,7 +60,10 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
   std::vector<FlowCount> counts(history_.flows().size());
   for (; use != uses_.end() && use->start < until; ++use) {
     const Flow& flow = history_.flows()[use->flow];
-    const bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
+    bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
+    // A T0 may have taken the uplink out of its group: only what was lost there went there for sure.
+    const bool maybe = use->hashed && matcher.is_uplink() && use->start >= impairment.from;
+    if (maybe) on_wire = on_wire && use->lost;
     FlowCount& count = counts[use->flow];
     if (use->start < impairment.from) {
       ++count.before;
@@ -138,7 +146,7 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
     const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
     if (!matcher.reachable(flow.source, flow.destination)) continue;
     chances += t.start >= last_up ? 1 : 0;
-    const std::optional<Path> path = path_of(t.ev);
+    const auto path = built_path(topology_, flow.source, flow.destination, t.ev);
     if (!path || !matcher.crosses(flow.source, flow.destination, *path)) continue;
     data_before = data_before || t.start < first_down;
     data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);

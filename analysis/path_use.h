@@ -23,6 +23,7 @@ class PathUsage {
     uint32_t flow = 0;
     Path path;
     bool lost = false;
+    bool hashed = false;  ///< the path is what a T0 with all its uplinks would have chosen
   };
   struct FlowCount {
     uint32_t before = 0, before_on_wire = 0;  // in the 20 RTT before the impairment

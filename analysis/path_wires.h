@@ -3,10 +3,21 @@
 
 #include <vector>
 
+#include "fabric/ecmp.h"
 #include "fabric/path_list.h"
 #include "fabric/topology.h"
 
 namespace mrclab::analysis {
+
+/// Where an EV leads between these two, as built; empty if the fabric has no such path. What a hash
+/// chooses is computed with every uplink up: while a T0 has lost one, packets may go elsewhere.
+inline std::optional<Path> built_path(const Topology& topology, uint32_t source,
+                                      uint32_t destination, EntropyValue ev) {
+  std::optional<Path> path = path_of(ev);
+  if (path && !path->named()) path = path_between(topology, source, destination, *path);
+  if (!path || !has_path(topology, source, destination, *path)) return std::nullopt;
+  return path;
+}
 
 /// In the order of travel; the path must exist.
 inline std::vector<WireId> wires_of(const Topology& topology, uint32_t source, uint32_t destination,

@@ -26,8 +26,11 @@ struct Change {
 };
 
 uint64_t name_of_record(const CompactRecord& r) {
-  // 24 bits of PSN, 24 of QPN and 16 of the EV that differ within a fabric: plane and uplink.
-  const uint64_t path = ((r.ev.value >> 16) & 0xFF) << 8 | (r.ev.value & 0xFF);
+  // 24 bits of PSN, 24 of QPN and 16 of the EV that differ within a fabric: plane and uplink; of a
+  // hashed one the low half has both.
+  const bool hashed = r.ev.value >> 31 != 0;
+  const uint64_t path =
+      hashed ? r.ev.value & 0xFFFF : ((r.ev.value >> 16) & 0xFF) << 8 | (r.ev.value & 0xFF);
   return uint64_t{r.psn.value()} << 40 | uint64_t{r.qpn.value & 0xFF'FFFF} << 16 | path;
 }
 

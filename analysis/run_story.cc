@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/path_wires.h"
 #include "fabric/path.h"
 
 namespace mrclab::analysis {
@@ -129,7 +130,7 @@ class Teller {
       if (attempts[a].fate != Fate::kDropped) continue;
       ++seen;
       const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
-      const auto path = path_of(attempts[a].ev);
+      const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
       std::vector<uint32_t>* whose = &elsewhere_;
       for (size_t i = 0; path && i < reach_.size() && whose == &elsewhere_; ++i) {
         const FabricTime slack = in_.measurements.base_rtt;  // it was on its way when it happened
@@ -161,10 +162,10 @@ class Teller {
       if (news.usable != usable || news.t < in_.faults[i].start) continue;
       if (!usable && news.t > std::min(in_.faults[i].healed_at, in_.measurements.end)) break;
       const auto peer = peers_.find({news.host, news.qp});
-      const auto path = news.ev ? path_of(*news.ev) : std::nullopt;
-      if (peer == peers_.end() || !reach_[i].concerns(news.host, peer->second, news.plane, path)) {
-        continue;
-      }
+      if (peer == peers_.end()) continue;
+      const auto path =
+          news.ev ? built_path(in_.topology, news.host, peer->second, *news.ev) : std::nullopt;
+      if (!reach_[i].concerns(news.host, peer->second, news.plane, path)) continue;
       found.push_back(&news);
     }
     return found;

@@ -23,6 +23,21 @@ DropCause cause_of(std::string_view comment) {
   return DropCause::kMalformed;
 }
 
+/// Of a packet without a carrier. Which row an IPv4 address is of, it does not say.
+Stage stage_by_hops(const MrcPacket& packet) {
+  constexpr uint8_t kFirst = MrcFrameSpec{}.hop_limit;
+  const auto row = [](const Ipv6Address& a) { return load_be<uint16_t>(&a[2]); };
+  const bool ipv6 = packet.encapsulation == Encapsulation::kIpv6;
+  const bool local = ipv6 && row(packet.inner.source) == row(packet.inner.destination);
+  switch (kFirst - packet.outer.hop_limit) {
+    case 0: return Stage::kHostUp;
+    case 1: return local ? Stage::kHostDown : ipv6 ? Stage::kSpineUp : Stage::kUnknown;
+    case 2: return Stage::kSpineDown;
+    case 3: return Stage::kHostDown;
+    default: return Stage::kUnknown;
+  }
+}
+
 }  // namespace
 
 uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) {
@@ -114,7 +129,8 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   s.ecn = packet.outer.ecn();
   s.retransmission = packet.bth.retransmission;
   s.trimmed = packet.trimmed;
-  s.stage = stage_of(packet.outer.destination, s.ev);
+  s.stage = packet.encapsulation == Encapsulation::kSrv6 ? stage_of(packet.outer.destination, s.ev)
+                                                         : stage_by_hops(packet);
   AnswerFields& a = s.answer;
   if (const auto* write = std::get_if<WriteHeaders>(&packet.extension)) {
     s.has_timestamp = write->tseth.has_value();

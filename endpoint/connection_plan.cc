@@ -95,6 +95,7 @@ class Planner {
 
   std::vector<ConnectionPlan> plan;
   uint32_t workload = 0;
+  std::optional<Routing> routing;
 
  private:
   void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
@@ -110,6 +111,7 @@ class Planner {
     if (from == to) throw std::invalid_argument("a workload connects a host with itself");
     ConnectionPlan c;
     c.workload = workload;
+    c.routing = routing;
     c.queue = queue;
     c.initiator = ids_.end(from);
     c.acceptor = ids_.end(to);
@@ -127,6 +129,7 @@ std::vector<ConnectionPlan> plan_connections(const Topology& topology,
                                              uint64_t seed) {
   Planner planner(topology, seed);
   for (const WorkloadSpec& spec : workloads) {
+    planner.routing = routing_of(spec);
     std::visit(planner, spec);
     ++planner.workload;
   }

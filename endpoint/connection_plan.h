@@ -30,8 +30,9 @@ struct EndPlan {
 
 /// A connected pair of queue pairs.
 struct ConnectionPlan {
-  uint32_t workload = 0;  ///< index in the scenario's list
-  uint32_t queue = 0;     ///< which of the queue pairs between these two in this workload
+  uint32_t workload = 0;           ///< index in the scenario's list
+  std::optional<Routing> routing;  ///< of the workload; empty: the fabric's
+  uint32_t queue = 0;              ///< which of the queue pairs between these two in this workload
   EndPlan initiator;
   EndPlan acceptor;
   RegionPlan region;                   ///< memory of the acceptor that the initiator writes to

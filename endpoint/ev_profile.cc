@@ -188,19 +188,20 @@ std::string to_yaml(const EvProfile& profile) {
 
 std::vector<EntropyValue> values_between(const EvProfile& profile, const Topology& topology,
                                          uint32_t source, uint32_t destination, uint32_t limit,
-                                         uint64_t seed) {
-  if (profile.mode == EvProfile::Mode::kAuto) {
-    return entropy_values(topology, source, destination, limit, seed);
-  }
+                                         uint64_t seed, Chosen chosen) {
   std::vector<EntropyValue> values;
   for (const EntropyValue ev : profile.values) {
     Path path = *path_of(ev);
-    // Hosts on one T0 have one path in a plane, whatever uplink a value names.
+    if (path.chosen != chosen) continue;
+    // Hosts on one T0 have one path in a plane, whatever uplink or number a value names.
     const Path local{path.plane, kT0LocalUplink};
-    if (has_path(topology, source, destination, local)) path = local;
-    if (!has_path(topology, source, destination, path)) continue;
+    if (has_path(topology, source, destination, local)) {
+      path = path.named() ? local : Path{path.plane, 0, chosen};
+    }
+    if (path.named() && !has_path(topology, source, destination, path)) continue;
     if (values.empty() || values.back() != ev_of(path)) values.push_back(ev_of(path));
   }
+  if (values.empty()) return entropy_values(topology, source, destination, limit, seed, chosen);
   return values;
 }
 

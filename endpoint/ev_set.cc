@@ -8,22 +8,29 @@
 namespace mrclab::endpoint {
 
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
-                                         uint32_t destination, uint32_t limit, uint64_t seed) {
+                                         uint32_t destination, uint32_t limit, uint64_t seed,
+                                         Chosen chosen) {
   std::vector<EntropyValue> values;
+  const bool named = chosen == Chosen::kByName;
   const std::vector<Path> paths = paths_between(topology, source, destination);
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    std::vector<uint32_t> uplinks;
+    std::vector<uint32_t> numbers;
     for (const Path& path : paths) {
-      if (path.plane == plane) uplinks.push_back(path.uplink);
+      if (path.plane == plane) numbers.push_back(path.uplink);
     }
-    const size_t take = std::min<size_t>(uplinks.size(), std::max(1u, limit / topology.planes));
-    for (size_t i = 0; take < uplinks.size() && i < take; ++i) {
+    if (!named) {
+      const bool local = numbers == std::vector<uint32_t>{kT0LocalUplink};
+      numbers.resize(local ? 1 : kHashNumbers);
+      for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    }
+    const size_t take = std::min<size_t>(numbers.size(), std::max(1u, limit / topology.planes));
+    for (size_t i = 0; take < numbers.size() && i < take; ++i) {
       const uint64_t random = draw(seed, topology.host(source), PortId{plane},
                                    DrawPurpose::kEvChoice, uint64_t{destination} << 32 | i);
-      std::swap(uplinks[i], uplinks[i + below(random, uplinks.size() - i)]);
+      std::swap(numbers[i], numbers[i + below(random, numbers.size() - i)]);
     }
-    std::sort(uplinks.begin(), uplinks.begin() + static_cast<std::ptrdiff_t>(take));
-    for (size_t i = 0; i < take; ++i) values.push_back(ev_of({plane, uplinks[i]}));
+    std::sort(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(take));
+    for (size_t i = 0; i < take; ++i) values.push_back(ev_of({plane, numbers[i], chosen}));
   }
   return values;
 }

@@ -21,6 +21,7 @@
 
 #include "endpoint/ev_state.h"
 #include "fabric/ids.h"
+#include "fabric/path.h"
 #include "fabric/random.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
@@ -28,9 +29,12 @@
 namespace mrclab::endpoint {
 
 /// Every path between two hosts: one per plane on a common T0, else one per plane and T0 uplink. At
-/// most `limit` (but one per plane): then a random subset, equally many in each plane.
+/// most `limit` (but one per plane): then a random subset, equally many in each plane. Where a hash
+/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: who draws them knows
+/// nothing of uplinks, and several may come to one.
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
-                                         uint32_t destination, uint32_t limit, uint64_t seed);
+                                         uint32_t destination, uint32_t limit, uint64_t seed,
+                                         Chosen chosen = Chosen::kByName);
 
 /// How many values are in use at once, and how few may be left.
 struct EvSetLimits {

@@ -38,7 +38,8 @@ PathHeaders ExplicitPaths::headers(uint32_t, EntropyValue ev) const {
   if (path.plane >= config_.planes.size()) return {};  // the carrier :: goes nowhere
   const ExplicitPlane& plane = config_.planes[path.plane];
   const size_t place = path.uplink == kT0LocalUplink ? 0 : path.uplink % plane.carriers.size();
-  return {plane.source_mac, plane.next_hop_mac, config_.local, plane.carriers[place]};
+  return {Encapsulation::kSrv6, plane.source_mac, plane.next_hop_mac, config_.local,
+          plane.carriers[place]};
 }
 
 bool ExplicitPaths::accepts(uint32_t port, const Ipv6Address& outer_destination) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fabric/ecmp.h"
+
 namespace mrclab::endpoint {
 namespace {
 
@@ -145,6 +147,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
   id.local = qpn;
   id.remote = attributes.remote_qpn;
   id.receive_first = attributes.rq_psn;
+  id.chosen = chosen_by(host_.topology_);
   QueuePair& qp = host_.add_queue_pair(id, *peer, limits);
   qp.application = index_;
   qp.responder.receives().stop_replenishing();

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "endpoint/host_device.h"
+#include "fabric/ecmp.h"
 #include "fabric/effect_fields.h"
 #include "fabric/path_list.h"
 
@@ -65,12 +66,21 @@ void HostNode::Impl::power_off() {
   send_buffers_.clear();
 }
 
+/// Of what is no MRC: all paths, or where a hash chooses as many values as a queue pair has.
+std::vector<Path> HostNode::Impl::datagram_paths(uint32_t host) const {
+  const Chosen chosen = chosen_by(topology_);
+  if (chosen == Chosen::kByName) return paths_between(topology_, self_, host);
+  std::vector<Path> paths;
+  for (const EntropyValue ev : evs_toward(host, chosen)) paths.push_back(*path_of(ev));
+  return paths;
+}
+
 void HostNode::Impl::on_burst(const HostBurst& burst) {
   if (work_ == HostWork::kDown || burst.toward.value >= topology_.nodes.size()) return;
   const NodeSite& to = topology_.node(burst.toward);
   if (to.role != NodeRole::kHost || to.id == environment_.self) return;
   bursts_.emplace_back(to.index, burst.size, topology_.pmtu, topology_.planes,
-                       paths_between(topology_, self_, to.index));
+                       datagram_paths(to.index));
 }
 
 }  // namespace mrclab::endpoint

@@ -113,9 +113,9 @@ class HostNode::Impl : public QueuePairEvents {
   QueuePair& add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
                             const ConnectionLimits& limits);
   void remove_queue_pair(QueuePair& qp);
-  Peer& peer_for(uint32_t host);
-  std::vector<EntropyValue> evs_toward(uint32_t host) const;
-  std::vector<EntropyValue> evs_of_queue_pair(uint32_t place, uint32_t host) const;
+  Peer& peer_for(uint32_t host, Chosen chosen);
+  std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen) const;
+  std::vector<EntropyValue> evs_of_queue_pair(uint32_t place, uint32_t host, Chosen chosen) const;
 
   // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
@@ -150,6 +150,7 @@ class HostNode::Impl : public QueuePairEvents {
   void on_host_state(HostWork work);
   void power_off();
   void on_burst(const HostBurst& burst);
+  std::vector<Path> datagram_paths(uint32_t host) const;
 
   // Ports and peers (host_ports.cc).
   void on_carrier(PortId port, bool up);
@@ -223,7 +224,6 @@ class HostNode::Impl : public QueuePairEvents {
   const PathMapper& paths_;
   PacketMaker maker_;
   bool payload_elided_;
-  Ipv6Address address_;
   uint32_t all_ports_;
   uint32_t live_ports_;  ///< as the NIC has noticed
 

@@ -4,24 +4,27 @@
 #include <algorithm>
 
 #include "endpoint/host_impl.h"
+#include "fabric/ecmp.h"
 
 namespace mrclab::endpoint {
 
-std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host) const {
+std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host, Chosen chosen) const {
   return values_between(profile_.ev_profile, topology_, self_, host, profile_.ev_limit,
-                        environment_.seed);
+                        environment_.seed, chosen);
 }
 
 /// All of them, or without spraying a single one.
-std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(uint32_t place, uint32_t host) const {
-  std::vector<EntropyValue> values = evs_toward(host);
+std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(uint32_t place, uint32_t host,
+                                                            Chosen chosen) const {
+  std::vector<EntropyValue> values = evs_toward(host, chosen);
   if (profile_.spray) return values;
   const uint64_t random =
       draw(environment_.seed, environment_.self, PortId{}, DrawPurpose::kEvChoice, place);
   return {values[below(random, values.size())]};
 }
 
-Peer& HostNode::Impl::peer_for(uint32_t host) {
+/// The first queue pair decides how the way back begins; it takes what it hears, whatever that is.
+Peer& HostNode::Impl::peer_for(uint32_t host, Chosen chosen) {
   uint32_t& index = peer_of_host_[host];
   if (index == kNobody) {
     index = static_cast<uint32_t>(peers_.size());
@@ -34,7 +37,8 @@ Peer& HostNode::Impl::peer_for(uint32_t host) {
     way_back.seed = environment_.seed;
     way_back.self = environment_.self;
     way_back.peer = host;
-    peers_.emplace_back(host, all_ports_, ReversePath(evs_toward(host), topology_.planes, way_back),
+    peers_.emplace_back(host, all_ports_,
+                        ReversePath(evs_toward(host, chosen), topology_.planes, way_back),
                         make_congestion_control(profile_, topology_.host_rate, topology_.planes));
   }
   return peers_[index];
@@ -53,6 +57,7 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
       id.send_first = profile_.first_psn.value_or(mine.first_psn);
       id.receive_first = profile_.first_psn.value_or(theirs.first_psn);
       id.workload = connection.workload;
+      id.chosen = chosen_by(topology_, connection.routing);
       add_queue_pair(id, theirs.host, limits);
     }
   }
@@ -63,11 +68,11 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
                                           const ConnectionLimits& limits) {
   const uint32_t place = qps_.next_place();
   id.handle = {place};
-  EvSet evs(evs_of_queue_pair(place, peer_host), topology_.planes, profile_.ev_limits(),
+  EvSet evs(evs_of_queue_pair(place, peer_host, id.chosen), topology_.planes, profile_.ev_limits(),
             {environment_.seed, environment_.self, place});
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
-  QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host), profile_, limits, std::move(evs),
-                               std::move(prober), memory_, *this, stats_);
+  QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host, id.chosen), profile_, limits,
+                               std::move(evs), std::move(prober), memory_, *this, stats_);
   qp_of_qpn_.emplace(id.local.value, place);
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());

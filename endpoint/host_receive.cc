@@ -41,7 +41,16 @@ Refusal refusal_of(ParseError error) {
 /// those of the modelled frame. (A frame that was cut short anywhere else is malformed.)
 bool is_elided(const Frame& frame, const MrcPacket& packet) {
   return is_write(packet.bth.opcode) && packet.payload.empty() &&
-         frame.modelled_size().value == kInnerOffset + packet.outer.payload_length;
+         frame.modelled_size().value ==
+             layout_of(packet.encapsulation).udp + packet.inner.payload_length;
+}
+
+/// A SACK or NACK with the whole EV that it reflects half of, if ours are of IPv4.
+template <class Header>
+Header whole(Header header, const QueuePair& qp) {
+  const bool half = qp.id.chosen == Chosen::kByHashIpv4 && header.entropy.value <= 0xFFFF;
+  if (half) header.entropy = hashed_ev_ipv4(static_cast<uint16_t>(header.entropy.value));
+  return header;
 }
 
 }  // namespace
@@ -83,12 +92,13 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
 Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> frame,
                                      MrcPacket& packet) const {
   const ParseError error = parse_mrc_frame(frame, packet, {.allow_cut = payload_elided_});
-  if (error == ParseError::kNotMrcPort && paths_.accepts(port, packet.outer.destination)) {
-    return Refusal::kNotMrc;
-  }
+  const bool carried = packet.encapsulation == Encapsulation::kSrv6;
+  const bool accepted = !carried || paths_.accepts(port, packet.outer.destination);
+  const bool ours = packet.inner.destination == paths_.address_in(packet.encapsulation, self_);
+  if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
   if (error != ParseError::kNone) return refusal_of(error);
-  if (!paths_.accepts(port, packet.outer.destination)) return Refusal::kWrongCarrier;
-  if (packet.inner.destination != address_) return Refusal::kWrongAddress;
+  if (!accepted) return Refusal::kWrongCarrier;
+  if (!ours) return Refusal::kWrongAddress;
   // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
   const uint8_t dscp = packet.outer.dscp();
   const bool says_trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
@@ -129,7 +139,9 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   const auto found = qp_of_qpn_.find(packet.bth.destination_qp.value);
   if (found == qp_of_qpn_.end()) return Refusal::kUnknownQp;
   QueuePair& qp = qps_[found->second];
-  if (packet.inner.source != paths_.address(qp.peer.host)) return Refusal::kWrongPeer;
+  if (packet.inner.source != paths_.address_in(packet.encapsulation, qp.peer.host)) {
+    return Refusal::kWrongPeer;
+  }
   if (qp.requester.failed()) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
@@ -141,8 +153,9 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++stats_.sacks_received;
-      return deliver_sack(std::get<Seth>(packet.extension), qp);
-    case Opcode::kNack: return qp.requester.on_nack(std::get<Neth>(packet.extension), now_);
+      return deliver_sack(whole(std::get<Seth>(packet.extension), qp), qp);
+    case Opcode::kNack:
+      return qp.requester.on_nack(whole(std::get<Neth>(packet.extension), qp), now_);
     case Opcode::kAcknowledge:
       return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, now_);
     case Opcode::kProbeRequest: {

@@ -105,7 +105,12 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
   const std::optional<EntropyValue> ev = qp.peer.reverse.choose(usable, now_);
   if (!ev) return;  // no port: the peer will ask again
   Extension told = extension;
-  if (auto* seth = std::get_if<Seth>(&told)) put_port_state(*seth);
+  if (auto* seth = std::get_if<Seth>(&told)) {
+    put_port_state(*seth);
+    seth->entropy = reflected(seth->entropy);
+  } else if (auto* neth = std::get_if<Neth>(&told)) {
+    neth->entropy = reflected(neth->entropy);
+  }
   Frame frame = maker_.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
   queue_control(path_of(*ev)->plane, std::move(frame));
 }

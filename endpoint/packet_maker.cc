@@ -8,16 +8,17 @@
 namespace mrclab::endpoint {
 
 PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc)
-    : frames_(frames), paths_(paths), self_(paths.address(self)), icrc_(icrc) {}
+    : frames_(frames), paths_(paths), self_(self), icrc_(icrc) {}
 
 MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
   const PathHeaders path = paths_.headers(to.host, ev);
   MrcFrameSpec spec;
+  spec.encapsulation = path.encapsulation;
   spec.source_mac = path.source_mac;
   spec.destination_mac = path.destination_mac;
   spec.outer_source = path.outer_source;
-  spec.inner_source = self_;
-  spec.inner_destination = paths_.address(to.host);
+  spec.inner_source = paths_.address_in(path.encapsulation, self_);
+  spec.inner_destination = paths_.address_in(path.encapsulation, to.host);
   spec.carrier = path.carrier;
   spec.udp_port = paths_.udp_port();
   spec.ev = ev;
@@ -62,9 +63,10 @@ Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool
   spec.dscp = kDscpNoTrim;
   spec.ecn = kEcnNotEct;
   spec.udp_port = kDiscardPort;
-  const size_t size = kBthOffset + payload;
+  const FrameLayout at = layout_of(spec.encapsulation);
+  const size_t size = at.bth + payload;
   // As many bytes as the history of packets looks at.
-  Frame frame = frames_.make(elided ? std::min(size, kAfterBthOffset) : size);
+  Frame frame = frames_.make(elided ? std::min(size, at.after_bth) : size);
   if (!frame) return frame;
   write_datagram(spec, size, frame.bytes());
   frame.set_modelled_size({size});

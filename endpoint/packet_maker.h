@@ -34,7 +34,7 @@ class PacketMaker {
 
   FramePool& frames_;
   const PathMapper& paths_;
-  Ipv6Address self_;
+  uint32_t self_;
   bool icrc_;
 };
 

@@ -1,7 +1,5 @@
 #include "endpoint/path_mapper.h"
 
-#include "fabric/path.h"
-
 namespace mrclab::endpoint {
 
 TopologyPaths::TopologyPaths(const Topology& topology, NodeId self)
@@ -16,8 +14,17 @@ std::optional<uint32_t> TopologyPaths::host_of(const Ipv6Address& address) const
 PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const {
   const Path path = path_of(ev).value_or(Path{});
   const Port& port = topology_.port({self_, PortId{path.plane}});
-  return {port.mac, topology_.port(port.peer).mac, host_address(topology_, host_),
-          make_carrier(topology_, host_, destination, path)};
+  PathHeaders headers;
+  headers.source_mac = port.mac;
+  headers.destination_mac = topology_.port(port.peer).mac;
+  if (!path.named()) {  // the hosts' own addresses say it all
+    headers.encapsulation =
+        path.chosen == Chosen::kByHashIpv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
+    return headers;
+  }
+  headers.outer_source = host_address(topology_, host_);
+  headers.carrier = make_carrier(topology_, host_, destination, path);
+  return headers;
 }
 
 bool TopologyPaths::accepts(uint32_t port, const Ipv6Address& outer_destination) const {

@@ -1,6 +1,6 @@
 #pragma once
-// Where packets go and which ones are for us: entropy value -> MACs and outer header, host number
-// <-> inner address. A lab's topology is one implementation; addresses that somebody wrote down,
+// Where packets go and which ones are for us: entropy value -> MACs and IP headers, host number <->
+// inner address. A lab's topology is one implementation; addresses that somebody wrote down,
 // for endpoints without the lab, are the other (explicit_paths.h). PacketMaker and the receive
 // checks use nothing else.
 //
@@ -12,11 +12,13 @@
 
 #include "fabric/headers.h"
 #include "fabric/node.h"
+#include "fabric/path.h"
 
 namespace mrclab::endpoint {
 
 /// What the entropy value decides in a frame, beside the fields that carry it.
 struct PathHeaders {
+  Encapsulation encapsulation = Encapsulation::kSrv6;
   MacAddress source_mac{};
   MacAddress destination_mac{};
   Ipv6Address outer_source{};
@@ -28,12 +30,16 @@ class PathMapper {
   virtual ~PathMapper() = default;
   /// Inner address of a host. `host` must be below the topology's host_count().
   virtual Ipv6Address address(uint32_t host) const = 0;
+  /// The same in packets of another kind.
+  Ipv6Address address_in(Encapsulation encapsulation, uint32_t host) const {
+    return encapsulation == Encapsulation::kIpv4 ? host_address_ipv4(host) : address(host);
+  }
   /// Any address at all; empty for one that is no host's.
   virtual std::optional<uint32_t> host_of(const Ipv6Address& address) const = 0;
   /// For a packet of ours to `destination`. A value with no path, which may come from a peer, gives
   /// a carrier that nobody forwards.
   virtual PathHeaders headers(uint32_t destination, EntropyValue ev) const = 0;
-  /// Is a frame that came in on `port` with this outer destination for this NIC?
+  /// Is a frame with a carrier that came in on `port`, with this outer destination, for this NIC?
   virtual bool accepts(uint32_t port, const Ipv6Address& outer_destination) const = 0;
   /// UDP destination port of what we send.
   virtual uint16_t udp_port() const { return kMrcUdpPort; }

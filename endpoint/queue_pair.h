@@ -34,6 +34,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
     Psn send_first;     ///< of what we send
     Psn receive_first;  ///< of what the peer sends
     uint32_t workload = 0;
+    Chosen chosen = Chosen::kByName;  ///< who chooses the paths of what we send
   };
   QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
             const ConnectionLimits& limits, EvSet evs, EvProber prober,

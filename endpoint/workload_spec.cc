@@ -51,12 +51,21 @@ uint32_t read_repeats(const YamlValue& body, std::string_view how_often,
   return *otherwise;
 }
 
+/// What every kind of workload has.
+template <class Spec>
+void read_start(const YamlValue& body, Spec& spec) {
+  if (const auto at = body.get("at")) spec.at = at->as_time();
+  if (const auto routing = body.get("routing")) {
+    spec.routing = static_cast<Routing>(routing->as_word({"srv6", "ecmp"}));
+  }
+}
+
 template <class Spec>
 void read_qps_and_start(const YamlValue& body, Spec& spec) {
   if (const auto qps = body.get("qps")) {
     spec.qps = static_cast<uint32_t>(qps->as_integer(1, kMaxQps));
   }
-  if (const auto at = body.get("at")) spec.at = at->as_time();
+  read_start(body, spec);
 }
 
 Probability read_load(const YamlValue& body) {
@@ -76,7 +85,7 @@ std::pair<uint32_t, uint32_t> read_pair(const YamlValue& body, NameResolver& nam
 }
 
 WorkloadSpec parse_collective(const YamlValue& body, NameResolver& names, CollectiveKind kind) {
-  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at"});
+  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at", "routing"});
   CollectiveSpec spec;
   spec.kind = kind;
   spec.hosts = read_hosts(body, names);
@@ -96,7 +105,7 @@ WorkloadSpec parse_one_collective(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"hosts", "load", "message", "shift", "qps", "at"});
+  body.only_keys({"hosts", "load", "message", "shift", "qps", "at", "routing"});
   PermutationSpec spec;
   spec.hosts = read_hosts(body, names);
   spec.load = read_load(body);
@@ -110,7 +119,7 @@ WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count", "until", "qps", "depth", "at"});
+  body.only_keys({"from", "to", "size", "count", "until", "qps", "depth", "at", "routing"});
   WriteSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
@@ -127,7 +136,7 @@ WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at"});
+  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at", "routing"});
   IncastSpec spec;
   const YamlValue from = body.require("from");
   spec.to = read_host(body.require("to"), names);
@@ -151,12 +160,12 @@ WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_ping_pong(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count", "until", "at"});
+  body.only_keys({"from", "to", "size", "count", "until", "at", "routing"});
   PingPongSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
   spec.count = read_repeats(body, "count", 1);
-  if (const auto at = body.get("at")) spec.at = at->as_time();
+  read_start(body, spec);
   return spec;
 }
 

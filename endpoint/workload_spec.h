@@ -10,7 +10,8 @@
 //
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
 // have `qps: N` (queue pairs per connection, which share the window of their destination; data is
-// striped over them; not for ping_pong) and `at:` (when it starts; by default at 0).
+// striped over them; not for ping_pong), `at:` (when it starts; by default at 0) and `routing: srv6` or
+// `ecmp` (where that is not the fabric's).
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "fabric/pattern.h"
+#include "fabric/routing.h"
 #include "fabric/units.h"
 #include "fabric/yaml.h"
 
@@ -53,6 +55,7 @@ struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t qps = 1;
   FabricTime at{};
+  std::optional<Routing> routing;
   bool operator==(const CollectiveSpec&) const = default;
 };
 
@@ -65,6 +68,7 @@ struct PermutationSpec {
   uint32_t shift = 1;           ///< 1 .. n-1
   uint32_t qps = 1;
   FabricTime at{};
+  std::optional<Routing> routing;
   bool operator==(const PermutationSpec&) const = default;
 };
 
@@ -78,6 +82,7 @@ struct WriteSpec {
   uint32_t qps = 1;
   uint32_t depth = 0;  ///< 0: as many as the receiver's memory holds (StreamLayout)
   FabricTime at{};
+  std::optional<Routing> routing;
   bool operator==(const WriteSpec&) const = default;
 };
 
@@ -96,6 +101,7 @@ struct IncastSpec {
   Bytes message;
   uint32_t qps = 1;
   FabricTime at{};
+  std::optional<Routing> routing;
   bool operator==(const IncastSpec&) const = default;
 };
 
@@ -106,6 +112,7 @@ struct PingPongSpec {
   Bytes size;
   uint32_t count = 1;  ///< 0: until the run's end
   FabricTime at{};
+  std::optional<Routing> routing;
   bool operator==(const PingPongSpec&) const = default;
 };
 
@@ -118,6 +125,9 @@ std::string_view name_of(const WorkloadSpec& spec);
 std::string describe(const WorkloadSpec& spec);
 /// When its applications start.
 FabricTime start_of(const WorkloadSpec& spec);
+
+/// What it says about its routing; empty: as the fabric.
+std::optional<Routing> routing_of(const WorkloadSpec& spec);
 
 /// Reads a `workload:` list. Throws InputError with the position.
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names);

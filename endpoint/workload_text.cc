@@ -18,9 +18,10 @@ std::string times(uint32_t count) {
 }
 
 /// What is not as by default.
-std::string rest(uint32_t qps, FabricTime at) {
+std::string rest(uint32_t qps, FabricTime at, std::optional<Routing> routing) {
   std::string text = qps == 1 ? "" : ", qps: " + std::to_string(qps);
   if (at > FabricTime::zero()) text += ", at: " + exact(at);
+  if (routing) text += ", routing: " + std::string(name_of(*routing));
   return text;
 }
 
@@ -65,18 +66,18 @@ struct Sentence {
 struct Body {
   std::string operator()(const CollectiveSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", size: " + exact(spec.size) +
-           repeats("iterations", spec.iterations) + rest(spec.qps, spec.at);
+           repeats("iterations", spec.iterations) + rest(spec.qps, spec.at, spec.routing);
   }
   std::string operator()(const PermutationSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", load: " + exact(spec.load) +
            ", message: " + exact(spec.message) + ", shift: " + std::to_string(spec.shift) +
-           rest(spec.qps, spec.at);
+           rest(spec.qps, spec.at, spec.routing);
   }
   std::string operator()(const WriteSpec& spec) const {
     return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
            repeats("count", spec.count) +
            (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) +
-           rest(spec.qps, spec.at);
+           rest(spec.qps, spec.at, spec.routing);
   }
   std::string operator()(const IncastSpec& spec) const {
     const std::string victim = spec.victim ? ", victim: {from: " + host(spec.victim->from) +
@@ -84,11 +85,11 @@ struct Body {
                                            : "";
     return "from: " + host_list(spec.from) + ", to: " + host(spec.to) + victim +
            ", load: " + exact(spec.load) + ", message: " + exact(spec.message) +
-           rest(spec.qps, spec.at);
+           rest(spec.qps, spec.at, spec.routing);
   }
   std::string operator()(const PingPongSpec& spec) const {
     return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
-           repeats("count", spec.count) + rest(1, spec.at);
+           repeats("count", spec.count) + rest(1, spec.at, spec.routing);
   }
 };
 
@@ -97,7 +98,13 @@ struct Body {
 std::string_view name_of(const WorkloadSpec& spec) { return std::visit(Name{}, spec); }
 
 std::string describe(const WorkloadSpec& spec) {
-  return std::string(name_of(spec)) + std::visit(Sentence{}, spec);
+  const std::optional<Routing> routing = routing_of(spec);
+  return std::string(name_of(spec)) + std::visit(Sentence{}, spec) +
+         (routing ? ", by " + std::string(name_of(*routing)) : "");
+}
+
+std::optional<Routing> routing_of(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return any.routing; }, spec);
 }
 
 FabricTime start_of(const WorkloadSpec& spec) {

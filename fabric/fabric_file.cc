@@ -220,6 +220,34 @@ ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shap
   return choice;
 }
 
+bool names(const ForwardingChoice& choice, Forwarding by) {
+  return choice.all == by ||
+         std::any_of(choice.exceptions.begin(), choice.exceptions.end(),
+                     [by](const ForwardingChoice::Exception& e) { return e.forwarding == by; });
+}
+
+/// A word, or a map with what ECMP is like: an srv6 fabric may have it for workloads that ask for it.
+RoutingChoice read_routing(const YamlValue& value) {
+  RoutingChoice choice;
+  const std::vector<std::string> words{"srv6", "ecmp"};
+  if (!value.is_map()) {
+    choice.by_default = static_cast<Routing>(value.as_word(words));
+    return choice;
+  }
+  value.only_keys({"default", "underlay", "hash_seed", "resilient"});
+  if (const auto word = value.get("default")) {
+    choice.by_default = static_cast<Routing>(word->as_word(words));
+  }
+  if (const auto word = value.get("underlay")) {
+    choice.underlay = static_cast<Underlay>(word->as_word({"ipv6", "ipv4"}));
+  }
+  if (const auto word = value.get("hash_seed")) {
+    choice.same_seed = word->as_word({"per_switch", "same"}) == 1;
+  }
+  if (const auto word = value.get("resilient")) choice.resilient = word->as_bool();
+  return choice;
+}
+
 NicProfile read_nic(const YamlValue& value) {
   if (value.is_scalar()) {
     return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
@@ -272,6 +300,14 @@ std::string forwarding_text(const ForwardingChoice& choice) {
   return text + "}";
 }
 
+std::string routing_text(const RoutingChoice& choice) {
+  const std::string word(name_of(choice.by_default));
+  if (choice == RoutingChoice{choice.by_default}) return word;
+  return "{default: " + word + ", underlay: " + std::string(name_of(choice.underlay)) +
+         ", hash_seed: " + (choice.same_seed ? "same" : "per_switch") +
+         ", resilient: " + (choice.resilient ? "on" : "off") + "}";
+}
+
 std::string multiple(uint32_t thousandths) {
   return std::to_string(thousandths / 1000) + "." +
          std::to_string(1000 + thousandths % 1000).substr(1);
@@ -306,7 +342,14 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   if (const auto value = document.get("forwarding")) {
     shape.forwarding = read_forwarding(*value, shape);
   }
-  if (const auto value = document.get("routing")) value->as_word({"srv6"});
+  if (const auto value = document.get("routing")) {
+    shape.routing = read_routing(*value);
+    if (shape.routing.by_default == Routing::kEcmp &&
+        names(shape.forwarding, Forwarding::kKernel)) {
+      value->fail("ecmp, beside \"forwarding: kernel\"",
+                  "srv6: switches of the kernel get routes for carriers only");
+    }
+  }
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
     if (shape.wires == WireMode::kFast && shape.forwarding != ForwardingChoice()) {
@@ -314,6 +357,9 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     }
   }
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
+  if (shape.routing.by_default == Routing::kEcmp && !shape.graph.empty()) {
+    document.require("routing").fail_expecting("srv6: only switches of regular planes hash");
+  }
   if (!shape.graph.empty()) require_paths(document, shape);
   return shape;
 }
@@ -380,7 +426,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
                      ? "off"
                      : "{t0_downlinks: " + std::to_string(shape.links_per_optic) + "}");
   line("forwarding", forwarding_text(shape.forwarding));
-  line("routing", "srv6");
+  line("routing", routing_text(shape.routing));
   line("wires", shape.wires == WireMode::kFast ? "fast" : "veth");
   line("ecn",
        !q.ecn ? "off" : "{min: " + multiple(q.ecn_min) + ", max: " + multiple(q.ecn_max) + "}");

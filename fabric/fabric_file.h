@@ -18,7 +18,8 @@
 //   pmtu: 4096
 //   optics: {t0_downlinks: 4}  # or off
 //   forwarding: switchd        # kernel, ovs, or {all: ovs, p1: kernel, "p3.t0-*": switchd}
-//   routing: srv6
+//   routing: srv6              # or ecmp, or what ECMP is like (fabric/ecmp.h), also for workloads that
+//     # ask for it: {default: ecmp, underlay: ipv4, hash_seed: same, resilient: on}
 //   wires: veth                # or fast
 //   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
 //   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}

@@ -68,6 +68,7 @@ struct FabricShape {
   uint32_t pmtu = 4096;
   uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   ForwardingChoice forwarding;
+  RoutingChoice routing = {};
   WireMode wires = WireMode::kVeth;
   AddressPlan address_plan = AddressPlan::kLab;
   Decap decap = Decap::kNic;

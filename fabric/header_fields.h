@@ -66,6 +66,19 @@ inline constexpr auto kIpv6Table = header_table<Ipv6Header>(
     field(128, "src", "Source address", &Ipv6Header::source),
     field(128, "dst", "Destination address", &Ipv6Header::destination));
 
+inline constexpr auto kIpv4Table = header_table<Ipv4Header>(
+    "ipv4", "Internet Protocol Version 4", "RFC 791 section 3.1",  //
+    constant(4, "version", "Version", 4), constant(4, "ihl", "Header length", 5),
+    field(8, "tos", "DSCP and ECN", &Ipv4Header::traffic_class, Show::kHex),
+    field(16, "len", "Total length", &Ipv4Header::total_length),
+    field(16, "id", "Identification", &Ipv4Header::identification, Show::kHex),
+    field(16, "frag", "Flags and fragment offset", &Ipv4Header::fragment, Show::kHex),
+    field(8, "ttl", "Time to live", &Ipv4Header::hop_limit),
+    field(8, "proto", "Protocol", &Ipv4Header::protocol),
+    field(16, "checksum", "Header checksum", &Ipv4Header::checksum, Show::kHex),
+    field(32, "src", "Source address", &Ipv4Header::source),
+    field(32, "dst", "Destination address", &Ipv4Header::destination));
+
 inline constexpr auto kUdpTable =
     header_table<UdpHeader>("udp", "User Datagram Protocol", "RFC 768",  //
                             field(16, "srcport", "Source port", &UdpHeader::source_port),

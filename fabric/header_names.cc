@@ -70,6 +70,7 @@ std::string_view name_of(ParseError error) {
     case ParseError::kTruncatedHeaders: return "truncated_headers";
     case ParseError::kBadPad: return "bad_pad";
     case ParseError::kBadIcrc: return "bad_icrc";
+    case ParseError::kBadIpChecksum: return "bad_ip_checksum";
   }
   return "unknown";
 }

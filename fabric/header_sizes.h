@@ -8,6 +8,7 @@
 namespace mrclab {
 
 static_assert(kEthernetTable.bits() == 8 * kEthernetBytes && kIpv6Table.bits() == 8 * kIpv6Bytes);
+static_assert(kIpv4Table.bits() == 8 * kIpv4Bytes);
 static_assert(kUdpTable.bits() == 8 * kUdpBytes && kBthTable.bits() == 8 * kBthBytes);
 static_assert(kTrailerTable.bits() == 8 * kTrailerBytes);
 

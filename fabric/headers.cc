@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "fabric/byte_order.h"
 #include "fabric/header_sizes.h"
+#include "fabric/path.h"
 
 namespace mrclab {
 namespace {
@@ -34,37 +36,94 @@ ParseError decode_endpoint(const uint8_t* p, Extension& extension) {
 
 /// How many bytes the packet has from its Ethernet header, as its lengths say.
 struct Extent {
+  FrameLayout at{};
   size_t original = 0;   ///< before a switch trimmed it
   size_t on_wire = 0;    ///< now
   size_t available = 0;  ///< of these, how many we hold
 };
 
-/// The fixed part: Ethernet, both IPv6, UDP; lengths must agree with one another.
-ParseError parse_stack(std::span<const uint8_t> frame, MrcPacket& packet, ParseOptions options,
-                       Extent& extent) {
+/// IPv6's words for an IPv4 header (MrcPacket).
+Ipv6Header as_ipv6(const Ipv4Header& v4) {
+  const auto mapped = [](const std::array<uint8_t, 4>& address) {
+    Ipv6Address out{};
+    out[10] = out[11] = 0xFF;
+    std::copy(address.begin(), address.end(), out.begin() + 12);
+    return out;
+  };
+  Ipv6Header out;
+  out.traffic_class = v4.traffic_class;
+  out.payload_length = static_cast<uint16_t>(v4.total_length - kIpv4Bytes);
+  out.next_header = v4.protocol;
+  out.hop_limit = v4.hop_limit;
+  out.source = mapped(v4.source);
+  out.destination = mapped(v4.destination);
+  return out;
+}
+
+/// The one header of an IPv4 packet.
+ParseError parse_ipv4(std::span<const uint8_t> frame, MrcPacket& packet) {
+  if (frame.size() < kEthernetBytes + kIpv4Bytes) return ParseError::kTooShort;
+  const uint8_t* const ip = &frame[kEthernetBytes];
+  if (*ip != 0x45) return ParseError::kBadVersion;  // no options
+  Ipv4Header header;
+  read_header<kIpv4Table>(ip, header);
+  if (ipv4_checksum(ip) != 0) return ParseError::kBadIpChecksum;
+  if (header.total_length < kIpv4Bytes) return ParseError::kLengthMismatch;
+  packet.encapsulation = Encapsulation::kIpv4;
+  packet.inner = as_ipv6(header);
+  if (header.protocol != kNextHeaderUdp || (header.fragment & 0x3FFF) != 0) {
+    return ParseError::kNotUdp;
+  }
+  return ParseError::kNone;
+}
+
+/// Everything between Ethernet and UDP. packet.outer is set for SRv6 only.
+ParseError parse_ip(std::span<const uint8_t> frame, MrcPacket& packet) {
   if (frame.size() < kOuterOffset) return ParseError::kTooShort;
   read_header<kEthernetTable>(frame.data(), packet.ethernet);
+  if (packet.ethernet.ethertype == kEthertypeIpv4) return parse_ipv4(frame, packet);
   if (packet.ethernet.ethertype != kEthertypeIpv6) return ParseError::kNotIpv6;
   if (frame.size() < kInnerOffset) return ParseError::kTooShort;
   if (frame[kOuterOffset] >> 4 != 6) return ParseError::kBadVersion;
   read_header<kIpv6Table>(&frame[kOuterOffset], packet.outer);
+  if (packet.outer.next_header == kNextHeaderUdp) {
+    packet.encapsulation = Encapsulation::kIpv6;
+    packet.inner = packet.outer;
+    return ParseError::kNone;
+  }
   if (packet.outer.next_header != kNextHeaderIpv6) return ParseError::kNotIpInIp;
   if (frame.size() < kAfterBthOffset) return ParseError::kTooShort;
   if (frame[kInnerOffset] >> 4 != 6) return ParseError::kBadVersion;
   read_header<kIpv6Table>(&frame[kInnerOffset], packet.inner);
-  if (packet.inner.next_header != kNextHeaderUdp) return ParseError::kNotUdp;
-  read_header<kUdpTable>(&frame[kUdpOffset], packet.udp);
+  return packet.inner.next_header == kNextHeaderUdp ? ParseError::kNone : ParseError::kNotUdp;
+}
+
+/// The fixed part: Ethernet, IP, UDP; lengths must agree with one another.
+ParseError parse_stack(std::span<const uint8_t> frame, MrcPacket& packet, ParseOptions options,
+                       Extent& extent) {
+  const ParseError error = parse_ip(frame, packet);
+  const bool carried = packet.encapsulation == Encapsulation::kSrv6;
+  if (!carried) packet.outer = packet.inner;
+  if (error != ParseError::kNone) return error;
+  extent.at = layout_of(packet.encapsulation);
+  if (frame.size() < extent.at.after_bth) return ParseError::kTooShort;
+  read_header<kUdpTable>(&frame[extent.at.udp], packet.udp);
   if (packet.udp.destination_port != kMrcUdpPort &&
       packet.udp.destination_port != kMrcUdpPortAlternate) {
     return ParseError::kNotMrcPort;
   }
-  extent.original = kUdpOffset + packet.inner.payload_length;
-  extent.on_wire = kInnerOffset + packet.outer.payload_length;
+  if (packet.encapsulation == Encapsulation::kIpv4) {
+    packet.inner.flow_label = flow_label_of(hashed_ev_ipv4(packet.udp.source_port));
+    packet.outer.flow_label = packet.inner.flow_label;
+  }
+  extent.original = extent.at.udp + packet.udp.length;
+  extent.on_wire = (carried ? kInnerOffset : extent.at.udp) + packet.outer.payload_length;
   extent.available = std::min(frame.size(), extent.on_wire);
-  if (packet.udp.length != packet.inner.payload_length || extent.on_wire > extent.original) {
+  if ((carried && packet.udp.length != packet.inner.payload_length) ||
+      extent.on_wire > extent.original) {
     return ParseError::kLengthMismatch;
   }
-  if (extent.on_wire < kAfterBthOffset) return ParseError::kTruncatedHeaders;
+  if (extent.on_wire < extent.at.after_bth) return ParseError::kTruncatedHeaders;
   packet.trimmed = extent.on_wire < extent.original;
   packet.cut = frame.size() < extent.on_wire;
   if (packet.cut && !options.allow_cut) return ParseError::kTooShort;
@@ -78,14 +137,15 @@ ParseError parse_write(std::span<const uint8_t> frame, const Extent& extent, Mrc
   WriteHeaders& write = packet.extension.emplace<WriteHeaders>();
   const size_t early = kMethBytes + (bth.has_tseth ? kTsethBytes : 0);
   const size_t headers = early + kRethBytes + (has_immediate(bth.opcode) ? kImmediateBytes : 0);
-  const size_t needed = kAfterBthOffset + (packet.trimmed ? early : headers);
+  const size_t needed = extent.at.after_bth + (packet.trimmed ? early : headers);
   if (extent.on_wire < needed || extent.available < needed) return ParseError::kTruncatedHeaders;
-  if (extent.original < kAfterBthOffset + headers + kIcrcBytes) return ParseError::kLengthMismatch;
-  const size_t padded = extent.original - kAfterBthOffset - headers - kIcrcBytes;
+  if (extent.original < extent.at.after_bth + headers + kIcrcBytes)
+    return ParseError::kLengthMismatch;
+  const size_t padded = extent.original - extent.at.after_bth - headers - kIcrcBytes;
   if (padded % 4 != 0 || bth.pad > padded) return ParseError::kBadPad;
   packet.payload_length = padded - bth.pad;
 
-  const uint8_t* p = &frame[kAfterBthOffset];
+  const uint8_t* p = &frame[extent.at.after_bth];
   read_header<kMethTable>(p, write.meth);
   p += kMethBytes;
   if (bth.has_tseth) {
@@ -104,12 +164,12 @@ ParseError parse_write(std::span<const uint8_t> frame, const Extent& extent, Mrc
 ParseError parse_control(std::span<const uint8_t> frame, const Extent& extent, MrcPacket& packet) {
   const size_t size = control_extension_bytes(packet.bth.opcode);
   if (size == 0) return ParseError::kUnknownOpcode;
-  if (extent.original != kAfterBthOffset + size + kIcrcBytes || packet.trimmed) {
+  if (extent.original != extent.at.after_bth + size + kIcrcBytes || packet.trimmed) {
     return ParseError::kLengthMismatch;
   }
   if (packet.bth.pad != 0) return ParseError::kBadPad;
-  if (extent.available < kAfterBthOffset + size) return ParseError::kTruncatedHeaders;
-  const uint8_t* p = &frame[kAfterBthOffset];
+  if (extent.available < extent.at.after_bth + size) return ParseError::kTruncatedHeaders;
+  const uint8_t* p = &frame[extent.at.after_bth];
   switch (packet.bth.opcode) {
     case Opcode::kAcknowledge: packet.extension = decode<kAethTable>(p); break;
     case Opcode::kSack: packet.extension = decode_seth(p); break;
@@ -144,9 +204,41 @@ ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
   Extent extent;
   const ParseError error = parse_stack(frame, packet, options, extent);
   if (error != ParseError::kNone) return error;
-  read_header<kBthTable>(&frame[kBthOffset], packet.bth);
+  read_header<kBthTable>(&frame[extent.at.bth], packet.bth);
   return is_write(packet.bth.opcode) ? parse_write(frame, extent, packet)
                                      : parse_control(frame, extent, packet);
+}
+
+std::optional<Encapsulation> encapsulation_of(std::span<const uint8_t> frame) {
+  constexpr size_t kNextHeader = 6, kProtocol = 9, kFragment = 6;  // RFC 8200 §3, RFC 791 §3.1
+  const auto whole = [frame](Encapsulation kind) {
+    return frame.size() >= layout_of(kind).bth ? std::optional(kind) : std::nullopt;
+  };
+  if (frame.size() < kEthernetBytes + kIpv4Bytes) return std::nullopt;
+  const uint8_t* const ip = &frame[kEthernetBytes];
+  const uint16_t ethertype = load_be<uint16_t>(&frame[kEthernetBytes - 2]);
+  if (ethertype == kEthertypeIpv4) {
+    if (*ip != 0x45 || ip[kProtocol] != kNextHeaderUdp ||
+        (load_be<uint16_t>(ip + kFragment) & 0x3FFF) != 0) {
+      return std::nullopt;
+    }
+    return whole(Encapsulation::kIpv4);
+  }
+  if (ethertype != kEthertypeIpv6 || *ip >> 4 != 6) return std::nullopt;
+  if (ip[kNextHeader] == kNextHeaderUdp) return whole(Encapsulation::kIpv6);
+  if (ip[kNextHeader] != kNextHeaderIpv6 || frame.size() < kUdpOffset ||
+      frame[kInnerOffset] >> 4 != 6 || frame[kInnerOffset + kNextHeader] != kNextHeaderUdp) {
+    return std::nullopt;
+  }
+  return whole(Encapsulation::kSrv6);
+}
+
+uint16_t ipv4_checksum(const uint8_t* header) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < kIpv4Bytes; i += 2) sum += load_be<uint16_t>(header + i);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<uint16_t>(~sum);
 }
 
 std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes) {
@@ -157,6 +249,14 @@ std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes) {
 uint16_t source_port_of(EntropyValue ev) { return static_cast<uint16_t>(ev.value); }
 
 uint32_t flow_label_of(EntropyValue ev) { return ev.value >> 16; }
+
+EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation) {
+  const FrameLayout at = layout_of(encapsulation);
+  const uint16_t source_port = load_be<uint16_t>(&frame[at.udp]);
+  return encapsulation == Encapsulation::kIpv4
+             ? hashed_ev_ipv4(source_port)
+             : entropy_from(source_port, load_be<uint32_t>(&frame[at.ip]) & 0xF'FFFF);
+}
 
 EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label) {
   return {flow_label << 16 | source_port};  // 16 of the 20 bits of the label

@@ -1,9 +1,12 @@
 #pragma once
-// Packet formats of MRC 1.0 over IPv6-in-IPv6, from public sources; where they disagree the choice
-// is said here. All fields are decoded to host order.
+// Packet formats of MRC 1.0, from public sources; where they disagree the choice is said here. All
+// fields are decoded to host order.
 //
-//   Ethernet | outer IPv6 | inner IPv6 | UDP | BTH 12 | METH 4 | [TSETH 4] | RETH 16 | [ImmDt 4]
-//            | payload | pad | ICRC 4                                              (writes)
+//   Ethernet | outer IPv6 | inner IPv6 | UDP | ...     with a carrier (SRv6)
+//   Ethernet | IPv6 | UDP | ...                        between hosts' addresses (ECMP)
+//   Ethernet | IPv4 | UDP | ...                        likewise
+//
+//   ... | BTH 12 | METH 4 | [TSETH 4] | RETH 16 | [ImmDt 4] | payload | pad | ICRC 4   (writes)
 //   ... | BTH | AETH 4 | ICRC                                                      (transport ACK)
 //   ... | BTH | SETH 28 + CC_STATE 8 | ICRC                                        (SACK)
 //   ... | BTH | NETH 20 | ICRC                                                     (NACK)
@@ -22,7 +25,7 @@
 
 namespace mrclab {
 
-inline constexpr uint16_t kEthertypeIpv6 = 0x86DD;
+inline constexpr uint16_t kEthertypeIpv6 = 0x86DD, kEthertypeIpv4 = 0x0800;
 inline constexpr uint8_t kNextHeaderIpv6 = 41;
 inline constexpr uint8_t kNextHeaderUdp = 17;
 inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
@@ -40,8 +43,27 @@ inline constexpr uint8_t kDscpTrimmedLastHop = 16;
 inline constexpr uint8_t kDscpControl = 46;
 inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
 
-// Offsets in a frame of our own stack (no SRH).
-inline constexpr size_t kEthernetBytes = 14, kIpv6Bytes = 40, kUdpBytes = 8, kBthBytes = 12;
+inline constexpr size_t kEthernetBytes = 14, kIpv6Bytes = 40, kIpv4Bytes = 20, kUdpBytes = 8,
+                        kBthBytes = 12;
+
+/// What stands between Ethernet and UDP.
+enum class Encapsulation : uint8_t { kSrv6, kIpv6, kIpv4 };
+
+/// Where headers begin, from the start of the Ethernet frame.
+struct FrameLayout {
+  size_t ip;  ///< of the header with the hosts' addresses, under the ICRC: the inner one of SRv6
+  size_t udp, bth, after_bth;
+};
+constexpr FrameLayout layout_of(Encapsulation encapsulation) {
+  const size_t ip = kEthernetBytes + (encapsulation == Encapsulation::kSrv6 ? kIpv6Bytes : 0);
+  const size_t udp = ip + (encapsulation == Encapsulation::kIpv4 ? kIpv4Bytes : kIpv6Bytes);
+  return {ip, udp, udp + kUdpBytes, udp + kUdpBytes + kBthBytes};
+}
+/// From ethertype, versions and protocols, for a frame with everything up to UDP's end; empty for
+/// one of another kind, or with IPv4 options, or a fragment.
+std::optional<Encapsulation> encapsulation_of(std::span<const uint8_t> frame);
+
+// Offsets in a frame with a carrier (no SRH).
 inline constexpr size_t kOuterOffset = kEthernetBytes;
 inline constexpr size_t kInnerOffset = kOuterOffset + kIpv6Bytes;
 inline constexpr size_t kUdpOffset = kInnerOffset + kIpv6Bytes;
@@ -67,6 +89,21 @@ struct Ipv6Header {
   uint8_t ecn() const { return traffic_class & 3; }
   bool operator==(const Ipv6Header&) const = default;
 };
+
+/// Without options. We send unfragmented packets only, with DF set.
+struct Ipv4Header {
+  uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN
+  uint16_t total_length = 0, identification = 0;
+  uint16_t fragment = 0x4000;  ///< flags and offset; DF
+  uint8_t hop_limit = 64;      ///< time to live
+  uint8_t protocol = 0;
+  uint16_t checksum = 0;
+  std::array<uint8_t, 4> source{}, destination{};
+  bool operator==(const Ipv4Header&) const = default;
+};
+/// Of its 20 bytes as they stand: 0 when the checksum in them is right, and what to store there when
+/// it is 0 (RFC 1071).
+uint16_t ipv4_checksum(const uint8_t* header);
 
 struct UdpHeader {
   uint16_t source_port = 0, destination_port = kMrcUdpPort, length = 0, checksum = 0;
@@ -212,17 +249,22 @@ enum class ParseError : uint8_t {
   kTruncatedHeaders,
   kBadPad,
   kBadIcrc,
+  kBadIpChecksum,
 };
 std::string_view name_of(ParseError error);
 
 /// A decoded MRC frame. Spans point into the bytes that were parsed.
 struct MrcPacket {
   EthernetHeader ethernet;
+  Encapsulation encapsulation = Encapsulation::kSrv6;
+  /// What switches look at, and what the hosts' addresses are in. Without a carrier both are the one
+  /// IP header. One of IPv4 is told as IPv6's would be: mapped addresses, the length behind the
+  /// header, and as flow label the half of the EV that IPv4 has no room for (fabric/path.h).
   Ipv6Header outer, inner;
   UdpHeader udp;
   Bth bth;
   Extension extension;
-  bool trimmed = false;              ///< outer length is shorter than inner length says
+  bool trimmed = false;              ///< outer length is shorter than inner (or UDP) length says
   bool cut = false;                  ///< fewer bytes present than the lengths say (snap length)
   std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
   size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
@@ -247,12 +289,16 @@ uint16_t source_port_of(EntropyValue ev);
 uint32_t flow_label_of(EntropyValue ev);
 EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label);
 
+/// Of a frame that encapsulation_of() knows; on IPv4 made whole (fabric/path.h).
+EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation);
+
 /// Everything needed to write one frame. Lengths (outer, inner, UDP), pad count, EV fields (source
 /// port, both flow labels) and has_tseth are derived; UDP checksum is 0 as RoCEv2 senders do.
 struct MrcFrameSpec {
+  Encapsulation encapsulation = Encapsulation::kSrv6;
   MacAddress source_mac{}, destination_mac{};
-  Ipv6Address outer_source{}, carrier{};
-  Ipv6Address inner_source{}, inner_destination{};
+  Ipv6Address outer_source{}, carrier{};            ///< of SRv6
+  Ipv6Address inner_source{}, inner_destination{};  ///< the hosts'; mapped ones for IPv4
   uint8_t dscp = kDscpTrimmable;
   uint8_t ecn = kEcnEct0;
   uint8_t hop_limit = 64;
@@ -279,10 +325,11 @@ void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> ou
 // Each extension header alone, for tests and tools; sizes in bytes are in the comment above.
 std::array<uint8_t, kBthBytes> encode(const Bth& bth);
 
-/// ICRC as the InfiniBand Trade Association's RoCEv2 annex: CRC-32 over 8 bytes 0xFF, the inner
-/// IPv6 header with traffic class, flow label, hop limit all ones, UDP with checksum 0xFFFF, BTH
-/// with byte 4 = 0xFF, everything up to the ICRC. Stored little-endian as on InfiniBand.
-uint32_t compute_icrc(std::span<const uint8_t> from_inner_ipv6_to_icrc);
+/// ICRC as the InfiniBand Trade Association's RoCEv2 annex: CRC-32 over 8 bytes 0xFF, the (inner)
+/// IPv6 header with traffic class, flow label, hop limit all ones, or the IPv4 header with TOS, TTL
+/// and checksum all ones, UDP with checksum 0xFFFF, BTH with byte 4 = 0xFF, everything up to the
+/// ICRC. Stored little-endian as on InfiniBand.
+uint32_t compute_icrc(std::span<const uint8_t> from_ip_to_icrc);
 bool icrc_ok(std::span<const uint8_t> frame);
 
 }  // namespace mrclab

@@ -67,16 +67,40 @@ bool matches(Opcode opcode, const Extension& extension) {
   }
 }
 
-/// Ethernet, both IPv6 and UDP of a frame of `size` bytes.
+void put_ipv4(uint8_t* p, const MrcFrameSpec& spec, size_t total_length) {
+  Ipv4Header header;
+  header.traffic_class = static_cast<uint8_t>(spec.dscp << 2 | (spec.ecn & 3));
+  header.total_length = static_cast<uint16_t>(total_length);
+  header.hop_limit = spec.hop_limit;
+  header.protocol = kNextHeaderUdp;
+  std::copy(spec.inner_source.begin() + 12, spec.inner_source.end(), header.source.begin());
+  std::copy(spec.inner_destination.begin() + 12, spec.inner_destination.end(),
+            header.destination.begin());
+  write_header<kIpv4Table>(header, p);
+  header.checksum = ipv4_checksum(p);
+  write_header<kIpv4Table>(header, p);
+}
+
+/// Ethernet, IP and UDP of a frame of `size` bytes.
 void put_stack(const MrcFrameSpec& spec, size_t size, uint8_t* p) {
-  write_header<kEthernetTable>(EthernetHeader{spec.destination_mac, spec.source_mac}, p);
-  put_ipv6(p + kOuterOffset, spec, kNextHeaderIpv6, size - kInnerOffset, spec.outer_source,
-           spec.carrier);
-  put_ipv6(p + kInnerOffset, spec, kNextHeaderUdp, size - kUdpOffset, spec.inner_source,
-           spec.inner_destination);
-  write_header<kUdpTable>(UdpHeader{source_port_of(spec.ev), spec.udp_port,
-                                    static_cast<uint16_t>(size - kUdpOffset), 0},
-                          p + kUdpOffset);
+  const FrameLayout at = layout_of(spec.encapsulation);
+  const bool ipv4 = spec.encapsulation == Encapsulation::kIpv4;
+  write_header<kEthernetTable>(
+      EthernetHeader{spec.destination_mac, spec.source_mac, ipv4 ? kEthertypeIpv4 : kEthertypeIpv6},
+      p);
+  if (spec.encapsulation == Encapsulation::kSrv6) {
+    put_ipv6(p + kOuterOffset, spec, kNextHeaderIpv6, size - kInnerOffset, spec.outer_source,
+             spec.carrier);
+  }
+  if (ipv4) {
+    put_ipv4(p + at.ip, spec, size - at.ip);
+  } else {
+    put_ipv6(p + at.ip, spec, kNextHeaderUdp, size - at.udp, spec.inner_source,
+             spec.inner_destination);
+  }
+  write_header<kUdpTable>(
+      UdpHeader{source_port_of(spec.ev), spec.udp_port, static_cast<uint16_t>(size - at.udp), 0},
+      p + at.udp);
 }
 
 uint8_t pad_of(size_t payload_length) { return static_cast<uint8_t>(-payload_length & 3); }
@@ -89,7 +113,9 @@ std::array<uint8_t, kBthBytes> encode(const Bth& b) {
   return out;
 }
 
-size_t mrc_header_size(const MrcFrameSpec& spec) { return kAfterBthOffset + extension_bytes(spec); }
+size_t mrc_header_size(const MrcFrameSpec& spec) {
+  return layout_of(spec.encapsulation).after_bth + extension_bytes(spec);
+}
 
 size_t mrc_frame_size(const MrcFrameSpec& spec) {
   return mrc_header_size(spec) + spec.payload_length + pad_of(spec.payload_length) + kIcrcBytes;
@@ -99,7 +125,8 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   const size_t size = mrc_frame_size(spec);
   assert(matches(spec.bth.opcode, spec.extension));
   assert(spec.payload_length == 0 || is_write(spec.bth.opcode));
-  assert(out.size() >= mrc_header_size(spec) && size - kInnerOffset <= 0xFFFF);
+  assert(out.size() >= mrc_header_size(spec) && size - kEthernetBytes <= 0xFFFF);
+  const FrameLayout at = layout_of(spec.encapsulation);
   uint8_t* p = out.data();
   put_stack(spec, size, p);
 
@@ -108,17 +135,18 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   bth.pad = pad_of(spec.payload_length);
   bth.has_tseth = write != nullptr && write->tseth.has_value();
   const std::array<uint8_t, kBthBytes> bth_bytes = encode(bth);
-  std::copy(bth_bytes.begin(), bth_bytes.end(), p + kBthOffset);
+  std::copy(bth_bytes.begin(), bth_bytes.end(), p + at.bth);
   const size_t extension = std::visit(
-      [p](const auto& header) { return put(p + kAfterBthOffset, header); }, spec.extension);
-  const std::span<uint8_t> rest = out.subspan(kAfterBthOffset + extension);
+      [p, at](const auto& header) { return put(p + at.after_bth, header); }, spec.extension);
+  const std::span<uint8_t> rest = out.subspan(at.after_bth + extension);
   return rest.first(std::min(rest.size(), spec.payload_length));
 }
 
 void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out) {
-  assert(size >= kBthOffset && size - kInnerOffset <= 0xFFFF && out.size() >= kBthOffset);
+  const size_t headers = layout_of(spec.encapsulation).bth;
+  assert(size >= headers && size - kEthernetBytes <= 0xFFFF && out.size() >= headers);
   put_stack(spec, size, out.data());
-  std::fill(out.begin() + kBthOffset, out.end(), uint8_t{0});
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(headers), out.end(), uint8_t{0});
 }
 
 }  // namespace mrclab

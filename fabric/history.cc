@@ -82,6 +82,36 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
 
 }  // namespace
 
+namespace {
+
+/// What stands behind an IP header, of an MRC frame: the last 20 bytes of a record.
+void put_transport(std::span<const uint8_t> frame, Encapsulation kind, HistoryBytes& out) {
+  const FrameLayout at = layout_of(kind);
+  const uint8_t* const udp = frame.data() + at.udp;
+  const uint16_t port = load_be<uint16_t>(udp + 2);
+  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return;
+  const uint8_t* const bth = frame.data() + at.bth;
+  std::copy_n(bth, kBthBytes, &out[64]);
+  std::copy_n(bth + 9, 3, &out[77]);  // PSN, right-aligned in its four bytes
+  store_be<uint32_t>(&out[80], entropy_of(frame, kind).value);
+}
+
+/// Of a frame without a carrier: its one destination stands where a carrier would, and again as the
+/// host's, which leaves nothing out that SRv6's record has.
+void put_ipv4(std::span<const uint8_t> frame, HistoryBytes& out) {
+  if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
+  const uint8_t* const ip = frame.data() + kEthernetBytes;
+  out[11] = ip[1];
+  out[26] = out[27] = out[42] = out[43] = out[58] = out[59] = 0xFF;  // mapped addresses
+  std::copy_n(ip + 16, 4, &out[28]);
+  std::copy_n(ip + 12, 4, &out[44]);
+  std::copy_n(ip + 16, 4, &out[60]);
+  const bool whole = frame.size() >= layout_of(Encapsulation::kIpv4).after_bth;
+  if (whole && encapsulation_of(frame)) put_transport(frame, Encapsulation::kIpv4, out);
+}
+
+}  // namespace
+
 HistoryBytes history_record(const PacketRecord& record) {
   HistoryBytes out{};
   store_be<uint64_t>(&out[0], static_cast<uint64_t>(record.t.ps()));
@@ -92,21 +122,25 @@ HistoryBytes history_record(const PacketRecord& record) {
   store_be<uint32_t>(&out[12], static_cast<uint32_t>(record.frame.wire_length().value));
   const std::span<const uint8_t> bytes = record.frame.bytes();
   const uint8_t* const f = bytes.data();
+  if (bytes.size() >= kEthernetBytes && load_be<uint16_t>(f + 12) == kEthertypeIpv4) {
+    put_ipv4(bytes, out);
+    return out;
+  }
   if (bytes.size() < kInnerOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6) return out;
   const uint8_t* const outer = f + kOuterOffset;
   out[11] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
   std::copy_n(outer + 24, 16, &out[16]);
+  if (outer[6] == kNextHeaderUdp) {
+    std::copy_n(outer + 8, 32, &out[32]);
+    const bool whole = bytes.size() >= layout_of(Encapsulation::kIpv6).after_bth;
+    if (whole) put_transport(bytes, Encapsulation::kIpv6, out);
+    return out;
+  }
   if (bytes.size() < kUdpOffset || outer[6] != kNextHeaderIpv6) return out;
   const uint8_t* const inner = f + kInnerOffset;
   std::copy_n(inner + 8, 32, &out[32]);
   if (bytes.size() < kAfterBthOffset || inner[6] != kNextHeaderUdp) return out;
-  const uint8_t* const udp = f + kUdpOffset;
-  const uint16_t port = load_be<uint16_t>(udp + 2);
-  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return out;
-  std::copy_n(f + kBthOffset, kBthBytes, &out[64]);
-  std::copy_n(f + kBthOffset + 9, 3, &out[77]);  // PSN, right-aligned in its four bytes
-  store_be<uint32_t>(
-      &out[80], entropy_from(load_be<uint16_t>(udp), load_be<uint32_t>(inner) & 0xF'FFFF).value);
+  put_transport(bytes, Encapsulation::kSrv6, out);
   return out;
 }
 

@@ -23,6 +23,7 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kSwitchHung: return "switch_hung";
     case DropCause::kSwitchDown: return "switch_down";
     case DropCause::kHostDown: return "host_down";
+    case DropCause::kNoRoute: return "no_route";
   }
   return "unknown";
 }

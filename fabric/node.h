@@ -36,8 +36,9 @@ enum class DropCause : uint8_t {
   kSwitchHung,  ///< a switch that forwards nothing took it in, or had it queued
   kSwitchDown,  ///< was queued in a switch that lost its power
   kHostDown,    ///< was on its way inside a host that lost its power
+  kNoRoute,     ///< ECMP: no host has the address, or no uplink is left that leads there
 };
-inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kHostDown) + 1;
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoRoute) + 1;
 std::string_view name_of(DropCause cause);
 
 /// A frame as the world hands it to a node. `arrival` is when its last bit arrives.

@@ -16,6 +16,9 @@ namespace {
 
 constexpr size_t kFirstUsid = 4;         // byte of the active uSID: behind the 32-bit block
 constexpr uint32_t kEvSetBits = 0xC000;  // keeps the UDP source port in RoCEv2's range
+constexpr uint32_t kHashed = 0x8000'0000, kHashedIpv4 = 0x4000'0000;
+constexpr uint32_t kPlaneInLowHalf = 10;                                    // its lowest bit
+constexpr uint32_t kIpv4Hosts = 0x0A00'0000, kIpv4HostsMask = 0xFF00'0000;  // 10.0.0.0/8
 
 Usid usid_at(const Ipv6Address& carrier, uint32_t position) {
   return {load_be<uint16_t>(carrier.data() + kFirstUsid + 2 * position)};
@@ -26,7 +29,7 @@ void put_usid(Ipv6Address& carrier, uint32_t position, Usid usid) {
 }
 
 bool known_path(const Topology& topology, Path path) {
-  return path.plane < topology.planes &&
+  return path.named() && path.plane < topology.planes &&
          (path.uplink == kT0LocalUplink || path.uplink < topology.t1_per_plane);
 }
 
@@ -69,16 +72,40 @@ std::optional<uint32_t> parse_decimal(std::string_view text, uint32_t max) {
 }  // namespace
 
 EntropyValue ev_of(Path path) {
+  if (!path.named()) {
+    assert(path.plane < kMaxHashedPlanes && path.uplink < kHashNumbers);
+    return {kHashed | (path.chosen == Chosen::kByHashIpv4 ? kHashedIpv4 : 0) | path.plane << 16 |
+            kEvSetBits | path.plane << kPlaneInLowHalf | path.uplink};
+  }
   assert(path.plane <= 0xFF && path.uplink <= kT0LocalUplink);
   return {path.plane << 16 | kEvSetBits | path.uplink};
 }
 
 std::optional<Path> path_of(EntropyValue ev) {
+  if ((ev.value & kHashed) != 0) {
+    const Path path{ev.value >> 16 & 0xFF, ev.value & (kHashNumbers - 1),
+                    (ev.value & kHashedIpv4) != 0 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6};
+    return path.plane < kMaxHashedPlanes && ev_of(path) == ev ? std::optional(path) : std::nullopt;
+  }
   if (ev.value >> 24 != 0 || (ev.value & kEvSetBits) != kEvSetBits) return std::nullopt;
   return Path{ev.value >> 16, ev.value & kT0LocalUplink};
 }
 
+EntropyValue hashed_ev_ipv4(uint16_t source_port) {
+  const uint32_t plane = source_port >> kPlaneInLowHalf & (kMaxHashedPlanes - 1);
+  return {kHashed | kHashedIpv4 | plane << 16 | source_port};
+}
+
+EntropyValue reflected(EntropyValue ev) {
+  constexpr uint32_t kBoth = kHashed | kHashedIpv4;
+  return (ev.value & kBoth) == kBoth ? EntropyValue{ev.value & 0xFFFF} : ev;
+}
+
 std::string to_string(Path path) {
+  if (!path.named()) {
+    return "p" + std::to_string(path.plane) + (path.chosen == Chosen::kByHashIpv4 ? "/f" : "/e") +
+           std::to_string(path.uplink);
+  }
   return "p" + std::to_string(path.plane) + "/" +
          (path.uplink == kT0LocalUplink ? "-" : "u" + std::to_string(path.uplink));
 }
@@ -90,6 +117,11 @@ std::optional<Path> parse_path(std::string_view text) {
   const std::string_view rest = text.substr(slash + 1);
   if (!plane || rest.empty()) return std::nullopt;
   if (rest == "-") return Path{*plane, kT0LocalUplink};
+  if (rest.front() == 'e' || rest.front() == 'f') {
+    const std::optional<uint32_t> number = parse_decimal(rest.substr(1), kHashNumbers - 1);
+    if (!number || *plane >= kMaxHashedPlanes) return std::nullopt;
+    return Path{*plane, *number, rest.front() == 'e' ? Chosen::kByHashIpv6 : Chosen::kByHashIpv4};
+  }
   const std::optional<uint32_t> uplink = parse_decimal(rest.substr(1), kT0LocalUplink - 1);
   if (rest.front() != 'u' || !uplink) return std::nullopt;
   return Path{*plane, *uplink};
@@ -190,8 +222,19 @@ Ipv6Address host_address(const Topology& topology, uint32_t host) {
   return address;
 }
 
+Ipv6Address host_address_ipv4(uint32_t host) {
+  Ipv6Address address{};
+  store_be<uint16_t>(address.data() + 10, 0xFFFF);
+  store_be<uint32_t>(address.data() + 12, kIpv4Hosts | (host & ~kIpv4HostsMask));
+  return address;
+}
+
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address) {
-  const uint32_t host = load_be<uint32_t>(address.data() + 12);
+  uint32_t host = load_be<uint32_t>(address.data() + 12);
+  if ((host & kIpv4HostsMask) == kIpv4Hosts && (host & ~kIpv4HostsMask) < topology.host_count() &&
+      host_address_ipv4(host & ~kIpv4HostsMask) == address) {
+    return host & ~kIpv4HostsMask;
+  }
   if (host >= topology.host_count() || host_address(topology, host) != address) return std::nullopt;
   return host;
 }

@@ -3,6 +3,16 @@
 //
 //   path     plane + T0 uplink ("p2/u0"), or plane alone when both hosts are on one T0 ("p2/-")
 //   EV       bits 31-24 zero, 23-16 plane, 15-14 set, 13-0 T0 uplink (0x3FFF = T0-local)
+//
+// Where switches choose by a hash (routing: ecmp), an EV names its plane only, and the rest of it is a
+// number that the hash stirs in (fabric/ecmp.h says which uplink comes of it):
+//
+//   path     plane + number: "p2/e17" with an IPv6 underlay, "p2/f17" with an IPv4 one
+//   EV       bit 31 set, 30 IPv4, 29-24 zero, 23-16 plane, 15-14 set, 13-10 plane again, 9-0 number
+//
+// so the low half, which is all that IPv4 carries, says the plane as well: no two planes of a queue
+// pair have it in common, and what comes back in a SACK without its high half is complete again.
+//
 //   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
 //            5f00:0 : T0 : destination port                                  (T0-local)
 //   uSID     as the fabric's layout says (fabric/usid.h)
@@ -26,18 +36,30 @@ inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 
 inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
 inline constexpr uint32_t kUsidsInCarrier = 6;  ///< F3216: 128 bits less the block
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
+inline constexpr uint32_t kHashNumbers = 1024;    ///< EVs of one plane that a hash tells apart
+inline constexpr uint32_t kMaxHashedPlanes = 16;  ///< what bits 13-10 hold
 
-/// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths.
+/// Does an EV name its uplink (SRv6), or is it what the switches' hash makes of it?
+enum class Chosen : uint8_t { kByName, kByHashIpv6, kByHashIpv4 };
+
+/// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths. Of a
+/// path that a hash chooses, `uplink` is the number that the EV has in its plane.
 struct Path {
   uint32_t plane = 0;
   uint32_t uplink = kT0LocalUplink;
+  Chosen chosen = Chosen::kByName;
+  bool named() const { return chosen == Chosen::kByName; }
   bool operator==(const Path&) const = default;
 };
 
 EntropyValue ev_of(Path path);
 /// Empty when fixed bits are wrong.
 std::optional<Path> path_of(EntropyValue ev);
-std::string to_string(Path path);                       ///< "p3/u1", "p3/-"
+/// The low half of a hashed EV of an IPv4 underlay, made whole again. Any 16 bits give some value.
+EntropyValue hashed_ev_ipv4(uint16_t source_port);
+/// What a responder reflects: all that it received. Of a hashed EV on IPv4, the low half.
+EntropyValue reflected(EntropyValue ev);
+std::string to_string(Path path);                       ///< "p3/u1", "p3/-", "p3/e17", "p3/f17"
 std::optional<Path> parse_path(std::string_view text);  ///< inverse of to_string
 
 /// The active uSID: bits 32-47 of a carrier.
@@ -68,6 +90,10 @@ std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Ad
 
 /// A host's own address, the same in every plane: fd00:<row>::<host>.
 Ipv6Address host_address(const Topology& topology, uint32_t host);
+/// The same for an IPv4 underlay: 10.h.h.h with the host's number, as IPv4-mapped IPv6 address
+/// (RFC 4291 §2.5.5.2), which is how all of the project holds IPv4 addresses.
+Ipv6Address host_address_ipv4(uint32_t host);
+/// Of either; empty for an address that no host has.
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address);
 
 std::string to_string(const Ipv6Address& address);  ///< RFC 5952 text

@@ -27,7 +27,9 @@ std::vector<Path> all_paths(const Topology& topology) {
 bool has_path(const Topology& topology, Path path) {
   const uint32_t numbered =
       topology.regular() ? topology.t1_per_plane : topology.graph->most_places();
-  return path.plane < topology.planes && (path.uplink == kT0LocalUplink || path.uplink < numbered);
+  if (path.plane >= topology.planes) return false;
+  if (!path.named()) return topology.regular();
+  return path.uplink == kT0LocalUplink || path.uplink < numbered;
 }
 
 std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint32_t destination) {
@@ -50,6 +52,7 @@ std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint3
 }
 
 bool has_path(const Topology& topology, uint32_t source, uint32_t destination, Path path) {
+  if (!path.named()) return false;
   if (!topology.regular()) return topology.graph->find(source, destination, path) != nullptr;
   return source != destination && path.plane < topology.planes &&
          (is_local(topology, source, destination) ? path.uplink == kT0LocalUplink
@@ -72,6 +75,7 @@ std::vector<PortRef> exits_of(const Topology& topology, uint32_t source, uint32_
 
 std::optional<Path> path_back(const Topology& topology, uint32_t source, uint32_t destination,
                               Path path) {
+  if (!path.named()) return path.plane < topology.planes ? std::optional(path) : std::nullopt;
   if (topology.regular()) {
     if (!has_path(topology, source, destination, path)) return std::nullopt;
     return path;

@@ -13,6 +13,7 @@
 
 #include "fabric/forwarding.h"
 #include "fabric/ids.h"
+#include "fabric/routing.h"
 #include "fabric/units.h"
 #include "fabric/usid.h"
 
@@ -136,6 +137,7 @@ class Topology {
   QueueProfile queues;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
+  RoutingChoice routing;
   Decap decap = Decap::kNic;
   Segments segments = Segments::kNode;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);

@@ -44,6 +44,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.host_latency = shape.host_latency;
   topology.host_rate = shape.host_rate;
   topology.wires = shape.wires;
+  topology.routing = shape.routing;
   topology.decap = shape.decap;
   topology.segments = shape.segments;
   topology.nic = shape.nic;

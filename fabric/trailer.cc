@@ -66,6 +66,11 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
       if (ethernet_frame[kOuterOffset] >> 4 != 6) return std::nullopt;
       offset = kEthernetBytes + kIpv6Bytes + load_be<uint16_t>(&ethernet_frame[kOuterOffset + 4]);
       break;
+    case kEthertypeIpv4:
+      if (ethernet_frame.size() < kEthernetBytes + kIpv4Bytes + kTrailerBytes) return std::nullopt;
+      if (ethernet_frame[kEthernetBytes] >> 4 != 4) return std::nullopt;
+      offset = kEthernetBytes + load_be<uint16_t>(&ethernet_frame[kEthernetBytes + 2]);
+      break;
     default: return std::nullopt;
   }
   if (offset + kTrailerBytes > ethernet_frame.size()) return std::nullopt;

@@ -161,15 +161,17 @@ FabricTime EgressWire::extra_flight(uint64_t number) const {
 }
 
 std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane) {
-  constexpr size_t kNextHeader = 6;  // in an IPv6 header (RFC 8200 §3)
-  if (frame.size() < kBthOffset || load_be<uint16_t>(&frame[12]) != kEthertypeIpv6 ||
-      frame[kOuterOffset + kNextHeader] != kNextHeaderIpv6 ||
-      frame[kInnerOffset + kNextHeader] != kNextHeaderUdp) {
-    return std::nullopt;
+  const std::optional<Encapsulation> kind = encapsulation_of(frame);
+  if (!kind) return std::nullopt;
+  const uint8_t* const ip = &frame[kEthernetBytes];
+  const bool ipv4 = *kind == Encapsulation::kIpv4;
+  const auto dscp = static_cast<uint8_t>(ipv4 ? ip[1] >> 2 : load_be<uint16_t>(ip) >> 6 & 0x3F);
+  if (!is_data_class(dscp)) return std::nullopt;
+  // A switch may have rewritten the label of the header with a carrier, so the plane is the wire's.
+  if (*kind == Encapsulation::kSrv6) {
+    return EntropyValue{plane << 16 | load_be<uint16_t>(&frame[kUdpOffset])};
   }
-  const uint16_t version_and_class = load_be<uint16_t>(&frame[kOuterOffset]);
-  if (!is_data_class(static_cast<uint8_t>(version_and_class >> 6 & 0x3F))) return std::nullopt;
-  return EntropyValue{plane << 16 | load_be<uint16_t>(&frame[kUdpOffset])};
+  return entropy_of(frame, *kind);
 }
 
 /// 1 - (1 - p)^bits by squaring; each step rounds down, which is off by less than 2^-45 for a

@@ -130,8 +130,8 @@ class HitCounter {
  private:
   bool is_hit(const analysis::Attempt& a) const {
     const auto& flow = packets_.flows()[packets_.packets()[a.packet].flow];
-    const auto path = path_of(a.ev);
-    if (!path || !has_path(t_, flow.source, flow.destination, *path)) return false;
+    const auto path = analysis::built_path(t_, flow.source, flow.destination, a.ev);
+    if (!path) return false;
     const auto wires = analysis::wires_of(t_, flow.source, flow.destination, *path);
     const auto over = [&](auto belongs) {
       return std::any_of(wires.begin(), wires.end(), belongs);

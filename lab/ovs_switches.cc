@@ -188,12 +188,14 @@ void OvsSwitches::add_rules() {
     const std::string& name = fabric_.topology().node(id).name;
     const fs::path file = directory_ / (name + ".flows");
     std::string text;
+    for (const std::string& group : switchd::openflow_groups(fabric_.topology(), id)) {
+      text += "group add " + group + "\n";
+    }
     for (const std::string& rule : switchd::openflow_rules(fabric_.topology(), id)) {
-      text += rule + "\n";
+      text += "flow add " + rule + "\n";
     }
     netio::write_file(file, text);
-    run({"ovs-ofctl", "-O", "OpenFlow15", "--bundle", "add-flows",
-         management_socket(directory_, name), file});
+    run({"ovs-ofctl", "-O", "OpenFlow15", "bundle", management_socket(directory_, name), file});
   }
 }
 

@@ -8,14 +8,20 @@ namespace mrclab::switchd {
 namespace {
 
 /// Does the ICRC of a packet protect this bit? (fabric/headers.h: compute_icrc)
-bool under_icrc(uint32_t bit) {
+bool under_icrc(std::span<const uint8_t> frame, uint32_t bit) {
+  const Encapsulation kind = encapsulation_of(frame).value_or(Encapsulation::kSrv6);
+  const FrameLayout at = layout_of(kind);
   const size_t byte = bit / 8;
-  if (byte < kInnerOffset) return false;
-  const size_t inner = byte - kInnerOffset;
-  if (inner == 0) return bit % 8 < 4;         // the version; then the traffic class begins
-  if (inner < 4 || inner == 7) return false;  // flow label; hop limit
-  const size_t udp_checksum = kUdpOffset + 6;
-  const size_t bth_reserved = kBthOffset + 4;
+  if (byte < at.ip) return false;
+  const size_t inner = byte - at.ip;
+  if (kind == Encapsulation::kIpv4) {
+    if (inner == 1 || inner == 8 || inner == 10 || inner == 11) return false;  // TOS, TTL, checksum
+  } else {
+    if (inner == 0) return bit % 8 < 4;         // the version; then the traffic class begins
+    if (inner < 4 || inner == 7) return false;  // flow label; hop limit
+  }
+  const size_t udp_checksum = at.udp + 6;
+  const size_t bth_reserved = at.bth + 4;
   return byte != udp_checksum && byte != udp_checksum + 1 && byte != bth_reserved;
 }
 
@@ -24,9 +30,12 @@ bool under_icrc(uint32_t bit) {
 bool flip(Frame& frame, uint32_t bit) {
   const size_t byte = bit / 8;
   const bool elided = frame.modelled_size().value > frame.size();
+  const bool ipv4 = encapsulation_of(frame.bytes()) == Encapsulation::kIpv4;
+  const bool covered = elided && under_icrc(frame.bytes(), bit);
   if (byte < frame.size()) frame.bytes()[byte] ^= static_cast<uint8_t>(0x80 >> bit % 8);
-  if (elided && under_icrc(bit)) frame.add_damage(bit);
-  return byte != kPayloadLengthOffset && byte != kPayloadLengthOffset + 1;
+  if (covered) frame.add_damage(bit);
+  const size_t length = ipv4 ? kTotalLengthOffset : kPayloadLengthOffset;
+  return byte != length && byte != length + 1;
 }
 
 DropCause BitFlips::expose(Frame& frame) {

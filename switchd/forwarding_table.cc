@@ -25,11 +25,24 @@ bool argument_empty(const uint8_t* carrier) {
 
 bool in_block(const uint8_t* carrier) { return load_be<uint32_t>(carrier) == kUsidBlock; }
 
+/// The same of an IPv4 header (RFC 1812 §5.2.2); one with options no table here is for.
+DropCause check_ipv4(std::span<const uint8_t> frame, Bytes modelled_size) {
+  if (frame.size() < kOuterOffset + kIpv4Bytes) return DropCause::kMalformed;
+  if (frame[kOuterOffset] != 0x45 || ipv4_checksum(&frame[kOuterOffset]) != 0) {
+    return DropCause::kMalformed;
+  }
+  const uint64_t length = load_be<uint16_t>(frame.data() + kTotalLengthOffset);
+  const uint64_t ip_end = kOuterOffset + length;
+  const bool fits = ip_end <= std::max<uint64_t>(frame.size(), modelled_size.value);
+  return fits && length >= kIpv4Bytes ? DropCause::kNone : DropCause::kMalformed;
+}
+
 /// What the frame's outer header must be before its destination means anything.
-DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size) {
+DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size, bool ipv4_too) {
   if (frame.size() < kEthernetBytes) return DropCause::kMalformed;
-  if (load_be<uint16_t>(frame.data() + kEthertypeOffset) != kEthertypeIpv6)
-    return DropCause::kNotIpv6;
+  const auto ethertype = load_be<uint16_t>(frame.data() + kEthertypeOffset);
+  if (ethertype == kEthertypeIpv4 && ipv4_too) return check_ipv4(frame, modelled_size);
+  if (ethertype != kEthertypeIpv6) return DropCause::kNotIpv6;
   if (frame.size() < kInnerOffset) return DropCause::kMalformed;
   if (frame[kOuterOffset] >> 4 != 6) return DropCause::kMalformed;
   const uint64_t ip_end = kInnerOffset + load_be<uint16_t>(frame.data() + kPayloadLengthOffset);
@@ -41,7 +54,7 @@ DropCause check_outer(std::span<const uint8_t> frame, Bytes modelled_size) {
 }  // namespace
 
 ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
-    : topology_(topology), self_(self), pages_(1) {
+    : topology_(topology), self_(self), pages_(1), hosts_(topology, self) {
   const NodeSite& site = topology.node(self);
   assert(site.role != NodeRole::kHost);
   assert(site.ports.size() < kShifts - 1u);
@@ -93,12 +106,14 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
 }
 
 ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes modelled_size) const {
-  if (const DropCause bad = check_outer(frame, modelled_size); bad != DropCause::kNone) {
+  const bool ipv4_too = topology_.routing.underlay == Underlay::kIpv4;
+  if (const DropCause bad = check_outer(frame, modelled_size, ipv4_too); bad != DropCause::kNone) {
     return dropped(bad);
   }
+  if (is_ipv4(frame)) return forward_by_host(frame);
   std::array<uint8_t, 16> carrier;  // a copy: a frame that is dropped stays as it arrived
   std::memcpy(carrier.data(), frame.data() + kDestinationOffset, carrier.size());
-  if (!in_block(carrier.data())) return dropped(DropCause::kForeignCarrier);
+  if (!in_block(carrier.data())) return forward_by_host(frame);
   if (!loaded_) return dropped(DropCause::kUnknownUsid);
 
   uint8_t hop_limit = frame[kHopLimitOffset];
@@ -125,9 +140,25 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
 
   std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());
   frame[kHopLimitOffset] = hop_limit;
-  const size_t port = port_in(entry);
-  std::memcpy(frame.data(), macs_[port].data(), macs_[port].size());
-  return {DropCause::kNone, PortId{static_cast<uint32_t>(port)}, dscp_of(frame)};
+  return send(frame, PortId{static_cast<uint32_t>(port_in(entry))});
+}
+
+ForwardingDecision ForwardingTable::send(std::span<uint8_t> frame, PortId port) const {
+  std::memcpy(frame.data(), macs_[port.value].data(), macs_[port.value].size());
+  return {DropCause::kNone, port, dscp_of(frame)};
+}
+
+/// No carrier: an ordinary router, which knows the hosts of the fabric.
+ForwardingDecision ForwardingTable::forward_by_host(std::span<uint8_t> frame) const {
+  const bool ipv4 = is_ipv4(frame);
+  const EcmpTable::Route route = hosts_.route(frame);
+  if (!route.known) return dropped(ipv4 ? DropCause::kNoRoute : DropCause::kForeignCarrier);
+  uint8_t& hop_limit = frame[ipv4 ? kTtlOffset : kHopLimitOffset];
+  if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
+  if (!loaded_ || !route.port) return dropped(DropCause::kNoRoute);
+  --hop_limit;
+  if (ipv4) renew_checksum(frame);
+  return send(frame, *route.port);
 }
 
 }  // namespace mrclab::switchd

@@ -1,6 +1,7 @@
 #pragma once
 // Where a frame goes: the own uN and static next hops, set at start from the topology and changed by
-// faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216).
+// faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216). What has
+// no carrier goes by its host (ecmp_table.h), so that both kinds of traffic share a switch.
 
 #include <array>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "fabric/node.h"
 #include "fabric/path.h"
 #include "fabric/topology.h"
+#include "switchd/ecmp_table.h"
 
 namespace mrclab::switchd {
 
@@ -38,6 +40,9 @@ class ForwardingTable {
   /// A table that is not loaded has no route at all, not even the own uN. Routes keep their faults.
   void set_loaded(bool loaded) { loaded_ = loaded; }
 
+  /// A port of this switch: it lost its carrier or has it back. Only equal-cost groups care.
+  void set_live(PortId port, bool live) { hosts_.set_live(port, live); }
+
   /// Looks at any bytes at all. On success the frame is ready to leave: carrier shifted if its
   /// active uSID is our own, hop limit decremented, MAC addresses of the egress link. A frame that
   /// is dropped stays as it arrived. `modelled_size` is the frame's (payloads may be elided).
@@ -49,6 +54,8 @@ class ForwardingTable {
   static constexpr uint16_t kShifts = 0x8000;
   static constexpr size_t port_in(uint16_t entry) { return (entry & ~kShifts) - 1u; }
   uint16_t entry_for(Usid usid, PortId port) const;
+  ForwardingDecision forward_by_host(std::span<uint8_t> frame) const;
+  ForwardingDecision send(std::span<uint8_t> frame, PortId port) const;
   uint16_t& entry_of(Usid usid);
   uint16_t lookup(uint16_t usid) const { return pages_[page_of_[usid >> 8]][usid & 0xFF]; }
 
@@ -60,6 +67,7 @@ class ForwardingTable {
   std::array<uint16_t, 256> page_of_{};  // by the high byte of the uSID; page 0 is empty
   std::vector<Page> pages_;
   std::vector<std::array<uint8_t, 12>> macs_;  // per port: destination, source
+  EcmpTable hosts_;
 };
 
 }  // namespace mrclab::switchd

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "fabric/ecmp.h"
 #include "fabric/path.h"
 #include "fabric/routes.h"
 
@@ -13,6 +14,8 @@ namespace {
 /// The argument moves over the active uSID and zeros follow: bits count from the address's low end.
 constexpr std::string_view kShift =
     "move:NXM_NX_IPV6_DST[0..79]->NXM_NX_IPV6_DST[16..95],load:0->NXM_NX_IPV6_DST[0..15]";
+
+constexpr int kUplinkGroup = 1;
 
 std::string usid_prefix(Usid usid, int bits) {
   Ipv6Address address{};
@@ -31,6 +34,38 @@ std::string rule(int table, int priority, RuleKind kind, Usid usid, const std::s
   return "cookie=" + std::string(cookie) + ",table=" + std::to_string(table) +
          ",priority=" + std::to_string(priority) + (match.empty() ? "" : "," + match) +
          ",actions=" + actions;
+}
+
+/// A frame leaves by a port, also by the one that it came from.
+std::string out_of(const Topology& topology, PortRef port) {
+  return "mod_dl_src:" + to_string(topology.port(port).mac) +
+         ",mod_dl_dst:" + to_string(topology.port(topology.port(port).peer).mac) +
+         ",load:0->NXM_OF_IN_PORT[],output:" + std::to_string(openflow_port(port.port));
+}
+
+/// How a rule matches packets to a host without a carrier.
+std::string match_host(const Topology& topology, uint32_t host) {
+  if (topology.routing.underlay == Underlay::kIpv6) {
+    return "ipv6,ipv6_dst=" + to_string(host_address(topology, host));
+  }
+  const Ipv6Address mapped = host_address_ipv4(host);
+  std::string text = "ip,nw_dst=";
+  for (size_t i = 12; i < mapped.size(); ++i) {
+    text += (i == 12 ? "" : ".") + std::to_string(mapped[i]);
+  }
+  return text;
+}
+
+/// What becomes of a packet to a host: the port below that leads there, or a T0's group.
+std::string to_host(const Topology& topology, NodeId self, uint32_t host) {
+  const NodeSite& site = topology.node(self);
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const NodeSite& peer = topology.node(site.ports[i].peer.node);
+    const bool host_there = peer.role == NodeRole::kHost && peer.index == host;
+    const bool row_there = site.role == NodeRole::kT1 && peer.index == topology.host_row(host);
+    if (host_there || row_there) return "dec_ttl," + out_of(topology, {self, PortId{i}});
+  }
+  return "dec_ttl,group:" + std::to_string(kUplinkGroup);
 }
 
 /// The number behind `key` in one line; empty if there is none.
@@ -74,8 +109,26 @@ std::string_view name_of(RuleKind kind) {
     case RuleKind::kUnknownUsid: return "unknown uSID";
     case RuleKind::kNoCarrier: return "no carrier";
     case RuleKind::kLink: return "link uSID";
+    case RuleKind::kHost: return "host";
   }
   return "";
+}
+
+std::vector<std::string> openflow_groups(const Topology& topology, NodeId self) {
+  const std::vector<PortId> uplinks = uplinks_of(topology, self);
+  if (uplinks.empty()) return {};
+  const bool ipv4 = topology.routing.underlay == Underlay::kIpv4;
+  std::string text = "group_id=" + std::to_string(kUplinkGroup) +
+                     ",type=select,selection_method=hash,fields(" +
+                     (ipv4 ? "ip_src,ip_dst,nw_proto,udp_src,udp_dst"
+                           : "ipv6_src,ipv6_dst,ipv6_label,nw_proto,udp_src,udp_dst") +
+                     ")";
+  for (size_t i = 0; i < uplinks.size(); ++i) {
+    text += ",bucket=bucket_id:" + std::to_string(i) +
+            ",watch_port:" + std::to_string(openflow_port(uplinks[i])) +
+            ",actions=" + out_of(topology, {self, uplinks[i]});
+  }
+  return {text};
 }
 
 std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
@@ -91,12 +144,16 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   rules.push_back(rule(0, 100, RuleKind::kNextUsid, {}, block + ",reg0=1", "resubmit(,1)"));
   rules.push_back(rule(0, 90, RuleKind::kNeighbour, {}, block, "dec_ttl,resubmit(,1)"));
   rules.push_back(rule(0, 0, RuleKind::kNoCarrier, {}, "", "drop"));
+  const bool has_group = !uplinks_of(topology, self).empty();
+  const uint32_t hosts = topology.regular() ? topology.host_count() : 0;
+  for (uint32_t host = 0; host < hosts; ++host) {
+    const std::string actions = to_host(topology, self, host);
+    if (!has_group && actions.ends_with("group:" + std::to_string(kUplinkGroup))) continue;
+    rules.push_back(rule(0, 80, RuleKind::kHost, Usid{static_cast<uint16_t>(host)},
+                         match_host(topology, host), actions));
+  }
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    const Port& port = site.ports[i];
-    const std::string out =
-        "mod_dl_src:" + to_string(port.mac) +
-        ",mod_dl_dst:" + to_string(topology.port(port.peer).mac) +
-        ",load:0->NXM_OF_IN_PORT[],output:" + std::to_string(openflow_port(PortId{i}));
+    const std::string out = out_of(topology, {self, PortId{i}});
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       if (port_of_adjacency(topology, self, usid)) {
         rules.push_back(rule(0, 300, RuleKind::kEndOfCarrier, usid,

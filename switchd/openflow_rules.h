@@ -5,8 +5,12 @@
 //   table 0  own uSID and an empty argument: drop. Own uSID: shift by `move`, one hop less, table 0
 //            again (RFC 9800 §4.1.1 for each own uSID in a row). The uA of a link: shift, and out. Any
 //            other carrier: table 1.
+//            No carrier but a host's address: out, or at a T0 to the group of its uplinks (ECMP).
 //   table 1  the uSIDs behind each port: MAC addresses of the link, out. A carrier that leads back out
 //            of the port it came from goes there, as a router sends it; OpenFlow would drop it.
+//   group 1  select: a bucket for each uplink that has carrier, chosen by Open vSwitch's own hash of
+//            the five-tuple and the flow label (OpenFlow 1.5, selection_method=hash), which nobody
+//            outside can compute.
 //
 // What does not match is dropped and counted, with the cause in the rule's cookie.
 
@@ -29,6 +33,7 @@ enum class RuleKind : uint32_t {
   kUnknownUsid = 5,
   kNoCarrier = 6,  ///< neither in the block nor IPv6
   kLink = 7,       ///< low 16 bits of the cookie: the uA
+  kHost = 8,       ///< a host's address, without a carrier; low 16 bits of the cookie: its number
 };
 std::string_view name_of(RuleKind kind);
 
@@ -48,6 +53,9 @@ struct RuleCounter {
 };
 /// Out of `ovs-ofctl dump-flows`; lines that are no rule of ours are left out.
 std::vector<RuleCounter> parse_rule_counters(std::string_view text);
+
+/// The groups of the switch `self`, which its rules need: in the syntax of `ovs-ofctl add-group`.
+std::vector<std::string> openflow_groups(const Topology& topology, NodeId self);
 
 /// All rules of the switch `self`.
 std::vector<std::string> openflow_rules(const Topology& topology, NodeId self);

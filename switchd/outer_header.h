@@ -1,6 +1,7 @@
 #pragma once
-// The outer IPv6 header of a frame, read and written at fixed offsets: all that a switch looks at.
-// Every function here needs kInnerOffset bytes to be present.
+// The outer IP header of a frame, read and written at fixed offsets: all that a switch looks at, but
+// for the ports that a hash stirs in. Every function here needs a frame that the forwarding table let
+// pass: the whole header is there, and its version is the ethertype's.
 
 #include <cstdint>
 #include <cstring>
@@ -20,14 +21,35 @@ inline constexpr size_t kHopLimitOffset = kOuterOffset + 7;
 inline constexpr size_t kDestinationOffset = kOuterOffset + 24;
 
 /// The longest MRC frame without payload (SACK with CC_STATE, endpoint response: BTH + 36 bytes +
-/// ICRC). A switch sees no BTH, so "carries payload" is: longer than this.
+/// ICRC), with a carrier. A switch sees no BTH, so "carries payload" is: longer than this. (Without a
+/// carrier such a frame is shorter; the bound stays above what is left of a trimmed frame.)
 inline constexpr size_t kLongestHeaderOnlyFrame = kAfterBthOffset + 36 + kIcrcBytes;
 
+// RFC 791 §3.1, likewise.
+inline constexpr size_t kTosOffset = kOuterOffset + 1;
+inline constexpr size_t kTotalLengthOffset = kOuterOffset + 2;
+inline constexpr size_t kTtlOffset = kOuterOffset + 8;
+inline constexpr size_t kIpChecksumOffset = kOuterOffset + 10;
+inline constexpr size_t kIpv4DestinationOffset = kOuterOffset + 16;
+
+inline bool is_ipv4(std::span<const uint8_t> frame) { return frame[kOuterOffset] >> 4 == 4; }
+
+/// Behind every change to an IPv4 header.
+inline void renew_checksum(std::span<uint8_t> frame) {
+  store_be<uint16_t>(frame.data() + kIpChecksumOffset, 0);
+  store_be<uint16_t>(frame.data() + kIpChecksumOffset, ipv4_checksum(&frame[kOuterOffset]));
+}
+
 inline uint8_t dscp_of(std::span<const uint8_t> frame) {
+  if (is_ipv4(frame)) return frame[kTosOffset] >> 2;
   const uint8_t* p = frame.data() + kTrafficClassOffset;
   return static_cast<uint8_t>((p[0] & 0x0F) << 2 | p[1] >> 6);
 }
 inline void set_dscp(std::span<uint8_t> frame, uint8_t dscp) {
+  if (is_ipv4(frame)) {
+    frame[kTosOffset] = static_cast<uint8_t>(dscp << 2 | (frame[kTosOffset] & 3));
+    return renew_checksum(frame);
+  }
   uint8_t* p = frame.data() + kTrafficClassOffset;
   p[0] = static_cast<uint8_t>((p[0] & 0xF0) | dscp >> 2);
   p[1] = static_cast<uint8_t>((p[1] & 0x3F) | (dscp & 3) << 6);
@@ -35,10 +57,17 @@ inline void set_dscp(std::span<uint8_t> frame, uint8_t dscp) {
 
 /// Congestion Experienced on an ECN-capable packet (RFC 3168 §5); false if it is not ECN-capable.
 inline bool is_ect(std::span<const uint8_t> frame) {
-  const uint8_t ecn = frame[kTrafficClassOffset + 1] >> 4 & 3;
+  const uint8_t ecn =
+      is_ipv4(frame) ? frame[kTosOffset] & 3 : frame[kTrafficClassOffset + 1] >> 4 & 3;
   return ecn == 1 || ecn == 2;
 }
-inline void mark_ce(std::span<uint8_t> frame) { frame[kTrafficClassOffset + 1] |= 0x30; }
+inline void mark_ce(std::span<uint8_t> frame) {
+  if (is_ipv4(frame)) {
+    frame[kTosOffset] |= kEcnCe;
+    return renew_checksum(frame);
+  }
+  frame[kTrafficClassOffset + 1] |= 0x30;
+}
 
 /// Control class: SACK, NACK, ACK and trimmed packets; everything else is data (MRC specification
 /// as its readers report it: two classes at least).
@@ -52,16 +81,18 @@ inline bool is_trimmable(uint8_t dscp, Bytes modelled_size) {
          modelled_size.value > kLongestHeaderOnlyFrame;
 }
 
-/// Trims: the first kTrimmedFrameBytes stay, the outer length follows (an IPv6 receiver drops
-/// packets shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the
-/// receiver learns the original size). ECN bits stay: the marks of earlier hops are still news.
+/// Trims: the first kTrimmedFrameBytes stay, the outer length follows (an IP receiver drops packets
+/// shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the receiver
+/// learns the original size). ECN bits stay: the marks of earlier hops are still news.
 inline void trim(Frame& frame, bool last_hop) {
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
   frame.repair();  // an ICRC that nobody checks any more
   const std::span<uint8_t> bytes = frame.bytes();
-  store_be<uint16_t>(bytes.data() + kPayloadLengthOffset,
-                     static_cast<uint16_t>(kTrimmedFrameBytes - kInnerOffset));
+  const bool ipv4 = is_ipv4(bytes);
+  store_be<uint16_t>(
+      bytes.data() + (ipv4 ? kTotalLengthOffset : kPayloadLengthOffset),
+      static_cast<uint16_t>(kTrimmedFrameBytes - (ipv4 ? kOuterOffset : kInnerOffset)));
   set_dscp(bytes, last_hop ? kDscpTrimmedLastHop : kDscpTrimmed);
 }
 

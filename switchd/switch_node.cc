@@ -217,6 +217,7 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
   EgressPort& egress = at(port).egress;
   if (egress.carrier() == carrier.up) return;
   egress.set_carrier(carrier.up);
+  table_.set_live(port, carrier.up);
   environment_.observer.event(
       {now, carrier.up ? "port_up" : "port_down", port, {}, {}, {}, {}, {}});
   if (carrier.up) return;  // what waited was dropped; there is nothing to start

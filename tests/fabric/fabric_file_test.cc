@@ -158,7 +158,11 @@ TEST_CASE("bad fabric files get an exact error") {
            Row{"forwarding: kernel\nwires: fast\n",
                "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
                "over nothing else"},
-           Row{"routing: ecmp\n", "f.yaml:6:10: found \"ecmp\": expected srv6"},
+           Row{"routing: bgp\n", "f.yaml:6:10: found \"bgp\": expected one of srv6, ecmp"},
+           Row{"forwarding: {p0: kernel}\nrouting: ecmp\n",
+               "f.yaml:7:10: found ecmp, beside \"forwarding: kernel\": expected srv6: switches of "
+               "the kernel get routes for carriers only"},
+           Row{"routing: {underlay: ipv5}\n", "f.yaml:6:21: found \"ipv5\": expected \"ipv6\""},
            Row{"wires: copper\n", "f.yaml:6:8: found \"copper\": expected one of veth, fast"},
            Row{"ecn: maybe\n", "f.yaml:6:6: found \"maybe\": expected on or off"},
            Row{"ecn: {min: 0.9}\n",

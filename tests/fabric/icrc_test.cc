@@ -39,6 +39,23 @@ TEST_CASE("the ICRC is the one that an independent implementation computes") {
   CHECK(icrc_ok(scapy_frame()));
 }
 
+TEST_CASE("over IPv4 the ICRC is scapy's, and what routers change there leaves it right") {
+  // The packet that scapy gave be255f1d for (above): its IPv4 header has id 1 and DF.
+  std::vector<uint8_t> frame = from_hex(
+      "020000000001 020000000002 0800"
+      "4500004c000140004011 269e 0a000001 0a000002"
+      "c00112b700380000 ca30ffff 00000123 90000456 00000007 12340001 1122334455667788 aabbccdd"
+      "00001000 68656c6c6f 000000 be255f1d");
+  CHECK(ipv4_checksum(&frame[kEthernetBytes]) == 0);
+  CHECK(icrc_ok(frame));
+  frame[kEthernetBytes + 1] = 0x13;  // TOS
+  frame[kEthernetBytes + 8] -= 1;    // time to live
+  frame[kEthernetBytes + 10] ^= 7;   // checksum
+  CHECK(icrc_ok(frame));
+  frame[kEthernetBytes + 15] ^= 1;  // source
+  CHECK_FALSE(icrc_ok(frame));
+}
+
 TEST_CASE("a frame made elsewhere is made here, byte for byte") {
   MrcFrameSpec spec;
   spec.destination_mac = {2, 0, 0, 0, 0, 1};

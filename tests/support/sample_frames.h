@@ -141,6 +141,7 @@ inline std::vector<uint8_t> build_frame(const MrcFrameSpec& spec) {
 /// What would build this packet again.
 inline MrcFrameSpec spec_of(const MrcPacket& packet) {
   MrcFrameSpec spec;
+  spec.encapsulation = packet.encapsulation;
   spec.source_mac = packet.ethernet.source;
   spec.destination_mac = packet.ethernet.destination;
   spec.outer_source = packet.outer.source;

@@ -40,6 +40,29 @@ TEST_CASE("a T0 shifts its own uSID and knows a way to every uSID behind its por
   CHECK(has_rule(rules, "table=1,priority=0,actions=drop"));
 }
 
+TEST_CASE("a host without a carrier is behind a port, or behind a group that hashes") {
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    Topology topology = two_rows();
+    topology.routing.underlay = underlay;
+    const bool ipv4 = underlay == Underlay::kIpv4;
+    const NodeId t0 = topology.t0(0, 1), t1 = topology.t1(0, 0);
+    const std::vector<std::string> rules = openflow_rules(topology, t0);
+    const std::string h3 = ipv4 ? "ip,nw_dst=10.0.0.3," : "ipv6,ipv6_dst=fd00:1::3,";
+    const std::string h0 = ipv4 ? "ip,nw_dst=10.0.0.0," : "ipv6,ipv6_dst=fd00::,";
+    CHECK(has_rule(rules, h3 + "actions=dec_ttl,mod_dl_src:"));
+    CHECK(has_rule(rules, h0 + "actions=dec_ttl,group:1"));
+    CHECK_FALSE(has_rule(openflow_rules(topology, t1), "group:"));
+    CHECK(has_rule(openflow_rules(topology, t1), h3 + "actions=dec_ttl,mod_dl_src:"));
+    CHECK(openflow_groups(topology, t1).empty());
+    const std::vector<std::string> groups = openflow_groups(topology, t0);
+    REQUIRE(groups.size() == 1);
+    CHECK(has_rule(groups, "group_id=1,type=select,selection_method=hash,fields("));
+    CHECK(has_rule(groups, "udp_src"));
+    CHECK(has_rule(groups, "ipv6_label") == !ipv4);
+    CHECK(has_rule(groups, ",bucket=bucket_id:1,watch_port:4,actions=mod_dl_src:"));
+  }
+}
+
 TEST_CASE("counters are read by cookie, and what is no rule of ours is left out") {
   const std::string text =
       "OFPST_FLOW reply (OF1.5) (xid=0x2):\n"

@@ -123,7 +123,7 @@ TEST_CASE("what the pipeline refuses is recorded after its arrival and counted b
   broken.resize(90);
   bench.arrive(kU0, ps(1'000'000), {.carrier = "5f00:0:2000:1007::"});
   bench.arrive(kU0, ps(2'000'000), {.carrier = "5f00:0:2000::"});
-  bench.arrive(kU0, ps(3'000'000), {.carrier = "fd00::1"});
+  bench.arrive(kU0, ps(3'000'000), {.carrier = "fd01::1"});
   bench.arrive(kU0, ps(4'000'000), {.hop_limit = 1});
   bench.arrive_bytes(kU0, ps(5'000'000), arp);
   bench.arrive_bytes(kU0, ps(6'000'000), broken);

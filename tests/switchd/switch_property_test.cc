@@ -42,7 +42,7 @@ struct Input {
 const char* const kCrowded[] = {"5f00:0:2000:e001::", "5f00:0:2000:1000:2001:e000::"};
 const char* const kOthers[] = {
     "5f00:0:2000:e000::", "5f00:0:2000:1001:2001:e000::", "5f00:0:1000:2001:e000::",
-    "5f00:0:2000::",      "5f00:0:2000:1009::",           "fd00::1",
+    "5f00:0:2000::",      "5f00:0:2000:1009::",           "fd01::1",
 };
 constexpr uint8_t kDscps[] = {kDscpTrimmable, kDscpTrimmable, kDscpTrimmable, kDscpTrimmableRetx,
                               kDscpNoTrim,    kDscpNoTrim,    kDscpControl,   kDscpTrimmed};

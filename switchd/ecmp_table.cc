@@ -1,0 +1,76 @@
+#include "switchd/ecmp_table.h"
+
+#include <algorithm>
+
+#include "fabric/path.h"
+#include "switchd/outer_header.h"
+
+namespace mrclab::switchd {
+namespace {
+
+constexpr uint8_t kProtocolTcp = 6;
+constexpr uint32_t kNoPort = 0xFFFF'FFFF;
+
+Ipv6Address address_at(std::span<const uint8_t> frame, size_t offset, bool ipv4) {
+  Ipv6Address address{};
+  const size_t bytes = ipv4 ? 4 : address.size();
+  if (ipv4) address[10] = address[11] = 0xFF;
+  std::memcpy(address.data() + address.size() - bytes, &frame[offset], bytes);
+  return address;
+}
+
+}  // namespace
+
+FlowKey flow_key(std::span<const uint8_t> frame) {
+  const bool ipv4 = is_ipv4(frame);
+  FlowKey key;
+  key.source = address_at(frame, kOuterOffset + (ipv4 ? 12 : 8), ipv4);
+  key.destination = address_at(frame, ipv4 ? kIpv4DestinationOffset : kDestinationOffset, ipv4);
+  if (!ipv4) key.flow_label = load_be<uint32_t>(&frame[kOuterOffset]) & 0xF'FFFF;
+  key.protocol = frame[kOuterOffset + (ipv4 ? 9 : 6)];
+  const size_t ports = kOuterOffset + (ipv4 ? kIpv4Bytes : kIpv6Bytes);
+  const bool has_ports = key.protocol == kNextHeaderUdp || key.protocol == kProtocolTcp;
+  if (has_ports && frame.size() >= ports + 4) {
+    key.source_port = load_be<uint16_t>(&frame[ports]);
+    key.destination_port = load_be<uint16_t>(&frame[ports + 2]);
+  }
+  return key;
+}
+
+EcmpTable::EcmpTable(const Topology& topology, NodeId self)
+    : topology_(topology),
+      t0_(topology.node(self).role == NodeRole::kT0),
+      row_(topology.node(self).index),
+      seed_(ecmp_seed(topology, self)),
+      uplinks_(uplinks_of(topology, self), topology.routing.resilient),
+      ports_(t0_ ? topology.hosts_per_t0 : topology.t0_per_plane, kNoPort) {
+  if (!topology.regular()) return;
+  const NodeSite& site = topology.node(self);
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const NodeSite& peer = topology.node(site.ports[i].peer.node);
+    const bool below = peer.role == (t0_ ? NodeRole::kHost : NodeRole::kT0);
+    if (below) ports_[t0_ ? topology.host_downlink(peer.index) : peer.index] = i;
+  }
+}
+
+std::optional<uint32_t> EcmpTable::destination_of(std::span<const uint8_t> frame) const {
+  const bool ipv4 = is_ipv4(frame);
+  if (!topology_.regular()) return std::nullopt;
+  if (ipv4 != (topology_.routing.underlay == Underlay::kIpv4)) return std::nullopt;
+  return host_of_address(
+      topology_, address_at(frame, ipv4 ? kIpv4DestinationOffset : kDestinationOffset, ipv4));
+}
+
+EcmpTable::Route EcmpTable::route(std::span<const uint8_t> frame) const {
+  const std::optional<uint32_t> host = destination_of(frame);
+  if (!host) return {};
+  const uint32_t row = topology_.host_row(*host);
+  if (t0_ && row != row_) {
+    if (uplinks_.empty()) return {true, std::nullopt};
+    return {true, uplinks_.choose(ecmp_hash(flow_key(frame), seed_))};
+  }
+  const uint32_t port = ports_[t0_ ? topology_.host_downlink(*host) : row];
+  return {true, port == kNoPort ? std::nullopt : std::optional(PortId{port})};
+}
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,46 @@
+#pragma once
+// Where a packet without a carrier goes: by its destination host, and among equal uplinks by the hash
+// of fabric/ecmp.h. Set at start from the topology; changed only by the switch's own ports, which
+// leave their group without carrier and come back with it.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fabric/ecmp.h"
+#include "fabric/headers.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::switchd {
+
+class EcmpTable {
+ public:
+  /// For the addresses of the fabric's underlay; empty in one that is no regular planes. The topology
+  /// outlives the table.
+  EcmpTable(const Topology& topology, NodeId self);
+
+  /// Of a frame with a whole IPv6 header, or a whole IPv4 one without options.
+  struct Route {
+    bool known = false;          ///< some host of the fabric has the destination's address
+    std::optional<PortId> port;  ///< empty: no uplink is left that leads there
+  };
+  Route route(std::span<const uint8_t> frame) const;
+  void set_live(PortId port, bool live) { uplinks_.set_live(port, live); }
+
+ private:
+  std::optional<uint32_t> destination_of(std::span<const uint8_t> frame) const;
+
+  const Topology& topology_;
+  bool t0_;
+  uint32_t row_;  // T0: its own
+  uint64_t seed_;
+  EcmpGroup uplinks_;            // T0
+  std::vector<uint32_t> ports_;  // by downlink (T0) or row (T1)
+};
+
+/// What a switch hashes of such a frame. Ports only of UDP and TCP, and where the frame has them.
+FlowKey flow_key(std::span<const uint8_t> frame);
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,186 @@
+// Frames without a carrier at a switch: routes by host, groups of uplinks, what is rewritten.
+
+#include "switchd/ecmp_table.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "fixture.h"
+#include "switchd/outer_header.h"
+#include "tests/support/sample_frames.h"
+
+using namespace mrclab;
+using namespace mrclab::switchd;
+using namespace mrclab::switchd::testing;
+
+namespace {
+
+Topology hashing_fabric(Underlay underlay, bool resilient = false) {
+  FabricShape shape;
+  shape.name = "hashing";
+  shape.planes = shape.t0 = shape.hosts_per_t0 = 2;
+  shape.t1 = 4;
+  shape.routing = {Routing::kEcmp, underlay, false, resilient};
+  return build_topology(shape);
+}
+
+/// Of h<from> to h<to> with number `number` in plane 0.
+std::vector<uint8_t> frame_of(const Topology& t, uint32_t from, uint32_t to, uint32_t number,
+                              uint8_t hop_limit = 64, size_t payload = 4096) {
+  const bool ipv4 = t.routing.underlay == Underlay::kIpv4;
+  MrcFrameSpec spec = test::random_spec(Opcode::kWriteOnly, 5, payload);
+  spec.encapsulation = ipv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
+  spec.inner_source = ipv4 ? host_address_ipv4(from) : host_address(t, from);
+  spec.inner_destination = ipv4 ? host_address_ipv4(to) : host_address(t, to);
+  spec.ev = ev_of({0, number, ipv4 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6});
+  spec.hop_limit = hop_limit;
+  spec.dscp = kDscpTrimmable;
+  spec.ecn = kEcnEct0;
+  return test::build_frame(spec);
+}
+
+ForwardingDecision forwarded(const ForwardingTable& table, std::vector<uint8_t>& frame) {
+  return table.forward(frame, {frame.size()});
+}
+
+}  // namespace
+
+TEST_CASE("a T0 gives its own hosts their port and all others to the uplink that is published") {
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    const Topology t = hashing_fabric(underlay);
+    const Chosen chosen = underlay == Underlay::kIpv4 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6;
+    const ForwardingTable table(t, t.t0(0, 0));
+    std::vector<uint8_t> local = frame_of(t, 0, 1, 0);
+    CHECK(forwarded(table, local).port == PortId{1});
+    std::map<uint32_t, uint32_t> used;
+    for (uint32_t number = 0; number < 64; ++number) {
+      std::vector<uint8_t> frame = frame_of(t, 0, 3, number);
+      const ForwardingDecision decision = forwarded(table, frame);
+      REQUIRE(decision.drop == DropCause::kNone);
+      CHECK(decision.dscp == kDscpTrimmable);
+      const auto path = path_between(t, 0, 3, {0, number, chosen});
+      CHECK(decision.port == PortId{2 + path->uplink});  // behind two downlinks
+      ++used[decision.port.value];
+    }
+    CHECK(used.size() == 4);
+  }
+}
+
+TEST_CASE("a T1 has one port for each row") {
+  const Topology t = hashing_fabric(Underlay::kIpv6);
+  const ForwardingTable table(t, t.t1(0, 3));
+  for (uint32_t to = 1; to < 4; ++to) {
+    std::vector<uint8_t> frame = frame_of(t, 0, to, 9);
+    CHECK(forwarded(table, frame).port == PortId{to / 2});
+  }
+}
+
+TEST_CASE(
+    "a hop costs one of the hop limit, the MACs are the link's, and IPv4's checksum is right") {
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    const Topology t = hashing_fabric(underlay);
+    const ForwardingTable table(t, t.t0(0, 1));
+    std::vector<uint8_t> frame = frame_of(t, 0, 2, 9);
+    REQUIRE(forwarded(table, frame).port == PortId{0});
+    MrcPacket packet;
+    REQUIRE(parse_mrc_frame(frame, packet) == ParseError::kNone);  // checks the checksum
+    CHECK(packet.outer.hop_limit == 63);
+    CHECK(packet.ethernet.destination == t.port({t.host(2), PortId{0}}).mac);
+    CHECK(icrc_ok(frame));
+  }
+}
+
+TEST_CASE("what has no route is dropped as it came, under its own cause") {
+  const Topology t = hashing_fabric(Underlay::kIpv4);
+  const ForwardingTable table(t, t.t0(0, 0));
+  const auto dropped = [&](std::vector<uint8_t> frame) {
+    const std::vector<uint8_t> before = frame;
+    const DropCause cause = forwarded(table, frame).drop;
+    CHECK(frame == before);
+    return cause;
+  };
+  CHECK(dropped(frame_of(t, 0, 3, 0, 1)) == DropCause::kHopLimit);
+  CHECK(dropped(frame_of(t, 0, 99, 0)) == DropCause::kNoRoute);
+  std::vector<uint8_t> frame = frame_of(t, 0, 3, 0);
+  frame[kTtlOffset] ^= 1;  // and the checksum stays
+  CHECK(dropped(frame) == DropCause::kMalformed);
+  frame = frame_of(t, 0, 3, 0);
+  frame.resize(frame.size() - 1);
+  CHECK(dropped(frame) == DropCause::kMalformed);
+  // A fabric has one underlay.
+  CHECK(dropped(frame_of(hashing_fabric(Underlay::kIpv6), 0, 3, 0)) == DropCause::kForeignCarrier);
+  ForwardingTable unloaded(t, t.t0(0, 0));
+  unloaded.set_loaded(false);
+  frame = frame_of(t, 0, 3, 0);
+  CHECK(forwarded(unloaded, frame).drop == DropCause::kNoRoute);
+}
+
+TEST_CASE("an uplink without carrier is not chosen, and with none left there is no route") {
+  for (const bool resilient : {false, true}) {
+    const Topology t = hashing_fabric(Underlay::kIpv6, resilient);
+    ForwardingTable table(t, t.t0(0, 0));
+    const auto ports = [&] {
+      std::vector<uint32_t> list;
+      for (uint32_t number = 0; number < 256; ++number) {
+        std::vector<uint8_t> frame = frame_of(t, 0, 3, number, 64, 0);
+        list.push_back(forwarded(table, frame).port.value);
+      }
+      return list;
+    };
+    const std::vector<uint32_t> before = ports();
+    table.set_live(PortId{4}, false);
+    const std::vector<uint32_t> after = ports();
+    uint32_t moved = 0, moved_of_others = 0;
+    for (size_t i = 0; i < before.size(); ++i) {
+      CHECK(after[i] != 4);
+      moved += after[i] != before[i] ? 1 : 0;
+      moved_of_others += after[i] != before[i] && before[i] != 4 ? 1 : 0;
+    }
+    CHECK(moved >= 40);
+    if (resilient) CHECK(moved_of_others == 0);
+    if (!resilient) CHECK(moved_of_others > 90);  // half of all
+    table.set_live(PortId{4}, true);
+    CHECK(ports() == before);
+    for (uint32_t port = 2; port < 6; ++port) table.set_live(PortId{port}, false);
+    std::vector<uint8_t> frame = frame_of(t, 0, 3, 0);
+    CHECK(forwarded(table, frame).drop == DropCause::kNoRoute);
+    frame = frame_of(t, 0, 1, 0);
+    CHECK(forwarded(table, frame).drop == DropCause::kNone);  // needs no uplink
+  }
+}
+
+TEST_CASE("marks and trims of a packet without a carrier are read by its receiver") {
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    const Topology t = hashing_fabric(underlay);
+    FramePool pool;
+    Frame frame = pool.copy(frame_of(t, 0, 3, 5));
+    CHECK(dscp_of(frame.bytes()) == kDscpTrimmable);
+    CHECK(is_ect(frame.bytes()));
+    mark_ce(frame.bytes());
+    MrcPacket packet;
+    REQUIRE(parse_mrc_frame(frame.bytes(), packet) == ParseError::kNone);
+    CHECK(packet.outer.ecn() == kEcnCe);
+    CHECK(packet.outer.dscp() == kDscpTrimmable);
+    CHECK(icrc_ok(frame.bytes()));
+    trim(frame, true);
+    CHECK(frame.size() == kTrimmedFrameBytes);
+    REQUIRE(parse_mrc_frame(frame.bytes(), packet) == ParseError::kNone);
+    CHECK(packet.trimmed);
+    CHECK(packet.payload_length == 4096);
+    CHECK(packet.outer.dscp() == kDscpTrimmedLastHop);
+    CHECK(packet.outer.ecn() == kEcnCe);
+    CHECK_FALSE(icrc_ok(frame.bytes()));
+    const ForwardingTable table(t, t.t0(0, 0));
+    CHECK(table.forward(frame.bytes(), frame.modelled_size()).drop == DropCause::kNone);
+  }
+}
+
+TEST_CASE("what has no ports is routed as well") {
+  const Topology t = hashing_fabric(Underlay::kIpv6);
+  const ForwardingTable table(t, t.t0(0, 0));
+  std::vector<uint8_t> frame = bytes_of({.carrier = "fd00:1::3", .size = kInnerOffset});
+  const ForwardingDecision decision = forwarded(table, frame);
+  CHECK(decision.drop == DropCause::kNone);
+  CHECK(decision.port.value >= 2);
+}
