@@ -11,6 +11,7 @@
 #include "lab/blame_run.h"
 #include "lab/blame_score.h"
 #include "lab/cli.h"
+#include "lab/ecmp_view.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
 
@@ -22,6 +23,7 @@ struct TraceOptions {
   std::string qp, psn, ev;
   std::optional<std::string> host, to, fabric;
   std::optional<uint32_t> attempt;
+  EcmpQuestion ecmp;
   bool as_json = false;
 };
 
@@ -61,6 +63,17 @@ int trace_packet(const TraceOptions& options) {
   return print_trace(options, to_json(trace), to_text(trace));
 }
 
+int trace_hash(const TraceOptions& options, const Topology& topology) {
+  if (options.words.size() != 3) {
+    throw InputError("\"ecmp\": expected two hosts behind it, such as h0 h5");
+  }
+  EcmpQuestion question = options.ecmp;
+  question.from = options.words[1];
+  question.to = options.words[2];
+  const auto explained = explain_ecmp(topology, question);
+  return print_trace(options, explained, ecmp_text(explained));
+}
+
 int trace_command(const TraceOptions& options) {
   if (!options.qp.empty()) return trace_packet(options);
   if (!options.psn.empty()) throw InputError("--psn: expected --qp beside it");
@@ -75,6 +88,7 @@ int trace_command(const TraceOptions& options) {
     print_trace(options, carrier, carrier_trace_text(carrier));
     return carrier.at("exists").get<bool>() ? 0 : 1;
   }
+  if (words.front() == "ecmp") return trace_hash(options, topology);
   const Path path = parse_path_or_ev(words.front());
   if (words.size() != 3) {
     throw InputError(
@@ -127,7 +141,8 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   CLI::App* trace =
       app.add_subcommand("trace", "Follow one packet of a run, or read a path or a carrier");
   trace->add_option("WHAT", options->words,
-                    "a run folder or latest; a path and two hosts; or a carrier");
+                    "a run folder or latest; a path and two hosts; a carrier; or ecmp and two "
+                    "hosts");
   trace->add_option("--qp", options->qp, "queue pair, as the packet or its sender calls it");
   trace->add_option("--psn", options->psn, "packet sequence number");
   trace->add_option("--host", options->host, "the sending host, where a QP number is ambiguous");
@@ -135,13 +150,18 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   trace->add_option("--attempt", options->attempt, "only this transmission, from 1")
       ->check(CLI::PositiveNumber);
   trace->add_option("--ev", options->ev, "an entropy value, in place of a path");
+  trace->add_option("--evs", options->ecmp.evs, "ecmp: entropy values of the queue pair (256)")
+      ->check(CLI::Range(1, 16'384));
+  trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)");
+  trace->add_option("--down", options->ecmp.down, "ecmp: what moves without this uplink");
   trace->add_option("--fabric", options->fabric, "of paths, carriers, captures (default: octet)");
   trace->add_flag("--json", options->as_json, "as JSON");
   trace->footer(
       "Exit code 1: the fabric lacks what the carrier names.\n"
       "Example: mrclab trace --qp 0x12 --psn 345 latest\n"
       "         mrclab trace p3/u1 h0 h5\n"
-      "         mrclab trace 5f00:0:2300:1301:2301:e301::");
+      "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
+      "         mrclab trace ecmp h0 h5 --fabric octet-ecmp --down p1.t0-0:u2");
   trace->callback([options, &result] { result.code = trace_command(*options); });
 }
 

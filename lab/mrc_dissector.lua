@@ -125,8 +125,17 @@ local function lengths(tvb)
   return original, now
 end
 
+--- "p3/e17" of one that a hash chooses by, the two halves of which must say one plane.
+local function hashed_text(ev)
+  local plane, low = math.floor(ev / 2 ^ 16) % 256, ev % 2 ^ 16
+  if math.floor(ev / 2 ^ 24) % 64 ~= 0 or low < 0xC000 then return nil end
+  if math.floor(low / 2 ^ 10) % 16 ~= plane then return nil end
+  return string.format("p%d/%s%d", plane, ev >= 3 * 2 ^ 30 and "f" or "e", low % 2 ^ 10)
+end
+
 --- "p3/u1" of an entropy value; nil for one of another layout (fabric/path.h).
 local function path_text(ev)
+  if ev >= 2 ^ 31 then return hashed_text(ev) end
   if ev >= 2 ^ 24 or bit.band(ev, 0xC000) ~= 0xC000 then return nil end
   local uplink = bit.band(ev, 0x3FFF)
   return string.format("p%d/%s", math.floor(ev / 2 ^ 16), uplink == 0x3FFF and "-" or "u" .. uplink)
@@ -331,7 +340,11 @@ end
 local function add_path(tree)
   local flow, text = { ip6_flow() }, ""
   local ev = udp_source() and udp_source().value or 0
-  if #flow > 0 then ev = ev + flow[#flow].value % 2 ^ 16 * 2 ^ 16 end
+  if #flow > 0 then
+    ev = ev + flow[#flow].value % 2 ^ 16 * 2 ^ 16
+  elseif ip4_length() and ev >= 0xC000 then  -- IPv4 has no room for the other half: plane and kind
+    ev = ev + 3 * 2 ^ 30 + math.floor(ev / 2 ^ 10) % 16 * 2 ^ 16
+  end
   tree:add(own.ev, ev):set_generated()
   local path = path_text(ev)
   if path then

@@ -177,13 +177,18 @@ Json explain_path(const Topology& topology, Path path, const std::string& from,
                   const std::string& to) {
   const uint32_t source = numbered_host(topology, from), destination = numbered_host(topology, to);
   if (source == destination) throw InputError("found one host twice: expected two hosts");
-  if (!has_path(topology, source, destination, path)) {
+  const std::optional<Path> built =
+      analysis::built_path(topology, source, destination, ev_of(path));
+  if (!built) {
     const auto paths = paths_between(topology, source, destination);
     throw InputError(fmt::format("{} and {} have no path {} in the fabric {}: expected {} to {}",
                                  from, to, to_string(path), topology.name, to_string(paths.front()),
                                  to_string(paths.back())));
   }
-  Ipv6Address carrier = make_carrier(topology, source, destination, path);
+  // Without a carrier the hosts' addresses stay as they are, and the first T0 hashes.
+  Ipv6Address carrier = path.named() ? make_carrier(topology, source, destination, path)
+                        : path.chosen == Chosen::kByHashIpv4 ? host_address_ipv4(destination)
+                                                             : host_address(topology, destination);
   Json json{{"ev", ev_word(path)},
             {"path", to_string(path)},
             {"fabric", topology.name},
@@ -191,17 +196,19 @@ Json explain_path(const Topology& topology, Path path, const std::string& from,
             {"to", to},
             {"carrier", to_string(carrier)},
             {"hops", Json::array()}};
-  const std::vector<WireId> wires = analysis::wires_of(topology, source, destination, path);
+  if (!path.named()) json["leads_over"] = to_string(*built);
+  const std::vector<WireId> wires = analysis::wires_of(topology, source, destination, *built);
   for (const WireId id : wires) {
     const Wire& wire = topology.wire(id);
-    if (id != wires.front()) shift_carrier(carrier);
-    json["hops"].push_back({{"wire", topology.wire_name(id)},
-                            {"from", topology.port_name(wire.from)},
-                            {"to", topology.port_name(wire.to)},
-                            {"carrier", to_string(carrier)},
-                            {"usid", fmt::format("{:04x}", active_usid(carrier).value)},
-                            {"rate_bps", wire.rate.bps},
-                            {"propagation_ns", wire.propagation.ns()}});
+    if (id != wires.front() && path.named()) shift_carrier(carrier);
+    json["hops"].push_back(
+        {{"wire", topology.wire_name(id)},
+         {"from", topology.port_name(wire.from)},
+         {"to", topology.port_name(wire.to)},
+         {"carrier", to_string(carrier)},
+         {"usid", path.named() ? Json(fmt::format("{:04x}", active_usid(carrier).value)) : Json()},
+         {"rate_bps", wire.rate.bps},
+         {"propagation_ns", wire.propagation.ns()}});
   }
   constexpr Bytes kShortest{84};  // the smallest Ethernet frame with preamble and gap
   json["idle_shortest_ns"] = analysis::idle_transit(topology, wires, kShortest).ns();
@@ -254,15 +261,20 @@ Json explain_carrier(const Topology& topology, const std::string& text) {
 }
 
 std::string path_trace_text(const Json& path) {
+  const std::string over = path.contains("leads_over")
+                               ? ", which leads over " + path.at("leads_over").get<std::string>()
+                               : "";
   std::string text =
-      fmt::format("path     {}\nEV       {}\ncarrier  {}\nfabric   {}, {} to {}\n\n",
-                  path.at("path").get<std::string>(), path.at("ev").get<std::string>(),
-                  path.at("carrier").get<std::string>(), path.at("fabric").get<std::string>(),
-                  path.at("from").get<std::string>(), path.at("to").get<std::string>());
+      fmt::format("path     {}{}\nEV       {}\n{}  {}\nfabric   {}, {} to {}\n\n",
+                  path.at("path").get<std::string>(), over, path.at("ev").get<std::string>(),
+                  over.empty() ? "carrier" : "address", path.at("carrier").get<std::string>(),
+                  path.at("fabric").get<std::string>(), path.at("from").get<std::string>(),
+                  path.at("to").get<std::string>());
   std::vector<std::vector<std::string>> rows{{"FROM", "TO", "OUTER DESTINATION", "READS"}};
   for (const Json& hop : path.at("hops")) {
     rows.push_back({hop.at("from").get<std::string>(), hop.at("to").get<std::string>(),
-                    hop.at("carrier").get<std::string>(), hop.at("usid").get<std::string>()});
+                    hop.at("carrier").get<std::string>(),
+                    hop.at("usid").is_null() ? "address" : hop.at("usid").get<std::string>()});
   }
   text += table(rows);
   const double us = static_cast<double>(path.at("idle_shortest_ns").get<int64_t>()) / 1'000;

@@ -229,6 +229,17 @@ void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& name
   }
 }
 
+/// Packets without a carrier need switches that know hosts, which those of regular planes do.
+void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
+                   const Topology& topology) {
+  if (endpoint::routing_of(spec) != Routing::kEcmp) return;
+  const YamlValue routing = entry.members().front().second.require("routing");
+  if (!topology.regular()) routing.fail_expecting("srv6: only switches of regular planes hash");
+  if (!topology.has_forwarding(Forwarding::kKernel)) return;
+  routing.fail("ecmp in a fabric with switches of the kernel",
+               "srv6: those switches get routes for carriers only");
+}
+
 void read_workload(const YamlValue& document, NameResolver& names,
                    const std::filesystem::path& base, Scenario& out) {
   const YamlValue list = document.require("workload");
@@ -237,6 +248,7 @@ void read_workload(const YamlValue& document, NameResolver& names,
       read_exec(entry, *body, names, base, out);
     } else if (out.workload.size() < endpoint::kMaxWorkloads) {
       out.workload.push_back(endpoint::parse_workload(entry, names));
+      check_routing(entry, out.workload.back(), out.topology);
     } else {
       entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
     }
@@ -334,6 +346,10 @@ Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::
   NameResolver names(scenario.topology, scenario.seed);
   scenario.workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
   if (scenario.workload.empty()) list.fail("an empty list", "at least one workload");
+  const std::vector<YamlValue> entries = list.items();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    check_routing(entries[i], scenario.workload[i], scenario.topology);
+  }
   return scenario;
 }
 

@@ -532,6 +532,30 @@ TEST_SUITE("wireshark") {
           "2300 1301 2301 e301 (p3.t0-0 > p3.t1-1 > p3.t0-1 > h5:p3)");
   }
 
+  TEST_CASE("packets without a carrier are read over IPv6 and IPv4, with the whole entropy value") {
+    const Tshark tshark(lab::wireshark_dissector(nullptr));
+    for (const auto& [kind, chosen, path] :
+         {std::tuple{Encapsulation::kIpv6, Chosen::kByHashIpv6, "p3/e17"},
+          std::tuple{Encapsulation::kIpv4, Chosen::kByHashIpv4, "p3/f17"}}) {
+      MrcFrameSpec spec;
+      spec.encapsulation = kind;
+      spec.inner_source = host_address_ipv4(1);
+      spec.inner_destination = host_address_ipv4(5);
+      spec.ev = ev_of({3, 17, chosen});
+      spec.bth.opcode = Opcode::kNack;
+      spec.extension = Neth{};
+      const ScratchFile file("hashed.pcapng");
+      save(file, {build_frame(spec)});
+      std::vector<std::string> shown;
+      tshark.lines(file.path(), "-T fields -e _ws.col.Protocol -e mrc.path -e mrc.ev -e mrc.error",
+                   [&](const auto& line) { shown.push_back(line); });
+      REQUIRE(shown.size() == 1);
+      char expected[64];
+      std::snprintf(expected, sizeof expected, "MRC\t%s\t0x%08x\t", path, spec.ev.value);
+      CHECK(shown[0] == expected);
+    }
+  }
+
   TEST_CASE("a file of somebody else's is not overwritten") {
     const ScratchFile folder("plugins");
     const std::string text = lab::wireshark_dissector(nullptr);
