@@ -24,6 +24,12 @@ struct LinkHeader {
   uint16_t ethertype = kEthertypeIpv6;  ///< of what follows
 };
 
+/// Where no field says which IP follows, its version does.
+LinkHeader ip_behind(std::span<const uint8_t> bytes, size_t header) {
+  const bool ipv4 = bytes.size() > header && bytes[header] >> 4 == 4;
+  return {header, ipv4 ? kEthertypeIpv4 : kEthertypeIpv6};
+}
+
 /// Nothing for a link type that is not read. Longer than `bytes` if the record is too short.
 std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t link_type,
                                     WireEnd& end) {
@@ -32,9 +38,9 @@ std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t lin
       if (bytes.size() < kEthernetBytes) return LinkHeader{kEthernetBytes};
       return LinkHeader{kEthernetBytes, load_be<uint16_t>(&bytes[kAddressBytes])};
     case kLinkRaw:
-    case kLinkIpv6: return LinkHeader{};
+    case kLinkIpv6: return ip_behind(bytes, 0);
     case kLinkNull:
-    case kLinkLoop: return LinkHeader{kLoopbackBytes};
+    case kLinkLoop: return ip_behind(bytes, kLoopbackBytes);
     case kLinkCooked:
       if (bytes.size() < kCookedBytes) return LinkHeader{kCookedBytes};
       end = load_be<uint16_t>(bytes.data()) == kSentByUs ? WireEnd::kLeaving : WireEnd::kArriving;

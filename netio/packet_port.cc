@@ -54,6 +54,7 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node) {
   PacketSocketOptions options;
   options.ring_bytes = std::clamp(std::max(of_shortest, of_full), kRingBytesMin, kRingBytesBound);
   options.void_ring_bytes = options.ring_bytes / 8;
+  options.ipv4 = topology.routing.underlay == Underlay::kIpv4;
   return options;
 }
 
@@ -85,6 +86,11 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
         return PacketRing(kVoidEthertype, kVoidSlotPayload, options.void_ring_bytes);
       })),
       batch_(std::make_unique<SendBatch>()) {
+  if (options.ipv4) {
+    ipv4_ring_.emplace(ns.run_in([&options] {
+      return PacketRing(kEthertypeIpv4, kFrameCapacity + kTrailerReserve, options.ring_bytes);
+    }));
+  }
   for (const LinkState& link : netlink_.links()) {
     if (link.name == "lo") {
       loopback_ = link.ifindex;
@@ -192,6 +198,7 @@ std::string_view PacketSocket::name_of(uint32_t ifindex) const {
 
 const PacketStatistics& PacketSocket::statistics() {
   statistics_.ring_drops += ring_.take_drops() + void_ring_.take_drops();
+  if (ipv4_ring_) statistics_.ring_drops += ipv4_ring_->take_drops();
   return statistics_;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // All packets of one namespace: a receive ring for IPv6, a small one for void frames
-// (fabric/trailer.h), and one transmit socket for all interfaces.
+// (fabric/trailer.h), one for IPv4 where the fabric has such an underlay, and one transmit socket for
+// all interfaces.
 //
 // Bound to protocols, not to ETH_P_ALL: a tap sees frames before tc and nftables ingress do, and
 // what a user's nftables rule drops must really be lost to us. Nothing here blocks.
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,7 @@ namespace mrclab::netio {
 struct PacketSocketOptions {
   size_t ring_bytes = 2 << 20;         ///< IPv6 ring: 448 frames of full size
   size_t void_ring_bytes = 256 << 10;  ///< 744 void frames
+  bool ipv4 = false;                   ///< another ring as large as IPv6's
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
@@ -122,9 +125,11 @@ class PacketSocket {
   /// kernel's receive timestamp is given on CLOCK_MONOTONIC. Own outgoing frames are never seen.
   template <class Callback>
   size_t drain(Callback&& callback, size_t limit = 1024) {
-    if (!ring_.waiting() && !void_ring_.waiting()) return 0;  // most ticks of most nodes
+    const bool ipv4 = ipv4_ring_ && ipv4_ring_->waiting();
+    if (!ring_.waiting() && !void_ring_.waiting() && !ipv4) return 0;  // most ticks of most nodes
     const int64_t to_monotonic = monotonic_minus_realtime_ns();
     size_t count = drain_ring(void_ring_, callback, limit, to_monotonic);
+    if (ipv4) count += drain_ring(*ipv4_ring_, callback, limit - count, to_monotonic);
     return count + drain_ring(ring_, callback, limit - count, to_monotonic);
   }
 
@@ -189,6 +194,7 @@ class PacketSocket {
   uint32_t loopback_ = 0;
   PacketRing ring_;
   PacketRing void_ring_;
+  std::optional<PacketRing> ipv4_ring_;
   FileDescriptor send_socket_;
   std::vector<Outgoing> outgoing_;
   std::vector<SendFailure> failures_;

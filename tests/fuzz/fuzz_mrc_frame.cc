@@ -23,7 +23,7 @@ void check_spans(std::span<const uint8_t> bytes, const MrcPacket& packet) {
 void check_rebuilt(const MrcPacket& packet) {
   const MrcFrameSpec spec = spec_of(packet);
   std::vector<uint8_t> frame(mrc_frame_size(spec), 0xEE);
-  MUST(frame.size() == kUdpOffset + packet.inner.payload_length);
+  MUST(frame.size() == layout_of(packet.encapsulation).udp + packet.udp.length);
   const std::span<uint8_t> payload = write_mrc_headers(spec, frame);
   std::copy(packet.payload.begin(), packet.payload.end(), payload.begin());
   finish_mrc_frame(frame);
