@@ -168,6 +168,11 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   } else {
     a.cumulative = packet.bth.psn;
   }
+  // IPv4 reflects half of an entropy value, the half that says the rest. (A SACK for a packet with a
+  // carrier that comes back over IPv4 is mistaken for one; the same two hosts need both kinds for that.)
+  const bool half =
+      packet.encapsulation == Encapsulation::kIpv4 && a.ev.value >= 0xC000 && a.ev.value <= 0xFFFF;
+  if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
 }
 
 Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, bool carried,

@@ -224,6 +224,7 @@ class HostNode::Impl : public QueuePairEvents {
   const PathMapper& paths_;
   PacketMaker maker_;
   bool payload_elided_;
+  Ipv6Address address_;
   uint32_t all_ports_;
   uint32_t live_ports_;  ///< as the NIC has noticed
 

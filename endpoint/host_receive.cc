@@ -94,7 +94,9 @@ Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> fra
   const ParseError error = parse_mrc_frame(frame, packet, {.allow_cut = payload_elided_});
   const bool carried = packet.encapsulation == Encapsulation::kSrv6;
   const bool accepted = !carried || paths_.accepts(port, packet.outer.destination);
-  const bool ours = packet.inner.destination == paths_.address_in(packet.encapsulation, self_);
+  const bool ours =
+      packet.inner.destination ==
+      (packet.encapsulation == Encapsulation::kIpv4 ? host_address_ipv4(self_) : address_);
   if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
   if (error != ParseError::kNone) return refusal_of(error);
   if (!accepted) return Refusal::kWrongCarrier;

@@ -15,6 +15,7 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       paths_(config.paths != nullptr ? *config.paths : topology_paths_),
       maker_(environment.frames, paths_, self_, config.transport.icrc),
       payload_elided_(config.payload_elided),
+      address_(paths_.address(self_)),
       all_ports_(topology_.planes >= 32 ? ~0u : (1u << topology_.planes) - 1),
       live_ports_(all_ports_),
       peer_of_host_(topology_.host_count(), kNobody) {

@@ -208,9 +208,9 @@ std::string ecmp_text(const Json& ecmp) {
   text += table(rows);
   if (ecmp.contains("down")) text += loss_text(ecmp.at("down"));
   return text +
-         "\nSHARING: EVs that have their uplink not for themselves. NEXT TIER: of the members\n"
-         "of such a group behind a T1, how many its packets would use; with one seed for\n"
-         "all switches 1, which is polarisation. T1s here have one way and suffer nothing.\n";
+         "\nSHARING: EVs that have their uplink not for themselves. NEXT TIER: of the\n"
+         "members of such a group behind a T1, how many its packets would use; with one\n"
+         "seed for all switches 1, which is polarisation. T1s here have one way only.\n";
 }
 
 }  // namespace mrclab::lab

@@ -11,6 +11,7 @@
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "fabric/headers.h"
+#include "fabric/path_pattern.h"
 #include "tests/support/bytes.h"
 #include "tests/support/sample_frames.h"
 
@@ -235,4 +236,15 @@ TEST_CASE("a fabric says how it routes, and its file reads back") {
     shape.routing = choice;
     CHECK(parse_fabric(read_yaml_text(to_yaml(shape), "f.yaml")).routing == choice);
   }
+}
+
+TEST_CASE("faults and profiles name one hashed value, by name or number") {
+  const Topology t = fabric_of(kIpv6Ecmp);
+  const auto read = [&](const std::string& text) {
+    return read_paths(read_yaml_text(text, "f.yaml"), t);
+  };
+  const Path path{3, 17, Chosen::kByHashIpv6};
+  CHECK(read("p3/e17") == std::vector{path});
+  CHECK(read("[p0/u1, \"0x8003cc11\", p3/e17]") == std::vector{Path{0, 1}, path});
+  CHECK_THROWS_AS(read("p4/e17"), InputError);
 }

@@ -92,7 +92,7 @@ TEST_CASE("a workload may not hash where the kernel forwards carriers") {
       "name: f\nfabric: pair-kernel\ntiming: wall\ndilation: 5000\nend: 50us\nworkload:\n"
       "  - write: {from: h0, to: h1, size: 4KiB, routing: ecmp}\n";
   CHECK(has(test::error_of([&] { parse_scenario(read_yaml_text(text, "f.yaml")); }),
-            "f.yaml:7:58: found ecmp in a fabric with switches of the kernel: expected srv6"));
+            "f.yaml:7:52: found ecmp in a fabric with switches of the kernel: expected srv6"));
 }
 
 TEST_SUITE("root: ecmp runs") {
