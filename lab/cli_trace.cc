@@ -161,7 +161,7 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
       "Example: mrclab trace --qp 0x12 --psn 345 latest\n"
       "         mrclab trace p3/u1 h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
-      "         mrclab trace ecmp h0 h5 --fabric octet-ecmp --down p1.t0-0:u2");
+      "         mrclab trace ecmp h0 h5 --fabric ecmp-octet --down p1.t0-0:u2");
   trace->callback([options, &result] { result.code = trace_command(*options); });
 }
 

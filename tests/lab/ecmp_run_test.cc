@@ -40,7 +40,7 @@ size_t longest_line(const std::string& text) {
 
 TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other uplink's values") {
   for (const bool resilient : {false, true}) {
-    FabricShape shape = parse_fabric(read_yaml_file(find_fabric("octet-ecmp")));
+    FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ecmp-octet")));
     shape.routing.resilient = resilient;
     const Topology t = build_topology(shape);
     EcmpQuestion question{"h0", "h5", 256, 1, "p1.t0-0:u2"};
@@ -61,14 +61,14 @@ TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other
 }
 
 TEST_CASE("with one seed for all switches a second tier would use one member: polarisation") {
-  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("octet-ecmp")));
+  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ecmp-octet")));
   shape.routing.same_seed = true;
   const auto shown = explain_ecmp(build_topology(shape), {"h0", "h5", 256, 1, {}});
   for (const auto& plane : shown.at("planes")) CHECK(plane.at("next_tier").get<double>() == 1);
 }
 
 TEST_CASE("a hashed value is explained hop by hop, and its uplink is the published one") {
-  const Topology t = read_fabric_file(find_fabric("octet-ecmp-ipv4"));
+  const Topology t = read_fabric_file(find_fabric("ecmp-octet-ipv4"));
   const auto shown = explain_path(t, *parse_path("p3/f17"), "h0", "h5");
   CHECK(shown.at("carrier") == "::ffff:10.0.0.5");
   CHECK(shown.at("hops").size() == 4);
@@ -78,7 +78,7 @@ TEST_CASE("a hashed value is explained hop by hop, and its uplink is the publish
 }
 
 TEST_CASE("questions that a hash has no answer for say what is wrong") {
-  const Topology t = read_fabric_file(find_fabric("octet-ecmp"));
+  const Topology t = read_fabric_file(find_fabric("ecmp-octet"));
   const auto refused = [&](const EcmpQuestion& question) {
     return test::error_of([&] { explain_ecmp(t, question); });
   };
