@@ -25,11 +25,11 @@ DropCause cause_of(std::string_view comment) {
 
 /// Of a packet without a carrier. Which row an IPv4 address is of, it does not say.
 Stage stage_by_hops(const MrcPacket& packet) {
-  constexpr uint8_t kFirst = MrcFrameSpec{}.hop_limit;
+  const uint8_t first = MrcFrameSpec{}.hop_limit;
   const auto row = [](const Ipv6Address& a) { return load_be<uint16_t>(&a[2]); };
   const bool ipv6 = packet.encapsulation == Encapsulation::kIpv6;
   const bool local = ipv6 && row(packet.inner.source) == row(packet.inner.destination);
-  switch (kFirst - packet.outer.hop_limit) {
+  switch (first - packet.outer.hop_limit) {
     case 0: return Stage::kHostUp;
     case 1: return local ? Stage::kHostDown : ipv6 ? Stage::kSpineUp : Stage::kUnknown;
     case 2: return Stage::kSpineDown;

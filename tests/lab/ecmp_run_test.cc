@@ -67,6 +67,19 @@ TEST_CASE("with one seed for all switches a second tier would use one member: po
   for (const auto& plane : shown.at("planes")) CHECK(plane.at("next_tier").get<double>() == 1);
 }
 
+TEST_CASE(
+    "a SACK that reflects half of a value finds it: over IPv4 only what was lost is sent again") {
+  for (const std::string name : {"ecmp-live", "ecmp-live-ipv4"}) {
+    CAPTURE(name);
+    const test::TemporaryRuns folder;
+    const RunResult run = run_scenario(ecmp_scenario(name), folder.options(World::kSim));
+    CAPTURE(analysis::to_table(run.verdict));
+    CHECK(run.verdict.result == analysis::Result::kPass);
+    CHECK(run.verdict.metrics.lost > 0);
+    CHECK(run.verdict.metrics.retransmitted == run.verdict.metrics.lost);
+  }
+}
+
 TEST_CASE("a hashed value is explained hop by hop, and its uplink is the published one") {
   const Topology t = read_fabric_file(find_fabric("ecmp-octet-ipv4"));
   const auto shown = explain_path(t, *parse_path("p3/f17"), "h0", "h5");
