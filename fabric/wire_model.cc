@@ -98,6 +98,10 @@ bool EgressWire::happens(DrawPurpose purpose, uint64_t number, Probability p) co
 WireFate EgressWire::decide(const Frame& frame, FabricTime end, bool is_copy) {
   Trouble& t = *trouble_;
   WireFate fate{DropCause::kNone, site_.propagation, false};
+  if (t.dark) {
+    fate.lost = DropCause::kWireDown;
+    return fate;
+  }
   const bool spoilt = !t.losses.empty() || t.errors.rate.per_quadrillion > 0 ||
                       t.delay.share.ppb > 0 || t.duplicates.share.ppb > 0;
   const uint64_t number = spoilt ? t.frames++ : 0;

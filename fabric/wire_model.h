@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/effect.h"
+#include "fabric/forwarder.h"
 #include "fabric/frame.h"
 #include "fabric/ids.h"
 #include "fabric/node.h"
@@ -72,6 +73,8 @@ class EgressWire {
   /// From the next start on. A loss that changes starts afresh: in the good state, counting from 1.
   void set(const WireLoss& loss);
   void set(const WireErrors& errors) { trouble().errors = errors; }
+  /// Only for a wire whose receiver is not ours and judges nothing: what starts while it is dark is lost.
+  void set(const WireState& state) { trouble().dark = !state.up; }
   void set(const WireDelay& delay) { trouble().delay = delay; }
   void set(const WireDuplicates& duplicates) { trouble().duplicates = duplicates; }
   /// Never over the link's own rate: neighbours rely on how long the shortest frame takes.
@@ -100,6 +103,7 @@ class EgressWire {
     WireErrors errors;
     WireDelay delay;
     WireDuplicates duplicates;
+    bool dark = false;
     uint64_t frames = 0;      ///< the number of the next one
     FabricTime last_arrival;  ///< of what must not be overtaken
   };
@@ -135,6 +139,9 @@ void tell_wire_ends(const Topology& topology, NodeId self, const WireEffect& eff
     if (wire.from.node == self) out(wire.from.port).set(effect);
   } else {
     if (wire.to.node == self) in(wire.to.port).set(effect, now);
+    if (wire.from.node == self && !receiver_is_ours(topology, effect.wire)) {
+      out(wire.from.port).set(effect);
+    }
   }
   if constexpr (std::is_same_v<WireEffect, WireRate>) {
     if (wire.to.node == self) in(wire.to.port).set(effect);

@@ -244,6 +244,12 @@ class Daemon {
     rpc_.method("power_off", [this](const Json&) { return power_off(); });
     rpc_.method("report", [this](const Json&) { return report(); });
     rpc_.method("counters", [this](const Json&) { return counters(); });
+    rpc_.method("table", [this](const Json& name) {
+      for (const Hosted& hosted : nodes_) {
+        if (name == topology_.node(hosted.id).name) return program_->table(*hosted.node);
+      }
+      throw RpcError(kRpcRefused, "no such node here");
+    });
     rpc_.method("watch", [this](const Json& filter) {
       set_watch(filter.is_null()
                     ? nullptr

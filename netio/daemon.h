@@ -23,6 +23,8 @@ class DaemonProgram {
   virtual std::unique_ptr<Node> make_node(const NodeEnvironment& environment) = 0;
   /// The node's counters, for the control socket and the report.
   virtual nlohmann::json describe(const Node& node) const = 0;
+  /// What the node forwards by, for who asks; null if it has nothing of the kind.
+  virtual nlohmann::json table(const Node&) const { return nullptr; }
   /// Adds the node's figures to the process's live ones.
   virtual void add_progress(const Node& node,
                             std::array<uint64_t, kProgressCounters>& progress) const = 0;

@@ -135,6 +135,7 @@ class Driver {
                   LabTime received, LabTime now);
   void take_carried(HostedNode& hosted, IngressWireState& wire, const TimeTrailer& trailer,
                     std::span<const uint8_t> bytes, size_t length);
+  FabricTime untaken_time(const Port& port, std::span<const uint8_t> frame) const;
   void take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
                     LabTime received, LabTime now);
   /// False for a sequence number that has been seen before.
@@ -180,6 +181,7 @@ class Driver {
   std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;
+  std::vector<bool> foreign_planes_;  ///< no switch of the plane carries time
   uint64_t sent_to_processes_ = 0;
   uint64_t taken_from_processes_ = 0;
   bool moved_ = false;

@@ -16,9 +16,10 @@
 namespace mrclab::netio {
 namespace {
 
-void bind_mount(const std::filesystem::path& source, const char* target) {
-  check_system_call("mount " + source.string() + " on " + target,
-                    ::mount(source.c_str(), target, nullptr, MS_BIND, nullptr));
+/// With what is mounted inside.
+void bind_mount(const std::filesystem::path& source, const std::filesystem::path& target) {
+  check_system_call("mount " + source.string() + " on " + target.string(),
+                    ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
 }
 
 /// A /sys of this network namespace: /sys/class/net shows what lives here.
@@ -83,6 +84,9 @@ void enter_node(const NodeContainer& node, const NetworkNamespace& ns) {
   remount_sys(ns.name());
   // Hosts first: its source may itself be below /run.
   bind_mount(node.hosts_file, "/etc/hosts");
+  if (!node.ovs_directory.empty()) {
+    bind_mount(node.ovs_directory, node.run_directory / "openvswitch");
+  }
   bind_mount(node.run_directory, "/run");
 }
 
