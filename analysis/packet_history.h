@@ -152,7 +152,10 @@ class PacketHistory {
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
   void add(NodeId node, const PacketRecord& record);
+  /// Where others than our switches forward, nobody records what they lose: there what has not arrived
+  /// after kLostAfterRtts is lost from the instant at which it left.
   void finish();
+  static constexpr int kLostAfterRtts = 16;  ///< a full queue at every switch on the way is 6
 
   const std::vector<Flow>& flows() const { return flows_; }
   const std::vector<Packet>& packets() const { return packets_; }
@@ -212,6 +215,7 @@ class PacketHistory {
 
   Port resolve_interface(const std::string& name) const;
   void observe(const CaptureRecord& record, const Port& port);
+  void give_up_on(FabricTime last);
   void keep(const MrcPacket& packet, Observation o, uint64_t original_length);
   void keep_foreign(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
   std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;

@@ -48,7 +48,9 @@ void PacketHistory::finish() {
   packets_.reserve(static_cast<size_t>(attempts));
   deliveries_.reserve(static_cast<size_t>(attempts));
   skip_refused_answers();
-  for (const Place& place : by_time()) join(observations_[place.observation]);
+  const std::vector<Place> places = by_time();
+  for (const Place& place : places) join(observations_[place.observation]);
+  if (!topology_.carries_time() && !places.empty()) give_up_on(places.back().t);
   std::erase_if(deliveries_, [](const Delivery& d) { return d.packet == kNone; });
   for (const Attempt& t : transmissions_) {
     counters_.trimmed += t.trimmed ? 1 : 0;
@@ -56,6 +58,18 @@ void PacketHistory::finish() {
   }
   observations_ = {};
   sacks_ = {};
+}
+
+/// `last`: of all records.
+void PacketHistory::give_up_on(FabricTime last) {
+  const FabricTime patience = topology_.base_rtt * kLostAfterRtts;
+  for (Attempt& attempt : transmissions_) {
+    if (attempt.fate != Fate::kInFlight || !attempt.start_seen || attempt.start + patience > last) {
+      continue;
+    }
+    attempt.fate = Fate::kDropped;
+    attempt.ended = attempt.start;
+  }
 }
 
 /// An answer that arrived and was then refused by the NIC (its ICRC was wrong) said nothing: its

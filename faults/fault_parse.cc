@@ -5,6 +5,7 @@
 
 #include "fabric/path_pattern.h"
 #include "faults/fault.h"
+#include "faults/forwarding_limits.h"
 
 namespace mrclab::faults {
 namespace {
@@ -306,8 +307,13 @@ Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameReso
   const std::vector<std::string_view> keys = known_keys(kind);
   body.only_keys(keys);
   Fault fault{at, kind, read_targets(kind, body, names), read_settings(kind, at, body, names)};
-  if (holds_of(fault, names.topology()).size() > kMaxHoldsPerFault) {
+  const std::vector<Hold> holds = holds_of(fault, names.topology());
+  if (holds.size() > kMaxHoldsPerFault) {
     body.fail("a fault with too many targets", "at most " + std::to_string(kMaxHoldsPerFault));
+  }
+  for (const Hold& hold : holds) {
+    if (const auto why = refusal(names.topology(), hold.effect))
+      body.fail(why->found, why->expected);
   }
   return fault;
 }

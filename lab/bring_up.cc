@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <random>
+#include <set>
 
 #include "fabric/frame.h"
 #include "fabric/path.h"
@@ -106,6 +107,11 @@ class LiveFabric::Impl {
     recorded_ = false;
   }
 
+  void queue_shaper(PortRef port, const netio::Shaper& shaper) {
+    netio::queue_shaper(netlink(port.node), device(port), shaper);
+    shaped_.insert(port);
+  }
+
   NamespaceNetlink& netlink(NodeId node) { return netlinks_[node.value]; }
   const std::string& device(PortRef port) const {
     return plans_[port.node.value].ports[port.port.value].interface;
@@ -120,6 +126,7 @@ class LiveFabric::Impl {
   std::vector<NetworkNamespace> namespaces_;  ///< by NodeId
   std::vector<NamespaceNetlink> netlinks_;    ///< by NodeId
   std::vector<bool> link_up_;                 ///< by LinkId
+  std::set<PortRef> shaped_;
 
  private:
   void create_namespaces(const BringUpProgress& progress) {
@@ -266,6 +273,14 @@ const netio::NetworkNamespace& LiveFabric::network_namespace(NodeId node) const 
 int LiveFabric::interface_index(PortRef port) const {
   return static_cast<int>(impl_->netlink(port.node).ifindex(impl_->device(port)));
 }
+
+const NodePlan& LiveFabric::plan(NodeId node) const { return impl_->plans_.at(node.value); }
+netio::NamespaceNetlink& LiveFabric::netlink(NodeId node) { return impl_->netlink(node); }
+
+void LiveFabric::queue_shaper(PortRef port, const netio::Shaper& shaper) {
+  impl_->queue_shaper(port, shaper);
+}
+bool LiveFabric::is_shaped(PortRef port) const { return impl_->shaped_.contains(port); }
 
 void LiveFabric::set_link(LinkId link, bool up) { impl_->set_link(link, up); }
 bool LiveFabric::link_is_up(LinkId link) const { return impl_->link_up_[link.value]; }

@@ -19,7 +19,10 @@
 
 #include "fabric/topology.h"
 #include "lab/lab_record.h"
+#include "lab/node_plan.h"
+#include "netio/link.h"
 #include "netio/namespace.h"
+#include "netio/shaper.h"
 
 namespace mrclab::lab {
 
@@ -60,6 +63,14 @@ class LiveFabric {
   const netio::NetworkNamespace& network_namespace(NodeId node) const;
   /// The kernel's index of a port's interface, inside its node's namespace.
   int interface_index(PortRef port) const;
+
+  const NodePlan& plan(NodeId node) const;
+  netio::NamespaceNetlink& netlink(NodeId node);
+
+  /// Shapes what leaves a port; flush() of its node's netlink waits.
+  void queue_shaper(PortRef port, const netio::Shaper& shaper);
+  /// Has a shaper been put on the port here?
+  bool is_shaped(PortRef port) const;
 
   /// Sets both ends of a link down, or up again with addresses, neighbours and routes as they were.
   void set_link(LinkId link, bool up);

@@ -16,11 +16,13 @@
 #include "lab/fault_text.h"
 #include "lab/labd_client.h"
 #include "lab/link_states.h"
+#include "lab/ovs_switches.h"
 #include "lab/queue_pairs.h"
 #include "lab/resident.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
 #include "lab/stopwatch.h"
+#include "lab/switch_table.h"
 #include "lab/terminal.h"
 #include "netio/file_descriptor.h"
 #include "netio/rpc.h"
@@ -121,6 +123,7 @@ int up_command(UpOptions options) {
   line.clear();
   fmt::print("lab {} is up: {} nodes, {} links, in {:.2f} s\n", lab, topology.nodes.size(),
              topology.links.size(), seconds_since(start));
+  if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", ovs_limits());
   const uint32_t last = topology.host_count() - 1;
   if (options.resident.paused) {
     fmt::print("time stands at 0; try:  mrclab clock step, mrclab clock resume\n");
@@ -213,7 +216,8 @@ int ls_command(bool as_json) {
 
 struct InspectOptions {
   std::optional<std::string> name;
-  std::vector<std::string> evs;  ///< empty, or two hosts
+  std::optional<std::string> node;  ///< a switch, whose table is shown
+  std::vector<std::string> evs;     ///< empty, or two hosts
   bool qps = false;
   bool history = false;
   bool faults = false;
@@ -239,9 +243,33 @@ int inspect_qps(const std::string& lab, bool as_json) {
   return 0;
 }
 
-int inspect_command(const InspectOptions& options) {
+int inspect_switch(const Topology& topology, const LabRecord& record, const std::string& name,
+                   bool as_json) {
+  const std::optional<NodeId> node = topology.find_node(name);
+  if (!node || topology.node(*node).role == NodeRole::kHost) {
+    throw InputError(fmt::format("'{}' is no switch of lab {}: expected one such as {}", name,
+                                 record.lab, record.nodes.back()));
+  }
+  require_root("inspect");
+  const json table = switch_table(topology, record, *node);
+  fmt::print("{}", as_json ? table.dump(1) + "\n" : switch_table_text(table));
+  return 0;
+}
+
+/// One name alone may be that of a switch in the only lab.
+void tell_lab_from_node(InspectOptions& options) {
+  if (!options.name || options.node) return;
+  const std::vector<std::string> labs = recorded_labs({});
+  if (std::find(labs.begin(), labs.end(), *options.name) != labs.end()) return;
+  if (options.name->find('.') == std::string::npos) return;  // no switch either
+  options.node = std::exchange(options.name, std::nullopt);
+}
+
+int inspect_command(InspectOptions options) {
+  tell_lab_from_node(options);
   const LabRecord record = choose_lab(options.name);
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
+  if (options.node) return inspect_switch(topology, record, *options.node, options.as_json);
   if (!options.evs.empty()) {
     const uint32_t from = host_number(topology, options.evs[0]);
     const uint32_t to = host_number(topology, options.evs[1]);
@@ -315,6 +343,8 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* inspect = app.add_subcommand("inspect", "Show a lab's nodes, links, entropy values");
   inspect->add_option("NAME", options->name, "the lab (default: the only one)");
+  inspect->add_option("NODE", options->node,
+                      "a switch (p2.t0-1): its forwarding table, with counters");
   inspect->add_option("--evs", options->evs, "entropy values from one host to another")
       ->expected(2)
       ->type_name("FROM TO");
@@ -323,7 +353,8 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
                     "digest of the scenario's packet history so far");
   inspect->add_flag("--faults", options->faults, "faults: of the scenario, by hand, from outside");
   inspect->add_flag("--json", options->as_json, "as JSON");
-  inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5");
+  inspect->footer(
+      "Examples: sudo mrclab inspect octet --evs h0 h5\n          sudo mrclab inspect p2.t0-1");
   inspect->callback([options, &result] { result.code = inspect_command(*options); });
 }
 

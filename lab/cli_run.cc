@@ -34,6 +34,9 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   run->add_option("--seed", options->seed, "in place of the scenario's");
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
+  run->add_option("--forwarding", options->forwarding,
+                  "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")
+      ->check(CLI::IsMember({"switchd", "kernel", "ovs"}));
   run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
   run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second");
   run->add_option("--captures", options->captures, "hosts, all or none")

@@ -96,7 +96,8 @@ std::string fabric_text(const json& fabric) {
                      std::to_string(fabric.at("planes").get<int>()) + " planes, " +
                      std::to_string(fabric.at("hosts").get<int>()) + " hosts, forwarding by " +
                      fabric.at("forwarding").get<std::string>() + "\n\n";
-  std::vector<std::vector<std::string>> rows{{"NODE", "ROLE", "ADDRESS OR uSID", "PORTS"}};
+  std::vector<std::vector<std::string>> rows{
+      {"NODE", "ROLE", "ADDRESS OR uSID", "FORWARDED BY", "PORTS"}};
   for (const json& node : fabric.at("nodes")) {
     std::string ports;
     for (const json& port : node.at("ports")) {
@@ -104,7 +105,8 @@ std::string fabric_text(const json& fabric) {
       ports += port.at("name").get<std::string>();
     }
     rows.push_back({node.at("name").get<std::string>(), node.at("role").get<std::string>(),
-                    node.value("address", node.value("usid", "")), ports});
+                    node.value("address", node.value("usid", "")), node.value("forwarding", "-"),
+                    ports});
   }
   text += table(rows) + "\n";
   rows = {{"LINK", "RATE", "PROPAGATION", "STATE"}};

@@ -16,11 +16,14 @@
 #include <optional>
 #include <thread>
 
-#include "lab/node_plan.h"
+#include "lab/bring_up.h"
+#include "lab/ovs_switches.h"
 #include "lab/terminal.h"
 #include "netio/link.h"
+#include "netio/packet_filter.h"
 #include "netio/packet_port.h"
 #include "netio/route.h"
+#include "netio/shaper.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -105,11 +108,17 @@ void try_realtime() {
   check_system_call("use SCHED_FIFO", ::sched_setscheduler(0, SCHED_FIFO, &parameter));
 }
 
-void try_nftables() {
-  enter_private_namespaces();
-  if (std::system("nft add table netdev mrclab_doctor >/dev/null 2>&1") != 0) {
-    throw std::runtime_error("'nft add table netdev' does not work");
-  }
+void try_shaper() {
+  const NetworkNamespace here = enter_with_veth();
+  netio::NamespaceNetlink netlink(here);
+  netio::queue_shaper(netlink, "p0", {1'000'000, port_mtu(), 100'000});
+  netlink.flush();
+}
+
+void try_egress_filter() {
+  const NetworkNamespace here = enter_with_veth();
+  netio::PacketFilter filter(here);
+  filter.set("p0", {"numgen random mod 100 < 10 drop"});
 }
 
 Diagnosis attempt(const std::string& what, const std::function<void()>& trial, Finding otherwise,
@@ -139,6 +148,15 @@ uint64_t available_memory() {
   return 0;
 }
 
+/// All of its programs are needed, and which release it is.
+Diagnosis open_vswitch() {
+  const std::string what = "forwarding: ovs";
+  const std::vector<std::string> missing = missing_ovs_programs();
+  if (missing.empty()) return {what, Finding::kOk, ovs_version(), ""};
+  return {what, Finding::kLimited, fmt::format("{} is not there", fmt::join(missing, ", ")),
+          "only fabrics with 'forwarding: ovs' need it: apt-get install openvswitch-switch"};
+}
+
 Diagnosis processors() {
   const unsigned count = std::thread::hardware_concurrency();
   const std::string detail = fmt::format("{} usable", count);
@@ -151,7 +169,8 @@ Diagnosis processors() {
 std::vector<Diagnosis> examine_machine() {
   const std::string kernel = "use a kernel that has it (Debian 12 and Ubuntu 24.04 do)";
   const std::string srv6 = "needs Linux 6.1 or later with CONFIG_IPV6_SEG6_LWTUNNEL";
-  const std::string tests = "only tests need it: apt-get install nftables";
+  const std::string only = "only fabrics with 'forwarding: kernel' need it; ";
+  const std::string only_faults = "only fabrics with 'forwarding: kernel' or 'ovs' need it; ";
   return {
       attempt("namespaces", enter_private_namespaces, Finding::kMissing,
               "run on a machine or container that may create namespaces (CAP_SYS_ADMIN)"),
@@ -164,11 +183,19 @@ std::vector<Diagnosis> examine_machine() {
       attempt(
           "SRv6 End.DT6", [] { try_route(netio::EndDt6{}); }, Finding::kMissing, srv6),
       attempt(
-          "SRv6 End with next-csid", [] { try_route(netio::EndNextCsid{}); }, Finding::kLimited,
-          "only fabrics with 'forwarding: kernel' need it; " + srv6),
+          "kernel: SRv6 End", [] { try_route(netio::EndNextCsid{}); }, Finding::kLimited,
+          only + srv6),
+      attempt(
+          "kernel: SRv6 End.X", [] { try_route(netio::EndXNextCsid{.next_hop = other_end()}); },
+          Finding::kLimited, only + "adjacency uSIDs with next-csid need Linux 6.6 or later"),
+      attempt("kernel: rates (tbf)", try_shaper, Finding::kLimited,
+              only_faults + "it takes CONFIG_NET_SCH_TBF"),
+      attempt(
+          "kernel: egress filter", try_egress_filter, Finding::kLimited,
+          only_faults + "it takes Linux 5.16 with CONFIG_NFT_NETDEV and CONFIG_NETFILTER_EGRESS"),
+      open_vswitch(),
       attempt("real-time scheduling", try_realtime, Finding::kLimited,
               "--realtime is not possible; runs are slower on a busy machine"),
-      attempt("nftables", try_nftables, Finding::kLimited, tests),
       space("disk here", free_bytes("."), kDiskNeeded, "free some, or use --out elsewhere"),
       space("disk in /run", free_bytes("/run"), 10 * kMegabyte, "free some"),
       space("memory", available_memory(), kMemoryNeeded, "end other programs"),

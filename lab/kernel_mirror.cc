@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/forwarder.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -55,7 +57,7 @@ void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
     const Link& link = topology_.link(outage.link);
     const FabricTime head_start =
         std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));
-    Item item{outage, outage.down + head_start, State::kPending};
+    Item item{outage, outage.down + head_start, State::kPending, is_ours(topology_, link)};
     const auto known = std::find_if(before.begin(), before.end(), [&](const Item& old) {
       return old.outage.link == outage.link && old.outage.down == outage.down;
     });
@@ -70,6 +72,7 @@ void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
 
 void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_at) {
   for (Item& item : items_) {
+    if (!item.ours) continue;
     const bool seen = slowest <= stands_at && stands_at < item.outage.up;
     if (item.state == State::kPending && slowest >= item.settled) {
       if (!seen && item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {

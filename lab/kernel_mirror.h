@@ -2,7 +2,7 @@
 // Shows the schedule's link faults in the kernel: a link that loses carrier at both
 // ends is set down after both nodes have committed past the fault and its last frames, and set up
 // ahead of the fabric instant, for which the gate waits. Outages too short for that stay
-// unmirrored.
+// unmirrored. Links of switches that are not ours are foreign_switches.h's.
 
 #include <cstdint>
 #include <functional>
@@ -60,6 +60,7 @@ class KernelMirror {
     CarrierOutage outage;
     FabricTime settled;  ///< from here on no frame that started before the fault is under way
     State state = State::kPending;
+    bool ours = true;  ///< else ForeignSwitches sets it down and up
   };
   const Topology& topology_;
   std::vector<Item> items_;

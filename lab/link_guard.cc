@@ -64,6 +64,8 @@ void LinkGuard::tell_qdisc(NodeId node, const netio::QdiscEvent& event,
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
     if (fabric_.interface_index(port) != static_cast<int>(event.ifindex)) continue;
+    // The rate of a switch that is not ours changes by the lab's own hand.
+    if (event.kind == "tbf" && !event.removed && fabric_.is_shaped(port)) continue;
     found.push_back({.port = port,
                      .what = (event.removed ? "took " : "put ") + event.kind +
                              (event.removed ? " from" : " on")});

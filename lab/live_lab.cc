@@ -110,6 +110,16 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
                                  topology.wires_list.size(), netio::kMaxWires));
   }
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
+  if (!topology.carries_time()) {
+    if (!options_.dilation) {
+      throw InputError(
+          "an automatic pace where others than our switches forward: expected a fixed dilation; "
+          "the "
+          "rates of their ports follow from it");
+    }
+    foreign_ = std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), options_.schedule,
+                                                 *options_.dilation);
+  }
   links_ = std::make_unique<LinkGuard>(*fabric_);
   start_daemons();
   wait_until_ready();
@@ -274,12 +284,14 @@ void LiveLab::replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime
   gate_.schedule.fetch_add(1, std::memory_order_release);
   mirror_.replace(options_.schedule);
   power_.replace(options_.schedule, from);
+  if (foreign_) foreign_->replace(options_.schedule);
   if (started_) publish_limit();
 }
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
+  watch_foreign_switches();
   cut_power();
   if (brake_) brake_limit_ = brake_();
   publish_limit();
@@ -385,6 +397,21 @@ void LiveLab::watch_ovs() {
   }
 }
 
+void LiveLab::watch_foreign_switches() {
+  if (!foreign_ || !started_) return;
+  const FabricTime clock = gate_.clock.fabric_at(netio::LabTime::now());
+  foreign_->step(std::min({clock, options_.end, limit_}));
+  for (std::string& problem : foreign_->take_problems()) {
+    if (outside_faults_.size() >= kMaxOutsideFaults) return;
+    outside_faults_.push_back({.t = now(), .what = std::move(problem)});
+  }
+}
+
+const std::vector<SwitchNote>& LiveLab::switch_notes() const {
+  static const std::vector<SwitchNote> kNone;
+  return foreign_ ? foreign_->notes() : kNone;
+}
+
 DilationReport LiveLab::dilation_report() const {
   return pace_.report(now(), netio::LabTime::now());
 }
@@ -393,6 +420,7 @@ void LiveLab::tear_down() {
   for (const auto& child : children_) child->signal(SIGTERM);
   for (const auto& child : children_) child->stop(milliseconds(2000));
   links_.reset();
+  foreign_.reset();
   ovs_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();

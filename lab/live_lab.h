@@ -14,6 +14,7 @@
 #include "fabric/fabric_shape.h"
 #include "fabric/history.h"
 #include "lab/bring_up.h"
+#include "lab/foreign_switches.h"
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
 #include "lab/ovs_switches.h"
@@ -130,6 +131,8 @@ class LiveLab {
   netio::GatePage& gate() { return gate_; }
   LiveFabric& fabric() { return *fabric_; }
   const KernelMirror& mirror() const { return mirror_; }
+  /// What was done to switches that are not ours.
+  const std::vector<SwitchNote>& switch_notes() const;
   const std::vector<ScheduledEffect>& schedule() const { return options_.schedule; }
   const ProcessPlan& plan() const { return plan_; }
   const std::vector<OutsideFault>& outside_faults() const { return outside_faults_; }
@@ -160,6 +163,7 @@ class LiveLab {
   void watch_heartbeats();
   void watch_links();
   void watch_ovs();
+  void watch_foreign_switches();
   /// What a process printed last, with a colon before it; empty if nothing.
   std::string last_words(uint32_t process) const;
 
@@ -173,8 +177,9 @@ class LiveLab {
   Pace pace_;
   PaceCurve curve_;
   KernelMirror mirror_;
-  std::unique_ptr<OvsSwitches> ovs_;  ///< where there are some; goes before the fabric
-  std::unique_ptr<LinkGuard> links_;  ///< likewise
+  std::unique_ptr<OvsSwitches> ovs_;          ///< where there are some; goes before the fabric
+  std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
+  std::unique_ptr<LinkGuard> links_;          ///< likewise
   PowerCycle power_;
   std::vector<PowerNote> power_notes_;
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;

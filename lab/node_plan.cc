@@ -114,15 +114,11 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
       std::vector<Route>& routes = plan.ports[p].routes;
-      if (!port_of_adjacency(topology, site.id, usid)) {
-        routes.push_back(route_via_peer(site.ports[p], usid_prefix(usid)));
-        continue;
-      }
       // End.X looks its next hop up without an interface, so each port has one of its own.
-      const Ipv6Address next_hop = next_hop_over(PortId{p});
-      routes.push_back(route_via_peer(site.ports[p], {next_hop, 128}));
-      routes.push_back(route_with(site.ports[p].name, usid_prefix(usid),
-                                  netio::EndXNextCsid{next_hop, kUsidBlockBits, kUsidBits}));
+      if (port_of_adjacency(topology, site.id, usid)) {
+        routes.push_back(route_via_peer(site.ports[p], {next_hop_over(PortId{p}), 128}));
+      }
+      routes.push_back(switch_route(topology, site.id, usid, PortId{p}));
     }
   }
   return plan;
@@ -159,6 +155,13 @@ Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to) {
     path.uplink = (from ^ to) % topology.t1_per_plane;
   }
   return path;
+}
+
+netio::Route switch_route(const Topology& topology, NodeId node, Usid usid, PortId port) {
+  const Port& out = topology.port({node, port});
+  if (!port_of_adjacency(topology, node, usid)) return route_via_peer(out, usid_prefix(usid));
+  return route_with(out.name, usid_prefix(usid),
+                    netio::EndXNextCsid{next_hop_over(port), kUsidBlockBits, kUsidBits});
 }
 
 NodePlan plan_node(const Topology& topology, NodeId node) {

@@ -59,6 +59,9 @@ inline constexpr const char* kStubPeer = "sr1";
 /// all planes and spines are used by some pair.
 Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to);
 
+/// The route of a switch of the kernel's for a uSID out of a port: where it leads as built, or elsewhere.
+netio::Route switch_route(const Topology& topology, NodeId node, Usid usid, PortId port);
+
 NodePlan plan_node(const Topology& topology, NodeId node);
 
 }  // namespace mrclab::lab

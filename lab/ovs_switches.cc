@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -37,8 +38,6 @@ std::optional<fs::path> find_program(const std::string& name) {
   }
   return std::nullopt;
 }
-
-fs::path folder_of(const fs::path& lab_directory) { return lab_directory / "ovs"; }
 
 /// Every tool of Open vSwitch is told where the lab's own is.
 std::vector<std::pair<std::string, std::string>> environment(const fs::path& folder) {
@@ -76,6 +75,32 @@ std::string management_socket(const fs::path& folder, const std::string& bridge)
 
 }  // namespace
 
+std::string_view ovs_limits() {
+  return "Open vSwitch: all bridges share one namespace; a flow's first packets are slow\n"
+         "and may be lost; UDP checksums are corrected; hop limit 1 drops in silence";
+}
+
+std::string ovs_version() {
+  const std::optional<fs::path> program = find_program("ovs-vswitchd");
+  FILE* said =
+      program ? ::popen((program->string() + " --version 2>/dev/null").c_str(), "r") : nullptr;
+  if (said == nullptr) return "";
+  char line[256] = "";  // "ovs-vswitchd (Open vSwitch) 3.1.0"
+  const bool read = std::fgets(line, sizeof line, said) != nullptr;
+  ::pclose(said);
+  std::string text = read ? line : "";
+  text = text.substr(std::min(text.rfind(' ') + 1, text.size()));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return "Open vSwitch " + text;
+}
+
+fs::path ovs_folder(const fs::path& lab_directory) { return lab_directory / "ovs"; }
+
+bool is_ovs_switch(const fs::path& lab_directory, std::string_view node) {
+  std::error_code ignored;
+  return fs::exists(ovs_folder(lab_directory) / (std::string(node) + ".flows"), ignored);
+}
+
 std::vector<std::string> missing_ovs_programs() {
   std::vector<std::string> missing;
   for (const char* name :
@@ -87,14 +112,14 @@ std::vector<std::string> missing_ovs_programs() {
 
 std::vector<switchd::RuleCounter> ovs_counters(const fs::path& lab_directory,
                                                const std::string& switch_name) {
-  const fs::path folder = folder_of(lab_directory);
-  return switchd::parse_rule_counters(run_tool(
-      folder,
-      {"ovs-ofctl", "-O", "OpenFlow15", "dump-flows", management_socket(folder, switch_name)}));
+  const fs::path folder = ovs_folder(lab_directory);
+  return switchd::parse_rule_counters(
+      run_tool(folder, {"ovs-ofctl", "-O", "OpenFlow15", "--no-names", "dump-flows",
+                        management_socket(folder, switch_name)}));
 }
 
 OvsSwitches::OvsSwitches(LiveFabric& fabric)
-    : fabric_(fabric), directory_(folder_of(fabric.run_directory())) {
+    : fabric_(fabric), directory_(ovs_folder(fabric.run_directory())) {
   if (const auto missing = missing_ovs_programs(); !missing.empty()) {
     throw InputError(
         fmt::format("fabric {}: found no {}: expected Open vSwitch for \"forwarding: ovs\"; "
@@ -172,7 +197,7 @@ void OvsSwitches::make_bridges() {
     const NodeSite& site = topology.node(id);
     add({"add-br", site.name});
     add({"set", "bridge", site.name, "datapath_type=netdev", "fail_mode=secure",
-         "protocols=OpenFlow15", "other_config:disable-in-band=true"});
+         "protocols=OpenFlow10,OpenFlow13,OpenFlow15", "other_config:disable-in-band=true"});
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       const std::string device = device_of(topology, {id, PortId{i}});
       add({"add-port", site.name, device});
@@ -197,6 +222,32 @@ void OvsSwitches::add_rules() {
     netio::write_file(file, text);
     run({"ovs-ofctl", "-O", "OpenFlow15", "bundle", management_socket(directory_, name), file});
   }
+}
+
+void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {
+  const Topology& topology = fabric_.topology();
+  const std::string bridge = management_socket(directory_, topology.node(node).name);
+  if (port) {
+    run({"ovs-ofctl", "-O", "OpenFlow15", "add-flow", bridge,
+         switchd::openflow_route(topology, node, usid, *port)});
+  } else {
+    run({"ovs-ofctl", "-O", "OpenFlow15", "--strict", "del-flows", bridge,
+         switchd::openflow_route_match(topology, node, usid)});
+  }
+}
+
+std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
+  const std::string text = run_tool(
+      directory_, {"ovs-ofctl", "-O", "OpenFlow15", "--no-names", "--no-stats", "dump-flows",
+                   management_socket(directory_, fabric_.topology().node(node).name)});
+  std::vector<std::string> rules;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    if (line.find("cookie=") != std::string::npos) rules.push_back(line);
+    at = end + 1;
+  }
+  return rules;
 }
 
 std::optional<std::string> OvsSwitches::check() {

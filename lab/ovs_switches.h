@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/bring_up.h"
@@ -22,6 +23,16 @@ namespace mrclab::lab {
 
 /// The programs that Open vSwitch needs here and that are not in PATH; empty when all are.
 std::vector<std::string> missing_ovs_programs();
+
+/// What a user should know who looks at these switches, in a line or two of 80 columns.
+std::string_view ovs_limits();
+/// "Open vSwitch 3.1.0", or empty.
+std::string ovs_version();
+
+/// Where the sockets of a lab's Open vSwitch are, and its database and logs.
+std::filesystem::path ovs_folder(const std::filesystem::path& lab_directory);
+/// Is this node of a running lab one of its switches?
+bool is_ovs_switch(const std::filesystem::path& lab_directory, std::string_view node);
 
 /// How often each rule of a switch has matched.
 std::vector<switchd::RuleCounter> ovs_counters(const std::filesystem::path& lab_directory,
@@ -38,6 +49,10 @@ class OvsSwitches {
 
   /// What has ended that should run, with how: "ovs-vswitchd: signal 9 (Killed)". Once for each.
   std::optional<std::string> check();
+  /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.
+  void set_route(NodeId node, Usid usid, std::optional<PortId> port);
+  /// The rules of a switch without their counters, in ovs-ofctl's words.
+  std::vector<std::string> rules_of(NodeId node) const;
   pid_t daemon() const { return daemon_->pid(); }
 
  private:

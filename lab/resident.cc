@@ -100,6 +100,8 @@ LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& s
     live.dilation = kResidentDilation;
     live.tick_ns = kIdleTickNs;
   }
+  // The rates of switches that are not ours follow from the pace.
+  if (!live.dilation && shape.forwarding != ForwardingChoice()) live.dilation = kResidentDilation;
   live.name = options.lab;
   live.shape = shape;
   live.isolate = options.isolate;

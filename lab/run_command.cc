@@ -31,6 +31,9 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
   overrides.fabric = options.fabric;
+  for (const Forwarding by : kForwardings) {
+    if (options.forwarding == name_of(by)) overrides.forwarding = by;
+  }
   overrides.until = options.until;
   overrides.dilation = options.dilation;
   overrides.without = options.without;
@@ -101,6 +104,11 @@ void print_json(const std::vector<RunResult>& results) {
 }  // namespace
 
 int run_command(const RunCommandOptions& options) {
+  if (options.world == World::kSim && options.forwarding.value_or("switchd") != "switchd") {
+    throw InputError(
+        "--forwarding: found " + in_quotes(*options.forwarding) +
+        " beside --world sim: expected --world live: the simulator has our switches only");
+  }
   std::vector<Scenario> scenarios;
   for (const std::string& name : options.scenarios) {
     scenarios.push_back(load_scenario(name, overrides_of(options)));

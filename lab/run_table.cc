@@ -42,8 +42,11 @@ std::string headline(const RunRow& row) {
   const std::string left =
       fmt::format("{}{}{}{}", fmt::join(row.ids, " "), row.ids.empty() ? "" : " ", verdict.scenario,
                   analysis::circumstances(verdict));
-  const std::string right =
-      (verdict.timing.faithful ? "" : "NOT FAITHFUL  ") + capitals(verdict.result);
+  const bool wall = verdict.timing.mode == analysis::TimingMode::kWall;
+  const std::string right = (wall                      ? "wall clock  "
+                             : verdict.timing.faithful ? ""
+                                                       : "NOT FAITHFUL  ") +
+                            capitals(verdict.result);
   return fmt::format("{:<{}} {}\n", cut(left, 79 - right.size()), 79 - right.size(), right);
 }
 

@@ -15,6 +15,10 @@ namespace mrclab::lab {
 namespace {
 
 constexpr int64_t kMaxDilation = 1'000'000;
+/// The pace of a run whose switches were exchanged (ScenarioOverrides::forwarding) for the kernel's or for
+/// those of Open vSwitch: two cores forward a fully loaded octet with time to spare. The userspace datapath
+/// takes up to half a millisecond for a lone packet over three bridges. Our choice.
+constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 200'000;
 constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
 
 /// One id or a list of them.
@@ -62,6 +66,14 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   return parse_fabric(read_yaml_file(path));
 }
 
+/// Others forward what ours do, as far as they can.
+void exchange_switches(Forwarding by, FabricShape& fabric) {
+  fabric.forwarding = by;
+  if (by == Forwarding::kSwitchd) return;
+  fabric.wires = WireMode::kVeth;
+  fabric.queues.ecn = fabric.queues.trim = false;
+}
+
 std::optional<uint32_t> read_dilation(const YamlValue& value) {
   if (value.is_scalar() && value.as_string() == "auto") return std::nullopt;
   const bool number =
@@ -79,16 +91,39 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
   } else if (!carried) {
     out.timing = TimingMode::kWall;
   }
+  const bool exchanged = overrides.forwarding && !carried;
+  if (exchanged) out.timing = TimingMode::kWall;
   if (!carried && out.timing != TimingMode::kWall) {
     timing->fail_expecting(
         "wall: in this fabric others than our switches forward, and they carry no time");
   }
   if (const auto dilation = document.get("dilation")) out.dilation = read_dilation(*dilation);
   if (overrides.dilation) out.dilation = overrides.dilation;
+  if (exchanged && !out.dilation) {
+    out.dilation = overrides.forwarding == Forwarding::kOvs ? kOvsDilation : kKernelDilation;
+  }
   if (out.timing == TimingMode::kWall && !out.dilation) {
     (timing ? *timing : document.require("fabric"))
         .fail("timing by the wall clock without a number for \"dilation\"",
               "\"dilation: 5000\" or another number");
+  }
+}
+
+/// Does anybody in this fabric mark and trim?
+bool has_switch_of_ours(const Topology& topology) {
+  return topology.has_forwarding(Forwarding::kSwitchd);
+}
+
+/// What an incident shows with the help of ECN or trimming, the kernel and Open vSwitch cannot show.
+void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
+  if (has_switch_of_ours(scenario.topology)) return;
+  for (const std::string name : {"ecn", "trim"}) {
+    const auto& needed = scenario.fails_without;
+    if (std::find(needed.begin(), needed.end(), name) == needed.end()) continue;
+    document.require("fails_without")
+        .fail("a scenario that needs " + name +
+                  ", in a fabric where others than our switches forward",
+              "\"forwarding: switchd\": the kernel and Open vSwitch neither mark nor trim");
   }
 }
 
@@ -138,6 +173,13 @@ class ExpectationCheck {
   void operator()(const analysis::ExpectMemoryIntact&) const {
     if (scenario_.payload_elided)
       entry_.fail("memory_intact, beside an elided payload", "\"payload: real\"");
+  }
+  void operator()(const analysis::ExpectTrims& expect) const {
+    check_interval(expect);
+    check_hosts(expect.flows);
+    if (expect.at_least == 0 || has_switch_of_ours(scenario_.topology)) return;
+    entry_.fail("packets that are trimmed, in a fabric where others than our switches forward",
+                "\"at_most\", or \"forwarding: switchd\": the kernel and Open vSwitch do not trim");
   }
   void operator()(const analysis::ExpectHealed&) const { require_heals("healed"); }
   void operator()(const analysis::ExpectLiveness&) const { require_heals("liveness"); }
@@ -286,9 +328,11 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   scenario.ids = read_ids(document);
   read_mechanisms(document, overrides, scenario);
   scenario.fabric = read_fabric(document, base, overrides);
+  if (overrides.forwarding) exchange_switches(*overrides.forwarding, scenario.fabric);
   leave_out(scenario.without, scenario.fabric);
   scenario.topology = build_topology(scenario.fabric);
   check_lookahead(scenario.topology);
+  check_mechanisms(document, scenario);
 
   const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
   if (const auto seed = file.get("seed")) {

@@ -128,6 +128,11 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
                                       {"detail", scenario.topology.link_name(note.link)}};
     text += line.dump() + "\n";
   }
+  for (const SwitchNote& note : lab.switch_notes()) {
+    const nlohmann::ordered_json line{
+        {"t_ps", note.t.ps()}, {"node", "lab"}, {"kind", note.kind}, {"detail", note.detail}};
+    text += line.dump() + "\n";
+  }
   for (const OutsideFault& fault : lab.outside_faults()) {
     const nlohmann::ordered_json line{
         {"t_ps", fault.t.ps()}, {"node", "lab"}, {"kind", "outside_fault"}, {"detail", fault.what}};

@@ -244,9 +244,12 @@ class Daemon {
     rpc_.method("power_off", [this](const Json&) { return power_off(); });
     rpc_.method("report", [this](const Json&) { return report(); });
     rpc_.method("counters", [this](const Json&) { return counters(); });
-    rpc_.method("table", [this](const Json& name) {
+    rpc_.method("table", [this](const Json& of) {
       for (const Hosted& hosted : nodes_) {
-        if (name == topology_.node(hosted.id).name) return program_->table(*hosted.node);
+        const std::string& name = topology_.node(hosted.id).name;
+        if (of.is_object() && of.value("node", Json()) == name) {
+          return program_->table(*hosted.node);
+        }
       }
       throw RpcError(kRpcRefused, "no such node here");
     });

@@ -40,6 +40,13 @@ struct SwitchCounters {
   PortCounters total() const;
 };
 
+/// What a switch did with one uSID. Bytes are Ethernet frames without their check.
+struct UsidCounters {
+  uint64_t packets = 0;  ///< arrived with it active and our own (shifted), or left by its route
+  uint64_t bytes = 0;
+  uint64_t errors = 0;  ///< of these, dropped: nothing behind it in the carrier, or the hop limit
+};
+
 using NamedCounters = std::vector<std::pair<std::string, uint64_t>>;
 
 /// "total.rx", "d0.trimmed", "u1.drop.queue_full", ... in a fixed order; drop causes that never

@@ -105,6 +105,15 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
   return PortId{static_cast<uint32_t>(port_in(entry))};
 }
 
+std::vector<std::pair<Usid, PortId>> ForwardingTable::routes() const {
+  std::vector<std::pair<Usid, PortId>> routes;
+  for (uint32_t usid = 0; loaded_ && usid <= UINT16_MAX; ++usid) {
+    const auto to = next_hop(Usid{static_cast<uint16_t>(usid)});
+    if (to) routes.emplace_back(Usid{static_cast<uint16_t>(usid)}, *to);
+  }
+  return routes;
+}
+
 ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes modelled_size) const {
   const bool ipv4_too = topology_.routing.underlay == Underlay::kIpv4;
   if (const DropCause bad = check_outer(frame, modelled_size, ipv4_too); bad != DropCause::kNone) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/ids.h"
@@ -33,6 +34,10 @@ class ForwardingTable {
   Usid own() const { return own_; }
   std::optional<PortId> next_hop(Usid usid) const;
   size_t size() const { return routes_; }
+  /// Does the route of this uSID shift the carrier (a uA)?
+  bool is_adjacency(Usid usid) const { return (lookup(usid.value) & kShifts) != 0; }
+  /// By uSID; none while the table is not loaded.
+  std::vector<std::pair<Usid, PortId>> routes() const;
 
   /// A fault, or its undo: the route for one uSID is missing, leads to `port`, or is as built. A
   /// wrong port that the switch does not have is ignored.

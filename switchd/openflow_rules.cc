@@ -16,6 +16,7 @@ constexpr std::string_view kShift =
     "move:NXM_NX_IPV6_DST[0..79]->NXM_NX_IPV6_DST[16..95],load:0->NXM_NX_IPV6_DST[0..15]";
 
 constexpr int kUplinkGroup = 1;
+constexpr int kSegmentPriority = 200, kRoutePriority = 100;
 
 std::string usid_prefix(Usid usid, int bits) {
   Ipv6Address address{};
@@ -96,6 +97,9 @@ std::vector<RuleCounter> parse_rule_counters(std::string_view text) {
     if (name_of(kind).empty()) continue;
     counters.push_back({kind, Usid{static_cast<uint16_t>(*cookie & 0xFFFF)},
                         static_cast<uint32_t>(*table), *packets, *bytes});
+    // A port's own number is one more than ours.
+    const auto out = number_behind(line, "output:", 10);
+    if (out && *out > 0) counters.back().port = PortId{static_cast<uint32_t>(*out - 1)};
   }
   return counters;
 }
@@ -131,6 +135,23 @@ std::vector<std::string> openflow_groups(const Topology& topology, NodeId self) 
   return {text};
 }
 
+std::string openflow_route(const Topology& topology, NodeId self, Usid usid, PortId out) {
+  const std::string match = "ipv6,ipv6_dst=" + usid_prefix(usid, kUsidBlockBits + kUsidBits);
+  const std::string leaves = out_of(topology, {self, out});
+  if (port_of_adjacency(topology, self, usid)) {
+    return rule(0, kSegmentPriority, RuleKind::kLink, usid, match,
+                std::string(kShift) + ",dec_ttl," + leaves);
+  }
+  return rule(1, kRoutePriority, RuleKind::kNextUsid, usid, match, leaves);
+}
+
+std::string openflow_route_match(const Topology& topology, NodeId self, Usid usid) {
+  const bool link = port_of_adjacency(topology, self, usid).has_value();
+  return "table=" + std::to_string(link ? 0 : 1) +
+         ",priority=" + std::to_string(link ? kSegmentPriority : kRoutePriority) +
+         ",ipv6,ipv6_dst=" + usid_prefix(usid, kUsidBlockBits + kUsidBits);
+}
+
 std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   const NodeSite& site = topology.node(self);
   const Usid own = site.usid;
@@ -138,7 +159,8 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   rules.push_back(
       rule(0, 300, RuleKind::kEndOfCarrier, own, "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
   // reg0 says that a hop has been counted, so that an unshifted carrier costs one as well.
-  rules.push_back(rule(0, 200, RuleKind::kOwnUsid, own, "ipv6,ipv6_dst=" + usid_prefix(own, 48),
+  rules.push_back(rule(0, kSegmentPriority, RuleKind::kOwnUsid, own,
+                       "ipv6,ipv6_dst=" + usid_prefix(own, 48),
                        std::string(kShift) + ",dec_ttl,load:1->NXM_NX_REG0[],resubmit(,0)"));
   const std::string block = "ipv6,ipv6_dst=" + usid_prefix(Usid{0}, kUsidBlockBits);
   rules.push_back(rule(0, 100, RuleKind::kNextUsid, {}, block + ",reg0=1", "resubmit(,1)"));
@@ -153,18 +175,12 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
                          match_host(topology, host), actions));
   }
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    const std::string out = out_of(topology, {self, PortId{i}});
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       if (port_of_adjacency(topology, self, usid)) {
         rules.push_back(rule(0, 300, RuleKind::kEndOfCarrier, usid,
                              "ipv6,ipv6_dst=" + usid_prefix(usid, 128), "drop"));
-        rules.push_back(rule(0, 200, RuleKind::kLink, usid,
-                             "ipv6,ipv6_dst=" + usid_prefix(usid, 48),
-                             std::string(kShift) + ",dec_ttl," + out));
-        continue;
       }
-      rules.push_back(
-          rule(1, 100, RuleKind::kNextUsid, usid, "ipv6,ipv6_dst=" + usid_prefix(usid, 48), out));
+      rules.push_back(openflow_route(topology, self, usid, PortId{i}));
     }
   }
   rules.push_back(rule(1, 0, RuleKind::kUnknownUsid, {}, "", "drop"));

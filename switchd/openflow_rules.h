@@ -15,6 +15,7 @@
 // What does not match is dropped and counted, with the cause in the rule's cookie.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,12 +51,18 @@ struct RuleCounter {
   Usid usid;
   uint32_t table = 0;
   uint64_t packets = 0, bytes = 0;
+  std::optional<PortId> port = std::nullopt;  ///< that it sends to
 };
 /// Out of `ovs-ofctl dump-flows`; lines that are no rule of ours are left out.
 std::vector<RuleCounter> parse_rule_counters(std::string_view text);
 
 /// The groups of the switch `self`, which its rules need: in the syntax of `ovs-ofctl add-group`.
 std::vector<std::string> openflow_groups(const Topology& topology, NodeId self);
+
+/// The rule that sends a uSID out of a port, where it leads as built or elsewhere; and what names that rule,
+/// for taking it away.
+std::string openflow_route(const Topology& topology, NodeId self, Usid usid, PortId port);
+std::string openflow_route_match(const Topology& topology, NodeId self, Usid usid);
 
 /// All rules of the switch `self`.
 std::vector<std::string> openflow_rules(const Topology& topology, NodeId self);

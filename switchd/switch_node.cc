@@ -4,13 +4,27 @@
 #include <cassert>
 #include <type_traits>
 
+#include "fabric/byte_order.h"
 #include "fabric/effect_fields.h"
+#include "fabric/path.h"
+#include "switchd/outer_header.h"
 
 namespace mrclab::switchd {
 namespace {
 
 /// Of effects at one instant: what a switch loses with its power is not lost by its ports.
 constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
+
+/// 0, which is no uSID, where a frame is too short to have one.
+struct FirstUsids {
+  uint16_t active = 0, next = 0;
+};
+FirstUsids first_usids(const Frame& frame) {
+  const std::span<const uint8_t> bytes = frame.bytes();
+  if (bytes.size() < kDestinationOffset + 16) return {};
+  const uint8_t* at = bytes.data() + kDestinationOffset + kUsidBlockBits / 8;
+  return {load_be<uint16_t>(at), load_be<uint16_t>(at + 2)};
+}
 
 std::string_view word_of(SwitchWork work) {
   return effect_table::kSwitchWords[static_cast<size_t>(work)];
@@ -110,12 +124,28 @@ DropCause SwitchNode::judge(FabricTime arrived, Frame& frame) {
 }
 
 void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& out) {
+  const FirstUsids first = first_usids(frame);
   const ForwardingDecision decision = table_.forward(frame.bytes(), frame.modelled_size());
+  count_usids(first.active, first.next, decision.drop, frame.modelled_size());
   if (decision.drop != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);
     return;
   }
   enqueue(now, decision, std::move(frame), out);
+}
+
+void SwitchNode::count_usids(uint16_t active, uint16_t next, DropCause drop, Bytes size) {
+  const auto count = [&](uint16_t usid) -> UsidCounters& {
+    UsidCounters& counters = usids_[usid];
+    ++counters.packets;
+    counters.bytes += size.value;
+    return counters;
+  };
+  const bool own = active == table_.own().value;
+  const bool refused = drop == DropCause::kEndOfCarrier || drop == DropCause::kHopLimit;
+  if (own || refused) count(active).errors += refused ? 1 : 0;
+  if (drop == DropCause::kNone) count(own ? next : active);
+  if (drop == DropCause::kUnknownUsid) count(0);
 }
 
 void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame,

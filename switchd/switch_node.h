@@ -28,6 +28,7 @@
 // yet: ICMP errors.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ class SwitchNode : public Node {
   /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
   uint64_t trimmed() const;
   const ForwardingTable& table() const { return table_; }
+  /// By uSID, of those that were seen: of its own what it shifted, of others what was sent by their routes.
+  /// What had no route counts for the uSID 0.
+  const std::map<uint16_t, UsidCounters>& usid_counters() const { return usids_; }
 
  private:
   struct PortState {
@@ -70,6 +74,7 @@ class SwitchNode : public Node {
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
   DropCause judge(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
+  void count_usids(uint16_t active, uint16_t next, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame, FrameSink& out);
   void start_next(FabricTime now, PortId port, FrameSink& out);
   void on_effect(FabricTime now, const Effect& effect);
@@ -85,6 +90,7 @@ class SwitchNode : public Node {
   NodeEnvironment environment_;
   FabricTime latency_;
   ForwardingTable table_;
+  std::map<uint16_t, UsidCounters> usids_;
   SwitchWork work_ = SwitchWork::kForwarding;
   FabricTime power_lost_;  // what had arrived before and was not forwarded yet is gone
   QueueFaults queue_faults_;

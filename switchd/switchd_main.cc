@@ -24,6 +24,24 @@ class SwitchProgram : public netio::DaemonProgram {
     return counters;
   }
 
+  nlohmann::json table(const Node& node) const override {
+    const auto& of_node = dynamic_cast<const switchd::SwitchNode&>(node);
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& [usid, counters] : of_node.usid_counters()) {
+      rows.push_back({{"usid", usid},
+                      {"packets", counters.packets},
+                      {"bytes", counters.bytes},
+                      {"errors", counters.errors}});
+    }
+    nlohmann::json routes = nlohmann::json::array();
+    for (const auto& [usid, port] : of_node.table().routes()) {
+      routes.push_back({{"usid", usid.value},
+                        {"port", port.value},
+                        {"adjacency", of_node.table().is_adjacency(usid)}});
+    }
+    return {{"own", of_node.table().own().value}, {"routes", routes}, {"counters", rows}};
+  }
+
   void add_progress(const Node& node,
                     std::array<uint64_t, netio::kProgressCounters>& progress) const override {
     progress[static_cast<size_t>(netio::ProgressCounter::kTrimmed)] +=

@@ -104,7 +104,7 @@ TEST_SUITE("root: kernel switches") {
 
     // A sender of batches is not told, and sends nothing again.
     filter.set("p0", {"numgen inc mod 3 2 fwd to \"lo\""});
-    CHECK(cable.carries(9, 300, true, true) == 6);
+    CHECK(cable.carries(9, 300, false, true) == 6);
 
     filter.set("p0", {"meta length 0-299 drop", "@th,400,8 set 0x55"});
     CHECK(cable.carries(3, 200, true) == 0);

@@ -1,0 +1,250 @@
+#include "lab/foreign_switches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fabric/forwarder.h"
+#include "fabric/routes.h"
+#include "lab/node_plan.h"
+#include "netio/route.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// How far ahead of the fabric instant a link to one of our nodes is set up: that takes about 20 ms, and
+/// a frame that leaves before is refused.
+constexpr double kLinkAheadNs = 40e6;
+
+}  // namespace
+
+ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
+                                 const std::vector<ScheduledEffect>& schedule, double dilation)
+    : fabric_(fabric), topology_(fabric.topology()), ovs_(ovs), dilation_(dilation) {
+  for (const NodeSite& site : topology_.nodes) {
+    if (is_ours(site)) continue;
+    trouble_[site.id] = trouble_of(topology_, site.id, {});
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const PortRef port{site.id, PortId{i}};
+      fabric.queue_shaper(port, shaper_of(topology_, port, {}, dilation));
+    }
+    fabric.netlink(site.id).flush();
+  }
+  reached_ = FabricTime::from_ps(-1);
+  replace(schedule);
+}
+
+ForeignSwitches::~ForeignSwitches() = default;
+
+void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
+  schedule_ = schedule;
+  next_ =
+      static_cast<size_t>(std::find_if(schedule_.begin(), schedule_.end(),
+                                       [&](const ScheduledEffect& s) { return s.at > reached_; }) -
+                          schedule_.begin());
+  in_force_ = faults::replay(schedule_, reached_);
+  plan_outages(schedule);
+}
+
+void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule) {
+  const std::vector<LinkOutage> known = std::exchange(outages_, {});
+  const auto ahead = FabricTime::from_ps(static_cast<int64_t>(kLinkAheadNs * 1000 / dilation_));
+  for (const CarrierOutage& outage : carrier_outages(topology_, schedule)) {
+    const Link& link = topology_.link(outage.link);
+    if (is_ours(topology_, link)) continue;
+    const bool to_ours =
+        sender_is_ours(topology_, link.a_to_b) || receiver_is_ours(topology_, link.a_to_b);
+    LinkOutage item{outage, outage.down, outage.up};
+    if (to_ours) {
+      // What a node of ours has started before is under way, and none of its frames is refused.
+      item.down_at += topology_.lookahead(link.a_to_b);
+      if (item.up_at != FabricTime::never())
+        item.up_at = std::max(item.down_at, item.up_at - ahead);
+    }
+    for (const LinkOutage& old : known) {
+      if (old.outage.link == outage.link && old.outage.down == outage.down) item.state = old.state;
+    }
+    outages_.push_back(item);
+  }
+}
+
+void ForeignSwitches::step(FabricTime now) {
+  reached_ = now;
+  step_links(now);
+  apply_effects(now);
+  for (const NodeId node : std::exchange(to_verify_, {})) verify(node, now);
+}
+
+void ForeignSwitches::step_links(FabricTime now) {
+  for (LinkOutage& item : outages_) {
+    if (item.state == LinkOutage::State::kPending && item.down_at <= now) {
+      set_link(item.outage.link, false, now);
+      item.state = LinkOutage::State::kDown;
+    }
+    if (item.state == LinkOutage::State::kDown && item.up_at <= now) {
+      set_link(item.outage.link, true, now);
+      item.state = LinkOutage::State::kDone;
+    }
+  }
+}
+
+void ForeignSwitches::set_link(LinkId id, bool up, FabricTime now) {
+  const Link& link = topology_.link(id);
+  for (const PortRef end : {link.a, link.b}) remember(end.node);
+  try {
+    fabric_.set_link(id, up);
+    note(now, up ? "kernel_link_up" : "kernel_link_down", topology_.link_name(id));
+    for (const PortRef end : {link.a, link.b}) {
+      to_verify_.insert(end.node);
+      // A link comes up with its routes as built.
+      if (!up || is_ours(topology_.node(end.node))) continue;
+      for (const SwitchRoute& route : trouble_[end.node].routes) {
+        set_route(end.node, route.usid, &route, now);
+      }
+    }
+  } catch (const std::exception& error) {
+    problems_.push_back(fmt::format("link {} could not be set {}: {}", topology_.link_name(id),
+                                    up ? "up" : "down", error.what()));
+  }
+}
+
+void ForeignSwitches::apply_effects(FabricTime now) {
+  std::set<NodeId> concerned;
+  for (; next_ < schedule_.size() && schedule_[next_].at <= now; ++next_) {
+    in_force_.apply(schedule_[next_].effect);
+    const NodeId node = concerned_switch(topology_, schedule_[next_].effect);
+    if (node.valid()) concerned.insert(node);
+  }
+  for (const NodeId node : concerned) {
+    const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
+    if (wanted == trouble_[node]) continue;
+    remember(node);
+    try {
+      bring_into_line(node, wanted, now);
+    } catch (const std::exception& error) {
+      problems_.push_back(topology_.node(node).name + ": " + error.what());
+    }
+    to_verify_.insert(node);
+  }
+}
+
+netio::PacketFilter& ForeignSwitches::filter(NodeId node) {
+  NodeId owner = node;
+  if (shares_namespace(topology_.node(node))) {
+    owner = std::find_if(topology_.nodes.begin(), topology_.nodes.end(), [](const NodeSite& site) {
+              return site.role != NodeRole::kHost && shares_namespace(site);
+            })->id;
+  }
+  const auto known = filters_.find(owner);
+  if (known != filters_.end()) return known->second;
+  return filters_.emplace(owner, netio::PacketFilter(fabric_.network_namespace(owner)))
+      .first->second;
+}
+
+void ForeignSwitches::remember(NodeId node) {
+  if (before_.contains(node)) return;
+  try {
+    before_[node] = take_snapshot(fabric_, node, filter(node), ovs_);
+  } catch (const std::exception& error) {
+    problems_.push_back(topology_.node(node).name + ": " + error.what());
+  }
+}
+
+void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now) {
+  SwitchTrouble& actual = trouble_[node];
+  std::map<std::string, netio::PacketFilter::Rules> filters;
+  for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
+    const PortRef port{node, PortId{i}};
+    const std::string name = topology_.port_name(port);
+    const Forwarding by = topology_.node(node).forwarding;
+    const std::vector<std::string> rules = egress_rules(wanted.ports[i], by);
+    if (rules != egress_rules(actual.ports[i], by)) {
+      filters[device_of(topology_, port)] = rules;
+      note(now, "kernel_filter", name + ": " + (rules.empty() ? "as built" : rules.front()));
+    }
+    const netio::Shaper shaper = shaper_of(topology_, port, wanted.ports[i], dilation_);
+    if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
+      fabric_.queue_shaper(port, shaper);
+      fabric_.netlink(node).flush();
+      note(now, "kernel_rate",
+           fmt::format("{}: {} bytes/s, queue {}", name, shaper.bytes_per_second, shaper.queue));
+    }
+    actual.ports[i] = wanted.ports[i];
+  }
+  if (!filters.empty()) filter(node).set(filters);
+  const auto find = [](const SwitchTrouble& in, Usid usid) -> const SwitchRoute* {
+    for (const SwitchRoute& route : in.routes) {
+      if (route.usid == usid) return &route;
+    }
+    return nullptr;
+  };
+  for (const SwitchRoute& old : actual.routes) {
+    if (find(wanted, old.usid) == nullptr) set_route(node, old.usid, nullptr, now);
+  }
+  for (const SwitchRoute& route : wanted.routes) {
+    const SwitchRoute* old = find(actual, route.usid);
+    if (old == nullptr || *old != route) set_route(node, route.usid, &route, now);
+  }
+  actual.routes = wanted.routes;
+}
+
+/// `wanted` null: as built.
+void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wanted, FabricTime now) {
+  const std::optional<PortId> built = port_toward(topology_, node, usid);
+  if (!built) return;
+  std::optional<PortId> port = wanted == nullptr ? built : std::nullopt;
+  if (wanted != nullptr && wanted->kind == RouteKind::kWrong) port = wanted->port;
+  const NodeSite& site = topology_.node(node);
+  if (port && port->value >= site.ports.size()) return;
+  if (shares_namespace(site)) {
+    ovs_->set_route(node, usid, port);
+  } else {
+    netio::RouteBatch batch(fabric_.netlink(node));
+    // The kernel takes no route to a port that is down; what is wanted comes back with the link.
+    if (port && fabric_.link_is_up(site.ports[port->value].link)) {
+      batch.route(switch_route(topology_, node, usid, *port));
+    } else {
+      netio::Route any = switch_route(topology_, node, usid, *built);
+      any.dev.clear();
+      any.via.reset();
+      batch.remove_route(any);
+    }
+    batch.commit();
+  }
+  note(now, "kernel_route",
+       fmt::format("{}: {:04x} {}", site.name, usid.value,
+                   port ? "via " + site.ports[port->value].name : std::string("deleted")));
+}
+
+bool ForeignSwitches::has_link_down(NodeId node) const {
+  return std::any_of(outages_.begin(), outages_.end(), [&](const LinkOutage& item) {
+    const Link& link = topology_.link(item.outage.link);
+    return item.state == LinkOutage::State::kDown && (link.a.node == node || link.b.node == node);
+  });
+}
+
+/// Only when nothing is left that would make the node differ from what it was.
+void ForeignSwitches::verify(NodeId node, FabricTime now) {
+  const auto before = before_.find(node);
+  if (before == before_.end() || has_link_down(node)) return;
+  const NodeSite& site = topology_.node(node);
+  if (!is_ours(site) && trouble_[node] != trouble_of(topology_, node, {})) return;
+  std::optional<std::string> difference;
+  try {
+    difference = first_difference(before->second, take_snapshot(fabric_, node, filter(node), ovs_));
+  } catch (const std::exception& error) {
+    difference = error.what();
+  }
+  note(now, difference ? "undo_failed" : "undo_verified",
+       site.name + (difference ? ": " + *difference : ""));
+  if (difference) {
+    problems_.push_back(fmt::format("{} is not what it was before its fault at {}: {}", site.name,
+                                    to_string(now), *difference));
+  }
+}
+
+void ForeignSwitches::note(FabricTime t, std::string kind, std::string detail) {
+  if (notes_.size() < kMaxNotes) notes_.push_back({t, std::move(kind), std::move(detail)});
+}
+
+}  // namespace mrclab::lab

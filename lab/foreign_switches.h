@@ -1,0 +1,90 @@
+#pragma once
+// Switches that are not ours, as the kernel's objects: at the start a shaper on each of their ports, at
+// the modelled rate divided by the dilation; then, at the fabric instant of each effect, what it means
+// there (switch_trouble.h). What a fault did is undone by putting the objects of the remaining effects in
+// place; when a node has none left, the kernel is read back and compared with what it was before the
+// first of them.
+//
+//   link down     both veths set down, here and not by KernelMirror, also for a moment: nobody else
+//                 would drop the frames
+//   all else      at the port that sends; where that is a node of ours the node does it itself
+//
+// The clock says when; on a busy machine that is some milliseconds late. A frame that waits in the queue
+// of a shaper when its switch hangs still leaves.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "faults/schedule.h"
+#include "lab/kernel_mirror.h"
+#include "lab/node_snapshot.h"
+#include "lab/switch_trouble.h"
+
+namespace mrclab::lab {
+
+/// What was done to a switch or a link, for events.jsonl.
+struct SwitchNote {
+  FabricTime t;
+  std::string kind;    ///< "kernel_link_down", "kernel_link_up", "kernel_filter", "kernel_rate",
+                       ///< "kernel_route", "undo_verified", "undo_failed"
+  std::string detail;  ///< "p0.t0-0:d1: counter drop"
+};
+
+class ForeignSwitches {
+ public:
+  static constexpr size_t kMaxNotes = 65536;
+
+  /// Puts the shapers on. `ovs` is null without such switches; all outlive this.
+  ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
+                  const std::vector<ScheduledEffect>& schedule, double dilation);
+  ~ForeignSwitches();
+
+  /// The schedule is another one from an instant on that the last step() has not reached.
+  void replace(const std::vector<ScheduledEffect>& schedule);
+  /// Does what is due at `now`, by the clock.
+  void step(FabricTime now);
+
+  const std::vector<SwitchNote>& notes() const { return notes_; }
+  /// What went wrong since the last call: a refused change, an undo that left something behind.
+  std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
+
+ private:
+  struct LinkOutage {
+    CarrierOutage outage;
+    FabricTime down_at, up_at;  ///< of the kernel's interfaces
+    enum class State : uint8_t { kPending, kDown, kDone } state = State::kPending;
+  };
+  void plan_outages(const std::vector<ScheduledEffect>& schedule);
+  void step_links(FabricTime now);
+  void set_link(LinkId link, bool up, FabricTime now);
+  void apply_effects(FabricTime now);
+  void remember(NodeId node);
+  /// Puts the node's objects in place, as the effects in force want them.
+  void bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now);
+  void set_route(NodeId node, Usid usid, const SwitchRoute* wanted, FabricTime now);
+  bool has_link_down(NodeId node) const;
+  void verify(NodeId node, FabricTime now);
+  void note(FabricTime t, std::string kind, std::string detail);
+  netio::PacketFilter& filter(NodeId node);
+
+  LiveFabric& fabric_;
+  const Topology& topology_;
+  OvsSwitches* ovs_;
+  double dilation_;
+  std::vector<ScheduledEffect> schedule_;
+  size_t next_ = 0;  ///< of the schedule
+  FabricTime reached_;
+  faults::FaultState in_force_;
+  std::vector<LinkOutage> outages_;
+  std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
+  std::map<NodeId, NodeSnapshot> before_;    ///< of nodes that something was done to
+  std::set<NodeId> to_verify_;
+  std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace
+  std::vector<SwitchNote> notes_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,361 @@
+// Faults of switches that are not ours: what effects become there, what is refused, and that the kernel is
+// afterwards what it was.
+
+#include "lab/foreign_switches.h"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "fabric/build_topology.h"
+#include "fabric/fabric_file.h"
+#include "lab/live_lab.h"
+#include "lab/scenario_run.h"
+#include "netio/file_descriptor.h"
+#include "netio/link.h"
+#include "sandbox.h"
+#include "tests/lab/temporary_runs.h"
+#include "tests/support/nightly.h"
+
+namespace mrclab::lab {
+namespace {
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* kFabric = R"(
+  name: four
+  planes: 2
+  t0: 2
+  t1: 2
+  hosts_per_t0: 2
+  ecn: off
+  trim: off
+)";
+
+Scenario scenario_with(const std::string& forwarding, const std::string& rest) {
+  const std::string text = "name: foreign\nfabric:\n" + std::string(kFabric) +
+                           "  forwarding: " + forwarding +
+                           "\ntiming: wall\ndilation: 20000\n"
+                           "workload:\n  - permutation: {hosts: all, load: 50%, message: 64KiB, "
+                           "shift: 2}\n" +
+                           rest;
+  return parse_scenario(read_yaml_text(text, "foreign.yaml"));
+}
+
+Topology four_kernel_switches() {
+  return build_topology(
+      parse_fabric(read_yaml_text(std::string(kFabric) + "  forwarding: kernel\n", "four.yaml")));
+}
+
+WireId out_of(const Topology& topology, const char* port) {
+  return topology.port(*topology.find_port(port)).out;
+}
+
+std::string refused(const std::string& forwarding, const std::string& fault) {
+  try {
+    scenario_with(forwarding, "faults:\n  - {at: 20us, " + fault + "}\nend: 40us\n");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// The details of the lab's own events, by kind.
+std::multimap<std::string, std::string> lab_events(const RunResult& run) {
+  std::multimap<std::string, std::string> events;
+  std::ifstream file(run.folder.path / "events.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const auto event = nlohmann::json::parse(line);
+    if (event.at("node") == "lab") events.emplace(event.at("kind"), event.at("detail"));
+  }
+  return events;
+}
+
+}  // namespace
+
+TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") {
+  const Topology topology = four_kernel_switches();
+  const NodeId t0 = *topology.find_node("p0.t0-0");
+  const PortRef uplink = *topology.find_port("p0.t0-0:u1");
+  const WireId wire = out_of(topology, "p0.t0-0:u1");
+  const auto trouble = [&](const std::vector<Effect>& effects) {
+    return trouble_of(topology, t0, effects);
+  };
+  const auto rules = [&](const std::vector<Effect>& effects) {
+    return egress_rules(trouble(effects).ports[uplink.port.value], Forwarding::kKernel);
+  };
+  CHECK(rules({}).empty());
+  CHECK(rules({random_loss(wire, {250'000'000})}) ==
+        std::vector<std::string>{"numgen random mod 1000000000 < 250000000 counter drop"});
+  CHECK(egress_rules({.dark = true}, Forwarding::kOvs) ==
+        std::vector<std::string>{"counter fwd to \"lo\""});
+  CHECK(rules({random_loss(wire, {Probability::kOne})}) ==
+        std::vector<std::string>{"counter drop"});
+  WireLoss nth;
+  nth.wire = wire, nth.kind = LossKind::kEveryNth, nth.every = 7;
+  CHECK(rules({nth}) == std::vector<std::string>{"numgen inc mod 7 6 counter drop"});
+  CHECK(rules({WireState{wire, false}}) == std::vector<std::string>{"counter drop"});
+  CHECK(rules({PortCarrier{uplink, false}}) == std::vector<std::string>{"counter drop"});
+  CHECK(rules({SwitchState{t0, SwitchWork::kHung}}) == std::vector<std::string>{"counter drop"});
+  // A link that is dark at both ends is set down instead.
+  CHECK(rules({WireState{wire, false}, PortCarrier{uplink, false},
+               PortCarrier{topology.port(uplink).peer, false}})
+            .empty());
+  // What another switch sends is none of this one's business.
+  CHECK(rules({WireState{topology.port(uplink).in, false}}).empty());
+
+  const netio::Shaper built = shaper_of(topology, uplink, {}, 10'000);
+  CHECK(built.bytes_per_second == 1'250'000);  // 100 Gb/s, ten thousand times slower
+  CHECK(built.queue == topology.queues.tail_drop.value);
+  const SwitchTrouble slow =
+      trouble({WireRate{wire, BitRate::from_gbps(25)}, SwitchBuffer{t0, {500'000'000}}});
+  const netio::Shaper slower = shaper_of(topology, uplink, slow.ports[uplink.port.value], 10'000);
+  CHECK(slower.bytes_per_second == 312'500);
+  CHECK(slower.queue == topology.queues.tail_drop.value / 2);
+
+  const SwitchRoute wrong{t0, topology.usids.make(UsidRole::kT1, 0, 0), RouteKind::kWrong,
+                          uplink.port};
+  CHECK(trouble({wrong}).routes == std::vector<SwitchRoute>{wrong});
+  const SwitchTrouble empty = trouble({wrong, SwitchState{t0, SwitchWork::kNoTable}});
+  CHECK(empty.routes.size() > 4);  // two spines, and two uSIDs of each of two hosts
+  for (const SwitchRoute& route : empty.routes) CHECK(route.kind == RouteKind::kMissing);
+}
+
+TEST_CASE("bit errors hit long frames more often than short ones") {
+  PortTrouble trouble;
+  trouble.errors = {1'000'000'000};  // 1e-6 a bit
+  const std::vector<std::string> rules = egress_rules(trouble, Forwarding::kKernel);
+  REQUIRE(rules.size() > 10);
+  // 128 and 4,224 bytes are the middles of their classes: 1 - (1 - 1e-6)^bits.
+  CHECK(rules[0] == "meta length 0-255 numgen random mod 1000000000 < 1023476 counter drop");
+  CHECK(says(rules[16], "meta length 4096-4351 numgen random mod 1000000000 < 33227"));
+}
+
+TEST_CASE("what such switches cannot do is refused with its place and the reason") {
+  CHECK(says(refused("kernel", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}"),
+             "foreign.yaml:17:23: found an extra delay on p0.t0-0:u0->p0.t1-0:d0, where the "
+             "kernel forwards in p0.t0-0: expected a wire between nodes of ours"));
+  CHECK(says(refused("ovs", "delay: {link: \"h0:p0\", direction: up, by: 2us, for: 5us}"),
+             "where Open vSwitch forwards in p0.t0-0"));
+  CHECK(says(refused("kernel", "duplicate: {link: \"h0:p0\", share: 5%, for: 5us}"),
+             "frames twice on p0.t0-0:d0->h0:p0"));
+  CHECK(says(refused("kernel",
+                     "wire_loss: {link: \"p0.t0-0:u0\", loss: 50%, burst: 4, gap: 40, "
+                     "for: 5us}"),
+             "a loss in bursts"));
+  CHECK(says(refused("ovs", "trim_off: {switch: p1.t1-0, for: 5us}"), "never trims"));
+  CHECK(says(refused("kernel", "ecn_always: {switch: p1.t1-0, for: 5us}"), "never marks"));
+  // A sender of ours does all that a wire can do, and a switch of ours everything.
+  CHECK(refused("kernel", "duplicate: {link: \"h0:p0\", direction: up, share: 5%, for: 5us}") ==
+        "accepted");
+  CHECK(refused("kernel", "lossy_ev: {host: h0, path: p1/u1, loss: 20%, for: 5us}") == "accepted");
+  CHECK(refused("{p1: kernel}", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}") == "accepted");
+  CHECK(refused("{p1: kernel}", "trim_off: {switch: p0.t1-0, for: 5us}") == "accepted");
+  CHECK_THROWS_WITH_AS(scenario_with("kernel", "end: 40us\nexpect:\n  - trims: {at_least: 1}\n"),
+                       doctest::Contains("the kernel and Open vSwitch do not trim"), InputError);
+}
+
+TEST_CASE(
+    "a run may exchange all switches, and is then by the wall clock without ECN and trimming") {
+  ScenarioOverrides overrides;
+  overrides.forwarding = Forwarding::kKernel;
+  const Scenario scenario = load_scenario("link-flap", overrides);
+  CHECK_FALSE(scenario.topology.has_forwarding(Forwarding::kSwitchd));
+  CHECK(scenario.timing == TimingMode::kWall);
+  CHECK(scenario.dilation.value_or(0) > 0);
+  CHECK_FALSE(scenario.topology.queues.ecn);
+  CHECK_FALSE(scenario.topology.queues.trim);
+  // The recorded scenario is the run as it was, without the override.
+  const Scenario again = parse_scenario(read_yaml_text(to_yaml(scenario), "again.yaml"));
+  CHECK(again.topology.has_forwarding(Forwarding::kKernel));
+  CHECK(again.timing == TimingMode::kWall);
+  CHECK(again.dilation == scenario.dilation);
+
+  overrides.forwarding = Forwarding::kOvs;
+  CHECK_THROWS_WITH_AS(load_scenario("ev-contention", overrides),
+                       doctest::Contains("a scenario that needs ecn"), InputError);
+  CHECK_THROWS_WITH_AS(load_scenario("incast-victim", overrides),
+                       doctest::Contains("a scenario that needs trim"), InputError);
+}
+
+TEST_SUITE("root: faults of switches that are not ours") {
+  TEST_CASE("every fault is made of kernel objects, undone, and the kernel read back as before") {
+    constexpr const char* kFaults = R"(
+faults:
+  - {at: 30us, link_down: {link: "p0.t0-0:u0", for: 10us}}
+  - {at: 30us, link_down: {link: "h1:p1", for: 10us}}
+  - {at: 30us, wire_loss: {link: "p1.t0-0:u0", direction: up, loss: 30%, for: 10us}}
+  - {at: 30us, blackhole: {wire: "p1.t0-1:d1->h3:p1", for: 10us}}
+  - {at: 45us, bit_errors: {link: "p1.t0-1:u1", rate: 1e-5, for: 10us}}
+  - {at: 45us, bit_errors: {switch: p1.t1-0, rate: 1e-5, for: 10us}}
+  - {at: 45us, rate: {link: "p0.t0-1:u1", to: 10Gb/s, for: 10us}}
+  - {at: 45us, switch_missing_route: {route: "p0.t0-0:u1", for: 10us}}
+  - {at: 60us, switch_hang: {switch: p1.t1-0, for: 10us}}
+  - {at: 60us, switch_wrong_route: {route: "p0.t0-0:u1", to: "p0.t0-0:u0", for: 10us}}
+  - {at: 60us, switch_reboot: {switch: p0.t1-1, down: 5us, reload: 5us}}
+  - {at: 60us, wire_loss: {link: "h2:p0", direction: up, carrier: lost, for: 10us}}
+end: 160us
+expect: [no_qp_error, memory_intact]
+)";
+    for (const std::string forwarding : {"kernel", "ovs"}) {
+      CAPTURE(forwarding);
+      const test::TemporaryRuns folder;
+      const Scenario scenario = scenario_with(forwarding, kFaults);
+      const RunResult run = run_scenario(scenario, folder.options(World::kLive));
+      CAPTURE(analysis::to_table(run.verdict));
+      CHECK(run.verdict.result == analysis::Result::kPass);
+      const auto events = lab_events(run);
+      for (const auto& [kind, detail] : events) {
+        if (kind == "undo_failed" || kind == "outside_fault") FAIL_CHECK(kind << ": " << detail);
+      }
+      CHECK(events.count("kernel_link_down") == 4);  // two, and both of the switch that reboots
+      CHECK(events.count("kernel_link_up") == 4);
+      std::set<std::string> restored;
+      for (auto [at, end] = events.equal_range("undo_verified"); at != end; ++at) {
+        restored.insert(at->second);
+      }
+      CHECK(restored == std::set<std::string>{"h1", "p0.t0-0", "p0.t0-1", "p0.t1-0", "p0.t1-1",
+                                              "p1.t0-0", "p1.t0-1", "p1.t1-0", "p1.t1-1"});
+      CHECK(run.verdict.metrics.lost > 0);  // nobody recorded a drop: sent, and never seen again
+    }
+  }
+
+  TEST_CASE("an undo that leaves something behind is told") {
+    const Topology topology = four_kernel_switches();
+    LiveFabric fabric(topology, "t_undo_" + std::to_string(::getpid()));
+    const NodeId t0 = *topology.find_node("p0.t0-0");
+    const WireId wire = out_of(topology, "p0.t0-0:u1");
+    const auto at = [](int us) { return FabricTime::from_us(us); };
+    const std::vector<ScheduledEffect> schedule{
+        {at(1), random_loss(wire, {Probability::kOne}), 0, 0, false},
+        {at(2), random_loss(wire, {}), 1, 0, true}};
+    ForeignSwitches switches(fabric, nullptr, schedule, 1000);
+    netio::PacketFilter filter(fabric.network_namespace(t0));
+    switches.step(at(0));
+    CHECK(filter.rules().empty());
+    switches.step(at(1));
+    CHECK(filter.rules()["u1"] == std::vector<std::string>{"counter drop"});
+    // Somebody takes a route away meanwhile.
+    netio::RouteBatch batch(fabric.netlink(t0));
+    batch.remove_route(switch_route(topology, t0, topology.usids.make(UsidRole::kT1, 0, 1),
+                                    topology.find_port("p0.t0-0:u1")->port));
+    batch.commit();
+    switches.step(at(2));
+    CHECK(filter.rules().empty());
+    const std::vector<std::string> problems = switches.take_problems();
+    REQUIRE(problems.size() == 1);
+    CAPTURE(problems[0]);
+    CHECK(says(problems[0], "p0.t0-0 is not what it was before its fault"));
+    CHECK(says(problems[0], "missing: route 5f00:0:1001::/48 via fe80::1 dev u1"));
+  }
+
+  TEST_CASE("a switch daemon that dies is an outside fault, and the lab goes on") {
+    const Topology topology = read_fabric_file(find_fabric("pair-ovs"));
+    LiveLabOptions options;
+    options.name = "t_dead_" + std::to_string(::getpid());
+    options.shape = parse_fabric(read_yaml_file(find_fabric("pair-ovs")));
+    options.dilation = 2000;
+    options.programs = MRCLAB_BINARY_DIR;
+    LiveLab lab(topology, options);
+    lab.start();
+    const auto pid_file = ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
+    REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
+    while (lab.outside_faults().empty() && lab.step()) {
+    }
+    REQUIRE(lab.outside_faults().size() == 1);
+    CHECK(says(lab.outside_faults()[0].what, "ovs-vswitchd: signal 9"));
+    CHECK(lab.step());
+  }
+
+  TEST_CASE("of Open vSwitch nothing is left, whoever of it or of the lab is killed") {
+    enter_sandbox();
+    const std::vector<std::string> before = kernel_snapshot();
+    for (const std::string victim : {"mrclab-labd", "ovs-vswitchd", "ovsdb-server"}) {
+      CAPTURE(victim);
+      const CommandResult up = mrclab({"up", "pair-ovs", "--name", "gone"});
+      REQUIRE_MESSAGE(up.code == 0, up.output);
+      std::map<std::string, pid_t> pids{{"mrclab-labd", read_record({}, "gone")->owner.pid}};
+      for (const std::string name : {"ovs-vswitchd", "ovsdb-server"}) {
+        const auto file = ovs_folder(LabPaths{}.lab_directory("gone")) / (name + ".pid");
+        pids[name] = std::stoi(netio::read_file(file));
+      }
+      REQUIRE(::kill(pids.at(victim), SIGKILL) == 0);
+      const CommandResult down = mrclab({"down", "gone"});
+      CHECK_MESSAGE(down.code == 0, down.output);
+      CHECK(difference(before, kernel_snapshot()) == "");
+      for (const auto& [name, pid] : pids) {
+        CAPTURE(name);
+        CHECK(::kill(pid, 0) != 0);
+      }
+    }
+  }
+
+  TEST_CASE(
+      "a lab of all three shows one form of table, and ordinary tools show what they should") {
+    enter_sandbox();
+    const auto said = [](std::vector<std::string> words) {
+      const CommandResult result = mrclab(std::move(words));
+      CHECK_MESSAGE(result.code == 0, result.output);
+      return result.output;
+    };
+    said({"up", "mixed", "--name", "three"});
+    // Ordinary traffic of a pair of hosts takes the plane (a + b) % 4: ours, the kernel's, Open vSwitch's.
+    for (const auto& [from, to] : {std::pair{"h1", "h3"}, {"h0", "h1"}, {"h0", "h2"}}) {
+      said({"exec", from, "--", "ping", "-c", "1", "-W", "20", to});
+    }
+    const std::map<std::string, std::string> switches{
+        {"p0.t0-0", "switchd"}, {"p1.t0-0", "kernel"}, {"p2.t0-0", "ovs"}};
+    for (const auto& [name, by] : switches) {
+      CAPTURE(name);
+      const auto table = nlohmann::json::parse(said({"inspect", "three", name, "--json"}));
+      CHECK(table.at("forwarding") == by);
+      size_t ends = 0, routes = 0;
+      for (const auto& row : table.at("rows")) {
+        if (row.at("action") == "via") ++routes;
+        if (row.at("action") != "End") continue;
+        ++ends;
+        CHECK(row.at("packets") == 2);  // there and back
+        CHECK(row.at("bytes") > 200);
+        CHECK(row.at("errors") == 0);
+      }
+      CHECK(ends == 1);
+      CHECK(routes == 6);  // two spines, and two uSIDs of each of two hosts
+      CHECK(says(said({"inspect", name}), name + ": forwarded by " + by));
+    }
+    const std::string fabric = said({"inspect"});
+    CHECK(says(fabric, "FORWARDED BY"));
+    CHECK(says(said({"exec", "p1.t0-0", "--", "ip", "-6", "route"}), "flavors next-csid"));
+    const std::string flows = said({"exec", "p2.t0-0", "--", "ovs-ofctl", "dump-flows", "p2.t0-0"});
+    CHECK(says(flows, "move:NXM_NX_IPV6_DST"));
+    CHECK(says(said({"exec", "p2.t0-0", "--", "ovs-vsctl", "list-br"}), "p2.t0-1"));
+    said({"down", "three"});
+  }
+
+  TEST_CASE("shipped incidents pass on switches of the kernel's") {
+    const std::vector<std::string> incidents{
+        "all-ports",   "cold-start",  "flap-storm",          "half-nic-flap", "link-flap",
+        "lossy-ev",    "permutation", "nic-port-dead",       "optic-glitch",  "port-ladder",
+        "random-loss", "t0-dead",     "t1-blackhole-reboot", "uplink-flap",   "uplink-ladder"};
+    for (const std::string& incident : incidents) {
+      if (!test::nightly()) break;
+      CAPTURE(incident);
+      const test::TemporaryRuns folder;
+      ScenarioOverrides overrides;
+      overrides.forwarding = Forwarding::kKernel;
+      const RunResult run =
+          run_scenario(load_scenario(incident, overrides), folder.options(World::kLive));
+      CAPTURE(analysis::to_table(run.verdict));
+      CHECK(run.verdict.result == analysis::Result::kPass);
+      CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
+    }
+  }
+}
+
+}  // namespace mrclab::lab
