@@ -353,8 +353,7 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
                     "digest of the scenario's packet history so far");
   inspect->add_flag("--faults", options->faults, "faults: of the scenario, by hand, from outside");
   inspect->add_flag("--json", options->as_json, "as JSON");
-  inspect->footer(
-      "Examples: sudo mrclab inspect octet --evs h0 h5\n          sudo mrclab inspect p2.t0-1");
+  inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5, sudo mrclab inspect p2.t0-1");
   inspect->callback([options, &result] { result.code = inspect_command(*options); });
 }
 
