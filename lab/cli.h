@@ -30,6 +30,7 @@ void add_plan_verb(CLI::App& app, CliResult& result);       ///< plan
 void add_export_verb(CLI::App& app);                        ///< export
 void add_trace_verb(CLI::App& app, CliResult& result);      ///< trace
 void add_blame_verb(CLI::App& app, CliResult& result);      ///< blame
+void add_conform_verb(CLI::App& app, CliResult& result);    ///< conform
 
 /// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.
 int cli_main(int argc, char** argv);

@@ -82,6 +82,7 @@ int cli_main(int argc, char** argv) {
   add_plan_verb(app, result);
   add_export_verb(app);
   add_import_verb(app, result);
+  add_conform_verb(app, result);
   add_machine_verbs(app, result);
   try {
     const int code = parse_and_run(app, argc, argv);

@@ -1,0 +1,52 @@
+#pragma once
+// Do our switch, the kernel and Open vSwitch make the same of a carrier? Every path of a fabric, hop by
+// hop, against what the fabric says; and frames that are wrong, against what is known of each.
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "fabric/fabric_shape.h"
+#include "fabric/forwarding.h"
+
+namespace mrclab::lab {
+
+struct ConformanceOptions {
+  std::vector<Forwarding> forwarders{std::begin(kForwardings), std::end(kForwardings)};
+  std::string lab = "conform";  ///< its labs are called so, with the forwarder behind
+  /// How long nothing may move before what is missing counts as lost.
+  std::chrono::seconds patience{10};
+};
+
+/// What one forwarder made of everything.
+struct ForwarderReport {
+  static constexpr size_t kMaxDifferences = 20;
+
+  Forwarding forwarder = Forwarding::kSwitchd;
+  size_t paths = 0, as_computed = 0;
+  std::vector<std::string> differences;  ///< of paths, the first of them
+  struct Wrong {
+    uint32_t switches = 0;  ///< that sent it on
+    uint8_t hop_limit = 0;  ///< behind the last of them
+    bool changed = false;   ///< something behind the outer header
+    bool as_known = false;
+  };
+  std::vector<Wrong> wrong;  ///< as ConformanceReport::wrong_names
+};
+
+struct ConformanceReport {
+  std::string fabric;
+  std::vector<std::string> wrong_names,
+      wrong_reasons;  ///< the reason is empty where nothing differs
+  std::vector<ForwarderReport> forwarders;
+  bool passed() const;
+};
+
+/// Brings a lab up for each forwarder, one after the other. Throws InputError, SystemError.
+ConformanceReport check_conformance(FabricShape shape, const ConformanceOptions& options);
+
+nlohmann::ordered_json to_json(const ConformanceReport& report);
+std::string conformance_text(const ConformanceReport& report);  ///< 80 columns
+
+}  // namespace mrclab::lab

@@ -1,0 +1,60 @@
+#pragma once
+// The frames that three forwarders are compared by: one for every path, and carriers that are wrong in
+// some way, with what is known to become of them.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/forwarding.h"
+#include "fabric/topology.h"
+
+namespace mrclab::lab {
+
+/// What a frame is found again by, wherever it is seen: its flow label (20 bits), behind which nothing
+/// is changed on the way.
+inline constexpr uint32_t kMaxProbes = 0xF'FFFF;
+
+struct ProbeFrame {
+  std::string name;
+  uint32_t source = 0;  ///< host number
+  uint32_t port = 0;    ///< its NIC port
+  std::vector<uint8_t> bytes;
+};
+
+/// One of all paths of the fabric, as each host can send it, in the order of source, destination, path.
+struct PathProbe {
+  ProbeFrame frame;
+  uint32_t destination = 0;
+  /// The ports that it leaves by, the NIC's first, and its outer destination and hop limit behind each;
+  /// behind a leaf that decapsulates those of the inner header.
+  struct Hop {
+    PortRef exit;
+    Ipv6Address destination{};
+    uint8_t hop_limit = 0;
+  };
+  std::vector<Hop> expected;
+};
+/// Throws InputError for a fabric with more than kMaxProbes.
+std::vector<PathProbe> path_probes(const Topology& topology);
+
+/// How far a wrong frame gets: switches that send it on, and its hop limit behind the last of them.
+struct Reach {
+  uint32_t switches = 0;
+  uint8_t hop_limit = 64;
+  bool operator==(const Reach&) const = default;
+};
+
+struct WrongProbe {
+  ProbeFrame frame;
+  std::array<Reach, 3> known;              ///< by Forwarding
+  std::string why;                         ///< of what differs; empty if nothing does
+  std::optional<Forwarding> rewritten_by;  ///< what is behind the outer header comes out changed
+};
+/// From the first host to the first that is behind another switch; flow labels from `first_label` on.
+/// Throws InputError if the fabric has no path over three switches.
+std::vector<WrongProbe> wrong_probes(const Topology& topology, uint32_t first_label);
+
+}  // namespace mrclab::lab
