@@ -248,6 +248,24 @@ RoutingChoice read_routing(const YamlValue& value) {
   return choice;
 }
 
+/// A T0 that Open vSwitch forwards for; empty if there is none.
+std::optional<std::string> leaf_of_ovs(const FabricShape& shape) {
+  for (const auto& host : shape.graph.hosts) {
+    for (const uint32_t number : host.switches) {
+      const std::string& name = shape.graph.switches[number].name;
+      if (shape.forwarding.of({}, name) == Forwarding::kOvs) return name;
+    }
+  }
+  if (!shape.graph.empty()) return std::nullopt;
+  for (uint32_t p = 0; p < shape.planes; ++p) {
+    for (uint32_t i = 0; i < shape.t0; ++i) {
+      const std::string name = plane_name(p) + ".t0-" + std::to_string(i);
+      if (shape.forwarding.of(plane_name(p), name) == Forwarding::kOvs) return name;
+    }
+  }
+  return std::nullopt;
+}
+
 NicProfile read_nic(const YamlValue& value) {
   if (value.is_scalar()) {
     return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
@@ -349,6 +367,11 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
       value->fail("ecmp, beside \"forwarding: kernel\"",
                   "srv6: switches of the kernel get routes for carriers only");
     }
+  }
+  if (const auto leaf = shape.decap == Decap::kLeaf ? leaf_of_ovs(shape) : std::nullopt) {
+    document.require("decap").fail(
+        "decap: leaf, where " + *leaf + " is of Open vSwitch, which cannot strip IPv6 from IPv6",
+        "decap: nic, or forwarding: switchd or kernel for the T0s");
   }
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));

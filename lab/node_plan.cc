@@ -102,6 +102,20 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   return plan;
 }
 
+/// The last switch of a carrier strips it (End.DT6 on what has no argument, as the kernel has no USD for
+/// uN) and routes what is inside to its hosts.
+void plan_leaf_decap(const Topology& topology, const NodeSite& site, NodePlan& plan) {
+  constexpr uint32_t kMainTable = 254;
+  plan.fixed_routes.push_back(route_with(
+      kStubInterface, usid_prefix(site.usid, 128 - kUsidBlockBits), netio::EndDt6{kMainTable}));
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    const NodeSite& peer = topology.node(site.ports[p].peer.node);
+    if (peer.role != NodeRole::kHost) continue;
+    plan.ports[p].routes.push_back(
+        route_via_peer(site.ports[p], {host_address(topology, peer.index), 128}));
+  }
+}
+
 NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   NodePlan plan;
   plan.sysctls = netio::forwarding_sysctls();
@@ -111,6 +125,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
                        route_with(kStubInterface, usid_prefix(site.usid),
                                   netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
+  if (topology.decap == Decap::kLeaf) plan_leaf_decap(topology, site, plan);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
       std::vector<Route>& routes = plan.ports[p].routes;

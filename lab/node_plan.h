@@ -11,7 +11,8 @@
 //     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered
 //   kernel switch 5f00:0:<own>::/48 End next-csid on sr0, 5f00:0:<next>::/48 via fe80::1 per port,
 //                 5f00:0::/32 blackhole. With `segments: adjacency` per port also
-//                 fd00:ffff::<port>/128 via fe80::1 and 5f00:0:<uA>::/48 End.X next-csid to it
+//                 fd00:ffff::<port + 1>/128 via fe80::1 and 5f00:0:<uA>::/48 End.X next-csid to it,
+//                 with `decap: leaf` 5f00:0:<own>::/128 End.DT6 and fd00:<row>::<host>/128 per host
 
 #include <string>
 #include <vector>

@@ -91,7 +91,8 @@ class WrongFrames {
         "when "
         "it forwards");
     add("begins at the second switch", carrier({spine, last, end}), {3, 61}, {3, 61}, {3, 61}, "");
-    add("outside the block", host_address(topology_, destination_), {}, {}, {}, "");
+    Ipv6Address documentation{0x20, 0x01, 0x0d, 0xb8};  // RFC 3849
+    add("outside the block", documentation, {}, {}, {}, "");
     hop_limits();
     segment_routing_headers();
     frames();

@@ -49,9 +49,10 @@ struct Reach {
 
 struct WrongProbe {
   ProbeFrame frame;
-  std::array<Reach, 3> known;              ///< by Forwarding
-  std::string why;                         ///< of what differs; empty if nothing does
-  std::optional<Forwarding> rewritten_by;  ///< what is behind the outer header comes out changed
+  std::array<Reach, 3> known;  ///< by Forwarding
+  std::string why;             ///< of what differs; empty if nothing does
+  std::optional<Forwarding> rewritten_by =
+      std::nullopt;  ///< what is behind the outer header comes out changed
 };
 /// From the first host to the first that is behind another switch; flow labels from `first_label` on.
 /// Throws InputError if the fabric has no path over three switches.

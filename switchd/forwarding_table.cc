@@ -59,8 +59,11 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
   assert(site.role != NodeRole::kHost);
   assert(site.ports.size() < kShifts - 1u);
   own_ = site.usid;
+  attached_.resize(topology.host_count());
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
+    const NodeSite& peer = topology.node(port.peer.node);
+    if (peer.role == NodeRole::kHost && !attached_[peer.index]) attached_[peer.index] = PortId{i};
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       entry_of(usid) = entry_for(usid, PortId{i});
       ++routes_;
@@ -131,7 +134,7 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
   // the argument is empty after six at the latest.
   while (load_be<uint16_t>(carrier.data() + 4) == own_.value) {
     assert(shifts < kUsidsPerCarrier);
-    if (argument_empty(carrier.data())) return dropped(DropCause::kEndOfCarrier);
+    if (argument_empty(carrier.data())) return forward_inner(frame);
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
     --hop_limit;
     shift(carrier.data());
@@ -150,6 +153,33 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
   std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());
   frame[kHopLimitOffset] = hop_limit;
   return send(frame, PortId{static_cast<uint32_t>(port_in(entry))});
+}
+
+/// uN with USD (RFC 8986 §4.16.3): the upper layer of a carrier that ends here is forwarded by itself.
+ForwardingDecision ForwardingTable::forward_inner(std::span<uint8_t> frame) const {
+  if (topology_.decap != Decap::kLeaf) return dropped(DropCause::kEndOfCarrier);
+  if (frame[kNextHeaderOffset] != kNextHeaderIpv6) return dropped(DropCause::kEndOfCarrier);
+  const std::span<uint8_t> inner = frame.subspan(kIpv6Bytes);  // with the inner header in its place
+  const uint64_t carried = load_be<uint16_t>(&frame[kPayloadLengthOffset]);
+  if (inner.size() < kInnerOffset || carried < kIpv6Bytes || inner[kOuterOffset] >> 4 != 6) {
+    return dropped(DropCause::kMalformed);
+  }
+  Ipv6Address destination;
+  std::memcpy(destination.data(), &inner[kDestinationOffset], destination.size());
+  const std::optional<uint32_t> host = host_of_address(topology_, destination);
+  if (!host || !attached_[*host]) return dropped(DropCause::kNoRoute);
+  if (inner[kHopLimitOffset] <= 1) return dropped(DropCause::kHopLimit);
+  --inner[kHopLimitOffset];
+  // A switch that trimmed it knew the outer header alone.
+  const uint64_t left = carried - kIpv6Bytes;
+  if (load_be<uint16_t>(&inner[kPayloadLengthOffset]) > left) {
+    store_be<uint16_t>(&inner[kPayloadLengthOffset], static_cast<uint16_t>(left));
+  }
+  set_dscp(inner, dscp_of(frame));
+  if (is_ce(frame) && is_ect(inner)) mark_ce(inner);  // RFC 6040 §4.2
+  ForwardingDecision decision = send(frame, *attached_[*host]);
+  decision.strip = true;
+  return decision;
 }
 
 ForwardingDecision ForwardingTable::send(std::span<uint8_t> frame, PortId port) const {

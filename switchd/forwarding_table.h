@@ -23,6 +23,7 @@ struct ForwardingDecision {
   DropCause drop = DropCause::kNone;
   PortId port;
   uint8_t dscp = 0;
+  bool strip = false;  ///< the outer header goes: strip_outer() of outer_header.h
 };
 
 class ForwardingTable {
@@ -48,7 +49,9 @@ class ForwardingTable {
   /// A port of this switch: it lost its carrier or has it back. Only equal-cost groups care.
   void set_live(PortId port, bool live) { hosts_.set_live(port, live); }
 
-  /// Looks at any bytes at all. On success the frame is ready to leave: carrier shifted if its
+  /// Looks at any bytes at all. With `decap: leaf` a carrier that ends here is taken off: what is inside
+  /// goes to its host, with the outer header's DSCP, and its congestion mark if it takes one.
+  /// On success the frame is ready to leave: carrier shifted if its
   /// active uSID is our own, hop limit decremented, MAC addresses of the egress link. A frame that
   /// is dropped stays as it arrived. `modelled_size` is the frame's (payloads may be elided).
   ForwardingDecision forward(std::span<uint8_t> frame, Bytes modelled_size) const;
@@ -59,6 +62,7 @@ class ForwardingTable {
   static constexpr uint16_t kShifts = 0x8000;
   static constexpr size_t port_in(uint16_t entry) { return (entry & ~kShifts) - 1u; }
   uint16_t entry_for(Usid usid, PortId port) const;
+  ForwardingDecision forward_inner(std::span<uint8_t> frame) const;
   ForwardingDecision forward_by_host(std::span<uint8_t> frame) const;
   ForwardingDecision send(std::span<uint8_t> frame, PortId port) const;
   uint16_t& entry_of(Usid usid);
@@ -73,6 +77,7 @@ class ForwardingTable {
   std::vector<Page> pages_;
   std::vector<std::array<uint8_t, 12>> macs_;  // per port: destination, source
   EcmpTable hosts_;
+  std::vector<std::optional<PortId>> attached_;  // by host number: where it hangs on this switch
 };
 
 }  // namespace mrclab::switchd

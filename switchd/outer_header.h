@@ -17,6 +17,7 @@ namespace mrclab::switchd {
 inline constexpr size_t kEthertypeOffset = 12;
 inline constexpr size_t kTrafficClassOffset = kOuterOffset;  // 4 bits version, 8 traffic class
 inline constexpr size_t kPayloadLengthOffset = kOuterOffset + 4;
+inline constexpr size_t kNextHeaderOffset = kOuterOffset + 6;
 inline constexpr size_t kHopLimitOffset = kOuterOffset + 7;
 inline constexpr size_t kDestinationOffset = kOuterOffset + 24;
 
@@ -61,12 +62,25 @@ inline bool is_ect(std::span<const uint8_t> frame) {
       is_ipv4(frame) ? frame[kTosOffset] & 3 : frame[kTrafficClassOffset + 1] >> 4 & 3;
   return ecn == 1 || ecn == 2;
 }
+inline bool is_ce(std::span<const uint8_t> frame) {
+  return (is_ipv4(frame) ? frame[kTosOffset] & 3 : frame[kTrafficClassOffset + 1] >> 4 & 3) ==
+         kEcnCe;
+}
 inline void mark_ce(std::span<uint8_t> frame) {
   if (is_ipv4(frame)) {
     frame[kTosOffset] |= kEcnCe;
     return renew_checksum(frame);
   }
   frame[kTrafficClassOffset + 1] |= 0x30;
+}
+
+/// Takes an outer IPv6 header off.
+inline void strip_outer(Frame& frame) {
+  const Bytes modelled = frame.modelled_size() - Bytes{kIpv6Bytes};
+  const std::span<uint8_t> bytes = frame.bytes();
+  std::memmove(&bytes[kOuterOffset], &bytes[kInnerOffset], bytes.size() - kInnerOffset);
+  frame.resize(bytes.size() - kIpv6Bytes);
+  frame.set_modelled_size(modelled);
 }
 
 /// Control class: SACK, NACK, ACK and trimmed packets; everything else is data (MRC specification

@@ -131,6 +131,7 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& ou
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);
     return;
   }
+  if (decision.strip) strip_outer(frame);
   enqueue(now, decision, std::move(frame), out);
 }
 
