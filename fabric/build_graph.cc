@@ -16,12 +16,12 @@ bool names(const std::vector<uint32_t>& list, uint32_t number) {
 
 bool has_hosts(const GraphShape& graph, uint32_t number) {
   return std::any_of(graph.hosts.begin(), graph.hosts.end(),
-                     [number](const auto& host) { return names(host.switches, number); });
+                     [number](const auto& host) { return names(host, number); });
 }
 
 std::vector<NodeId> add_graph_nodes(const GraphShape& graph, TopologyBuilder& build) {
   for (uint32_t h = 0; h < graph.hosts.size(); ++h) {
-    build.add_node(NodeRole::kHost, 0, h, graph.hosts[h].name, {}, {});
+    build.add_node(NodeRole::kHost, 0, h, "h" + std::to_string(h), {}, {});
   }
   uint32_t next[2] = {0, 0};  // index of the next T0, T1
   std::vector<NodeId> switches;
@@ -41,14 +41,14 @@ Topology build_graph(const FabricShape& shape) {
   if (graph.hosts.empty()) throw std::invalid_argument("a fabric needs hosts");
   Topology outline = common_outline(shape);
   outline.hosts = static_cast<uint32_t>(graph.hosts.size());
-  outline.planes = static_cast<uint32_t>(graph.hosts.front().switches.size());
+  outline.planes = static_cast<uint32_t>(graph.hosts.front().size());
   TopologyBuilder build(shape, std::move(outline));
   const std::vector<NodeId> switches = add_graph_nodes(graph, build);
 
   std::vector<uint32_t> downs(switches.size(), 0), ups(switches.size(), 0);
   for (uint32_t h = 0; h < graph.hosts.size(); ++h) {
-    for (uint32_t p = 0; p < graph.hosts[h].switches.size(); ++p) {
-      const uint32_t at = graph.hosts[h].switches[p];
+    for (uint32_t p = 0; p < graph.hosts[h].size(); ++p) {
+      const uint32_t at = graph.hosts[h][p];
       const uint32_t downlink = downs[at]++;
       const PortRef nic = build.add_port(NodeId{h}, p, "p" + std::to_string(p));
       build.connect_host(nic, build.add_port(switches[at], p, "d" + std::to_string(downlink)),

@@ -251,7 +251,7 @@ RoutingChoice read_routing(const YamlValue& value) {
 /// A T0 that Open vSwitch forwards for; empty if there is none.
 std::optional<std::string> leaf_of_ovs(const FabricShape& shape) {
   for (const auto& host : shape.graph.hosts) {
-    for (const uint32_t number : host.switches) {
+    for (const uint32_t number : host) {
       const std::string& name = shape.graph.switches[number].name;
       if (shape.forwarding.of({}, name) == Forwarding::kOvs) return name;
     }

@@ -31,11 +31,6 @@ struct GraphShape {
     Usid usid;
     bool operator==(const Switch&) const = default;
   };
-  struct Host {
-    std::string name;
-    std::vector<uint32_t> switches;  ///< NIC port i hangs on the i-th; all hosts have as many
-    bool operator==(const Host&) const = default;
-  };
   /// Between two switches, by their numbers. The port of the lower is named "u0", of the upper "d0".
   struct Link {
     uint32_t lower, upper;
@@ -44,7 +39,8 @@ struct GraphShape {
   static constexpr size_t kMaxSwitches = 64, kMaxHosts = 64, kMaxPorts = 16, kMaxLinks = 1024;
 
   std::vector<Switch> switches;
-  std::vector<Host> hosts;
+  /// By host number: NIC port i hangs on the i-th of these switches. All hosts have as many.
+  std::vector<std::vector<uint32_t>> hosts;
   std::vector<Link> links;
 
   bool empty() const { return switches.empty(); }

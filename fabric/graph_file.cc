@@ -33,19 +33,23 @@ std::vector<std::string> names_of(const GraphShape& graph) {
   return names;
 }
 
-void check_name(const YamlValue& map, const std::string& name, size_t max) {
+void check_name(const YamlValue& map, const std::string& name) {
   const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   });
-  if (plain && name.size() <= max) return;
+  const bool a_host =
+      name.size() > 1 && name[0] == 'h' &&
+      std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (plain && !a_host && name.size() <= kMaxSwitchName) return;
   map.fail_at_key(name, in_quotes(name),
-                  "a name of at most " + std::to_string(max) + " of a-z, 0-9 and dash");
+                  "a name of at most " + std::to_string(kMaxSwitchName) +
+                      " of a-z, 0-9 and dash, and not as a host's");
 }
 
 void read_switches(const YamlValue& map, GraphShape& graph) {
   const UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
   for (const auto& [name, value] : map.members()) {
-    check_name(map, name, kMaxSwitchName);
+    check_name(map, name);
     const Usid usid = read_usid(value, usids);
     for (const auto& other : graph.switches) {
       if (other.usid == usid) value.fail_expecting("a uSID of its own: " + other.name + " has it");
@@ -58,32 +62,26 @@ void read_switches(const YamlValue& map, GraphShape& graph) {
   }
 }
 
-void read_hosts(const YamlValue& map, GraphShape& graph) {
+void read_hosts(const YamlValue& list, GraphShape& graph) {
   const std::vector<std::string> names = names_of(graph);
-  for (const auto& [name, value] : map.members()) {
-    check_name(map, name, 32);
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      map.fail_at_key(name, in_quotes(name), "a name that no switch has");
+  for (const YamlValue& item : list.items()) {
+    std::vector<uint32_t> host;
+    for (const YamlValue& at : item.items()) {
+      host.push_back(static_cast<uint32_t>(at.as_word(names)));
     }
-    GraphShape::Host host{name, {}};
-    for (const YamlValue& at : value.items()) {
-      host.switches.push_back(static_cast<uint32_t>(at.as_word(names)));
+    if (host.empty() || host.size() > GraphShape::kMaxPorts) {
+      item.fail(std::to_string(host.size()) + " NIC ports",
+                "1 to " + std::to_string(GraphShape::kMaxPorts));
     }
-    const size_t ports =
-        graph.hosts.empty() ? host.switches.size() : graph.hosts[0].switches.size();
-    if (host.switches.empty() || host.switches.size() > GraphShape::kMaxPorts) {
-      value.fail(std::to_string(host.switches.size()) + " NIC ports",
-                 "1 to " + std::to_string(GraphShape::kMaxPorts));
-    }
-    if (host.switches.size() != ports) {
-      value.fail(std::to_string(host.switches.size()) + " NIC ports",
-                 std::to_string(ports) + ", as " + graph.hosts[0].name + " has");
+    if (!graph.hosts.empty() && host.size() != graph.hosts[0].size()) {
+      item.fail(std::to_string(host.size()) + " NIC ports",
+                std::to_string(graph.hosts[0].size()) + ", as h0 has");
     }
     graph.hosts.push_back(std::move(host));
   }
   if (graph.hosts.size() < 2 || graph.hosts.size() > GraphShape::kMaxHosts) {
-    map.fail(std::to_string(graph.hosts.size()) + " hosts",
-             "2 to " + std::to_string(GraphShape::kMaxHosts));
+    list.fail(std::to_string(graph.hosts.size()) + " hosts",
+              "2 to " + std::to_string(GraphShape::kMaxHosts));
   }
 }
 
@@ -135,7 +133,9 @@ GraphShape read_graph(const YamlValue& file) {
 }
 
 std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
-  const auto separated = [](const std::string& text) { return text.empty() ? "" : ", "; };
+  const auto separated = [](const std::string& text) {
+    return std::string(text.empty() ? "" : ", ");
+  };
   std::string switches, hosts, links;
   for (const auto& site : graph.switches) {
     char usid[8];
@@ -144,8 +144,8 @@ std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
   }
   for (const auto& host : graph.hosts) {
     std::string at;
-    for (const uint32_t number : host.switches) at += separated(at) + graph.switches[number].name;
-    hosts += separated(hosts) + host.name + ": [" + at + "]";
+    for (const uint32_t number : host) at += separated(at) + graph.switches[number].name;
+    hosts += separated(hosts) + "[" + at + "]";
   }
   // A map holds each name once, and the order of the links is the order of the ports.
   for (size_t i = 0; i < graph.links.size();) {
@@ -156,7 +156,7 @@ std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
     }
     links += separated(links) + graph.switches[lower].name + ": [" + uppers + "]";
   }
-  return margin + "switches: {" + switches + "}\n" + margin + "hosts: {" + hosts + "}\n" + margin +
+  return margin + "switches: {" + switches + "}\n" + margin + "hosts: [" + hosts + "]\n" + margin +
          "links: {" + links + "}\n";
 }
 

@@ -2,7 +2,7 @@
 // The part of a fabric file that lists switches, hosts and links one by one.
 //
 //   switches: {leaf1: 0100, leaf2: 0200, spine5: 0500}   # uSIDs, four hex digits as a carrier shows them
-//   hosts: {gpu1: [leaf1, leaf2], gpu2: [leaf2, leaf1]}   # NIC port p0, p1, ... hangs on this switch
+//   hosts: [[leaf1, leaf2], [leaf2, leaf1]]               # h0, h1, ...: p0 of h0 hangs on leaf1
 //   links: {leaf*: [spine5]}                              # from each switch up to each of these
 
 #include <string>

@@ -93,6 +93,13 @@ class WrongFrames {
     add("begins at the second switch", carrier({spine, last, end}), {3, 61}, {3, 61}, {3, 61}, "");
     Ipv6Address documentation{0x20, 0x01, 0x0d, 0xb8};  // RFC 3849
     add("outside the block", documentation, {}, {}, {}, "");
+    if (topology_.regular()) {
+      add("to a host, without a carrier", host_address(topology_, destination_), {3, 61}, {},
+          {3, 61},
+          "our switch and the OpenFlow rules also route by host, for ECMP; the kernel's switches "
+          "have routes "
+          "for carriers only");
+    }
     hop_limits();
     segment_routing_headers();
     frames();

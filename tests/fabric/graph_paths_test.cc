@@ -24,8 +24,7 @@ std::string draft_fabric(const std::string& more = {}) {
   return "name: draft\n"
          "switches: {leaf1: 0100, leaf2: 0200, leaf3: 0300, leaf4: 0400, spine5: 0500, spine6: "
          "0600}\n"
-         "hosts: {gpu1: [leaf1, leaf2], gpu2: [leaf1, leaf2], gpu3: [leaf3, leaf4], gpu4: [leaf3, "
-         "leaf4]}\n"
+         "hosts: [[leaf1, leaf2], [leaf1, leaf2], [leaf3, leaf4], [leaf3, leaf4]]\n"
          "links: {leaf*: [spine5, spine6]}\n" +
          more;
 }
@@ -57,7 +56,7 @@ TEST_CASE(
     "the draft's carrier over Leaf1, Spine6 and Leaf3 ends at Leaf3 where the leaf strips it") {
   const Topology t = read_text(draft_fabric("decap: leaf\n"));
   const auto paths = paths_between(t, 0, 2);
-  REQUIRE(paths.size() == 8);  // two NIC ports, two spines, two leaves of gpu3
+  REQUIRE(paths.size() == 8);  // two NIC ports, two spines, two leaves of h2
   std::vector<std::string> carriers;
   for (const Path path : paths) carriers.push_back(to_string(make_carrier(t, 0, 2, path)));
   CHECK(carriers == std::vector<std::string>{
@@ -110,15 +109,14 @@ TEST_CASE("hosts on one leaf have its path and no other: all shortest ones are l
 }
 
 TEST_CASE("three tiers make carriers of five switches, and a sixth no carrier holds with the NIC") {
-  const std::string rest =
-      "hosts: {a: [l1], b: [l2]}\nlinks: {l1: [m1], m1: [s], l2: [m2], m2: [s]}\n";
+  const std::string rest = "hosts: [[l1], [l2]]\nlinks: {l1: [m1], m1: [s], l2: [m2], m2: [s]}\n";
   const std::string switches =
       "name: deep\nswitches: {l1: 0001, m1: 0002, s: 0003, m2: 0004, l2: 0005";
   const Topology t = read_text(switches + "}\n" + rest);
   CHECK(to_string(make_carrier(t, 0, 1, {0, 0})) == "5f00:0:1:2:3:4:5:e000");
   const std::string deeper =
       "name: deep\nswitches: {l1: 0001, m1: 0002, s: 0003, m2: 0004, l2: 0005, x: 0006}\n"
-      "hosts: {a: [l1], b: [l2]}\nlinks: {l1: [m1], m1: [s], s: [x], l2: [m2], m2: [x]}\n";
+      "hosts: [[l1], [l2]]\nlinks: {l1: [m1], m1: [s], s: [x], l2: [m2], m2: [x]}\n";
   CHECK(refusal(deeper).find("a path of 7 uSIDs; a carrier holds 6") != std::string::npos);
 }
 
@@ -143,12 +141,12 @@ TEST_CASE("what is wrong with a graph is said where it stands") {
   CHECK(replaced("0200", "0000").find("neither zero") != std::string::npos);
   CHECK(replaced("0200", "e001").find("nor from a000 on") != std::string::npos);
   CHECK(replaced("0200", "200").find("four hex digits") != std::string::npos);
-  CHECK(replaced("[leaf1, leaf2]", "[leaf1]").find("1, as gpu1 has") != std::string::npos);
+  CHECK(replaced("[leaf3, leaf4]", "[leaf3]").find("2, as h0 has") != std::string::npos);
   CHECK(replaced("[leaf1, leaf2]", "[leaf1, leaf7]").find("leaf7") != std::string::npos);
   CHECK(replaced("leaf*:", "loaf*:").find("\"loaf*\"") != std::string::npos);
-  CHECK(replaced("leaf*: [spine5, spine6]", "").find("no path from gpu3 to gpu1") !=
-        std::string::npos);
+  CHECK(replaced("leaf*: [spine5, spine6]", "").find("no path from h2 to h0") != std::string::npos);
   CHECK(replaced("name: draft", "name: draft\nplanes: 2").find("or regular planes") !=
         std::string::npos);
+  CHECK(replaced("leaf2: 0200", "h7: 0200").find("not as a host's") != std::string::npos);
   CHECK(replaced("leaf2: 0200", "a-leaf-of-many: 0200").find("at most 10") != std::string::npos);
 }

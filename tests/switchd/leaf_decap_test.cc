@@ -20,7 +20,7 @@ Topology draft(Decap decap, Segments segments) {
   return build_topology(shape);
 }
 
-/// A short write of gpu1 to gpu3 over Leaf1, Spine6 and Leaf3.
+/// A short write of h0 to h2 over Leaf1, Spine6 and Leaf3.
 Frame write_frame(const Topology& topology, FramePool& pool, uint8_t ecn = kEcnEct0) {
   constexpr Path kPath{0, 2};
   MrcFrameSpec spec;
@@ -80,7 +80,7 @@ TEST_CASE("the last leaf strips the carrier that ends there and sends what is in
   CHECK(packet.inner.destination == host_address(topology, 2));
   CHECK(packet.inner.hop_limit == sent.inner.hop_limit - 1);
   CHECK(packet.entropy() == sent.entropy());
-  CHECK(packet.ethernet.destination == topology.port(*topology.find_port("gpu3:p0")).mac);
+  CHECK(packet.ethernet.destination == topology.port(*topology.find_port("h2:p0")).mac);
   CHECK(icrc_ok(frame.bytes()));
 }
 
