@@ -290,7 +290,9 @@ expect: [no_qp_error, memory_intact]
       const CommandResult down = mrclab({"down", "gone"});
       CHECK_MESSAGE(down.code == 0, down.output);
       CHECK(difference(before, kernel_snapshot()) == "");
-      for (const auto& [name, pid] : pids) {
+      for (const auto& entry : pids) {
+        const auto& name = entry.first;
+        const auto pid = entry.second;
         CAPTURE(name);
         CHECK(::kill(pid, 0) != 0);
       }
@@ -312,7 +314,9 @@ expect: [no_qp_error, memory_intact]
     }
     const std::map<std::string, std::string> switches{
         {"p0.t0-0", "switchd"}, {"p1.t0-0", "kernel"}, {"p2.t0-0", "ovs"}};
-    for (const auto& [name, by] : switches) {
+    for (const auto& entry : switches) {
+      const auto& name = entry.first;
+      const auto& by = entry.second;
       CAPTURE(name);
       const auto table = nlohmann::json::parse(said({"inspect", "three", name, "--json"}));
       CHECK(table.at("forwarding") == by);
