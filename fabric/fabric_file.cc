@@ -319,7 +319,7 @@ std::string forwarding_text(const ForwardingChoice& choice) {
 }
 
 std::string routing_text(const RoutingChoice& choice) {
-  const std::string word(name_of(choice.by_default));
+  std::string word(name_of(choice.by_default));
   if (choice == RoutingChoice{choice.by_default}) return word;
   return "{default: " + word + ", underlay: " + std::string(name_of(choice.underlay)) +
          ", hash_seed: " + (choice.same_seed ? "same" : "per_switch") +

@@ -5,12 +5,14 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "lab/probe_frames.h"
+#include "netio/file_descriptor.h"
 #include "tests/lab/sandbox.h"
+#include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
 using namespace mrclab;
@@ -18,50 +20,51 @@ using namespace mrclab::lab;
 
 namespace {
 
-FabricShape shape_of_file(const char* name) {
-  return parse_fabric(read_yaml_file(find_fabric(name)));
-}
-
-/// Everything is as computed and known, also what is left on the machine.
-void check_same(const FabricShape& shape, std::vector<Forwarding> forwarders) {
+/// Everything is as computed and known, by three forwarders, and nothing is left on the machine.
+void check_same(const std::string& fabric, bool wrong_frames) {
   enter_sandbox();
   const auto before = kernel_snapshot();
-  ConformanceOptions options;
-  options.forwarders = std::move(forwarders);
-  options.patience = std::chrono::seconds(60);  // nothing is lost, however busy the machine
-  const ConformanceReport report = check_conformance(shape, options);
-  INFO(conformance_text(report));
-  CHECK(report.passed());
-  for (const ForwarderReport& f : report.forwarders) {
-    CHECK(f.paths > 0);
-    CHECK(f.wrong.size() == report.wrong_names.size());
+  const CommandResult result = lab::mrclab({"conform", fabric, "--json"});
+  INFO(result.output);
+  REQUIRE(result.code == 0);
+  const auto report = nlohmann::json::parse(result.output);
+  REQUIRE(report.at("forwarders").size() == 3);
+  for (const auto& f : report.at("forwarders")) {
+    CHECK(f.at("paths").get<size_t>() > 0);
+    CHECK(f.at("as_computed") == f.at("paths"));
+    CHECK(f.at("wrong_frames").empty() != wrong_frames);
   }
   CHECK(difference(before, kernel_snapshot()) == "");
 }
 
-const std::vector<Forwarding> kAll(std::begin(kForwardings), std::end(kForwardings));
-
 }  // namespace
 
-TEST_CASE("three forwarders send every carrier of a fabric the same way, and wrong ones as known") {
-  check_same(shape_of_file("pair"), kAll);
-}
+TEST_SUITE("root: conformance") {
+  TEST_CASE(
+      "three forwarders send every carrier of a fabric the same way, and wrong ones as known") {
+    check_same("pair", true);
+  }
 
-TEST_CASE("so with the draft's fabric, and with carriers that name links") {
-  FabricShape shape = shape_of_file("ai-backend");
-  shape.decap = Decap::kNic;
-  check_same(shape, kAll);
-  shape.segments = Segments::kAdjacency;
-  check_same(shape, kAll);
-}
+  TEST_CASE("so with the draft's fabric, and with carriers that name links") {
+    FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ai-backend")));
+    shape.decap = Decap::kNic;
+    const test::TemporaryRuns folder;
+    for (const Segments segments : {Segments::kNode, Segments::kAdjacency}) {
+      shape.segments = segments;
+      const auto file = folder.path() / "draft.yaml";
+      netio::write_file(file, to_yaml(shape));
+      check_same(file, segments == Segments::kNode);
+    }
+  }
 
-TEST_CASE("so on every path of the octet, 1,216 of them" *
-          doctest::skip(!mrclab::test::nightly())) {
-  check_same(shape_of_file("octet"), kAll);
+  TEST_CASE("so on every path of the octet, 1,216 of them" *
+            doctest::skip(!mrclab::test::nightly())) {
+    check_same("octet", true);
+  }
 }
 
 TEST_CASE("a frame for each path is found again by its label, and none is left out") {
-  const Topology topology = build_topology(shape_of_file("octet"));
+  const Topology topology = read_fabric_file(find_fabric("octet"));
   const auto probes = path_probes(topology);
   CHECK(probes.size() == 8 * 3 * 8 + 8 * 4 * 8 * 4);  // on one T0: a path in each plane
   for (const PathProbe& probe : probes) {

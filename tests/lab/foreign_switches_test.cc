@@ -94,8 +94,9 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
   CHECK(rules({}).empty());
   CHECK(rules({random_loss(wire, {250'000'000})}) ==
         std::vector<std::string>{"numgen random mod 1000000000 < 250000000 counter drop"});
-  CHECK(egress_rules({.dark = true}, Forwarding::kOvs) ==
-        std::vector<std::string>{"counter fwd to \"lo\""});
+  PortTrouble dark;
+  dark.dark = true;
+  CHECK(egress_rules(dark, Forwarding::kOvs) == std::vector<std::string>{"counter fwd to \"lo\""});
   CHECK(rules({random_loss(wire, {Probability::kOne})}) ==
         std::vector<std::string>{"counter drop"});
   WireLoss nth;
