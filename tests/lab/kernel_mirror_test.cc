@@ -8,7 +8,12 @@ using lab::KernelMirror;
 
 namespace {
 
-Topology two_nodes() { return build_topology({.name = "two", .t1 = 0}); }
+Topology two_nodes() {
+  FabricShape shape;
+  shape.name = "two";
+  shape.t1 = 0;
+  return build_topology(shape);
+}
 
 std::vector<ScheduledEffect> outage(const Topology& topology, FabricTime down, FabricTime up) {
   const Link& link = topology.links.front();
