@@ -14,8 +14,6 @@ bool has_room(const UsidLayout& usids, const FabricShape& shape) {
          shape.hosts_per_t0 <= usids.count(UsidRole::kNicPort);
 }
 
-std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
-
 void add_switches(const FabricShape& shape, TopologyBuilder& build) {
   const UsidLayout& usids = build.topology().usids;
   for (uint32_t p = 0; p < shape.planes; ++p) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "fabric/forwarding_file.h"
 #include "fabric/graph_file.h"
 #include "fabric/pattern.h"
 
@@ -174,98 +175,6 @@ void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& o
   if (out.min > out.max) ends[1].fail_expecting("at least the shortest");
 }
 
-std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
-
-/// Is there a plane or switch that `pattern` names?
-bool names_switches(const FabricShape& shape, const std::string& pattern) {
-  if (!shape.graph.empty()) {
-    const auto& switches = shape.graph.switches;
-    return std::any_of(switches.begin(), switches.end(),
-                       [&](const auto& site) { return matches_pattern(pattern, site.name); });
-  }
-  for (uint32_t p = 0; p < shape.planes; ++p) {
-    if (matches_pattern(pattern, plane_name(p))) return true;
-    for (uint32_t i = 0; i < shape.t0; ++i) {
-      if (matches_pattern(pattern, plane_name(p) + ".t0-" + std::to_string(i))) return true;
-    }
-    for (uint32_t i = 0; i < shape.t1; ++i) {
-      if (matches_pattern(pattern, plane_name(p) + ".t1-" + std::to_string(i))) return true;
-    }
-  }
-  return false;
-}
-
-Forwarding read_forwarding_word(const YamlValue& value) {
-  return kForwardings[value.as_word({"switchd", "kernel", "ovs"})];
-}
-
-/// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins.
-ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shape) {
-  if (!value.is_map()) return read_forwarding_word(value);
-  ForwardingChoice choice;
-  for (const auto& [pattern, word] : value.members()) {
-    if (choice.exceptions.size() == ForwardingChoice::kMaxExceptions) {
-      value.fail_expecting("at most " + std::to_string(ForwardingChoice::kMaxExceptions) +
-                           " planes and switches");
-    }
-    if (pattern == "all") {
-      choice.all = read_forwarding_word(word);
-    } else if (names_switches(shape, pattern)) {
-      choice.exceptions.push_back({pattern, read_forwarding_word(word)});
-    } else {
-      word.fail(in_quotes(pattern) + ", which names no plane or switch of this fabric",
-                "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
-    }
-  }
-  return choice;
-}
-
-bool names(const ForwardingChoice& choice, Forwarding by) {
-  return choice.all == by ||
-         std::any_of(choice.exceptions.begin(), choice.exceptions.end(),
-                     [by](const ForwardingChoice::Exception& e) { return e.forwarding == by; });
-}
-
-/// A word, or a map with what ECMP is like: an srv6 fabric may have it for workloads that ask for it.
-RoutingChoice read_routing(const YamlValue& value) {
-  RoutingChoice choice;
-  const std::vector<std::string> words{"srv6", "ecmp"};
-  if (!value.is_map()) {
-    choice.by_default = static_cast<Routing>(value.as_word(words));
-    return choice;
-  }
-  value.only_keys({"default", "underlay", "hash_seed", "resilient"});
-  if (const auto word = value.get("default")) {
-    choice.by_default = static_cast<Routing>(word->as_word(words));
-  }
-  if (const auto word = value.get("underlay")) {
-    choice.underlay = static_cast<Underlay>(word->as_word({"ipv6", "ipv4"}));
-  }
-  if (const auto word = value.get("hash_seed")) {
-    choice.same_seed = word->as_word({"per_switch", "same"}) == 1;
-  }
-  if (const auto word = value.get("resilient")) choice.resilient = word->as_bool();
-  return choice;
-}
-
-/// A T0 that Open vSwitch forwards for; empty if there is none.
-std::optional<std::string> leaf_of_ovs(const FabricShape& shape) {
-  for (const auto& host : shape.graph.hosts) {
-    for (const uint32_t number : host) {
-      const std::string& name = shape.graph.switches[number].name;
-      if (shape.forwarding.of({}, name) == Forwarding::kOvs) return name;
-    }
-  }
-  if (!shape.graph.empty()) return std::nullopt;
-  for (uint32_t p = 0; p < shape.planes; ++p) {
-    for (uint32_t i = 0; i < shape.t0; ++i) {
-      const std::string name = plane_name(p) + ".t0-" + std::to_string(i);
-      if (shape.forwarding.of(plane_name(p), name) == Forwarding::kOvs) return name;
-    }
-  }
-  return std::nullopt;
-}
-
 NicProfile read_nic(const YamlValue& value) {
   if (value.is_scalar()) {
     return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
@@ -309,23 +218,6 @@ std::filesystem::path find_file(std::string_view name, const std::filesystem::pa
                   (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
 }
 
-std::string forwarding_text(const ForwardingChoice& choice) {
-  if (choice.exceptions.empty()) return std::string(name_of(choice.all));
-  std::string text = "{all: " + std::string(name_of(choice.all));
-  for (const ForwardingChoice::Exception& e : choice.exceptions) {
-    text += ", \"" + e.pattern + "\": " + std::string(name_of(e.forwarding));
-  }
-  return text + "}";
-}
-
-std::string routing_text(const RoutingChoice& choice) {
-  std::string word(name_of(choice.by_default));
-  if (choice == RoutingChoice{choice.by_default}) return word;
-  return "{default: " + word + ", underlay: " + std::string(name_of(choice.underlay)) +
-         ", hash_seed: " + (choice.same_seed ? "same" : "per_switch") +
-         ", resilient: " + (choice.resilient ? "on" : "off") + "}";
-}
-
 std::string multiple(uint32_t thousandths) {
   return std::to_string(thousandths / 1000) + "." +
          std::to_string(1000 + thousandths % 1000).substr(1);
@@ -360,28 +252,13 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   if (const auto value = document.get("forwarding")) {
     shape.forwarding = read_forwarding(*value, shape);
   }
-  if (const auto value = document.get("routing")) {
-    shape.routing = read_routing(*value);
-    if (shape.routing.by_default == Routing::kEcmp &&
-        names(shape.forwarding, Forwarding::kKernel)) {
-      value->fail("ecmp, beside \"forwarding: kernel\"",
-                  "srv6: switches of the kernel get routes for carriers only");
-    }
-  }
-  if (const auto leaf = shape.decap == Decap::kLeaf ? leaf_of_ovs(shape) : std::nullopt) {
-    document.require("decap").fail(
-        "decap: leaf, where " + *leaf + " is of Open vSwitch, which cannot strip IPv6 from IPv6",
-        "decap: nic, or forwarding: switchd or kernel for the T0s");
-  }
+  if (const auto value = document.get("routing")) shape.routing = read_routing(*value);
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
-    if (shape.wires == WireMode::kFast && shape.forwarding != ForwardingChoice()) {
-      value->fail_expecting("veth: the kernel and Open vSwitch forward over nothing else");
-    }
   }
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
-  if (shape.routing.by_default == Routing::kEcmp && !shape.graph.empty()) {
-    document.require("routing").fail_expecting("srv6: only switches of regular planes hash");
+  if (const auto misfit = forwarding_misfit(shape)) {
+    document.require(misfit->key).fail(misfit->found, misfit->expected);
   }
   if (!shape.graph.empty()) require_paths(document, shape);
   return shape;

@@ -24,6 +24,9 @@ struct QueueShape {
   uint32_t tail_drop = 2000;
 };
 
+/// "p2", which the names of its switches begin with.
+inline std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
+
 /// Switches, hosts and links one by one, for a fabric that is no regular planes.
 struct GraphShape {
   struct Switch {

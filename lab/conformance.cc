@@ -13,7 +13,7 @@
 namespace mrclab::lab {
 namespace {
 
-std::string seen_text(const Topology& topology, const Seen& seen) {
+std::string seen_text(const Topology& topology, const ProbeSighting& seen) {
   return fmt::format("{} {} hop limit {}{}", topology.port_name(seen.at),
                      to_string(seen.destination), seen.hop_limit,
                      seen.same_behind ? "" : " changed behind");
@@ -24,7 +24,7 @@ std::string path_difference(const Topology& topology, const PathProbe& probe,
                             const ProbeOutcome& outcome) {
   for (size_t i = 0; i < probe.expected.size(); ++i) {
     const PathProbe::Hop& hop = probe.expected[i];
-    const Seen expected{topology.port(hop.exit).peer, hop.destination, hop.hop_limit};
+    const ProbeSighting expected{topology.port(hop.exit).peer, hop.destination, hop.hop_limit};
     const bool there = i < outcome.seen.size() && !outcome.strayed;
     if (there && seen_text(topology, outcome.seen[i]) == seen_text(topology, expected)) continue;
     return fmt::format("{}: expected {}, found {}", probe.frame.name, seen_text(topology, expected),
@@ -43,7 +43,7 @@ ForwarderReport::Wrong wrong_result(const WrongProbe& probe, const ProbeOutcome&
     result.hop_limit = outcome.seen.back().hop_limit;
   }
   result.changed = std::any_of(outcome.seen.begin(), outcome.seen.end(),
-                               [](const Seen& seen) { return !seen.same_behind; });
+                               [](const ProbeSighting& seen) { return !seen.same_behind; });
   const Reach known = probe.known[static_cast<size_t>(by)];
   result.as_known = !outcome.seen.empty() && !outcome.strayed &&
                     Reach{result.switches, result.hop_limit} == known &&

@@ -44,6 +44,31 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
                           schedule_.begin());
   in_force_ = faults::replay(schedule_, reached_);
   plan_outages(schedule);
+  prepare();
+}
+
+/// What can be done ahead of the effects: they then take the kernel a few milliseconds each, and a fault
+/// at many switches is at all of them at nearly the same time.
+void ForeignSwitches::prepare() {
+  std::map<NodeId, std::set<std::string>> needed;
+  for (size_t i = next_; i < schedule_.size(); ++i) {
+    const NodeId node = concerned_switch(topology_, schedule_[i].effect);
+    if (!node.valid()) continue;
+    const SwitchTrouble trouble = trouble_of(topology_, node, {schedule_[i].effect});
+    for (uint32_t p = 0; p < trouble.ports.size(); ++p) {
+      if (egress_rules(trouble.ports[p], topology_.node(node).forwarding).empty()) continue;
+      needed[node].insert(device_of(topology_, {node, PortId{p}}));
+    }
+  }
+  for (const auto& [node, devices] : needed) filter(node).prepare(devices);
+  for (size_t i = next_; i < schedule_.size(); ++i) {
+    const NodeId node = concerned_switch(topology_, schedule_[i].effect);
+    if (node.valid()) remember(node);
+  }
+  for (const LinkOutage& item : outages_) {
+    const Link& link = topology_.link(item.outage.link);
+    for (const PortRef end : {link.a, link.b}) remember(end.node);
+  }
 }
 
 void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule) {
@@ -90,7 +115,6 @@ void ForeignSwitches::step_links(FabricTime now) {
 
 void ForeignSwitches::set_link(LinkId id, bool up, FabricTime now) {
   const Link& link = topology_.link(id);
-  for (const PortRef end : {link.a, link.b}) remember(end.node);
   try {
     fabric_.set_link(id, up);
     note(now, up ? "kernel_link_up" : "kernel_link_down", topology_.link_name(id));
@@ -118,7 +142,6 @@ void ForeignSwitches::apply_effects(FabricTime now) {
   for (const NodeId node : concerned) {
     const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
     if (wanted == trouble_[node]) continue;
-    remember(node);
     try {
       bring_into_line(node, wanted, now);
     } catch (const std::exception& error) {
@@ -141,6 +164,7 @@ netio::PacketFilter& ForeignSwitches::filter(NodeId node) {
       .first->second;
 }
 
+/// Before anything is done to it.
 void ForeignSwitches::remember(NodeId node) {
   if (before_.contains(node)) return;
   try {

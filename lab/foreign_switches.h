@@ -58,6 +58,7 @@ class ForeignSwitches {
     enum class State : uint8_t { kPending, kDown, kDone } state = State::kPending;
   };
   void plan_outages(const std::vector<ScheduledEffect>& schedule);
+  void prepare();
   void step_links(FabricTime now);
   void set_link(LinkId link, bool up, FabricTime now);
   void apply_effects(FabricTime now);

@@ -45,8 +45,8 @@ bool same_behind(std::span<const uint8_t> sent, std::span<const uint8_t> arrived
 
 class ForwardingProbe::Impl {
  public:
-  Impl(const Topology& topology, const FabricShape& shape, const std::string& lab)
-      : topology_(topology), lab_(topology, options(shape, lab)) {
+  Impl(const Topology& topology, const LiveLabOptions& options)
+      : topology_(topology), lab_(topology, options) {
     for (const NodeSite& site : topology.nodes) {
       for (uint32_t i = 0; i < site.ports.size(); ++i) {
         const PortRef port{site.id, PortId{i}};
@@ -89,17 +89,9 @@ class ForwardingProbe::Impl {
   };
   struct Sent {
     const ProbeFrame* frame = nullptr;
-    std::vector<Seen> seen;
+    std::vector<ProbeSighting> seen;
     bool arrived = false;  ///< at a host
   };
-
-  static LiveLabOptions options(const FabricShape& shape, const std::string& lab) {
-    LiveLabOptions options;
-    options.name = lab;
-    options.shape = shape;
-    options.dilation = kPace;
-    return options;
-  }
 
   const netio::FrameSocket& socket_of(PortRef port) const {
     return std::find_if(ports_.begin(), ports_.end(),
@@ -115,10 +107,10 @@ class ForwardingProbe::Impl {
         const auto found = sent_.find(label_of(frame));
         if (found == sent_.end() || found->second.seen.size() >= kMaxSightings) continue;
         any = true;
-        Seen seen{listener.port,
-                  {},
-                  frame[kOuterOffset + 7],
-                  same_behind(found->second.frame->bytes, frame)};
+        ProbeSighting seen{listener.port,
+                           {},
+                           frame[kOuterOffset + 7],
+                           same_behind(found->second.frame->bytes, frame)};
         std::copy_n(&frame[kOuterOffset + 24], seen.destination.size(), seen.destination.begin());
         found->second.seen.push_back(seen);
         if (topology_.node(listener.port.node).role == NodeRole::kHost)
@@ -129,7 +121,7 @@ class ForwardingProbe::Impl {
   }
 
   /// Each sighting is at the far end of a wire that begins at the node of the one before.
-  ProbeOutcome in_order(const ProbeFrame& frame, std::vector<Seen> seen) const {
+  ProbeOutcome in_order(const ProbeFrame& frame, std::vector<ProbeSighting> seen) const {
     ProbeOutcome outcome;
     const PortRef nic{topology_.host(frame.source), PortId{frame.port}};
     const auto take_if = [&](auto matches) {
@@ -139,10 +131,10 @@ class ForwardingProbe::Impl {
       seen.erase(found);
       return true;
     };
-    bool on = take_if([&](const Seen& s) { return s.at == topology_.port(nic).peer; });
+    bool on = take_if([&](const ProbeSighting& s) { return s.at == topology_.port(nic).peer; });
     while (on) {
       const NodeId node = outcome.seen.back().at.node;
-      on = take_if([&](const Seen& s) { return topology_.port(s.at).peer.node == node; });
+      on = take_if([&](const ProbeSighting& s) { return topology_.port(s.at).peer.node == node; });
     }
     outcome.strayed = !seen.empty();
     outcome.seen.insert(outcome.seen.end(), seen.begin(), seen.end());
@@ -158,8 +150,14 @@ class ForwardingProbe::Impl {
 };
 
 ForwardingProbe::ForwardingProbe(const Topology& topology, const FabricShape& shape,
-                                 const std::string& lab)
-    : impl_(std::make_unique<Impl>(topology, shape, lab)) {}
+                                 const std::string& lab, const std::filesystem::path& programs) {
+  LiveLabOptions options;
+  options.name = lab;
+  options.shape = shape;
+  options.dilation = kPace;
+  options.programs = programs;
+  impl_ = std::make_unique<Impl>(topology, options);
+}
 ForwardingProbe::~ForwardingProbe() = default;
 
 std::vector<ProbeOutcome> ForwardingProbe::send(const std::vector<const ProbeFrame*>& frames,

@@ -3,6 +3,7 @@
 // there, and frames sent from hosts one after the other. Whatever forwards, the evidence is the kernel's.
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace mrclab::lab {
 
 /// A frame as it arrived at one port.
-struct Seen {
+struct ProbeSighting {
   PortRef at;
   Ipv6Address destination{};
   uint8_t hop_limit = 0;
@@ -24,15 +25,17 @@ struct Seen {
 /// In the order of travel; the first is at the switch that the NIC hangs on. Sightings that are on no way
 /// from there come last.
 struct ProbeOutcome {
-  std::vector<Seen> seen;
+  std::vector<ProbeSighting> seen;
   bool strayed = false;  ///< there are such
 };
 
 class ForwardingProbe {
  public:
-  /// Brings the lab up; every switch forwards as `topology`, which is built of `shape`, says. Throws
-  /// SystemError or InputError. The topology outlives this.
-  ForwardingProbe(const Topology& topology, const FabricShape& shape, const std::string& lab);
+  /// Brings the lab up; every switch forwards as `topology`, which is built of `shape`, says. `programs`:
+  /// where those of the lab are, if not beside this one. Throws SystemError or InputError. The topology
+  /// outlives this.
+  ForwardingProbe(const Topology& topology, const FabricShape& shape, const std::string& lab,
+                  const std::filesystem::path& programs = {});
   ~ForwardingProbe();
 
   /// Sends them and waits until each has arrived at a host, or nothing more has moved for `patience`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "fabric/forwarder.h"
 #include "lab/node_plan.h"
 #include "netio/link.h"
 #include "netio/route.h"
@@ -39,7 +40,9 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
   netio::NamespaceNetlink& netlink = fabric.netlink(node);
   std::set<std::string> devices;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    devices.insert(device_of(fabric.topology(), {node, PortId{i}}));
+    const PortRef port{node, PortId{i}};
+    const Link& link = fabric.topology().link(fabric.topology().port(port).link);
+    if (!is_ours(fabric.topology(), link)) devices.insert(device_of(fabric.topology(), port));
   }
   NodeSnapshot lines;
   for (const netio::LinkState& link : netlink.links()) {

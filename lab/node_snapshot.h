@@ -14,7 +14,8 @@ namespace mrclab::lab {
 
 using NodeSnapshot = std::vector<std::string>;  ///< sorted
 
-/// `ovs` may be null where the node is none of its switches.
+/// Of links between nodes of ours nothing: their interfaces follow fabric time (kernel_mirror.h). `ovs` may be
+/// null where the node is none of its switches.
 NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter& filter,
                            const OvsSwitches* ovs);
 

@@ -12,7 +12,9 @@
 #include "fabric/yaml.h"
 #include "lab/lab_record.h"
 #include "lab/node_plan.h"
+#include "lab/switch_trouble.h"
 #include "netio/file_descriptor.h"
+#include "netio/packet_sockets.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -25,6 +27,9 @@ constexpr std::chrono::seconds kPatience{60};  // a busy machine is slow, and th
 constexpr std::chrono::milliseconds kGrace{3000};
 constexpr const char* kSchema = "/usr/share/openvswitch/vswitch.ovsschema";
 constexpr size_t kMaxToolOutput = 16 << 20;
+constexpr unsigned kLocalExperiment = 0x88B5;  // IEEE 802: local experimental EtherType 1
+/// The kernel keeps 768 bytes or more for a frame of 100; it doubles by itself what is asked for.
+constexpr size_t kKernelBytesPerByte = 4;
 
 /// Outside PATH in some shells.
 std::optional<fs::path> find_program(const std::string& name) {
@@ -137,6 +142,7 @@ OvsSwitches::OvsSwitches(LiveFabric& fabric)
   daemon_ = start("ovs-vswitchd", {"unix:" + socket.string(), "--disable-system"});
   make_bridges();
   add_rules();
+  make_room_for_queues();
 }
 
 OvsSwitches::~OvsSwitches() {
@@ -222,6 +228,25 @@ void OvsSwitches::add_rules() {
     netio::write_file(file, text);
     run({"ovs-ofctl", "-O", "OpenFlow15", "bundle", management_socket(directory_, name), file});
   }
+}
+
+/// The daemon sends for all ports through one socket, whose buffer must hold whatever waits in the
+/// shapers of all of them: a frame that it has no room for is lost, and no port counts it.
+void OvsSwitches::make_room_for_queues() {
+  const Topology& topology = fabric_.topology();
+  size_t bytes = 0;
+  for (const NodeId id : switches_) {
+    for (uint32_t i = 0; i < topology.node(id).ports.size(); ++i) {
+      bytes += shaper_of(topology, {id, PortId{i}}, {}, 1).queue;
+    }
+  }
+  // The daemon opens that socket when it first sends: a frame that nobody takes, to the first port.
+  const std::string frame = fmt::format("{:024x}{:04x}{:092x}", 0, kLocalExperiment, 0);
+  run({"ovs-ofctl", "-O", "OpenFlow15", "packet-out",
+       management_socket(directory_, topology.node(switches_.front()).name),
+       fmt::format("in_port=controller,packet={},actions=output:{}", frame,
+                   switchd::openflow_port(PortId{0}))});
+  netio::set_packet_send_buffers(*daemon_, kKernelBytesPerByte * bytes);
 }
 
 void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {

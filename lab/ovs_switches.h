@@ -62,6 +62,7 @@ class OvsSwitches {
   void wait_for(const std::filesystem::path& socket, netio::ChildProcess& owner) const;
   void make_bridges();
   void add_rules();
+  void make_room_for_queues();
 
   LiveFabric& fabric_;
   std::filesystem::path directory_;

@@ -6,6 +6,7 @@
 #include "analysis/more_checks.h"
 #include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
+#include "fabric/forwarding_file.h"
 #include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 #include "faults/schedule.h"
@@ -18,7 +19,7 @@ constexpr int64_t kMaxDilation = 1'000'000;
 /// The pace of a run whose switches were exchanged (ScenarioOverrides::forwarding) for the kernel's or for
 /// those of Open vSwitch: two cores forward a fully loaded octet with time to spare. The userspace datapath
 /// takes up to half a millisecond for a lone packet over three bridges. Our choice.
-constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 200'000;
+constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 100'000;
 constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
 
 /// One id or a list of them.
@@ -67,11 +68,14 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
 }
 
 /// Others forward what ours do, as far as they can.
-void exchange_switches(Forwarding by, FabricShape& fabric) {
+void exchange_switches(Forwarding by, const YamlValue& document, FabricShape& fabric) {
   fabric.forwarding = by;
   if (by == Forwarding::kSwitchd) return;
   fabric.wires = WireMode::kVeth;
   fabric.queues.ecn = fabric.queues.trim = false;
+  if (const auto misfit = forwarding_misfit(fabric)) {
+    document.require("fabric").fail(misfit->found, misfit->expected);
+  }
 }
 
 std::optional<uint32_t> read_dilation(const YamlValue& value) {
@@ -328,7 +332,7 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   scenario.ids = read_ids(document);
   read_mechanisms(document, overrides, scenario);
   scenario.fabric = read_fabric(document, base, overrides);
-  if (overrides.forwarding) exchange_switches(*overrides.forwarding, scenario.fabric);
+  if (overrides.forwarding) exchange_switches(*overrides.forwarding, document, scenario.fabric);
   leave_out(scenario.without, scenario.fabric);
   scenario.topology = build_topology(scenario.fabric);
   check_lookahead(scenario.topology);

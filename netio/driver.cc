@@ -64,12 +64,7 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes, u
       sent_(topology.wires_list.size(), 0),
       upstream_(page.process_count, false),
       done_snapshot_(page.process_count, 0),
-      foreign_planes_(topology.planes, true) {
-  for (const NodeSite& site : topology.nodes) {
-    const bool ours = site.role != NodeRole::kHost && is_ours(site);
-    if (ours && site.plane < topology.planes) foreign_planes_[site.plane] = false;
-  }
-}
+      untaken_time_(topology) {}
 
 Driver::~Driver() = default;
 
@@ -318,19 +313,6 @@ void Driver::take_carried(HostedNode& hosted, IngressWireState& wire, const Time
   hosted.node->receive(wire.port, std::move(arrival));
 }
 
-/// In a plane of the kernel's or of Open vSwitch nothing takes modelled time but what waits for a rate:
-/// the receiver makes up for the pipelines and the propagation of the way, which the hop limit tells the
-/// length of. Windows and timers are sized for a round trip that has them.
-FabricTime Driver::untaken_time(const Port& port, std::span<const uint8_t> frame) const {
-  constexpr size_t kHopLimitAt = 14 + 7;
-  constexpr int64_t kHopLimit = Ipv6Header{}.hop_limit, kMostSwitches = 8;
-  if (port.plane >= foreign_planes_.size() || !foreign_planes_[port.plane]) return {};
-  if (frame.size() <= kHopLimitAt) return {};
-  const int64_t switches = kHopLimit - frame[kHopLimitAt];
-  if (switches < 1 || switches > kMostSwitches) return {};
-  return topology_.switch_latency * switches + topology_.wire(port.in).propagation * (switches + 1);
-}
-
 void Driver::take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
                           LabTime received, LabTime now) {
   ++report_.foreign_frames;
@@ -340,7 +322,7 @@ void Driver::take_foreign(HostedNode& hosted, PortId port, std::span<const uint8
   if (!arrival.frame) return;
   // A kernel's timestamp says when the frame came, not when this process woke up to read it.
   const FabricTime stamped = page_.clock.fabric_at(std::min(received, now)) +
-                             untaken_time(topology_.port({hosted.id, port}), bytes);
+                             untaken_time_.of(topology_.port({hosted.id, port}), bytes);
   arrival.arrival = arrival.start = std::max(stamped, committed_);
   arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
   hosted.node->receive(port, std::move(arrival));

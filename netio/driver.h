@@ -18,6 +18,7 @@
 #include "netio/effect_feed.h"
 #include "netio/gate.h"
 #include "netio/packet_port.h"
+#include "netio/untaken_time.h"
 
 namespace mrclab::netio {
 
@@ -135,7 +136,6 @@ class Driver {
                   LabTime received, LabTime now);
   void take_carried(HostedNode& hosted, IngressWireState& wire, const TimeTrailer& trailer,
                     std::span<const uint8_t> bytes, size_t length);
-  FabricTime untaken_time(const Port& port, std::span<const uint8_t> frame) const;
   void take_foreign(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
                     LabTime received, LabTime now);
   /// False for a sequence number that has been seen before.
@@ -181,7 +181,7 @@ class Driver {
   std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;
-  std::vector<bool> foreign_planes_;  ///< no switch of the plane carries time
+  UntakenTime untaken_time_;
   uint64_t sent_to_processes_ = 0;
   uint64_t taken_from_processes_ = 0;
   bool moved_ = false;

@@ -11,11 +11,11 @@ namespace {
 
 constexpr const char* kTable = "netdev mrclab";
 
-/// An identifier of nft: no '-' in it, and none of its own words.
+/// With its table. An identifier of nft: no '-' in it, and none of its own words.
 std::string chain_of(const std::string& device) {
   std::string chain = "to_" + device;
   std::replace(chain.begin(), chain.end(), '-', '_');
-  return chain;
+  return std::string(kTable) + " " + chain;
 }
 
 std::string trimmed(const std::string& line) {
@@ -47,26 +47,31 @@ std::string PacketFilter::run(const std::string& commands) {
   throw SystemError("filter packets in " + ns_.name(), EINVAL, problem.substr(0, 500));
 }
 
+/// A chain for the device, where it has none.
+std::string PacketFilter::commands_to_add(const std::string& device) const {
+  if (devices_.contains(device)) return "";
+  return "add table " + std::string(kTable) + "\nadd chain " + chain_of(device) +
+         " { type filter hook egress device \"" + device + "\" priority 0; policy accept; }\n";
+}
+
+void PacketFilter::prepare(const std::set<std::string>& devices) {
+  std::string commands;
+  for (const std::string& device : devices) commands += commands_to_add(device);
+  if (!commands.empty()) run(commands);
+  devices_.insert(devices.begin(), devices.end());
+}
+
 void PacketFilter::set(const std::map<std::string, Rules>& of_devices) {
   std::string commands;
-  std::set<std::string> filtered = filtered_;
+  std::set<std::string> devices;
   for (const auto& [device, rules] : of_devices) {
-    const std::string chain = std::string(kTable) + " " + chain_of(device);
-    if (rules.empty()) {
-      if (filtered.erase(device) > 0) {
-        commands += "flush chain " + chain + "\ndelete chain " + chain + "\n";
-      }
-      continue;
-    }
-    commands += "add table " + std::string(kTable) + "\nadd chain " + chain +
-                " { type filter hook egress device \"" + device +
-                "\" priority 0; policy accept; }\nflush chain " + chain + "\n";
+    const std::string chain = chain_of(device);
+    commands += commands_to_add(device) + "flush chain " + chain + "\n";
     for (const std::string& rule : rules) commands += "add rule " + chain + " " + rule + "\n";
-    filtered.insert(device);
+    devices.insert(device);
   }
-  if (filtered.empty() && !filtered_.empty()) commands = "delete table " + std::string(kTable);
   if (!commands.empty()) run(commands);
-  filtered_ = std::move(filtered);
+  devices_.merge(devices);
 }
 
 std::map<std::string, PacketFilter::Rules> PacketFilter::rules() {

@@ -269,5 +269,31 @@ TEST_CASE("a frame that a wire carries twice is one attempt, and no retransmissi
   CHECK(h.counters().unmatched_arrivals == 0);
 }
 
+TEST_CASE("among switches that tell nobody of drops, what has not arrived after 16 RTT is lost") {
+  FabricShape shape = test::shape_of("quad", 2, 2, 2, 2);
+  for (const Forwarding by : {Forwarding::kKernel, Forwarding::kSwitchd}) {
+    shape.forwarding = by;
+    const Topology topology = build_topology(shape);
+    const FabricTime rtt = topology.base_rtt;
+    SyntheticRun run(topology);
+    run.leaves(packet(7, kA, kStart));
+    run.leaves(packet(8, kA, kStart + rtt * 10));
+    run.delivered(packet(9, kA, kStart + rtt * 20));
+    const PacketHistory h = history_of(topology, run);
+    REQUIRE(h.transmissions().size() == 3);
+    const Attempt &old = h.transmissions()[0], &young = h.transmissions()[1];
+    CHECK(young.fate == Fate::kInFlight);
+    CHECK(h.transmissions()[2].fate == Fate::kDelivered);
+    if (by == Forwarding::kKernel) {
+      CHECK(old.fate == Fate::kDropped);
+      CHECK(old.cause == DropCause::kNone);
+      CHECK(old.ended == old.start);
+    } else {
+      CHECK(old.fate == Fate::kInFlight);  // ours would have said so
+    }
+    CHECK(h.counters().dropped == (by == Forwarding::kKernel ? 1 : 0));
+  }
+}
+
 }  // namespace
 }  // namespace mrclab::analysis

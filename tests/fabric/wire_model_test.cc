@@ -135,6 +135,16 @@ WireLoss loss(LossKind kind, uint32_t percent) {
 
 }  // namespace
 
+TEST_CASE(
+    "whose receiver is not ours: what starts while the wire is dark is lost, and nothing after") {
+  WireBench bench;
+  CHECK(bench.losses(3) == "...");
+  bench.wire.set(WireState{WireId{0}, false});
+  CHECK(bench.losses(3) == "xxx");
+  bench.wire.set(WireState{WireId{0}, true});
+  CHECK(bench.losses(3) == "...");
+}
+
 TEST_CASE("a wire as built, or built again, loses, delays and repeats nothing") {
   WireBench bench;
   for (const bool touched : {false, true}) {

@@ -6,10 +6,13 @@
 #include "fabric/build_topology.h"
 #include "fabric/ecmp.h"
 #include "fabric/fabric_file.h"
+#include "fabric/headers.h"
 #include "lab/ecmp_view.h"
+#include "lab/forwarding_probe.h"
 #include "lab/ovs_switches.h"
 #include "lab/path_trace.h"
 #include "lab/scenario_run.h"
+#include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
 
@@ -24,6 +27,21 @@ Scenario ecmp_scenario(const std::string& name) {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// From h0 to h1 with an entropy value of its own, and in it a flow label by which it is found again.
+ProbeFrame hashed_frame(const Topology& topology, uint32_t number) {
+  const PortRef nic{topology.host(0), PortId{0}};
+  MrcFrameSpec spec;
+  spec.encapsulation = Encapsulation::kIpv6;
+  spec.source_mac = topology.port(nic).mac;
+  spec.destination_mac = topology.port(topology.port(nic).peer).mac;
+  spec.inner_source = host_address(topology, 0);
+  spec.inner_destination = host_address(topology, 1);
+  spec.ev = EntropyValue{number << 16 | (number * 40503 & 0xFFFF)};
+  ProbeFrame frame{"", 0, 0, std::vector<uint8_t>(150)};
+  write_datagram(spec, frame.bytes.size(), frame.bytes);
+  return frame;
 }
 
 size_t longest_line(const std::string& text) {
@@ -133,6 +151,47 @@ TEST_SUITE("root: ecmp runs") {
       CAPTURE(analysis::to_table(run.verdict));
       CHECK(run.verdict.result == analysis::Result::kPass);
       CHECK(run.verdict.metrics.delivered > 200);
+    }
+  }
+
+  TEST_CASE("a group of Open vSwitch spreads entropy values evenly, and sends each the same way") {
+    enter_sandbox();
+    FabricShape shape = parse_fabric(read_yaml_text(R"(
+name: even
+planes: 1
+t0: 2
+t1: 4
+hosts_per_t0: 1
+forwarding: ovs
+routing: ecmp
+ecn: off
+trim: off
+)",
+                                                    "even.yaml"));
+    const Topology topology = build_topology(shape);
+    ForwardingProbe probe(topology, shape, "t_even_" + std::to_string(::getpid()),
+                          MRCLAB_BINARY_DIR);
+    constexpr size_t kValues = 256;
+    std::vector<ProbeFrame> frames;
+    for (uint32_t i = 1; i <= kValues; ++i) frames.push_back(hashed_frame(topology, i));
+    std::vector<const ProbeFrame*> all;
+    for (const ProbeFrame& frame : frames) all.push_back(&frame);
+    const std::vector<ProbeOutcome> first = probe.send(all, std::chrono::seconds(20));
+    const std::vector<ProbeOutcome> again = probe.send(all, std::chrono::seconds(20));
+    std::map<std::string, size_t> by_spine;
+    for (size_t i = 0; i < kValues; ++i) {
+      for (const ProbeOutcome* outcome : {&first[i], &again[i]}) {
+        REQUIRE(outcome->seen.size() == 4);  // both T0s, a T1 between them, and the host
+        CHECK(topology.node(outcome->seen[3].at.node).name == "h1");
+      }
+      CHECK(first[i].seen[1].at == again[i].seen[1].at);
+      ++by_spine[topology.node(first[i].seen[1].at.node).name];
+    }
+    // 64 each, and five standard deviations of a binomial distribution either way.
+    REQUIRE(by_spine.size() == 4);
+    for (const auto& entry : by_spine) {
+      CHECK(entry.second > 64 - 35);
+      CHECK(entry.second < 64 + 35);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "lab/mechanism.h"
 #include "lab/run_table.h"
 #include "lab/scenario.h"
+#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -19,16 +20,6 @@ using namespace mrclab;
 using namespace mrclab::lab;
 
 namespace {
-
-std::vector<std::string> incidents() {
-  std::vector<std::string> names;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
-    names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string failures_of(const analysis::Verdict& verdict) {
   std::string text;
@@ -50,8 +41,9 @@ Scenario minimal(const std::string& more) {
 
 TEST_CASE("an incident holds, and fails without each mechanism that it names" *
           doctest::test_suite(test::kWholeRun)) {
-  for (const std::string& name :
-       test::nightly() ? incidents() : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
+  for (const std::string& name : test::nightly()
+                                     ? test::shipped("incidents")
+                                     : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
     CAPTURE(name);
     const test::TemporaryRuns runs;
     const Scenario whole = load_scenario(name);

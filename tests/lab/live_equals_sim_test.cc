@@ -16,6 +16,7 @@
 #include "lab/run_diff.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/random_scenario.h"
+#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -202,10 +203,9 @@ expect:
 
   TEST_CASE("every incident has one history: grouped, one process per node, simulated twice") {
     if (!nightly()) return;  // the ordinary test runs two of them live
-    const auto folder = source_directory() / "topologies" / "incidents";
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    for (const std::string& incident : test::shipped("incidents")) {
       const test::TemporaryRuns runs;
-      const Scenario scenario = read_scenario_file(entry.path());
+      const Scenario scenario = load_scenario(incident);
       CAPTURE(scenario.name);
       const RunResult sim = runs.run(scenario);
       const std::string digest = sim.verdict.metrics.history_sha256;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/fabric_file.h"
+#include "tests/lab/shipped.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -72,24 +73,21 @@ TEST_CASE("the optic glitch is read whole: fabric, work, fault, schedule and wha
 }
 
 TEST_CASE("every shipped incident is readable, tells its story and is short") {
-  size_t count = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
-    const Scenario s = read_scenario_file(entry.path());
-    ++count;
-    CHECK(s.name == entry.path().stem().string());
+  const std::vector<std::string> incidents = test::shipped("incidents");
+  CHECK(incidents.size() >= 20);
+  for (const std::string& incident : incidents) {
+    const Scenario s = load_scenario(incident);
+    CHECK(s.name == incident);
     CHECK(s.about.find("ompressed") != std::string::npos);
     CHECK(s.about.find("figure") != std::string::npos);
     CHECK(s.end <= FabricTime::from_us(2500));
     CHECK_FALSE(s.expect.empty());
   }
-  CHECK(count >= 2);
 }
 
 TEST_CASE("every shipped fabric is readable and bears the name of its file") {
-  for (const auto& entry :
-       std::filesystem::directory_iterator(source_directory() / "topologies" / "fabrics")) {
-    CHECK(read_fabric_file(entry.path()).name == entry.path().stem().string());
+  for (const std::string& fabric : test::shipped("fabrics")) {
+    CHECK(read_fabric_file(find_fabric(fabric)).name == fabric);
   }
 }
 

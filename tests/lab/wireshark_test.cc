@@ -22,6 +22,7 @@
 #include "fabric/path.h"
 #include "fabric/yaml.h"
 #include "lab/run_taps.h"
+#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/sample_frames.h"
@@ -400,12 +401,11 @@ bool every_incident() { return std::getenv("MRCLAB_NIGHTLY") != nullptr; }
 std::vector<lab::Scenario> scenarios() {
   std::vector<lab::Scenario> result;
   for (const char* name : {"link-flap", "incast-victim"}) {
-    if (!every_incident()) result.push_back(lab::read_scenario_file(find_incident(name)));
+    if (!every_incident()) result.push_back(lab::load_scenario(name));
   }
   if (!every_incident()) return result;
-  for (const auto& entry : fs::directory_iterator(source_directory() / "topologies/incidents")) {
-    if (entry.path().extension() != ".yaml") continue;
-    result.push_back(lab::read_scenario_file(entry.path()));
+  for (const std::string& name : test::shipped("incidents")) {
+    result.push_back(lab::load_scenario(name));
     result.back().captures = lab::CaptureScope::kAll;
   }
   return result;

@@ -95,6 +95,8 @@ TEST_SUITE("root: kernel switches") {
     Cable cable;
     PacketFilter filter(cable.lab.at("from"));
     CHECK(filter.rules().empty());
+    filter.prepare({"p0"});  // changes nothing
+    CHECK(filter.rules().empty());
     CHECK(cable.carries(9, 300, true) == 9);
 
     filter.set("p0", {"numgen inc mod 3 2 drop"});
