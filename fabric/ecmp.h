@@ -52,7 +52,8 @@ class EcmpGroup {
   /// A port that is no member is ignored.
   void set_live(PortId port, bool live);
   bool empty() const { return live_.empty(); }
-  size_t live() const { return live_.size(); }
+  /// The members with carrier, ascending.
+  const std::vector<PortId>& live() const { return live_; }
   /// The group must not be empty.
   PortId choose(uint64_t hash) const {
     return live_[table_.empty() ? hash % live_.size() : table_[hash % kBuckets]];

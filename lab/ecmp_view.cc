@@ -112,7 +112,7 @@ class View {
                        {"evs", evs},
                        {"carried", carried},
                        {"moved_of_others", moved_of_others},
-                       {"uplinks_left", without.live()}};
+                       {"uplinks_left", without.live().size()}};
     }
   }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "fabric/byte_order.h"
+#include "fabric/ecmp.h"
 #include "fabric/path.h"
 #include "lab/node_plan.h"
 #include "lab/ovs_switches.h"
@@ -33,6 +34,42 @@ json row_of(const std::string& usid, std::string_view action, const std::string&
 
 std::string port_name(const NodeSite& site, uint32_t port) {
   return port < site.ports.size() ? site.ports[port].name : "";
+}
+
+/// How one host is reached without a carrier.
+struct HostRoute {
+  uint32_t host = 0;
+  std::vector<PortId> ports;  ///< more than one: a hash chooses
+  std::optional<switchd::RuleCounter> counter = std::nullopt;
+};
+
+/// Neighbours that are reached alike in one row. `routes` by host.
+json rows_of_hosts(const NodeSite& site, const std::vector<HostRoute>& routes) {
+  json rows = json::array();
+  for (size_t first = 0; first < routes.size();) {
+    size_t end = first;
+    std::optional<switchd::RuleCounter> sum;
+    for (; end < routes.size() && routes[end].ports == routes[first].ports; ++end) {
+      const auto& counter = routes[end].counter;
+      if (!counter) continue;
+      if (!sum) sum.emplace();
+      sum->packets += counter->packets;
+      sum->bytes += counter->bytes;
+    }
+    std::string ports;
+    for (const PortId port : routes[first].ports) {
+      ports += (ports.empty() ? "" : ",") + port_name(site, port.value);
+    }
+    const size_t ways = routes[first].ports.size();
+    json row = row_of("", ways == 0 ? "drop" : ways == 1 ? "via" : "hash", ports);
+    row["hosts"] = fmt::format("h{}", routes[first].host);
+    if (end > first + 1)
+      row["hosts"] = fmt::format("h{}-h{}", routes[first].host, routes[end - 1].host);
+    if (sum) row.update({{"packets", sum->packets}, {"bytes", sum->bytes}});
+    rows.push_back(std::move(row));
+    first = end;
+  }
+  return rows;
 }
 
 /// A process of its own, with --isolate, or that of the plane.
@@ -64,6 +101,12 @@ json rows_of_ours(const NodeSite& site, const std::filesystem::path& folder) {
                                 port_name(site, route.at("port").get<uint32_t>())),
                          usid, adjacency));
   }
+  std::vector<HostRoute> hosts;
+  for (const json& numbers : table.at("hosts")) {
+    hosts.push_back({static_cast<uint32_t>(hosts.size()), {}});
+    for (const json& port : numbers) hosts.back().ports.push_back(PortId{port.get<uint32_t>()});
+  }
+  for (json& row : rows_of_hosts(site, hosts)) rows.push_back(std::move(row));
   rows.push_back(count(row_of("", "drop"), 0, false));
   return rows;
 }
@@ -94,8 +137,10 @@ json rows_of_kernel(const NodeSite& site, std::string_view lab) {
   return rows;
 }
 
-json rows_of_ovs(const NodeSite& site, const std::filesystem::path& folder) {
+json rows_of_ovs(const Topology& topology, const NodeSite& site,
+                 const std::filesystem::path& folder) {
   const std::vector<switchd::RuleCounter> rules = ovs_counters(folder, site.name);
+  const std::vector<PortId> uplinks = uplinks_of(topology, site.id);
   uint64_t end_of_carrier = 0;
   for (const switchd::RuleCounter& rule : rules) {
     if (rule.kind == switchd::RuleKind::kEndOfCarrier && rule.usid == site.usid) {
@@ -103,6 +148,7 @@ json rows_of_ovs(const NodeSite& site, const std::filesystem::path& folder) {
     }
   }
   json own = json::array(), routes = json::array(), drops = json::array();
+  std::vector<HostRoute> hosts;
   for (const switchd::RuleCounter& rule : rules) {
     json row;
     switch (rule.kind) {
@@ -118,6 +164,10 @@ json rows_of_ovs(const NodeSite& site, const std::filesystem::path& folder) {
         row = row_of(usid_text(rule.usid.value), "End.X",
                      rule.port ? port_name(site, rule.port->value) : "");
         break;
+      case switchd::RuleKind::kHost:
+        hosts.push_back({rule.usid.value, rule.group ? uplinks : std::vector<PortId>{}, rule});
+        if (rule.port) hosts.back().ports = {*rule.port};
+        continue;
       case switchd::RuleKind::kUnknownUsid: row = row_of("", "drop"); break;
       default: continue;
     }
@@ -130,7 +180,10 @@ json rows_of_ovs(const NodeSite& site, const std::filesystem::path& folder) {
   }
   std::sort(routes.begin(), routes.end(),
             [](const json& a, const json& b) { return a.at("usid") < b.at("usid"); });
+  std::sort(hosts.begin(), hosts.end(),
+            [](const HostRoute& a, const HostRoute& b) { return a.host < b.host; });
   own.insert(own.end(), routes.begin(), routes.end());
+  for (json& row : rows_of_hosts(site, hosts)) own.push_back(std::move(row));
   own.insert(own.end(), drops.begin(), drops.end());
   return own;
 }
@@ -149,18 +202,18 @@ json switch_table(const Topology& topology, const LabRecord& record, NodeId node
   switch (site.forwarding) {
     case Forwarding::kSwitchd: rows = rows_of_ours(site, folder); break;
     case Forwarding::kKernel: rows = rows_of_kernel(site, record.lab); break;
-    case Forwarding::kOvs: rows = rows_of_ovs(site, folder); break;
+    case Forwarding::kOvs: rows = rows_of_ovs(topology, site, folder); break;
   }
   return {{"node", site.name}, {"forwarding", name_of(site.forwarding)}, {"rows", rows}};
 }
 
 std::string switch_table_text(const json& switch_json) {
   std::vector<std::vector<std::string>> rows{
-      {"uSID", "ACTION", "PORT", "PACKETS", "BYTES", "ERRORS"}};
+      {"TO", "ACTION", "PORT", "PACKETS", "BYTES", "ERRORS"}};
   for (const json& row : switch_json.at("rows")) {
-    std::string usid = cell(row, "usid");
-    if (usid == "-") usid = "other";
-    rows.push_back({usid, cell(row, "action"), cell(row, "port"), cell(row, "packets"),
+    const char* key = row.contains("hosts") ? "hosts" : "usid";
+    const std::string to = row.contains(key) ? cell(row, key) : "other";
+    rows.push_back({to, cell(row, "action"), cell(row, "port"), cell(row, "packets"),
                     cell(row, "bytes"), cell(row, "errors")});
   }
   const auto by = switch_json.at("forwarding").get<std::string>();

@@ -61,16 +61,23 @@ std::optional<uint32_t> EcmpTable::destination_of(std::span<const uint8_t> frame
       topology_, address_at(frame, ipv4 ? kIpv4DestinationOffset : kDestinationOffset, ipv4));
 }
 
+std::optional<PortId> EcmpTable::port_below(uint32_t host) const {
+  const uint32_t port = ports_[t0_ ? topology_.host_downlink(host) : topology_.host_row(host)];
+  return port == kNoPort ? std::nullopt : std::optional(PortId{port});
+}
+
 EcmpTable::Route EcmpTable::route(std::span<const uint8_t> frame) const {
   const std::optional<uint32_t> host = destination_of(frame);
   if (!host) return {};
-  const uint32_t row = topology_.host_row(*host);
-  if (t0_ && row != row_) {
-    if (uplinks_.empty()) return {true, std::nullopt};
-    return {true, uplinks_.choose(ecmp_hash(flow_key(frame), seed_))};
-  }
-  const uint32_t port = ports_[t0_ ? topology_.host_downlink(*host) : row];
-  return {true, port == kNoPort ? std::nullopt : std::optional(PortId{port})};
+  if (!by_uplinks(*host)) return {true, port_below(*host)};
+  if (uplinks_.empty()) return {true, std::nullopt};
+  return {true, uplinks_.choose(ecmp_hash(flow_key(frame), seed_))};
+}
+
+std::vector<PortId> EcmpTable::ports_to(uint32_t host) const {
+  if (by_uplinks(host)) return uplinks_.live();
+  const std::optional<PortId> port = port_below(host);
+  return port ? std::vector{*port} : std::vector<PortId>{};
 }
 
 }  // namespace mrclab::switchd

@@ -27,9 +27,15 @@ class EcmpTable {
     std::optional<PortId> port;  ///< empty: no uplink is left that leads there
   };
   Route route(std::span<const uint8_t> frame) const;
+  /// The ports to a host of the fabric, one of which the hash chooses; none if no uplink is left.
+  std::vector<PortId> ports_to(uint32_t host) const;
+  /// How many hosts have routes.
+  uint32_t hosts() const { return topology_.regular() ? topology_.host_count() : 0; }
   void set_live(PortId port, bool live) { uplinks_.set_live(port, live); }
 
  private:
+  bool by_uplinks(uint32_t host) const { return t0_ && topology_.host_row(host) != row_; }
+  std::optional<PortId> port_below(uint32_t host) const;
   std::optional<uint32_t> destination_of(std::span<const uint8_t> frame) const;
 
   const Topology& topology_;

@@ -108,6 +108,14 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
   return PortId{static_cast<uint32_t>(port_in(entry))};
 }
 
+std::vector<std::vector<PortId>> ForwardingTable::host_routes() const {
+  std::vector<std::vector<PortId>> routes;
+  for (uint32_t host = 0; loaded_ && host < hosts_.hosts(); ++host) {
+    routes.push_back(hosts_.ports_to(host));
+  }
+  return routes;
+}
+
 std::vector<std::pair<Usid, PortId>> ForwardingTable::routes() const {
   std::vector<std::pair<Usid, PortId>> routes;
   for (uint32_t usid = 0; loaded_ && usid <= UINT16_MAX; ++usid) {

@@ -39,6 +39,9 @@ class ForwardingTable {
   bool is_adjacency(Usid usid) const { return (lookup(usid.value) & kShifts) != 0; }
   /// By uSID; none while the table is not loaded.
   std::vector<std::pair<Usid, PortId>> routes() const;
+  /// The ports to each host of the fabric, for packets without a carrier: several where a hash chooses.
+  /// None while the table is not loaded.
+  std::vector<std::vector<PortId>> host_routes() const;
 
   /// A fault, or its undo: the route for one uSID is missing, leads to `port`, or is as built. A
   /// wrong port that the switch does not have is ignored.

@@ -100,6 +100,7 @@ std::vector<RuleCounter> parse_rule_counters(std::string_view text) {
     // A port's own number is one more than ours.
     const auto out = number_behind(line, "output:", 10);
     if (out && *out > 0) counters.back().port = PortId{static_cast<uint32_t>(*out - 1)};
+    counters.back().group = number_behind(line, "group:", 10) == kUplinkGroup;
   }
   return counters;
 }

@@ -52,6 +52,7 @@ struct RuleCounter {
   uint32_t table = 0;
   uint64_t packets = 0, bytes = 0;
   std::optional<PortId> port = std::nullopt;  ///< that it sends to
+  bool group = false;                         ///< it sends to the group of uplinks
 };
 /// Out of `ovs-ofctl dump-flows`; lines that are no rule of ours are left out.
 std::vector<RuleCounter> parse_rule_counters(std::string_view text);

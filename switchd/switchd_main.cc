@@ -39,7 +39,16 @@ class SwitchProgram : public netio::DaemonProgram {
                         {"port", port.value},
                         {"adjacency", of_node.table().is_adjacency(usid)}});
     }
-    return {{"own", of_node.table().own().value}, {"routes", routes}, {"counters", rows}};
+    nlohmann::json hosts = nlohmann::json::array();
+    for (const std::vector<PortId>& ports : of_node.table().host_routes()) {
+      nlohmann::json numbers = nlohmann::json::array();
+      for (const PortId port : ports) numbers.push_back(port.value);
+      hosts.push_back(std::move(numbers));
+    }
+    return {{"own", of_node.table().own().value},
+            {"routes", routes},
+            {"hosts", hosts},
+            {"counters", rows}};
   }
 
   void add_progress(const Node& node,

@@ -338,8 +338,15 @@ expect: [no_qp_error, memory_intact]
       const auto table = nlohmann::json::parse(said({"inspect", "three", name, "--json"}));
       CHECK(table.at("forwarding") == by);
       size_t ends = 0, routes = 0;
+      std::string hosts;
       for (const auto& row : table.at("rows")) {
-        if (row.at("action") == "via") ++routes;
+        if (row.contains("hosts")) {
+          for (const char* key : {"hosts", "action", "port"}) {
+            hosts += row.at(key).get<std::string>() + " ";
+          }
+        } else if (row.at("action") == "via") {
+          ++routes;
+        }
         if (row.at("action") != "End") continue;
         ++ends;
         CHECK(row.at("packets") == 2);  // there and back
@@ -348,7 +355,11 @@ expect: [no_qp_error, memory_intact]
       }
       CHECK(ends == 1);
       CHECK(routes == 6);  // two spines, and two uSIDs of each of two hosts
-      CHECK(says(said({"inspect", name}), name + ": forwarded by " + by));
+      // Without a carrier.
+      CHECK(hosts == (by == "kernel" ? "" : "h0 via d0 h1 via d1 h2-h3 hash u0,u1 "));
+      const std::string text = said({"inspect", name});
+      CHECK(says(text, name + ": forwarded by " + by));
+      CHECK(says(text, "h2-h3  hash    u0,u1") == (by != "kernel"));
     }
     const std::string fabric = said({"inspect"});
     CHECK(says(fabric, "FORWARDED BY"));

@@ -129,7 +129,13 @@ TEST_CASE("an uplink without carrier is not chosen, and with none left there is 
       return list;
     };
     const std::vector<uint32_t> before = ports();
+    using Ports = std::vector<PortId>;
+    CHECK(table.host_routes() == std::vector<Ports>{{PortId{0}},
+                                                    {PortId{1}},
+                                                    {PortId{2}, PortId{3}, PortId{4}, PortId{5}},
+                                                    {PortId{2}, PortId{3}, PortId{4}, PortId{5}}});
     table.set_live(PortId{4}, false);
+    CHECK(table.host_routes()[3] == Ports{PortId{2}, PortId{3}, PortId{5}});
     const std::vector<uint32_t> after = ports();
     uint32_t moved = 0, moved_of_others = 0;
     for (size_t i = 0; i < before.size(); ++i) {
@@ -143,10 +149,13 @@ TEST_CASE("an uplink without carrier is not chosen, and with none left there is 
     table.set_live(PortId{4}, true);
     CHECK(ports() == before);
     for (uint32_t port = 2; port < 6; ++port) table.set_live(PortId{port}, false);
+    CHECK(table.host_routes()[3].empty());
     std::vector<uint8_t> frame = frame_of(t, 0, 3, 0);
     CHECK(forwarded(table, frame).drop == DropCause::kNoRoute);
     frame = frame_of(t, 0, 1, 0);
     CHECK(forwarded(table, frame).drop == DropCause::kNone);  // needs no uplink
+    table.set_loaded(false);
+    CHECK(table.host_routes().empty());
   }
 }
 

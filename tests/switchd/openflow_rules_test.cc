@@ -77,6 +77,12 @@ TEST_CASE("counters are read by cookie, and what is no rule of ours is left out"
   CHECK(counters[1].kind == RuleKind::kNextUsid);
   CHECK(counters[1].packets == 2);
   CHECK(counters[1].bytes == 356);
+  const auto host = parse_rule_counters(
+      "cookie=0x80005, duration=1s, table=0, n_packets=4, n_bytes=9, actions=dec_ttl,group:1");
+  REQUIRE(host.size() == 1);
+  CHECK(host[0].kind == RuleKind::kHost);
+  CHECK(host[0].group);
+  CHECK_FALSE(counters[1].group);
   CHECK(parse_rule_counters("").empty());
   CHECK(parse_rule_counters("cookie=0xffffffffffffffffff table=0 n_packets=1 n_bytes=1").empty());
 }
