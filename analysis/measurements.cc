@@ -33,6 +33,25 @@ PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
   return series;
 }
 
+/// Of a graph: who sends over the wire at all, over how many paths does it for one that has the wire in
+/// it? For the pair that uses it least.
+uint32_t paths_for_one_over(const Topology& topology, WireId wire) {
+  size_t most = 1;
+  for (uint32_t source = 0; source < topology.host_count(); ++source) {
+    for (uint32_t destination = 0; destination < topology.host_count(); ++destination) {
+      if (source == destination) continue;
+      const std::vector<Path> paths = paths_between(topology, source, destination);
+      const auto over =
+          static_cast<size_t>(std::count_if(paths.begin(), paths.end(), [&](const Path path) {
+            const std::vector<WireId> wires = wires_of(topology, source, destination, path);
+            return std::find(wires.begin(), wires.end(), wire) != wires.end();
+          }));
+      if (over > 0) most = std::max(most, (paths.size() + over - 1) / over);
+    }
+  }
+  return static_cast<uint32_t>(most);
+}
+
 }  // namespace
 
 GoodputMeter::GoodputMeter(std::span<const Delivery> deliveries) {
@@ -106,7 +125,7 @@ WireMatcher::WireMatcher(const Topology& topology, WireId id) {
   if (!topology.regular()) {
     graph_ = &topology;
     wire_ = id;
-    paths_ = static_cast<uint32_t>(all_paths(topology).size());
+    paths_ = paths_for_one_over(topology, id);
     return;
   }
   hosts_per_row_ = topology.hosts_per_t0;

@@ -53,7 +53,7 @@ class WireMatcher {
   /// The share of a sender's packets that this wire gets when it sprays equally: 1 in `paths()`.
   uint32_t paths() const { return paths_; }
   /// From a T0 to a T1?
-  bool is_uplink() const { return kind_ == Kind::kT0Up; }
+  bool between_switches() const { return kind_ == Kind::kT0Up || kind_ == Kind::kT0Down; }
 
  private:
   enum class Kind : uint8_t { kHostUp, kHostDown, kT0Up, kT0Down };

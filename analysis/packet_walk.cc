@@ -162,14 +162,18 @@ class Walker {
   /// Where a switch sends what has this carrier, as built; shifts the carrier if the switch does.
   std::optional<PortId> route(NodeId node, EntropyValue ev) const {
     if (!carrier_) return std::nullopt;
-    if (!in_usid_block(*carrier_)) return route_by_hash(node, ev);
+    if (!in_usid_block(*carrier_)) return route_by_path(node, ev);
     if (const auto link = port_of_adjacency(topology_, node, active_usid(*carrier_))) return link;
+    const bool stripped = active_usid(*carrier_) == topology_.node(node).usid &&
+                          end_of_carrier(*carrier_) && topology_.decap == Decap::kLeaf;
+    if (stripped) return route_by_path(node, ev);
     Ipv6Address after = *carrier_;
     shift_if_own(node, after);
     return port_toward(topology_, node, active_usid(after));
   }
 
-  std::optional<PortId> route_by_hash(NodeId node, EntropyValue ev) const {
+  /// Where no carrier says it: by the wires of the value's path.
+  std::optional<PortId> route_by_path(NodeId node, EntropyValue ev) const {
     const auto path = built_path(topology_, found_.source, found_.destination, ev);
     if (!path) return std::nullopt;
     for (const WireId id : wires_of(topology_, found_.source, found_.destination, *path)) {

@@ -61,8 +61,9 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
   for (; use != uses_.end() && use->start < until; ++use) {
     const Flow& flow = history_.flows()[use->flow];
     bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
-    // A T0 may have taken the uplink out of its group: only what was lost there went there for sure.
-    const bool maybe = use->hashed && matcher.is_uplink() && use->start >= impairment.from;
+    // A T0 may have taken an uplink out of its group, to a T1 that is down: only what was lost there went
+    // there for sure.
+    const bool maybe = use->hashed && matcher.between_switches() && use->start >= impairment.from;
     if (maybe) on_wire = on_wire && use->lost;
     FlowCount& count = counts[use->flow];
     if (use->start < impairment.from) {

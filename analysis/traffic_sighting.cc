@@ -25,6 +25,10 @@ DropCause cause_of(std::string_view comment) {
 
 /// Of a packet without a carrier. Which row an IPv4 address is of, it does not say.
 Stage stage_by_hops(const MrcPacket& packet) {
+  if (packet.encapsulation == Encapsulation::kIpv6) {
+    const std::optional<Path> path = path_of(packet.entropy());
+    if (path && path->named()) return Stage::kHostDown;  // a leaf has taken the carrier off
+  }
   const uint8_t first = MrcFrameSpec{}.hop_limit;
   const auto row = [](const Ipv6Address& a) { return load_be<uint16_t>(&a[2]); };
   const bool ipv6 = packet.encapsulation == Encapsulation::kIpv6;
@@ -50,6 +54,9 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   for (size_t i = left; i < 6; ++i) {
     if (load_be<uint16_t>(&carrier[4 + 2 * i]) != 0) return Stage::kUnknown;
   }
+  // A carrier that ends at a leaf, which strips it, lacks the NIC port or kernel that others end with.
+  constexpr uint16_t kFirstOfHosts = 0xC000;  // in both layouts of fabric/usid.h
+  if (left > 0 && load_be<uint16_t>(&carrier[4 + 2 * (left - 1)]) < kFirstOfHosts) ++left;
   switch (left) {
     case 1: return Stage::kHostDown;
     case 2: {

@@ -19,11 +19,14 @@ class Burst {
     uint32_t payload = 0;
   };
 
-  /// `size` bytes of payload to `host`, up to `pmtu` in each datagram, over `paths`: all there are,
-  /// at least one in each of the planes.
+  /// `size` bytes of payload to `host`, up to `pmtu` in each datagram, over `paths`: all there are. A
+  /// port without any is not used.
   Burst(uint32_t host, Bytes size, uint32_t pmtu, uint32_t planes, const std::vector<Path>& paths)
       : host_(host), left_(size), pmtu_(pmtu), planes_(planes) {
-    for (const Path path : paths) planes_[path.plane].paths.push_back(path);
+    for (const Path path : paths) {
+      planes_[path.plane].paths.push_back(path);
+      usable_ |= 1u << path.plane;
+    }
   }
 
   uint32_t host() const { return host_; }
@@ -31,6 +34,7 @@ class Burst {
   /// The next datagram for one of `ports`, which are taken in turn; empty if there is none or the
   /// burst is done.
   std::optional<Datagram> next(uint32_t ports) {
+    ports &= usable_;
     if (done() || ports == 0) return std::nullopt;
     const auto planes = static_cast<uint32_t>(planes_.size());
     while ((ports & 1u << next_port_) == 0) next_port_ = (next_port_ + 1) % planes;
@@ -48,6 +52,7 @@ class Burst {
   uint32_t host_;
   Bytes left_;
   uint32_t pmtu_;
+  uint32_t usable_ = 0;  ///< a bit for each port with a path
   uint32_t next_port_ = 0;
   struct Plane {
     std::vector<Path> paths;

@@ -9,16 +9,6 @@
 namespace mrclab {
 namespace {
 
-/// Does the list name the number?
-bool names(const std::vector<uint32_t>& list, uint32_t number) {
-  return std::find(list.begin(), list.end(), number) != list.end();
-}
-
-bool has_hosts(const GraphShape& graph, uint32_t number) {
-  return std::any_of(graph.hosts.begin(), graph.hosts.end(),
-                     [number](const auto& host) { return names(host, number); });
-}
-
 std::vector<NodeId> add_graph_nodes(const GraphShape& graph, TopologyBuilder& build) {
   for (uint32_t h = 0; h < graph.hosts.size(); ++h) {
     build.add_node(NodeRole::kHost, 0, h, "h" + std::to_string(h), {}, {});
@@ -26,7 +16,7 @@ std::vector<NodeId> add_graph_nodes(const GraphShape& graph, TopologyBuilder& bu
   uint32_t next[2] = {0, 0};  // index of the next T0, T1
   std::vector<NodeId> switches;
   for (uint32_t s = 0; s < graph.switches.size(); ++s) {
-    const NodeRole role = has_hosts(graph, s) ? NodeRole::kT0 : NodeRole::kT1;
+    const NodeRole role = graph.has_hosts(s) ? NodeRole::kT0 : NodeRole::kT1;
     const auto& site = graph.switches[s];
     switches.push_back(
         build.add_node(role, 0, next[role == NodeRole::kT0 ? 0 : 1]++, site.name, {}, site.usid));
@@ -50,6 +40,10 @@ Topology build_graph(const FabricShape& shape) {
     for (uint32_t p = 0; p < graph.hosts[h].size(); ++p) {
       const uint32_t at = graph.hosts[h][p];
       const uint32_t downlink = downs[at]++;
+      if (downlink >= build.topology().usids.count(UsidRole::kNicPort)) {
+        throw std::invalid_argument("more NIC ports on " + graph.switches[at].name +
+                                    " than there are uSIDs for");
+      }
       const PortRef nic = build.add_port(NodeId{h}, p, "p" + std::to_string(p));
       build.connect_host(nic, build.add_port(switches[at], p, "d" + std::to_string(downlink)),
                          downlink);
@@ -64,6 +58,12 @@ Topology build_graph(const FabricShape& shape) {
   }
   build.add_optics();
   Topology topology = std::move(build.topology());
+  for (const NodeSite& site : topology.nodes) {
+    const bool named = site.role != NodeRole::kHost && shape.segments == Segments::kAdjacency;
+    if (named && site.ports.size() > topology.usids.count(UsidRole::kAdjacency)) {
+      throw std::invalid_argument("more links at " + site.name + " than there are uSIDs for");
+    }
+  }
   topology.graph = std::make_shared<const GraphPaths>(topology);
   const uint32_t usids = topology.graph->longest() + (shape.decap == Decap::kNic ? 1 : 0);
   if (usids > kUsidsInCarrier) {

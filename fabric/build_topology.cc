@@ -8,12 +8,6 @@
 namespace mrclab {
 namespace {
 
-bool has_room(const UsidLayout& usids, const FabricShape& shape) {
-  return shape.planes <= usids.planes() && shape.t0 <= usids.count(UsidRole::kT0) &&
-         shape.t1 <= usids.count(UsidRole::kT1) &&
-         shape.hosts_per_t0 <= usids.count(UsidRole::kNicPort);
-}
-
 void add_switches(const FabricShape& shape, TopologyBuilder& build) {
   const UsidLayout& usids = build.topology().usids;
   for (uint32_t p = 0; p < shape.planes; ++p) {
@@ -49,6 +43,17 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
 
 }  // namespace
 
+bool has_room(const FabricShape& shape) {
+  const UsidLayout usids = UsidLayout::of(shape.address_plan);
+  const bool links_fit =
+      shape.segments == Segments::kNode ||
+      (shape.t0 <= usids.count(UsidRole::kAdjacency) &&
+       uint64_t{shape.hosts_per_t0} + shape.t1 <= usids.count(UsidRole::kAdjacency));
+  return links_fit && shape.planes <= usids.planes() && shape.t0 <= usids.count(UsidRole::kT0) &&
+         shape.t1 <= usids.count(UsidRole::kT1) &&
+         shape.hosts_per_t0 <= usids.count(UsidRole::kNicPort);
+}
+
 Topology outline_topology(const FabricShape& shape) {
   if (shape.planes == 0 || shape.t0 == 0 || shape.hosts_per_t0 == 0) {
     throw std::invalid_argument("a fabric needs at least one plane, one T0 and one host per T0");
@@ -56,7 +61,7 @@ Topology outline_topology(const FabricShape& shape) {
   if (shape.t0 > 1 && shape.t1 == 0) {
     throw std::invalid_argument("several T0s per plane need at least one T1");
   }
-  if (!has_room(UsidLayout::of(shape.address_plan), shape)) {
+  if (!has_room(shape)) {
     throw std::invalid_argument(
         "the address plan has no room for so many planes, T0s, T1s or hosts");
   }

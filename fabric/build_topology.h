@@ -6,6 +6,9 @@
 
 namespace mrclab {
 
+/// Do the numbers of regular planes have uSIDs in their address plan?
+bool has_room(const FabricShape& shape);
+
 /// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
 /// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws
 /// std::invalid_argument for a shape that is no fabric or that its address plan has no room for.

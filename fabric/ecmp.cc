@@ -42,18 +42,23 @@ void EcmpGroup::set_live(PortId port, bool live) {
   fill_table();
 }
 
-/// A bucket's home is its number modulo the members. Without its home it goes to the live members in
-/// turn, which depends on nothing but who is live.
+/// A bucket's home is its number modulo the members. Each bucket has an order of its own in which it
+/// tries the others, neighbours of one home different ones first: whoever leaves, only its own buckets
+/// move, and where they are depends on nothing but who is live.
 void EcmpGroup::fill_table() {
   table_.clear();
   if (!resilient_ || live_.empty()) return;
-  std::vector<uint16_t> place_of(members_.size());
+  const size_t members = members_.size();
+  std::vector<uint16_t> place_of(members);
   uint16_t place = 0;
-  for (size_t i = 0; i < members_.size(); ++i) place_of[i] = up_[i] ? place++ : 0;
-  size_t homeless = 0;
+  for (size_t i = 0; i < members; ++i) place_of[i] = up_[i] ? place++ : 0;
   for (size_t bucket = 0; bucket < kBuckets; ++bucket) {
-    const size_t home = bucket % members_.size();
-    table_.push_back(up_[home] ? place_of[home] : static_cast<uint16_t>(homeless++ % live_.size()));
+    const size_t home = bucket % members;
+    size_t member = home;
+    for (size_t turn = bucket / members; !up_[member]; ++turn) {
+      member = (home + 1 + turn % (members - 1)) % members;
+    }
+    table_.push_back(place_of[member]);
   }
 }
 

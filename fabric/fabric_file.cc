@@ -100,7 +100,9 @@ void require_paths(const YamlValue& file, const FabricShape& shape) {
     build_topology(shape);
   } catch (const std::invalid_argument& error) {
     file.require("switches")
-        .fail(error.what(), "some path between each two hosts, and none longer than a carrier");
+        .fail(error.what(),
+              "paths between each two hosts, there and back alike, within what uSIDs and a carrier "
+              "can name");
   }
 }
 
@@ -260,7 +262,13 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   if (const auto misfit = forwarding_misfit(shape)) {
     document.require(misfit->key).fail(misfit->found, misfit->expected);
   }
-  if (!shape.graph.empty()) require_paths(document, shape);
+  if (!shape.graph.empty()) {
+    check_ways(document, shape);
+    require_paths(document, shape);
+  } else if (!has_room(shape)) {  // each number by itself has been looked at
+    document.require("segments")
+        .fail_expecting("node: a switch has more links than uSIDs for them");
+  }
   return shape;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a fabric is made of, as its file says it (fabric_file.h reads it, build_topology.h builds it).
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,12 @@ struct GraphShape {
   std::vector<Link> links;
 
   bool empty() const { return switches.empty(); }
+  /// Does some NIC port hang on that switch?
+  bool has_hosts(uint32_t number) const {
+    return std::any_of(hosts.begin(), hosts.end(), [number](const std::vector<uint32_t>& host) {
+      return std::find(host.begin(), host.end(), number) != host.end();
+    });
+  }
   bool operator==(const GraphShape&) const = default;
 };
 

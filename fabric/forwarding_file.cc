@@ -8,51 +8,52 @@
 namespace mrclab {
 namespace {
 
-/// Is there a plane or switch that `pattern` names?
-bool names_switches(const FabricShape& shape, const std::string& pattern) {
-  if (!shape.graph.empty()) {
-    const auto& switches = shape.graph.switches;
-    return std::any_of(switches.begin(), switches.end(),
-                       [&](const auto& site) { return matches_pattern(pattern, site.name); });
+/// Is there a switch for which fn(plane, name, has hosts) holds? A graph's is of no plane.
+template <class Fn>
+bool any_switch(const FabricShape& shape, Fn&& fn) {
+  const GraphShape& graph = shape.graph;
+  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
+    if (fn(std::string(), graph.switches[i].name, graph.has_hosts(i))) return true;
   }
-  for (uint32_t p = 0; p < shape.planes; ++p) {
-    if (matches_pattern(pattern, plane_name(p))) return true;
+  for (uint32_t p = 0; graph.empty() && p < shape.planes; ++p) {
+    const std::string plane = plane_name(p);
     for (uint32_t i = 0; i < shape.t0; ++i) {
-      if (matches_pattern(pattern, plane_name(p) + ".t0-" + std::to_string(i))) return true;
+      if (fn(plane, plane + ".t0-" + std::to_string(i), true)) return true;
     }
     for (uint32_t i = 0; i < shape.t1; ++i) {
-      if (matches_pattern(pattern, plane_name(p) + ".t1-" + std::to_string(i))) return true;
+      if (fn(plane, plane + ".t1-" + std::to_string(i), false)) return true;
     }
   }
   return false;
+}
+
+/// Is there a plane or switch that `pattern` names?
+bool names_switches(const FabricShape& shape, const std::string& pattern) {
+  return any_switch(shape, [&](const std::string& plane, const std::string& name, bool) {
+    return matches_pattern(pattern, name) || (!plane.empty() && matches_pattern(pattern, plane));
+  });
+}
+
+/// Is there a switch that `by` forwards for?
+bool has_forwarding(const FabricShape& shape, Forwarding by) {
+  return any_switch(shape, [&](const std::string& plane, const std::string& name, bool) {
+    return shape.forwarding.of(plane, name) == by;
+  });
 }
 
 Forwarding read_forwarding_word(const YamlValue& value) {
   return kForwardings[value.as_word({"switchd", "kernel", "ovs"})];
 }
 
-bool names(const ForwardingChoice& choice, Forwarding by) {
-  return choice.all == by ||
-         std::any_of(choice.exceptions.begin(), choice.exceptions.end(),
-                     [by](const ForwardingChoice::Exception& e) { return e.forwarding == by; });
-}
-
-/// A T0 that Open vSwitch forwards for; empty if there is none.
-std::optional<std::string> leaf_of_ovs(const FabricShape& shape) {
-  for (const auto& host : shape.graph.hosts) {
-    for (const uint32_t number : host) {
-      const std::string& name = shape.graph.switches[number].name;
-      if (shape.forwarding.of({}, name) == Forwarding::kOvs) return name;
-    }
-  }
-  if (!shape.graph.empty()) return std::nullopt;
-  for (uint32_t p = 0; p < shape.planes; ++p) {
-    for (uint32_t i = 0; i < shape.t0; ++i) {
-      const std::string name = plane_name(p) + ".t0-" + std::to_string(i);
-      if (shape.forwarding.of(plane_name(p), name) == Forwarding::kOvs) return name;
-    }
-  }
-  return std::nullopt;
+/// A switch with hosts that Open vSwitch forwards for; empty if there is none.
+std::string leaf_of_ovs(const FabricShape& shape) {
+  std::string leaf;
+  any_switch(shape, [&](const std::string& plane, const std::string& name, bool has_hosts) {
+    const bool found = has_hosts && shape.forwarding.of(plane, name) == Forwarding::kOvs;
+    if (found) leaf = name;
+    return found;
+  });
+  return leaf;
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ std::string routing_text(const RoutingChoice& choice) {
 
 std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
   if (shape.routing.by_default == Routing::kEcmp) {
-    if (names(shape.forwarding, Forwarding::kKernel)) {
+    if (has_forwarding(shape, Forwarding::kKernel)) {
       return {{"routing", "ecmp, beside \"forwarding: kernel\"",
                "srv6: switches of the kernel get routes for carriers only"}};
     }
@@ -125,13 +126,16 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
       return {{"routing", "ecmp", "srv6: only switches of regular planes hash"}};
     }
   }
-  if (const auto leaf = shape.decap == Decap::kLeaf ? leaf_of_ovs(shape) : std::nullopt) {
+  const std::string leaf = shape.decap == Decap::kLeaf ? leaf_of_ovs(shape) : "";
+  if (!leaf.empty()) {
     return {
         {"decap",
-         "decap: leaf, where " + *leaf + " is of Open vSwitch, which cannot strip IPv6 from IPv6",
+         "decap: leaf, where " + leaf + " is of Open vSwitch, which cannot strip IPv6 from IPv6",
          "decap: nic, or forwarding: switchd or kernel for the T0s"}};
   }
-  if (shape.wires == WireMode::kFast && shape.forwarding != ForwardingChoice()) {
+  const bool foreign =
+      has_forwarding(shape, Forwarding::kKernel) || has_forwarding(shape, Forwarding::kOvs);
+  if (shape.wires == WireMode::kFast && foreign) {
     return {{"wires", in_quotes("fast"),
              "veth: the kernel and Open vSwitch forward over nothing else"}};
   }

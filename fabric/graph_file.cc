@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "fabric/pattern.h"
 
@@ -11,8 +13,10 @@ namespace {
 
 /// With a port's name behind it, it is an interface's name, of which the kernel takes 15 characters.
 constexpr size_t kMaxSwitchName = 10;
+/// From here on uSIDs have a meaning at each switch of its own (fabric/usid.h, the layout `lab`).
+constexpr uint16_t kFirstLocalUsid = 0xA000;
 
-Usid read_usid(const YamlValue& value, const UsidLayout& usids) {
+Usid read_usid(const YamlValue& value) {
   const std::string text = value.as_string();
   constexpr std::string_view kExpected =
       "four hex digits such as 0100, as a carrier shows them, neither zero nor from a000 on";
@@ -21,9 +25,9 @@ Usid read_usid(const YamlValue& value, const UsidLayout& usids) {
   if (text.size() != 4 || error != std::errc{} || end != text.data() + text.size()) {
     value.fail_expecting(std::string(kExpected));
   }
-  const auto fields = usids.parse(usid);
-  const bool local = fields && fields->role != UsidRole::kT0 && fields->role != UsidRole::kT1;
-  if (usid.value == 0 || local) value.fail_expecting(std::string(kExpected));
+  if (usid.value == 0 || usid.value >= kFirstLocalUsid) {
+    value.fail_expecting(std::string(kExpected));
+  }
   return usid;
 }
 
@@ -47,10 +51,9 @@ void check_name(const YamlValue& map, const std::string& name) {
 }
 
 void read_switches(const YamlValue& map, GraphShape& graph) {
-  const UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
   for (const auto& [name, value] : map.members()) {
     check_name(map, name);
-    const Usid usid = read_usid(value, usids);
+    const Usid usid = read_usid(value);
     for (const auto& other : graph.switches) {
       if (other.usid == usid) value.fail_expecting("a uSID of its own: " + other.name + " has it");
     }
@@ -107,13 +110,12 @@ void read_links(const YamlValue& map, GraphShape& graph) {
       for (const uint32_t lower : lowers) {
         for (const uint32_t upper : uppers) {
           if (lower == upper) item.fail_expecting("another switch than " + names[lower]);
+          if (graph.links.size() == GraphShape::kMaxLinks) {
+            item.fail("more links", "at most " + std::to_string(GraphShape::kMaxLinks));
+          }
           graph.links.push_back({lower, upper});
         }
       }
-    }
-    if (graph.links.size() > GraphShape::kMaxLinks) {
-      value.fail(std::to_string(graph.links.size()) + " links",
-                 "at most " + std::to_string(GraphShape::kMaxLinks));
     }
   }
   std::stable_sort(graph.links.begin(), graph.links.end(),
@@ -129,7 +131,35 @@ GraphShape read_graph(const YamlValue& file) {
   read_switches(file.require("switches"), graph);
   read_hosts(file.require("hosts"), graph);
   if (const auto links = file.get("links")) read_links(*links, graph);
+  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
+    const bool linked = std::any_of(graph.links.begin(), graph.links.end(), [i](const auto& link) {
+      return link.lower == i || link.upper == i;
+    });
+    if (linked || graph.has_hosts(i)) continue;
+    file.require("switches")
+        .fail_at_key(graph.switches[i].name, graph.switches[i].name + ", on which nothing hangs",
+                     "a host or a link at each switch");
+  }
   return graph;
+}
+
+void check_ways(const YamlValue& file, const FabricShape& shape) {
+  const GraphShape& graph = shape.graph;
+  std::set<std::pair<uint32_t, uint32_t>> linked;
+  for (const GraphShape::Link& link : graph.links) {
+    const bool first = linked.insert(std::minmax(link.lower, link.upper)).second;
+    if (first || shape.segments == Segments::kAdjacency) continue;
+    file.require("links").fail("two links between " + graph.switches[link.lower].name + " and " +
+                                   graph.switches[link.upper].name,
+                               "one, or segments: adjacency, where a carrier can tell them apart");
+  }
+  for (const std::vector<uint32_t>& host : graph.hosts) {
+    const std::set<uint32_t> at(host.begin(), host.end());
+    if (at.size() == host.size() || shape.decap == Decap::kNic) continue;
+    file.require("hosts").fail(
+        "two ports of a host on one switch, which strips what tells them apart",
+        "a port on each, or decap: nic");
+  }
 }
 
 std::string graph_yaml(const GraphShape& graph, const std::string& margin) {

@@ -18,6 +18,9 @@ bool lists_switches(const YamlValue& file);
 /// Throws InputError with the position.
 GraphShape read_graph(const YamlValue& file);
 
+/// What of a graph a carrier cannot name, with how its packets are named and stripped. Throws InputError.
+void check_ways(const YamlValue& file, const FabricShape& shape);
+
 /// The three lines, with `margin` before each; reads back as the same.
 std::string graph_yaml(const GraphShape& graph, const std::string& margin);
 

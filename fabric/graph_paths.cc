@@ -90,6 +90,10 @@ void name_paths(uint32_t port, std::vector<std::vector<PortRef>> ways,
   if (local) out.push_back(std::move(*local));
 }
 
+std::string name_of(const Topology& topology, uint32_t host) {
+  return topology.node(topology.host(host)).name;
+}
+
 }  // namespace
 
 GraphPaths::GraphPaths(const Topology& topology)
@@ -103,9 +107,9 @@ GraphPaths::GraphPaths(const Topology& topology)
       for (uint32_t p = 0; p < topology.planes; ++p) {
         name_paths(p, walk.from({topology.host(source), PortId{p}}), list);
       }
-      const auto name = [&](uint32_t host) { return topology.node(topology.host(host)).name; };
       if (list.empty()) {
-        throw std::invalid_argument("no path from " + name(source) + " to " + name(destination));
+        throw std::invalid_argument("no path from " + name_of(topology, source) + " to " +
+                                    name_of(topology, destination));
       }
       total += list.size();
       if (total > kMaxPaths) {
@@ -122,7 +126,7 @@ GraphPaths::GraphPaths(const Topology& topology)
   find_backs(topology);
 }
 
-/// Shortest both ways, so the way back is in the other list.
+/// A way is the shortest of its NIC port, so the way back need not be one of the other port's.
 void GraphPaths::find_backs(const Topology& topology) {
   for (uint32_t source = 0; source < hosts_; ++source) {
     for (uint32_t destination = 0; destination < hosts_; ++destination) {
@@ -135,6 +139,10 @@ void GraphPaths::find_backs(const Topology& topology) {
         const auto back = std::find_if(others.begin(), others.end(), [&](const Routed& other) {
           return other.exits == reversed;
         });
+        if (back == others.end()) {
+          throw std::invalid_argument("a path from " + name_of(topology, source) + " to " +
+                                      name_of(topology, destination) + " with no way back");
+        }
         routed.back = back->path;
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/ecmp.h"
 #include "fabric/graph_paths.h"
 
 namespace mrclab {
@@ -28,7 +29,9 @@ bool has_path(const Topology& topology, Path path) {
   const uint32_t numbered =
       topology.regular() ? topology.t1_per_plane : topology.graph->most_places();
   if (path.plane >= topology.planes) return false;
-  if (!path.named()) return topology.regular();
+  if (!path.named()) {
+    return topology.regular() && path.chosen == chosen_by(topology, Routing::kEcmp);
+  }
   return path.uplink == kT0LocalUplink || path.uplink < numbered;
 }
 

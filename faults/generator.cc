@@ -5,6 +5,7 @@
 
 #include "fabric/path_list.h"
 #include "faults/draws.h"
+#include "faults/forwarding_limits.h"
 #include "faults/survival.h"
 
 namespace mrclab::faults {
@@ -91,6 +92,9 @@ class Generator {
     if (interval.last_heal > options_.heal_by) {
       if (!fault.settings.has(Parameter::kFor)) return std::nullopt;
       fault.settings.set(Parameter::kFor, rounded(options_.heal_by - fault.at).ps());
+    }
+    for (const Hold& hold : holds_of(fault, topology_)) {
+      if (refusal(topology_, hold.effect)) return std::nullopt;
     }
     return fault;
   }

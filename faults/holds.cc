@@ -176,6 +176,9 @@ void Holder::lossy_ev() {
 
 void Holder::plane_down() {
   for (const Link& link : topology_.links) {
+    // Of a graph a plane is what NIC ports of one number are; its switches are of none.
+    const bool of_host = topology_.node(link.a.node).role == NodeRole::kHost;
+    if (!topology_.regular() && !of_host) continue;
     const uint32_t plane = topology_.port(link.a).plane;
     if (std::count(targets().planes.begin(), targets().planes.end(), plane) > 0) dark(link.id);
   }

@@ -9,6 +9,7 @@
 #include "fabric/fabric_file.h"
 #include "lab/cli.h"
 #include "lab/conformance.h"
+#include "lab/interrupt.h"
 #include "lab/ovs_switches.h"
 
 namespace mrclab::lab {
@@ -35,6 +36,7 @@ int conform(const ConformOptions& options) {
   const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)));
   ConformanceOptions check;
   check.forwarders = chosen(options.forwarders);
+  const InterruptGuard guard;
   const ConformanceReport report = check_conformance(shape, check);
   fmt::print("{}", options.as_json ? to_json(report).dump(1) + "\n" : conformance_text(report));
   if (options.forwarders.empty() && check.forwarders.size() < std::size(kForwardings)) {

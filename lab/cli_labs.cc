@@ -261,7 +261,9 @@ void tell_lab_from_node(InspectOptions& options) {
   if (!options.name || options.node) return;
   const std::vector<std::string> labs = recorded_labs({});
   if (std::find(labs.begin(), labs.end(), *options.name) != labs.end()) return;
-  if (options.name->find('.') == std::string::npos) return;  // no switch either
+  if (labs.size() != 1) return;
+  const auto fabric = LabPaths{}.lab_directory(labs.front()) / "fabric.yaml";
+  if (!read_fabric_file(fabric).find_node(*options.name)) return;
   options.node = std::exchange(options.name, std::nullopt);
 }
 

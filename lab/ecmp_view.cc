@@ -7,6 +7,7 @@
 
 #include "endpoint/ev_set.h"
 #include "fabric/ecmp.h"
+#include "fabric/forwarder.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "lab/terminal.h"
@@ -26,7 +27,7 @@ uint32_t host_named(const Topology& topology, const std::string& name) {
 class View {
  public:
   View(const Topology& topology, const EcmpQuestion& question)
-      : topology_(topology),
+      : topology_(of_planes(topology)),
         from_(host_named(topology, question.from)),
         to_(host_named(topology, question.to)),
         down_(question.down ? std::optional(uplink_named(*question.down)) : std::nullopt) {
@@ -55,12 +56,27 @@ class View {
   Json take() { return std::move(json_); }
 
  private:
+  static const Topology& of_planes(const Topology& topology) {
+    if (topology.regular()) return topology;
+    throw InputError(
+        fmt::format("found the fabric {}, which lists its switches: expected regular planes, whose "
+                    "switches hash",
+                    topology.name));
+  }
+
   PortRef uplink_named(const std::string& name) const {
     const auto port = topology_.find_port(name);
     const NodeId t0 = port ? port->node : NodeId{};
     const bool ours = port && topology_.node(t0).role == NodeRole::kT0 &&
                       topology_.node(t0).index == topology_.host_row(from_) &&
                       topology_.node(topology_.port(*port).peer.node).role == NodeRole::kT1;
+    if (ours && !is_ours(topology_.node(t0))) {
+      throw InputError(
+          fmt::format("found {} of a switch that is not ours, whose hash nobody publishes: "
+                      "expected an uplink of "
+                      "one with \"forwarding: switchd\"",
+                      name));
+    }
     if (ours) return *port;
     throw InputError(
         fmt::format("found {}, which is no uplink of the sender's T0s: expected one "

@@ -45,6 +45,10 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
   in_force_ = faults::replay(schedule_, reached_);
   plan_outages(schedule);
   prepare();
+  // An effect may be due that the old schedule did not have.
+  std::set<NodeId> all;
+  for (const auto& entry : trouble_) all.insert(entry.first);
+  bring_into_line(all, reached_);
 }
 
 /// What can be done ahead of the effects: they then take the kernel a few milliseconds each, and a fault
@@ -87,7 +91,10 @@ void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule)
         item.up_at = std::max(item.down_at, item.up_at - ahead);
     }
     for (const LinkOutage& old : known) {
-      if (old.outage.link == outage.link && old.outage.down == outage.down) item.state = old.state;
+      if (old.outage.link != outage.link || old.outage.down != outage.down) continue;
+      // What was brought to its end, for an end that it no longer has, begins again.
+      const bool begins_again = old.state == LinkOutage::State::kDone && old.outage.up != outage.up;
+      item.state = begins_again ? LinkOutage::State::kPending : old.state;
     }
     outages_.push_back(item);
   }
@@ -139,7 +146,11 @@ void ForeignSwitches::apply_effects(FabricTime now) {
     const NodeId node = concerned_switch(topology_, schedule_[next_].effect);
     if (node.valid()) concerned.insert(node);
   }
-  for (const NodeId node : concerned) {
+  bring_into_line(concerned, now);
+}
+
+void ForeignSwitches::bring_into_line(const std::set<NodeId>& nodes, FabricTime now) {
+  for (const NodeId node : nodes) {
     const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
     if (wanted == trouble_[node]) continue;
     try {
@@ -176,40 +187,52 @@ void ForeignSwitches::remember(NodeId node) {
 
 void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now) {
   SwitchTrouble& actual = trouble_[node];
+  const Forwarding by = topology_.node(node).forwarding;
   std::map<std::string, netio::PacketFilter::Rules> filters;
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
-    const PortRef port{node, PortId{i}};
-    const std::string name = topology_.port_name(port);
-    const Forwarding by = topology_.node(node).forwarding;
     const std::vector<std::string> rules = egress_rules(wanted.ports[i], by);
-    if (rules != egress_rules(actual.ports[i], by)) {
-      filters[device_of(topology_, port)] = rules;
-      note(now, "kernel_filter", name + ": " + (rules.empty() ? "as built" : rules.front()));
-    }
+    if (rules == egress_rules(actual.ports[i], by)) continue;
+    const PortRef port{node, PortId{i}};
+    filters[device_of(topology_, port)] = rules;
+    note(now, "kernel_filter",
+         topology_.port_name(port) + ": " + (rules.empty() ? "as built" : rules.front()));
+  }
+  if (!filters.empty()) filter(node).set(filters);
+  // What is in place is written down one by one: should the next fail, it is known what stands.
+  for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
+    const PortRef port{node, PortId{i}};
     const netio::Shaper shaper = shaper_of(topology_, port, wanted.ports[i], dilation_);
     if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
       fabric_.queue_shaper(port, shaper);
       fabric_.netlink(node).flush();
       note(now, "kernel_rate",
-           fmt::format("{}: {} bytes/s, queue {}", name, shaper.bytes_per_second, shaper.queue));
+           fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
+                       shaper.bytes_per_second, shaper.queue));
     }
     actual.ports[i] = wanted.ports[i];
   }
-  if (!filters.empty()) filter(node).set(filters);
-  const auto find = [](const SwitchTrouble& in, Usid usid) -> const SwitchRoute* {
-    for (const SwitchRoute& route : in.routes) {
-      if (route.usid == usid) return &route;
-    }
-    return nullptr;
+  const auto find = [](std::vector<SwitchRoute>& in, Usid usid) {
+    return std::find_if(in.begin(), in.end(),
+                        [usid](const SwitchRoute& route) { return route.usid == usid; });
   };
-  for (const SwitchRoute& old : actual.routes) {
-    if (find(wanted, old.usid) == nullptr) set_route(node, old.usid, nullptr, now);
+  std::vector<SwitchRoute> routes = wanted.routes;
+  for (size_t i = actual.routes.size(); i-- > 0;) {
+    const Usid usid = actual.routes[i].usid;
+    if (find(routes, usid) != routes.end()) continue;
+    set_route(node, usid, nullptr, now);
+    actual.routes.erase(actual.routes.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  for (const SwitchRoute& route : wanted.routes) {
-    const SwitchRoute* old = find(actual, route.usid);
-    if (old == nullptr || *old != route) set_route(node, route.usid, &route, now);
+  for (const SwitchRoute& route : routes) {
+    const auto old = find(actual.routes, route.usid);
+    if (old != actual.routes.end() && *old == route) continue;
+    set_route(node, route.usid, &route, now);
+    if (old != actual.routes.end()) {
+      *old = route;
+    } else {
+      actual.routes.push_back(route);
+    }
   }
-  actual.routes = wanted.routes;
+  actual.routes = std::move(routes);  // in their order
 }
 
 /// `wanted` null: as built.

@@ -63,7 +63,8 @@ class ForeignSwitches {
   void set_link(LinkId link, bool up, FabricTime now);
   void apply_effects(FabricTime now);
   void remember(NodeId node);
-  /// Puts the node's objects in place, as the effects in force want them.
+  /// Puts the nodes' objects in place, as the effects in force want them.
+  void bring_into_line(const std::set<NodeId>& nodes, FabricTime now);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted, FabricTime now);
   bool has_link_down(NodeId node) const;

@@ -6,8 +6,10 @@
 
 #include "fabric/byte_order.h"
 #include "fabric/headers.h"
+#include "lab/interrupt.h"
 #include "lab/live_lab.h"
 #include "lab/node_plan.h"
+#include "lab/scenario_run.h"
 #include "netio/frame_socket.h"
 
 namespace mrclab::lab {
@@ -46,7 +48,9 @@ bool same_behind(std::span<const uint8_t> sent, std::span<const uint8_t> arrived
 class ForwardingProbe::Impl {
  public:
   Impl(const Topology& topology, const LiveLabOptions& options)
-      : topology_(topology), lab_(topology, options) {
+      : topology_(topology), lab_(topology, options, [](const BringUpStep&) {
+          if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+        }) {
     for (const NodeSite& site : topology.nodes) {
       for (uint32_t i = 0; i < site.ports.size(); ++i) {
         const PortRef port{site.id, PortId{i}};
@@ -66,6 +70,7 @@ class ForwardingProbe::Impl {
     }
     auto deadline = SteadyClock::now() + patience;
     while (SteadyClock::now() < deadline) {
+      if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
       lab_.step();
       if (listen()) deadline = SteadyClock::now() + patience;
       const bool all =

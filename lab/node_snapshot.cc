@@ -59,7 +59,8 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
   }
   if (fabric.plan(node).ipv6) {
     for (const netio::InstalledRoute& route : netio::installed_routes(netlink)) {
-      lines.push_back(route_text(route));
+      const bool of_our_link = !route.dev.empty() && !devices.contains(route.dev);
+      if (!is_ours(site) || !of_our_link) lines.push_back(route_text(route));
     }
   }
   if (shares_namespace(site) && ovs != nullptr) {

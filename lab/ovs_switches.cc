@@ -7,7 +7,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
+#include <map>
+#include <nlohmann/json.hpp>
 
 #include "fabric/yaml.h"
 #include "lab/lab_record.h"
@@ -212,6 +213,31 @@ void OvsSwitches::make_bridges() {
     }
   }
   run(std::move(command));
+  check_ports();
+}
+
+/// ovs-vsctl is content with what the daemon could not set up.
+void OvsSwitches::check_ports() const {
+  const Topology& topology = fabric_.topology();
+  const auto listed = nlohmann::json::parse(
+      run_tool(directory_, {"ovs-vsctl", "--db=unix:" + (directory_ / "db.sock").string(),
+                            "--format=json", "--columns=name,ofport,error", "list", "interface"}));
+  std::map<std::string, nlohmann::json> numbers, errors;
+  for (const auto& row : listed.at("data")) {
+    numbers[row.at(0).get<std::string>()] = row.at(1);
+    errors[row.at(0).get<std::string>()] = row.at(2);
+  }
+  for (const NodeId id : switches_) {
+    for (uint32_t i = 0; i < topology.node(id).ports.size(); ++i) {
+      const PortRef port{id, PortId{i}};
+      const std::string device = device_of(topology, port);
+      if (numbers[device] == switchd::openflow_port(port.port)) continue;
+      const nlohmann::json& error = errors[device];
+      throw netio::SystemError("ovs-vswitchd", EIO,
+                               topology.port_name(port) + " is not its port: " +
+                                   (error.is_string() ? error.get<std::string>() : "no reason"));
+    }
+  }
 }
 
 void OvsSwitches::add_rules() {

@@ -47,7 +47,8 @@ class OvsSwitches {
   OvsSwitches(const OvsSwitches&) = delete;
   OvsSwitches& operator=(const OvsSwitches&) = delete;
 
-  /// What has ended that should run, with how: "ovs-vswitchd: signal 9 (Killed)". Once for each.
+  /// What has ended that should run, with how: "ovs-vswitchd: signal 9 (Killed)". Told once: without the
+  /// one the other is of no use.
   std::optional<std::string> check();
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);
@@ -61,6 +62,7 @@ class OvsSwitches {
   void run(std::vector<std::string> command) const;
   void wait_for(const std::filesystem::path& socket, netio::ChildProcess& owner) const;
   void make_bridges();
+  void check_ports() const;
   void add_rules();
   void make_room_for_queues();
 

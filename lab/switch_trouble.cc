@@ -54,11 +54,7 @@ class Collector {
   }
   void operator()(const SwitchState& e) {
     if (e.node != site_.id) return;
-    if (e.work == SwitchWork::kNoTable) {
-      no_table = true;
-    } else {
-      for (PortTrouble& port : trouble.ports) port.dark = true;
-    }
+    for (PortTrouble& port : trouble.ports) port.dark = true;
   }
   void operator()(const SwitchErrors& e) {
     if (e.node != site_.id) return;
@@ -74,13 +70,14 @@ class Collector {
   void operator()(const auto&) {}
 
   SwitchTrouble trouble;
-  bool no_table = false;
 
  private:
   void on(WireId id, auto change) {
     const Wire& wire = topology_.wire(id);
     if (wire.from.node != site_.id) return;
-    if (carrier_lost(degraded_, wire.from) && carrier_lost(degraded_, wire.to)) return;
+    // A link between two of them is set down. One to a node of ours is, too, but comes up a little early.
+    const bool down = carrier_lost(degraded_, wire.from) && carrier_lost(degraded_, wire.to);
+    if (down && !receiver_is_ours(topology_, id)) return;
     change(trouble.ports[wire.from.port.value]);
   }
 
@@ -118,14 +115,6 @@ SwitchTrouble trouble_of(const Topology& topology, NodeId node,
   Collector collector(topology, site, degraded);
   for (const Effect& effect : degraded) std::visit(collector, effect);
   std::vector<SwitchRoute>& routes = collector.trouble.routes;
-  if (collector.no_table) {
-    routes.clear();
-    for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      for (const Usid usid : usids_behind(topology, {node, PortId{i}})) {
-        routes.push_back({node, usid, RouteKind::kMissing, {}});
-      }
-    }
-  }
   std::sort(routes.begin(), routes.end(),
             [](const SwitchRoute& a, const SwitchRoute& b) { return a.usid.value < b.usid.value; });
   return std::move(collector.trouble);

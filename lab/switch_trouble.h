@@ -2,13 +2,14 @@
 // What effects make of a switch that is not ours, as the objects that carry them out there: rules of the
 // packet filter at its ports, the shaper of a port, routes. Pure; foreign_switches.h puts them in place.
 //
-//   wire dark, a port without carrier, a hung switch   a rule that drops what leaves
+//   wire dark, a port without carrier, a switch        a rule that drops what leaves
+//   that hangs or has no table
 //   loss at random or of every n-th frame              a rule that drops a share
 //   bit errors on a wire                               rules that drop a share, by the frame's length
 //   bit errors inside a switch                         rules that overwrite a byte behind the headers of
 //                                                      the outer packet: only the ICRC can find it
 //   rate, buffer                                       the shaper: its rate, its queue
-//   wrong or missing route, no table                   routes replaced or deleted
+//   wrong or missing route                             a route replaced or deleted
 
 #include <string>
 #include <vector>
@@ -33,12 +34,12 @@ struct PortTrouble {
 
 struct SwitchTrouble {
   std::vector<PortTrouble> ports;
-  std::vector<SwitchRoute> routes;  ///< by uSID; of a switch without a table, all as missing
+  std::vector<SwitchRoute> routes;  ///< by uSID
   bool operator==(const SwitchTrouble&) const = default;
 };
 
 /// `degraded`: effects that are in force (faults::FaultState). A link without carrier at both ends is
-/// down as a whole, which is not this file's.
+/// down as a whole, which is foreign_switches.h's; where it leads to a node of ours a rule says so besides.
 SwitchTrouble trouble_of(const Topology& topology, NodeId node,
                          const std::vector<Effect>& degraded);
 

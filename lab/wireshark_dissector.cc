@@ -86,16 +86,22 @@ std::string lua_range(const UsidLayout& usids, UsidRole role) {
   return fmt::format("{{first={}, count={}}}", usids.make(role, 0, 0).value, usids.count(role));
 }
 
-std::string lua_fabric(const Topology& topology) {
+/// What uSIDs mean; nothing where they are not those of regular planes.
+std::string lua_usids(const Topology& topology) {
+  if (!topology.regular()) return "local fabric = nil\n";
   const UsidLayout& usids = topology.usids;
   const uint32_t shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(
       usids.make(UsidRole::kT1, 1, 0).value - usids.make(UsidRole::kT1, 0, 0).value)));
-  std::string text = fmt::format(
+  return fmt::format(
       "local fabric = {{  -- {}, uSID layout {}\n  planes={}, plane_shift={}, hosts_per_t0={},\n"
-      "  ranges={{t1={}, t0={},\n    nic={}, kernel={}}},\n}}\nlocal wires = {{\n",
+      "  ranges={{t1={}, t0={},\n    nic={}, kernel={}}},\n}}\n",
       topology.name, usids.name(), usids.planes(), shift, topology.hosts_per_t0,
       lua_range(usids, UsidRole::kT1), lua_range(usids, UsidRole::kT0),
       lua_range(usids, UsidRole::kNicPort), lua_range(usids, UsidRole::kHostKernel));
+}
+
+std::string lua_fabric(const Topology& topology) {
+  std::string text = lua_usids(topology) + "local wires = {\n";
   if (topology.wires_list.size() <= kWireNamesMax) {
     for (const Wire& wire : topology.wires_list) {
       text += fmt::format("  [{}]={},\n", wire.id.value, lua_string(topology.wire_name(wire.id)));

@@ -267,14 +267,13 @@ void Driver::take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const ui
     const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
     if (trailer) {
       IngressWireState& wire = ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
-      // A process that was taken out of the gate has fallen silent: what it still sends is not
-      // news.
       // A neighbour that is not ours (Open vSwitch) passes on the trailer of the frame's first wire: its
       // time is over.
       if (wire.sender == kNoProcess) {
         take_foreign(hosted, port, bytes.first(*offset), received, now);
         return;
       }
+      // A process that was taken out of the gate has fallen silent: what it still sends is not news.
       const bool silent = !in_gate(page_.state(wire.sender));
       if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;

@@ -1,9 +1,18 @@
 #include "netio/untaken_time.h"
 
+#include <algorithm>
+
 #include "fabric/forwarder.h"
 #include "fabric/headers.h"
+#include "fabric/path.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::netio {
+namespace {
+
+constexpr int64_t kMostSwitches = 8;
+
+}  // namespace
 
 UntakenTime::UntakenTime(const Topology& topology)
     : topology_(topology), foreign_planes_(topology.planes, true) {
@@ -14,13 +23,28 @@ UntakenTime::UntakenTime(const Topology& topology)
 }
 
 FabricTime UntakenTime::of(const Port& port, std::span<const uint8_t> frame) const {
-  constexpr size_t kHopLimitAt = 14 + 7;
-  constexpr int64_t kHopLimit = Ipv6Header{}.hop_limit, kMostSwitches = 8;
   if (port.plane >= foreign_planes_.size() || !foreign_planes_[port.plane]) return {};
-  if (frame.size() <= kHopLimitAt) return {};
-  const int64_t switches = kHopLimit - frame[kHopLimitAt];
+  const int64_t switches = switches_crossed(frame);
   if (switches < 1 || switches > kMostSwitches) return {};
   return topology_.switch_latency * switches + topology_.wire(port.in).propagation * (switches + 1);
+}
+
+/// 0: nobody knows.
+int64_t UntakenTime::switches_crossed(std::span<const uint8_t> frame) const {
+  const auto encapsulation = encapsulation_of(frame);
+  if (!encapsulation) return 0;
+  const bool ipv4 = *encapsulation == Encapsulation::kIpv4;
+  const int64_t counted = Ipv6Header{}.hop_limit - frame[kEthernetBytes + (ipv4 ? 8 : 7)];
+  if (*encapsulation != Encapsulation::kIpv6 || topology_.decap == Decap::kNic) return counted;
+  // A leaf has taken the carrier off, and only it counted this header's hop.
+  const auto path = path_of(entropy_of(frame, *encapsulation));
+  Ipv6Address source{}, destination{};
+  std::copy_n(&frame[kEthernetBytes + 8], source.size(), source.begin());
+  std::copy_n(&frame[kEthernetBytes + 24], destination.size(), destination.begin());
+  const auto from = host_of_address(topology_, source),
+             to = host_of_address(topology_, destination);
+  if (!path || !from || !to || !has_path(topology_, *from, *to, *path)) return counted;
+  return static_cast<int64_t>(exits_of(topology_, *from, *to, *path).size()) - 1;
 }
 
 }  // namespace mrclab::netio

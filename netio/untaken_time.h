@@ -17,10 +17,12 @@ class UntakenTime {
   explicit UntakenTime(const Topology& topology);  ///< outlives this
 
   /// Of a frame that came in at `port` of a host without carrying time. Zero where a switch of the port's
-  /// plane is ours, and for a frame that is too short or whose hop limit no MRC sender's can have become.
+  /// plane is ours, and for a frame that is no MRC, or whose hop limit no MRC sender's can have become.
   FabricTime of(const Port& port, std::span<const uint8_t> frame) const;
 
  private:
+  int64_t switches_crossed(std::span<const uint8_t> frame) const;
+
   const Topology& topology_;
   std::vector<bool> foreign_planes_;  ///< no switch of the plane carries time
 };

@@ -15,17 +15,6 @@ namespace {
 /// Of effects at one instant: what a switch loses with its power is not lost by its ports.
 constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
 
-/// 0, which is no uSID, where a frame is too short to have one.
-struct FirstUsids {
-  uint16_t active = 0, next = 0;
-};
-FirstUsids first_usids(const Frame& frame) {
-  const std::span<const uint8_t> bytes = frame.bytes();
-  if (bytes.size() < kDestinationOffset + 16) return {};
-  const uint8_t* at = bytes.data() + kDestinationOffset + kUsidBlockBits / 8;
-  return {load_be<uint16_t>(at), load_be<uint16_t>(at + 2)};
-}
-
 std::string_view word_of(SwitchWork work) {
   return effect_table::kSwitchWords[static_cast<size_t>(work)];
 }
@@ -124,9 +113,9 @@ DropCause SwitchNode::judge(FabricTime arrived, Frame& frame) {
 }
 
 void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& out) {
-  const FirstUsids first = first_usids(frame);
+  const std::optional<FirstUsids> first = first_usids(frame);
   const ForwardingDecision decision = table_.forward(frame.bytes(), frame.modelled_size());
-  count_usids(first.active, first.next, decision.drop, frame.modelled_size());
+  if (first) count_usids(*first, decision.drop, frame.modelled_size());
   if (decision.drop != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);
     return;
@@ -135,7 +124,20 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& ou
   enqueue(now, decision, std::move(frame), out);
 }
 
-void SwitchNode::count_usids(uint16_t active, uint16_t next, DropCause drop, Bytes size) {
+/// Of a carrier; empty for a frame without one.
+std::optional<SwitchNode::FirstUsids> SwitchNode::first_usids(const Frame& frame) {
+  const std::span<const uint8_t> bytes = frame.bytes();
+  if (bytes.size() < kDestinationOffset + 16) return std::nullopt;
+  const uint8_t* at = bytes.data() + kDestinationOffset;
+  if (load_be<uint16_t>(&bytes[kEthertypeOffset]) != kEthertypeIpv6 ||
+      load_be<uint32_t>(at) != kUsidBlock) {
+    return std::nullopt;
+  }
+  return FirstUsids{load_be<uint16_t>(at + 4), load_be<uint16_t>(at + 6)};
+}
+
+void SwitchNode::count_usids(FirstUsids first, DropCause drop, Bytes size) {
+  const auto [active, next] = first;
   const auto count = [&](uint16_t usid) -> UsidCounters& {
     UsidCounters& counters = usids_[usid];
     ++counters.packets;

@@ -29,6 +29,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,11 @@ class SwitchNode : public Node {
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
   DropCause judge(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
-  void count_usids(uint16_t active, uint16_t next, DropCause drop, Bytes size);
+  struct FirstUsids {
+    uint16_t active = 0, next = 0;
+  };
+  static std::optional<FirstUsids> first_usids(const Frame& frame);
+  void count_usids(FirstUsids first, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame, FrameSink& out);
   void start_next(FabricTime now, PortId port, FrameSink& out);
   void on_effect(FabricTime now, const Effect& effect);

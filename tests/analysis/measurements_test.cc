@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/fabric_file.h"
+
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -68,6 +70,14 @@ TEST_CASE("a wire is crossed by the paths that go over it and no others") {
   }
   CHECK(WireMatcher(topology, wire("p0.t0-0:u1")).reachable(0, 2));
   CHECK_FALSE(WireMatcher(topology, wire("p0.t0-0:u1")).reachable(0, 1));
+
+  // Without planes: one packet in so many, of who sends over it at all.
+  const Topology graph = read_fabric_file(find_fabric("ai-backend"));
+  const auto paths_over = [&](const char* port) {
+    return WireMatcher(graph, graph.port(*graph.find_port(port)).out).paths();
+  };
+  CHECK(paths_over("h0:p1") == 2);
+  CHECK(paths_over("leaf1:u0") == 4);
 }
 
 TEST_CASE("goodput of each plane is counted where the packets arrive") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "fabric/build_topology.h"
@@ -91,7 +92,7 @@ TEST_CASE("an IPv4 address is its host's number in 10.0.0.0/8") {
   CHECK_FALSE(host_of_address(t, other));
 }
 
-TEST_CASE("what is written in any encapsulation is parsed again, whole and trimmed") {
+TEST_CASE("what is written in any encapsulation is parsed again") {
   for (const auto kind : {Encapsulation::kSrv6, Encapsulation::kIpv6, Encapsulation::kIpv4}) {
     for (const Opcode opcode : {Opcode::kWriteOnly, Opcode::kSack, Opcode::kProbeRequest}) {
       MrcFrameSpec spec = test::random_spec(opcode, 7, 1001);
@@ -202,6 +203,29 @@ TEST_CASE(
   // Of 12 remainders 9 are other members' flows, and 6 of them move.
   CHECK(moved(false)[0] == kFlows / 4);
   CHECK(moved(false)[1] >= kFlows / 2 - 4);
+}
+
+TEST_CASE("of a resilient group only the flows of who leaves move, whoever has left before") {
+  for (const uint32_t members : {2u, 3u, 4u, 5u, 8u}) {
+    EcmpGroup group(ports(members), true);
+    for (uint32_t gone = 0; gone + 1 < members; ++gone) {
+      const EcmpGroup before = group;
+      group.set_live(PortId{gone}, false);
+      std::vector<uint32_t> got(members);
+      for (uint64_t hash = 0; hash < EcmpGroup::kBuckets; ++hash) {
+        const PortId was = before.choose(hash), is = group.choose(hash);
+        if (was == PortId{gone}) {
+          ++got[is.value];
+        } else {
+          CHECK(is == was);
+        }
+      }
+      // Not all to one of those that are left.
+      const uint32_t moved = std::accumulate(got.begin(), got.end(), 0u);
+      const uint32_t left = members - gone - 1;
+      if (left > 1) CHECK(*std::max_element(got.begin(), got.end()) < moved);
+    }
+  }
 }
 
 TEST_CASE("a member that is back has its flows again, and a group may be empty") {

@@ -144,9 +144,45 @@ TEST_CASE("what is wrong with a graph is said where it stands") {
   CHECK(replaced("[leaf3, leaf4]", "[leaf3]").find("2, as h0 has") != std::string::npos);
   CHECK(replaced("[leaf1, leaf2]", "[leaf1, leaf7]").find("leaf7") != std::string::npos);
   CHECK(replaced("leaf*:", "loaf*:").find("\"loaf*\"") != std::string::npos);
-  CHECK(replaced("leaf*: [spine5, spine6]", "").find("no path from h2 to h0") != std::string::npos);
+  CHECK(replaced("leaf*: [spine5, spine6]", "leaf1: [spine5, spine6]")
+            .find("no path from h2 to h0") != std::string::npos);
   CHECK(replaced("name: draft", "name: draft\nplanes: 2").find("or regular planes") !=
         std::string::npos);
   CHECK(replaced("leaf2: 0200", "h7: 0200").find("not as a host's") != std::string::npos);
   CHECK(replaced("leaf2: 0200", "a-leaf-of-many: 0200").find("at most 10") != std::string::npos);
+  CHECK(replaced("0200", "b001").find("nor from a000 on") != std::string::npos);
+  CHECK(replaced("spine6: 0600", "spine6: 0600, lone: 0700").find("lone, on which nothing hangs") !=
+        std::string::npos);
+}
+
+TEST_CASE("a graph that uSIDs or a carrier cannot name is refused") {
+  const auto refused_for = [](const std::string& why, const std::string& text) {
+    const std::string said = refusal(text);
+    CAPTURE(said);
+    CHECK(said.starts_with("f.yaml:"));
+    CHECK(said.find(why) != std::string::npos);
+  };
+  const std::string two = "name: two\nswitches: {a: 0100, b: 0200}\n";
+  // h0:p1 reaches h1 over b and a; h1 has only a, which h0:p0 is on.
+  refused_for("with no way back", two + "hosts: [[a, b], [a, a]]\nlinks: {b: [a]}\n");
+  refused_for("two links between a and b", two + "hosts: [[a], [b]]\nlinks: {a: [b, b]}\n");
+  refused_for("two links between b and a", two + "hosts: [[a], [b]]\nlinks: {a: [b], b: [a]}\n");
+  CHECK(paths_between(read_text(two + "segments: adjacency\nhosts: [[a], [b]]\n"
+                                      "links: {a: [b, b]}\n"),
+                      0, 1)
+            .size() == 2);
+  const std::string twice = "hosts: [[a, a], [b, b]]\nlinks: {a: [b]}\n";
+  refused_for("two ports of a host on one switch", two + "decap: leaf\n" + twice);
+  CHECK(paths_between(read_text(two + twice), 0, 1).size() == 4);
+
+  std::string many = "name: many\nswitches: {a: 0100}\nhosts: [";
+  for (int h = 0; h < 17; ++h) many += "[a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a],";
+  refused_for("more NIC ports on a", many + "]\n");
+  std::string links = two + "segments: adjacency\nhosts: [[a], [b]]\nlinks: {a: [b";
+  for (int i = 0; i < 2000; ++i) links += ",b";
+  refused_for("at most 1024", links + "]}\n");
+  links.resize(links.size() - 2 * 1500);
+  refused_for("more links at a", links + "]}\n");
+  refused_for("more links than uSIDs",
+              "name: wide\nplanes: 1\nt0: 2\nt1: 200\nhosts_per_t0: 100\nsegments: adjacency\n");
 }

@@ -1,4 +1,5 @@
 #include "fabric/path_pattern.h"
+#include "fabric/build_topology.h"
 #include "fabric/path_list.h"
 
 #include <doctest/doctest.h>
@@ -36,4 +37,12 @@ TEST_CASE("what names no path of the fabric is refused where it stands") {
   CHECK(has_path(test::octet(), {7, kT0LocalUplink}));
   CHECK(!has_path(test::octet(), {8, 0}));
   CHECK(!has_path(test::octet(), {0, 4}));
+  // Values for a hash are of the fabric's underlay.
+  FabricShape shape = test::shape_of("octet", 8, 2, 4, 4);
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    shape.routing.underlay = underlay;
+    const Topology topology = build_topology(shape);
+    CHECK(has_path(topology, {0, 17, Chosen::kByHashIpv6}) == (underlay == Underlay::kIpv6));
+    CHECK(has_path(topology, {0, 17, Chosen::kByHashIpv4}) == (underlay == Underlay::kIpv4));
+  }
 }

@@ -6,8 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "fabric/effect_fields.h"
 #include "fabric/effect_text.h"
+#include "fabric/fabric_file.h"
 #include "faults/schedule.h"
 #include "tests/faults/read_fault.h"
 #include "tests/support/errors.h"
@@ -24,6 +27,21 @@ std::string error_of(const Topology& topology, const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("of a graph, a plane goes down with its NIC links, and no link between switches") {
+  const Topology t = read_fabric_file(find_fabric("ai-backend"));
+  const Fault fault = read_fault(t, "{at: 1us, plane_down: {plane: p1, for: 10us}}");
+  std::set<LinkId> dark;
+  for (const auto& hold : holds_of(fault, t)) {
+    if (const auto* wire = std::get_if<WireState>(&hold.effect))
+      dark.insert(t.wire(wire->wire).link);
+  }
+  std::set<LinkId> expected;
+  for (uint32_t h = 0; h < t.host_count(); ++h) {
+    expected.insert(t.port({t.host(h), PortId{1}}).link);
+  }
+  CHECK(dark == expected);
+}
 
 TEST_CASE("an optic glitch is read with its optic, its outage and its stagger") {
   const Topology t = test::octet();

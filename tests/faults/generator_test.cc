@@ -10,6 +10,7 @@
 
 #include "fabric/effect_fields.h"
 #include "fabric/path.h"
+#include "faults/forwarding_limits.h"
 #include "faults/schedule.h"
 #include "faults/survival.h"
 #include "tests/support/fabrics.h"
@@ -231,4 +232,18 @@ TEST_CASE("a host that restarts is not survivable, one that pauses is") {
   outages.add(holds_of(restart, t));
   CHECK_FALSE(outages.survivable({0, 1}));
   CHECK_FALSE(outages.survivable({1}));  // whoever waits for it: that work does not come back
+}
+
+TEST_CASE("where others forward, only what they can be made to do is drawn") {
+  FabricShape shape = test::shape_of("mixed", 4, 2, 2, 2);
+  shape.forwarding.exceptions = {{"p1", Forwarding::kKernel}, {"p2", Forwarding::kOvs}};
+  const Topology t = build_topology(shape);
+  size_t faults = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    for (const Fault& fault : drawn(t, seed).faults) {
+      ++faults;
+      for (const Hold& hold : holds_of(fault, t)) CHECK_FALSE(refusal(t, hold.effect));
+    }
+  }
+  CHECK(faults > 200);
 }

@@ -24,7 +24,8 @@ namespace {
 void check_same(const std::string& fabric, bool wrong_frames) {
   enter_sandbox();
   const auto before = kernel_snapshot();
-  const CommandResult result = lab::mrclab({"conform", fabric, "--json"});
+  const CommandResult result = run_command_line(
+      {program("mrclab-cli"), "conform", fabric, "--json"}, std::chrono::minutes(10));
   INFO(result.output);
   REQUIRE(result.code == 0);
   const auto report = nlohmann::json::parse(result.output);
@@ -43,6 +44,17 @@ TEST_SUITE("root: conformance") {
   TEST_CASE(
       "three forwarders send every carrier of a fabric the same way, and wrong ones as known") {
     check_same("pair", true);
+  }
+
+  TEST_CASE("a comparison that is interrupted leaves nothing behind") {
+    enter_sandbox();
+    const auto before = kernel_snapshot();
+    const CommandResult result = run_command_line(
+        {"timeout", "--signal=INT", "3", program("mrclab-cli"), "conform", "octet"},
+        std::chrono::minutes(2));
+    CHECK(result.code == 124);  // timeout's own: the signal was needed
+    CHECK(result.output.find("interrupted") != std::string::npos);
+    CHECK(difference(before, kernel_snapshot()) == "");
   }
 
   TEST_CASE("so with the draft's fabric, and with carriers that name links") {

@@ -116,6 +116,16 @@ TEST_CASE("questions that a hash has no answer for say what is wrong") {
   CHECK(has(refused({"h0", "h1", 8, 1, {}}), "one T0"));
   CHECK(has(refused({"h0", "h9", 8, 1, {}}), "no host"));
   CHECK(has(refused({"h0", "h5", 8, 1, "p1.t0-1:u0"}), "no uplink of the sender's"));
+  const Topology listed = read_fabric_file(find_fabric("ai-backend"));
+  CHECK(has(test::error_of([&] {
+              explain_ecmp(listed, {"h0", "h2", 8, 1, {}});
+            }),
+            "which lists its switches"));
+  const Topology mixed = read_fabric_file(find_fabric("mixed"));
+  CHECK(has(test::error_of([&] {
+              explain_ecmp(mixed, {"h0", "h2", 8, 1, "p2.t0-0:u0"});
+            }),
+            "a switch that is not ours"));
 }
 
 TEST_CASE("a workload may not hash where the kernel forwards carriers") {

@@ -7,10 +7,12 @@
 
 #include <signal.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
@@ -77,6 +79,18 @@ size_t largest_send_buffer(const std::string& sockets) {
   return largest;
 }
 
+/// Gone, or waiting for its parent to notice.
+bool ends(pid_t pid) {
+  for (int i = 0; i < 1000 && ::kill(pid, 0) == 0; ++i) {
+    std::string stat;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::getline(file, stat);
+    if (says(stat, ") Z ")) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return ::kill(pid, 0) != 0;
+}
+
 /// The details of the lab's own events, by kind.
 std::multimap<std::string, std::string> lab_events(const RunResult& run) {
   std::multimap<std::string, std::string> events;
@@ -119,6 +133,12 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
   CHECK(rules({WireState{wire, false}, PortCarrier{uplink, false},
                PortCarrier{topology.port(uplink).peer, false}})
             .empty());
+  // One to a host is, too, and comes up early: the rule stays until it is time.
+  const PortRef downlink = *topology.find_port("p0.t0-0:d0");
+  const SwitchTrouble to_host =
+      trouble({WireState{topology.port(downlink).out, false}, PortCarrier{downlink, false},
+               PortCarrier{topology.port(downlink).peer, false}});
+  CHECK(to_host.ports[downlink.port.value].dark);
   // What another switch sends is none of this one's business.
   CHECK(rules({WireState{topology.port(uplink).in, false}}).empty());
 
@@ -134,9 +154,9 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
   const SwitchRoute wrong{t0, topology.usids.make(UsidRole::kT1, 0, 0), RouteKind::kWrong,
                           uplink.port};
   CHECK(trouble({wrong}).routes == std::vector<SwitchRoute>{wrong});
-  const SwitchTrouble empty = trouble({wrong, SwitchState{t0, SwitchWork::kNoTable}});
-  CHECK(empty.routes.size() > 4);  // two spines, and two uSIDs of each of two hosts
-  for (const SwitchRoute& route : empty.routes) CHECK(route.kind == RouteKind::kMissing);
+  // Without a table nothing leaves, by whatever it would have been forwarded.
+  const SwitchTrouble empty = trouble({SwitchState{t0, SwitchWork::kNoTable}});
+  for (const PortTrouble& port : empty.ports) CHECK(port.dark);
 }
 
 TEST_CASE("bit errors hit long frames more often than short ones") {
@@ -244,6 +264,37 @@ expect: [no_qp_error, memory_intact]
     }
   }
 
+  TEST_CASE(
+      "an outage of a moment at a host is one, and links of our own beside it are no trouble") {
+    const Scenario scenario = parse_scenario(read_yaml_text(R"(
+name: moment
+fabric: mixed
+timing: wall
+dilation: 2000
+workload:
+  - permutation: {hosts: all, load: 40%, message: 64KiB, shift: 2}
+faults:
+  - {at: 50us, link_down: {link: "h1:p0", for: 60us}}  # ours
+  - {at: 60us, link_down: {link: "h1:p1", for: 15us}}  # the kernel's, and 30 ms of the lab's time
+end: 300us
+expect: [no_qp_error, memory_intact]
+)",
+                                                            "moment.yaml"));
+    const test::TemporaryRuns folder;
+    const RunResult run = run_scenario(scenario, folder.options(World::kLive));
+    const auto events = lab_events(run);
+    for (const auto& [kind, detail] : events) {
+      if (kind == "undo_failed" || kind == "outside_fault") FAIL_CHECK(kind << ": " << detail);
+    }
+    CHECK(events.count("undo_verified") >= 2);  // of the host, of its switch
+    // Nothing came to h1:p1 meanwhile: its switch said so where it sends.
+    bool dropped = false;
+    for (auto [at, end] = events.equal_range("kernel_filter"); at != end; ++at) {
+      dropped = dropped || at->second == "p1.t0-0:d1: counter drop";
+    }
+    CHECK(dropped);
+  }
+
   TEST_CASE("an undo that leaves something behind is told") {
     const Topology topology = four_kernel_switches();
     LiveFabric fabric(topology, "t_undo_" + std::to_string(::getpid()));
@@ -284,7 +335,10 @@ expect: [no_qp_error, memory_intact]
     lab.start();
     const auto pid_file = ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
     REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     while (lab.outside_faults().empty() && lab.step()) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     REQUIRE(lab.outside_faults().size() == 1);
     CHECK(says(lab.outside_faults()[0].what, "ovs-vswitchd: signal 9"));
@@ -311,9 +365,30 @@ expect: [no_qp_error, memory_intact]
         const auto& name = entry.first;
         const auto pid = entry.second;
         CAPTURE(name);
-        CHECK(::kill(pid, 0) != 0);
+        CHECK(ends(pid));
       }
     }
+  }
+
+  TEST_CASE("what Open vSwitch cannot set up is told, and nothing is left of it") {
+    enter_sandbox();
+    const std::vector<std::string> before = kernel_snapshot();
+    const test::TemporaryRuns folder;
+    const auto file = folder.path() / "clash.yaml";
+    // The bridge of the one has the name of a port of the other.
+    netio::write_file(file, R"(
+name: clash
+switches: {leaf: 0100, leafd1: 0200}
+hosts: [[leaf], [leaf], [leafd1]]
+links: {leaf: [leafd1]}
+forwarding: ovs
+ecn: off
+trim: off
+)");
+    const CommandResult up = mrclab({"up", file, "--name", "clash"});
+    CHECK(up.code == 3);
+    CHECK_MESSAGE(says(up.output, "leafd1"), up.output);
+    CHECK(difference(before, kernel_snapshot()) == "");
   }
 
   TEST_CASE(

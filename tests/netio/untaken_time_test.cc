@@ -5,15 +5,30 @@
 #include <vector>
 
 #include "fabric/build_topology.h"
+#include "fabric/fabric_file.h"
 #include "fabric/headers.h"
+#include "fabric/path.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::netio {
 namespace {
 
-std::vector<uint8_t> frame_with_hop_limit(int64_t hop_limit) {
-  std::vector<uint8_t> frame(100);
-  frame[14 + 7] = static_cast<uint8_t>(hop_limit);
+constexpr int64_t kSent = Ipv6Header{}.hop_limit;
+
+/// As it arrives at h2 from h0, with that hop limit.
+std::vector<uint8_t> arrived(const Topology& topology, Encapsulation encapsulation, Path path,
+                             int64_t hop_limit) {
+  const bool ipv4 = encapsulation == Encapsulation::kIpv4;
+  MrcFrameSpec spec;
+  spec.encapsulation = encapsulation;
+  spec.outer_source = host_address(topology, 0);
+  spec.carrier = make_carrier(topology, 0, 2, path);
+  spec.inner_source = ipv4 ? host_address_ipv4(0) : host_address(topology, 0);
+  spec.inner_destination = ipv4 ? host_address_ipv4(2) : host_address(topology, 2);
+  spec.hop_limit = static_cast<uint8_t>(hop_limit);
+  spec.ev = ev_of(path);
+  std::vector<uint8_t> frame(200);
+  write_datagram(spec, frame.size(), frame);
   return frame;
 }
 
@@ -24,17 +39,35 @@ TEST_CASE("a frame that no switch of ours carried is later by the pipelines and 
   shape.forwarding.exceptions = {{"p0", Forwarding::kKernel}};
   const Topology topology = build_topology(shape);
   const UntakenTime untaken(topology);
-  const Port& foreign = topology.port(*topology.find_port("h1:p0"));
-  const Port& ours = topology.port(*topology.find_port("h1:p1"));
+  const Port& foreign = topology.port(*topology.find_port("h2:p0"));
+  const Port& ours = topology.port(*topology.find_port("h2:p1"));
   const FabricTime pipeline = topology.switch_latency, wire = shape.propagation;
-  const int64_t sent = Ipv6Header{}.hop_limit;
-  CHECK(untaken.of(foreign, frame_with_hop_limit(sent - 1)) == pipeline + wire * 2);
-  CHECK(untaken.of(foreign, frame_with_hop_limit(sent - 3)) == pipeline * 3 + wire * 4);
-  CHECK(untaken.of(ours, frame_with_hop_limit(sent - 3)) == FabricTime::zero());
+  const auto frame = [&](int64_t hop_limit) {
+    return arrived(topology, Encapsulation::kSrv6, {0, 0}, hop_limit);
+  };
+  CHECK(untaken.of(foreign, frame(kSent - 1)) == pipeline + wire * 2);
+  CHECK(untaken.of(foreign, frame(kSent - 3)) == pipeline * 3 + wire * 4);
+  CHECK(untaken.of(ours, frame(kSent - 3)) == FabricTime::zero());
+  for (const auto& [encapsulation, chosen] :
+       {std::pair{Encapsulation::kIpv6, Chosen::kByHashIpv6},
+        std::pair{Encapsulation::kIpv4, Chosen::kByHashIpv4}}) {
+    CHECK(untaken.of(foreign, arrived(topology, encapsulation, {0, 7, chosen}, kSent - 3)) ==
+          pipeline * 3 + wire * 4);
+  }
   // Nobody's of ours: over no switch, over more than there are, too short to say.
-  CHECK(untaken.of(foreign, frame_with_hop_limit(sent)) == FabricTime::zero());
-  CHECK(untaken.of(foreign, frame_with_hop_limit(1)) == FabricTime::zero());
+  CHECK(untaken.of(foreign, frame(kSent)) == FabricTime::zero());
+  CHECK(untaken.of(foreign, frame(1)) == FabricTime::zero());
   CHECK(untaken.of(foreign, std::vector<uint8_t>(21)) == FabricTime::zero());
+}
+
+TEST_CASE("of a frame whose carrier a leaf has taken off, the path says the way") {
+  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ai-backend")));
+  shape.forwarding = Forwarding::kKernel;
+  const Topology topology = build_topology(shape);
+  const UntakenTime untaken(topology);
+  const Port& nic = topology.port(*topology.find_port("h2:p0"));
+  CHECK(untaken.of(nic, arrived(topology, Encapsulation::kIpv6, {0, 0}, kSent - 1)) ==
+        topology.switch_latency * 3 + shape.propagation * 4);
 }
 
 }  // namespace mrclab::netio

@@ -185,6 +185,16 @@ TEST_CASE("marks and trims of a packet without a carrier are read by its receive
   }
 }
 
+TEST_CASE("what has no carrier counts for no uSID") {
+  for (const Underlay underlay : {Underlay::kIpv6, Underlay::kIpv4}) {
+    Bench bench("p0.t0-0", hashing_fabric(underlay));
+    bench.arrive_bytes(kD0, FabricTime::from_us(1), frame_of(bench.topology, 0, 1, 5));
+    bench.run();
+    CHECK(bench.notes.sent.size() == 1);
+    CHECK(bench.node.usid_counters().empty());
+  }
+}
+
 TEST_CASE("what has no ports is routed as well") {
   const Topology t = hashing_fabric(Underlay::kIpv6);
   const ForwardingTable table(t, t.t0(0, 0));
