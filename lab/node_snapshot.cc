@@ -58,6 +58,11 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
     for (const std::string& rule : rules) lines.push_back("filter " + device + " " + rule);
   }
   if (fabric.plan(node).ipv6) {
+    for (const netio::InstalledNeighbour& neighbour : netio::installed_neighbours(netlink)) {
+      if (!devices.contains(neighbour.dev)) continue;
+      lines.push_back(fmt::format("neighbour {} is {} dev {}", to_string(neighbour.address),
+                                  to_string(neighbour.mac), neighbour.dev));
+    }
     for (const netio::InstalledRoute& route : netio::installed_routes(netlink)) {
       const bool of_our_link = !route.dev.empty() && !devices.contains(route.dev);
       if (!is_ours(site) || !of_our_link) lines.push_back(route_text(route));

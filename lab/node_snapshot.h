@@ -1,6 +1,6 @@
 #pragma once
 // What the kernel (and Open vSwitch) has for one node, as lines of text that can be compared: interfaces,
-// queueing disciplines, filter rules, routes, OpenFlow rules. Counters are left out.
+// queueing disciplines, filter rules, neighbours, routes, OpenFlow rules and groups. Counters are left out.
 
 #include <optional>
 #include <string>

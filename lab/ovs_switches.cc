@@ -288,14 +288,21 @@ void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) 
 }
 
 std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
-  const std::string text = run_tool(
-      directory_, {"ovs-ofctl", "-O", "OpenFlow15", "--no-names", "--no-stats", "dump-flows",
-                   management_socket(directory_, fabric_.topology().node(node).name)});
+  const std::string bridge = management_socket(directory_, fabric_.topology().node(node).name);
+  const auto dump = [&](std::vector<std::string> options) {
+    std::vector<std::string> command{"ovs-ofctl", "-O", "OpenFlow15"};
+    command.insert(command.end(), options.begin(), options.end());
+    command.push_back(bridge);
+    return run_tool(directory_, std::move(command));
+  };
+  const std::string text = dump({"--no-names", "--no-stats", "dump-flows"}) + dump({"dump-groups"});
   std::vector<std::string> rules;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    if (line.find("cookie=") != std::string::npos) rules.push_back(line);
+    const bool header =
+        line.find("_id=") == std::string::npos && line.find("cookie=") == std::string::npos;
+    if (!header) rules.push_back(line);
     at = end + 1;
   }
   return rules;

@@ -52,7 +52,7 @@ class OvsSwitches {
   std::optional<std::string> check();
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);
-  /// The rules of a switch without their counters, in ovs-ofctl's words.
+  /// The rules and groups of a switch without their counters, in ovs-ofctl's words.
   std::vector<std::string> rules_of(NodeId node) const;
   pid_t daemon() const { return daemon_->pid(); }
 

@@ -138,6 +138,13 @@ void read_seg6_local(nlattr* encap, InstalledRoute& route) {
                     count(SEG6_LOCAL_CNT_ERRORS)};
 }
 
+std::string name_of(uint32_t ifindex, const std::vector<LinkState>& links) {
+  for (const LinkState& link : links) {
+    if (link.ifindex == ifindex) return link.name;
+  }
+  return "";
+}
+
 /// Empty for a route that nobody set: of another table, or the kernel's own.
 std::optional<InstalledRoute> read_route(const nlmsghdr& message,
                                          const std::vector<LinkState>& links) {
@@ -155,18 +162,32 @@ std::optional<InstalledRoute> read_route(const nlmsghdr& message,
   route.blackhole = header->rtm_type == RTN_BLACKHOLE;
   if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
   if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
-  if (attributes[RTA_OIF] && !route.blackhole) {
-    const uint32_t index = nla_get_u32(attributes[RTA_OIF]);
-    for (const LinkState& link : links) {
-      if (link.ifindex == index) route.dev = link.name;
-    }
-  }
+  if (attributes[RTA_OIF] && !route.blackhole)
+    route.dev = name_of(nla_get_u32(attributes[RTA_OIF]), links);
   if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {
     const bool local = nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6_LOCAL;
     route.action = "encap";
     if (local) read_seg6_local(attributes[RTA_ENCAP], route);
   }
   return route;
+}
+
+/// Empty for an entry that is not permanent.
+std::optional<InstalledNeighbour> read_neighbour(const nlmsghdr& message,
+                                                 const std::vector<LinkState>& links) {
+  std::array<nlattr*, NDA_MAX + 1> attributes{};
+  if (message.nlmsg_type != RTM_NEWNEIGH ||
+      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(ndmsg), attributes.data(), NDA_MAX,
+                  nullptr) < 0)
+    return std::nullopt;
+  const auto* header = static_cast<const ndmsg*>(nlmsg_data(&message));
+  if (header->ndm_family != AF_INET6 || header->ndm_state != NUD_PERMANENT) return std::nullopt;
+  if (!attributes[NDA_DST] || !attributes[NDA_LLADDR]) return std::nullopt;
+  InstalledNeighbour neighbour;
+  neighbour.dev = name_of(static_cast<uint32_t>(header->ndm_ifindex), links);
+  neighbour.address = address_in(attributes[NDA_DST]);
+  nla_memcpy(neighbour.mac.data(), attributes[NDA_LLADDR], static_cast<int>(neighbour.mac.size()));
+  return neighbour;
 }
 
 NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type, int flags) {
@@ -233,6 +254,22 @@ std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink) {
                           }
                         });
   return routes;
+}
+
+std::vector<InstalledNeighbour> installed_neighbours(NamespaceNetlink& netlink) {
+  const std::vector<LinkState> links = netlink.links();
+  NlMessage request = make_message(RTM_GETNEIGH, NLM_F_DUMP);
+  ndmsg header{};
+  header.ndm_family = AF_INET6;
+  nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  std::vector<InstalledNeighbour> neighbours;
+  netlink.socket().dump(std::move(request), "list the neighbours of " + netlink.namespace_name(),
+                        [&](const nlmsghdr& answer) {
+                          if (auto neighbour = read_neighbour(answer, links)) {
+                            neighbours.push_back(std::move(*neighbour));
+                          }
+                        });
+  return neighbours;
 }
 
 void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {

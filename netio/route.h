@@ -83,6 +83,15 @@ struct InstalledRoute {
 /// the kernel's order.
 std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink);
 
+/// A permanent IPv6 neighbour entry as the kernel has it.
+struct InstalledNeighbour {
+  std::string dev;
+  Ipv6Address address{};
+  MacAddress mac{};
+};
+/// Of all interfaces of a namespace, without what the kernel has learnt or adds by itself.
+std::vector<InstalledNeighbour> installed_neighbours(NamespaceNetlink& netlink);
+
 class RouteBatch {
  public:
   explicit RouteBatch(NamespaceNetlink& netlink) : netlink_(netlink) {}

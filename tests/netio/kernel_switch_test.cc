@@ -172,5 +172,11 @@ TEST_SUITE("root: kernel switches") {
     CHECK(route("5f00:0:200::/48").via == next);
     CHECK(route("5f00:0:200::/48").dev == "d0");
     CHECK_FALSE(route("5f00:0:200::/48").counters);
+
+    const auto neighbours = installed_neighbours(netlink);
+    REQUIRE(neighbours.size() == 1);
+    CHECK(neighbours[0].dev == "d0");
+    CHECK(neighbours[0].address == next);
+    CHECK(neighbours[0].mac == MacAddress{2, 0, 0, 0, 1, 2});
   }
 }
