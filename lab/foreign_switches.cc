@@ -19,8 +19,13 @@ constexpr double kLinkAheadNs = 40e6;
 }  // namespace
 
 ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
-                                 const std::vector<ScheduledEffect>& schedule, double dilation)
-    : fabric_(fabric), topology_(fabric.topology()), ovs_(ovs), dilation_(dilation) {
+                                 const std::vector<ScheduledEffect>& schedule, double dilation,
+                                 std::function<FabricTime()> clock)
+    : fabric_(fabric),
+      topology_(fabric.topology()),
+      ovs_(ovs),
+      dilation_(dilation),
+      clock_(std::move(clock)) {
   for (const NodeSite& site : topology_.nodes) {
     if (is_ours(site)) continue;
     trouble_[site.id] = trouble_of(topology_, site.id, {});
@@ -48,7 +53,7 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
   // An effect may be due that the old schedule did not have.
   std::set<NodeId> all;
   for (const auto& entry : trouble_) all.insert(entry.first);
-  bring_into_line(all, reached_);
+  bring_into_line(all);
 }
 
 /// What can be done ahead of the effects: they then take the kernel a few milliseconds each, and a fault
@@ -100,37 +105,37 @@ void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule)
   }
 }
 
-void ForeignSwitches::step(FabricTime now) {
-  reached_ = now;
-  step_links(now);
-  apply_effects(now);
-  for (const NodeId node : std::exchange(to_verify_, {})) verify(node, now);
+void ForeignSwitches::step() {
+  reached_ = clock_();
+  step_links();
+  apply_effects();
+  for (const NodeId node : std::exchange(to_verify_, {})) verify(node);
 }
 
-void ForeignSwitches::step_links(FabricTime now) {
+void ForeignSwitches::step_links() {
   for (LinkOutage& item : outages_) {
-    if (item.state == LinkOutage::State::kPending && item.down_at <= now) {
-      set_link(item.outage.link, false, now);
+    if (item.state == LinkOutage::State::kPending && item.down_at <= reached_) {
+      set_link(item.outage.link, false);
       item.state = LinkOutage::State::kDown;
     }
-    if (item.state == LinkOutage::State::kDown && item.up_at <= now) {
-      set_link(item.outage.link, true, now);
+    if (item.state == LinkOutage::State::kDown && item.up_at <= reached_) {
+      set_link(item.outage.link, true);
       item.state = LinkOutage::State::kDone;
     }
   }
 }
 
-void ForeignSwitches::set_link(LinkId id, bool up, FabricTime now) {
+void ForeignSwitches::set_link(LinkId id, bool up) {
   const Link& link = topology_.link(id);
   try {
     fabric_.set_link(id, up);
-    note(now, up ? "kernel_link_up" : "kernel_link_down", topology_.link_name(id));
+    note(up ? "kernel_link_up" : "kernel_link_down", topology_.link_name(id));
     for (const PortRef end : {link.a, link.b}) {
       to_verify_.insert(end.node);
       // A link comes up with its routes as built.
       if (!up || is_ours(topology_.node(end.node))) continue;
       for (const SwitchRoute& route : trouble_[end.node].routes) {
-        set_route(end.node, route.usid, &route, now);
+        set_route(end.node, route.usid, &route);
       }
     }
   } catch (const std::exception& error) {
@@ -139,22 +144,22 @@ void ForeignSwitches::set_link(LinkId id, bool up, FabricTime now) {
   }
 }
 
-void ForeignSwitches::apply_effects(FabricTime now) {
+void ForeignSwitches::apply_effects() {
   std::set<NodeId> concerned;
-  for (; next_ < schedule_.size() && schedule_[next_].at <= now; ++next_) {
+  for (; next_ < schedule_.size() && schedule_[next_].at <= reached_; ++next_) {
     in_force_.apply(schedule_[next_].effect);
     const NodeId node = concerned_switch(topology_, schedule_[next_].effect);
     if (node.valid()) concerned.insert(node);
   }
-  bring_into_line(concerned, now);
+  bring_into_line(concerned);
 }
 
-void ForeignSwitches::bring_into_line(const std::set<NodeId>& nodes, FabricTime now) {
+void ForeignSwitches::bring_into_line(const std::set<NodeId>& nodes) {
   for (const NodeId node : nodes) {
     const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
     if (wanted == trouble_[node]) continue;
     try {
-      bring_into_line(node, wanted, now);
+      bring_into_line(node, wanted);
     } catch (const std::exception& error) {
       problems_.push_back(topology_.node(node).name + ": " + error.what());
     }
@@ -185,19 +190,21 @@ void ForeignSwitches::remember(NodeId node) {
   }
 }
 
-void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now) {
+void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) {
   SwitchTrouble& actual = trouble_[node];
   const Forwarding by = topology_.node(node).forwarding;
   std::map<std::string, netio::PacketFilter::Rules> filters;
+  std::vector<std::string> changed;
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const std::vector<std::string> rules = egress_rules(wanted.ports[i], by);
     if (rules == egress_rules(actual.ports[i], by)) continue;
     const PortRef port{node, PortId{i}};
     filters[device_of(topology_, port)] = rules;
-    note(now, "kernel_filter",
-         topology_.port_name(port) + ": " + (rules.empty() ? "as built" : rules.front()));
+    changed.push_back(topology_.port_name(port) + ": " +
+                      (rules.empty() ? "as built" : rules.front()));
   }
   if (!filters.empty()) filter(node).set(filters);
+  for (std::string& detail : changed) note("kernel_filter", std::move(detail));
   // What is in place is written down one by one: should the next fail, it is known what stands.
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
@@ -205,9 +212,8 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, 
     if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
       fabric_.queue_shaper(port, shaper);
       fabric_.netlink(node).flush();
-      note(now, "kernel_rate",
-           fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
-                       shaper.bytes_per_second, shaper.queue));
+      note("kernel_rate", fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
+                                      shaper.bytes_per_second, shaper.queue));
     }
     actual.ports[i] = wanted.ports[i];
   }
@@ -219,13 +225,13 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, 
   for (size_t i = actual.routes.size(); i-- > 0;) {
     const Usid usid = actual.routes[i].usid;
     if (find(routes, usid) != routes.end()) continue;
-    set_route(node, usid, nullptr, now);
+    set_route(node, usid, nullptr);
     actual.routes.erase(actual.routes.begin() + static_cast<std::ptrdiff_t>(i));
   }
   for (const SwitchRoute& route : routes) {
     const auto old = find(actual.routes, route.usid);
     if (old != actual.routes.end() && *old == route) continue;
-    set_route(node, route.usid, &route, now);
+    set_route(node, route.usid, &route);
     if (old != actual.routes.end()) {
       *old = route;
     } else {
@@ -236,7 +242,7 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted, 
 }
 
 /// `wanted` null: as built.
-void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wanted, FabricTime now) {
+void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wanted) {
   const std::optional<PortId> built = port_toward(topology_, node, usid);
   if (!built) return;
   std::optional<PortId> port = wanted == nullptr ? built : std::nullopt;
@@ -258,7 +264,7 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
     }
     batch.commit();
   }
-  note(now, "kernel_route",
+  note("kernel_route",
        fmt::format("{}: {:04x} {}", site.name, usid.value,
                    port ? "via " + site.ports[port->value].name : std::string("deleted")));
 }
@@ -271,7 +277,7 @@ bool ForeignSwitches::has_link_down(NodeId node) const {
 }
 
 /// Only when nothing is left that would make the node differ from what it was.
-void ForeignSwitches::verify(NodeId node, FabricTime now) {
+void ForeignSwitches::verify(NodeId node) {
   const auto before = before_.find(node);
   if (before == before_.end() || has_link_down(node)) return;
   const NodeSite& site = topology_.node(node);
@@ -282,16 +288,16 @@ void ForeignSwitches::verify(NodeId node, FabricTime now) {
   } catch (const std::exception& error) {
     difference = error.what();
   }
-  note(now, difference ? "undo_failed" : "undo_verified",
+  note(difference ? "undo_failed" : "undo_verified",
        site.name + (difference ? ": " + *difference : ""));
   if (difference) {
     problems_.push_back(fmt::format("{} is not what it was before its fault at {}: {}", site.name,
-                                    to_string(now), *difference));
+                                    to_string(clock_()), *difference));
   }
 }
 
-void ForeignSwitches::note(FabricTime t, std::string kind, std::string detail) {
-  if (notes_.size() < kMaxNotes) notes_.push_back({t, std::move(kind), std::move(detail)});
+void ForeignSwitches::note(std::string kind, std::string detail) {
+  if (notes_.size() < kMaxNotes) notes_.push_back({clock_(), std::move(kind), std::move(detail)});
 }
 
 }  // namespace mrclab::lab

@@ -12,6 +12,7 @@
 // The clock says when; on a busy machine that is some milliseconds late. A frame that waits in the queue
 // of a shaper when its switch hangs still leaves.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,7 +28,7 @@ namespace mrclab::lab {
 
 /// What was done to a switch or a link, for events.jsonl.
 struct SwitchNote {
-  FabricTime t;
+  FabricTime t;        ///< by the clock, when it was done
   std::string kind;    ///< "kernel_link_down", "kernel_link_up", "kernel_filter", "kernel_rate",
                        ///< "kernel_route", "undo_verified", "undo_failed"
   std::string detail;  ///< "p0.t0-0:d1: counter drop"
@@ -37,15 +38,17 @@ class ForeignSwitches {
  public:
   static constexpr size_t kMaxNotes = 65536;
 
-  /// Puts the shapers on. `ovs` is null without such switches; all outlive this.
+  /// Puts the shapers on. `ovs` is null without such switches; all outlive this. `clock`: the fabric
+  /// time by the clock.
   ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
-                  const std::vector<ScheduledEffect>& schedule, double dilation);
+                  const std::vector<ScheduledEffect>& schedule, double dilation,
+                  std::function<FabricTime()> clock);
   ~ForeignSwitches();
 
   /// The schedule is another one from an instant on that the last step() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
-  /// Does what is due at `now`, by the clock.
-  void step(FabricTime now);
+  /// Does what is due, by the clock.
+  void step();
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
   /// What went wrong since the last call: a refused change, an undo that left something behind.
@@ -59,26 +62,27 @@ class ForeignSwitches {
   };
   void plan_outages(const std::vector<ScheduledEffect>& schedule);
   void prepare();
-  void step_links(FabricTime now);
-  void set_link(LinkId link, bool up, FabricTime now);
-  void apply_effects(FabricTime now);
+  void step_links();
+  void set_link(LinkId link, bool up);
+  void apply_effects();
   void remember(NodeId node);
   /// Puts the nodes' objects in place, as the effects in force want them.
-  void bring_into_line(const std::set<NodeId>& nodes, FabricTime now);
-  void bring_into_line(NodeId node, const SwitchTrouble& wanted, FabricTime now);
-  void set_route(NodeId node, Usid usid, const SwitchRoute* wanted, FabricTime now);
+  void bring_into_line(const std::set<NodeId>& nodes);
+  void bring_into_line(NodeId node, const SwitchTrouble& wanted);
+  void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
-  void verify(NodeId node, FabricTime now);
-  void note(FabricTime t, std::string kind, std::string detail);
+  void verify(NodeId node);
+  void note(std::string kind, std::string detail);
   netio::PacketFilter& filter(NodeId node);
 
   LiveFabric& fabric_;
   const Topology& topology_;
   OvsSwitches* ovs_;
   double dilation_;
+  std::function<FabricTime()> clock_;
   std::vector<ScheduledEffect> schedule_;
-  size_t next_ = 0;  ///< of the schedule
-  FabricTime reached_;
+  size_t next_ = 0;     ///< of the schedule
+  FabricTime reached_;  ///< by step()
   faults::FaultState in_force_;
   std::vector<LinkOutage> outages_;
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel

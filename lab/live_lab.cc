@@ -118,7 +118,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
           "rates of their ports follow from it");
     }
     foreign_ = std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), options_.schedule,
-                                                 *options_.dilation);
+                                                 *options_.dilation, [this] { return clock(); });
   }
   links_ = std::make_unique<LinkGuard>(*fabric_);
   start_daemons();
@@ -397,10 +397,13 @@ void LiveLab::watch_ovs() {
   }
 }
 
+FabricTime LiveLab::clock() const {
+  return std::min({gate_.clock.fabric_at(netio::LabTime::now()), options_.end, limit_});
+}
+
 void LiveLab::watch_foreign_switches() {
   if (!foreign_ || !started_) return;
-  const FabricTime clock = gate_.clock.fabric_at(netio::LabTime::now());
-  foreign_->step(std::min({clock, options_.end, limit_}));
+  foreign_->step();
   for (std::string& problem : foreign_->take_problems()) {
     if (outside_faults_.size() >= kMaxOutsideFaults) return;
     outside_faults_.push_back({.t = now(), .what = std::move(problem)});

@@ -163,6 +163,7 @@ class LiveLab {
   void watch_heartbeats();
   void watch_links();
   void watch_ovs();
+  FabricTime clock() const;  ///< what the clock says, within what may be committed
   void watch_foreign_switches();
   /// What a process printed last, with a colon before it; empty if nothing.
   std::string last_words(uint32_t process) const;
