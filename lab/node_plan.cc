@@ -14,6 +14,7 @@ using netio::Route;
 
 /// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
 constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
+constexpr uint32_t kFirstMetric = 1024;  // the kernel's default (IP6_RT_PRIO_USER)
 
 Ipv6Prefix block_prefix() {
   Ipv6Prefix prefix{{}, kUsidBlockBits};
@@ -87,7 +88,10 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
     const Port& port = site.ports[p];
     std::vector<Route>& routes = plan.ports[p].routes;
     routes.push_back(route_via_peer(port, carriers_into(topology, port)));
-    routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
+    Route decap = route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{});
+    // Outside of planes ports may share the uSID; each has its route, for when another's goes down.
+    decap.metric = kFirstMetric + p;
+    routes.push_back(std::move(decap));
   }
   for (uint32_t other = 0; other < topology.host_count(); ++other) {
     if (other == site.index) continue;

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "fabric/build_topology.h"
+#include "fabric/fabric_file.h"
 #include "lab/node_plan.h"
+#include "tests/lab/shipped.h"
 
 namespace mrclab::lab {
 namespace {
@@ -45,6 +47,27 @@ TEST_CASE("a host sends ordinary traffic into each plane towards some host") {
   }
   CHECK(planes.size() == 8);
   CHECK(uplinks.size() == 4);
+}
+
+TEST_CASE("no route of a node takes another's place, in any shipped fabric") {
+  for (const std::string& name : test::shipped("fabrics")) {
+    CAPTURE(name);
+    const Topology topology = read_fabric_file(find_fabric(name));
+    for (const NodeSite& site : topology.nodes) {
+      CAPTURE(site.name);
+      const NodePlan plan = plan_node(topology, site.id);
+      std::set<std::pair<std::string, uint32_t>> keys;  // what the kernel tells routes apart by
+      const auto add = [&](const netio::Route& route) {
+        const uint32_t metric = route.metric == 0 ? 1024 : route.metric;
+        const bool added = keys.emplace(netio::prefix_text(route.destination), metric).second;
+        if (!added) FAIL_CHECK(netio::prefix_text(route.destination));
+      };
+      for (const netio::Route& route : plan.fixed_routes) add(route);
+      for (const PortPlan& port : plan.ports) {
+        for (const netio::Route& route : port.routes) add(route);
+      }
+    }
+  }
 }
 
 TEST_CASE(
