@@ -36,7 +36,7 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
 }
 
 EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
-             Shuffle shuffle_by)
+             Shuffle shuffle_by, const PeerPortOf& peer_port)
     : planes_(planes),
       limits_(limits),
       shuffle_(shuffle_by),
@@ -48,15 +48,18 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
     Entry entry;
     entry.value = value;
     entry.plane = path->plane;
+    entry.peer_port = peer_port(*path);
     entries_.push_back(entry);
     by_value_.push_back(index);
     planes_[path->plane].rotation.push_back(index);
+    planes_[path->plane].peer_ports |= 1u << entry.peer_port;
     offering_ |= 1u << path->plane;
   }
   std::sort(by_value_.begin(), by_value_.end(),
             [this](uint32_t a, uint32_t b) { return entries_[a].value < entries_[b].value; });
   for (uint32_t p = 0; p < planes; ++p) {
     Plane& plane = planes_[p];
+    if (plane.rotation.empty()) plane.peer_ports = 1u << p;
     shuffle(plane.rotation, p);
     const size_t share = std::max(1u, limits_.active / planes);
     for (size_t i = share; i < plane.rotation.size(); ++i) {
@@ -97,7 +100,8 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
   if (state.restored && state.restored != avoid) return state.restored;
   // `avoid` is all that there is: better there than not at all.
   if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
-      entries_[*avoid].state == EvState::kGood && !has_other_than(*avoid)) {
+      entries_[*avoid].state == EvState::kGood && arrives(entries_[*avoid]) &&
+      !has_other_than(*avoid)) {
     return avoid;
   }
   return std::nullopt;
@@ -107,9 +111,8 @@ bool EvSet::has_other_than(uint32_t index) const {
   const uint32_t plane = entries_[index].plane;
   if ((ports_with_choice() & ~(1u << plane)) != 0) return true;
   const auto& rotation = planes_[plane].rotation;
-  return std::any_of(rotation.begin(), rotation.end(), [&](uint32_t other) {
-    return other != index && is_usable(entries_[other].state);
-  });
+  return std::any_of(rotation.begin(), rotation.end(),
+                     [&](uint32_t other) { return other != index && offers(other); });
 }
 
 std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) {
@@ -121,6 +124,7 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) 
     }
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
+    if (!arrives(entry)) continue;
     if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
@@ -148,27 +152,26 @@ void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
   if (state == EvState::kSkip && before != EvState::kSkip) entry.skip_since = now;
   if (is_usable(state) == is_usable(before)) return;
   if (is_usable(state)) entry.good_since = now;
-  Plane& plane = planes_[entry.plane];
-  fill_places(plane);
-  const bool offers = std::any_of(plane.rotation.begin(), plane.rotation.end(),
-                                  [&](uint32_t i) { return is_usable(entries_[i].state); });
-  offering_ = offers ? offering_ | 1u << entry.plane : offering_ & ~(1u << entry.plane);
+  fill_places(entry.plane);
 }
 
 /// Usable backups take the places of active values that are not usable, the longest waiting first.
-void EvSet::fill_places(Plane& plane) {
+void EvSet::fill_places(uint32_t number) {
+  Plane& plane = planes_[number];
+  const auto usable = [this](uint32_t i) { return offers(i); };
   for (uint32_t& place : plane.rotation) {
-    if (is_usable(entries_[place].state)) continue;
-    const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(),
-                                     [&](uint32_t i) { return is_usable(entries_[i].state); });
-    if (backup == plane.backups.end()) return;
+    if (offers(place)) continue;
+    const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), usable);
+    if (backup == plane.backups.end()) break;
     const uint32_t leaves = std::exchange(place, *backup);
     plane.backups.erase(backup);
     plane.backups.push_back(leaves);
     entries_[leaves].active = false;
     entries_[place].active = true;
-    swap_ = Swap{place, leaves};
+    swaps_.push_back({place, leaves});
   }
+  const bool some = std::any_of(plane.rotation.begin(), plane.rotation.end(), usable);
+  offering_ = some ? offering_ | 1u << number : offering_ & ~(1u << number);
 }
 
 void EvSet::congested(uint32_t index, FabricTime now) {
@@ -179,18 +182,18 @@ void EvSet::congested(uint32_t index, FabricTime now) {
 /// Would its loss leave too few active values?
 bool EvSet::must_keep(uint32_t index) const {
   const Entry& lost = entries_[index];
-  if (!lost.active || (usable_ports_ & 1u << lost.plane) == 0) return false;
+  if (!lost.active || !connected(index)) return false;
   const auto& backups = planes_[lost.plane].backups;
-  if (std::any_of(backups.begin(), backups.end(),
-                  [this](uint32_t i) { return is_usable(entries_[i].state); })) {
+  if (std::any_of(backups.begin(), backups.end(), [this](uint32_t i) { return offers(i); })) {
     return false;
   }
   uint64_t places = 0, usable = 0;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     if ((usable_ports_ & 1u << p) == 0) continue;
     for (const uint32_t i : planes_[p].rotation) {
+      if (!arrives(entries_[i])) continue;
       ++places;
-      if (is_usable(entries_[i].state)) ++usable;
+      if (offers(i)) ++usable;
     }
   }
   const uint64_t share = places * limits_.min_active_share.ppb / Probability::kOne;
@@ -217,21 +220,32 @@ void EvSet::allow(uint32_t index, FabricTime now) {
   set_state(index, after_allow(entries_[index].state), now);
 }
 
-void EvSet::set_usable_ports(uint32_t ports, FabricTime now) {
-  const uint32_t back = ports & ~usable_ports_;
-  usable_ports_ = ports;
-  for (uint32_t index = 0; index < entries_.size(); ++index) {
-    if ((back & 1u << entries_[index].plane) == 0) continue;
+void EvSet::set_live_ports(LivePorts live, FabricTime now) {
+  std::vector<uint32_t> back;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    const bool will_be =
+        (live.own & 1u << entries_[i].plane) != 0 && (live.peer & 1u << entries_[i].peer_port) != 0;
+    if (will_be && !connected(i)) back.push_back(i);
+  }
+  peer_ports_ = live.peer;
+  usable_ports_ = 0;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    const bool leads_somewhere = (planes_[p].peer_ports & live.peer) != 0;
+    if ((live.own & 1u << p) != 0 && leads_somewhere) usable_ports_ |= 1u << p;
+  }
+  for (const uint32_t index : back) {
     if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood, now);
     entries_[index].good_since = now;
   }
+  for (uint32_t p = 0; p < planes_.size(); ++p) fill_places(p);
 }
 
 uint32_t EvSet::unusable() const {
-  return static_cast<uint32_t>(
-      std::count_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-        return !is_usable(entry.state) || (usable_ports_ & 1u << entry.plane) == 0;
-      }));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    if (!is_usable(entries_[i].state) || !connected(i)) ++count;
+  }
+  return count;
 }
 
 }  // namespace mrclab::endpoint

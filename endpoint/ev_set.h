@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "endpoint/ev_state.h"
+#include "endpoint/live_ports.h"
 #include "fabric/ids.h"
 #include "fabric/path.h"
 #include "fabric/random.h"
@@ -57,7 +58,7 @@ class EvSet {
   };
   /// `values` are grouped into planes by their path; port p carries plane p.
   EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
-        Shuffle shuffle);
+        Shuffle shuffle, const PeerPortOf& peer_port = same_port);
 
   size_t size() const { return entries_.size(); }
   EntropyValue value(uint32_t index) const { return entries_[index].value; }
@@ -86,15 +87,20 @@ class EvSet {
   void deny(uint32_t index, FabricTime now);
   void allow(uint32_t index, FabricTime now);
 
-  /// The change of places that the last change of state brought about, once.
   struct Swap {
     uint32_t in = 0, out = 0;
   };
-  std::optional<Swap> take_swap() { return std::exchange(swap_, std::nullopt); }
+  /// The changes of places since the last call.
+  std::vector<Swap> take_swaps() { return std::exchange(swaps_, {}); }
 
-  /// Ports up at both ends. Values of a plane that comes back start GOOD (DENIED stays).
-  void set_usable_ports(uint32_t ports, FabricTime now);
+  /// Values whose ports are up at both ends again start GOOD (DENIED stays).
+  void set_live_ports(LivePorts live, FabricTime now);
+  /// Own ports that are up and from which some path leads to a port of the peer that is.
   uint32_t usable_ports() const { return usable_ports_; }
+  /// Are the ports of the value's path up at both ends?
+  bool connected(uint32_t index) const {
+    return (usable_ports_ & 1u << entries_[index].plane) != 0 && arrives(entries_[index]);
+  }
   /// Values that are not usable now, for whatever reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.
@@ -104,6 +110,7 @@ class EvSet {
   struct Entry {
     EntropyValue value;
     uint32_t plane = 0;
+    uint32_t peer_port = 0;
     EvState state = EvState::kGood;
     bool active = true;
     FabricTime good_since;
@@ -113,17 +120,23 @@ class EvSet {
     std::vector<uint32_t> rotation;
     std::vector<uint32_t> backups;  ///< the longest waiting first
     size_t cursor = 0;
+    uint32_t peer_ports = 0;  ///< that its values lead to
   };
   struct Scan {
     FabricTime now;
     std::optional<uint32_t> avoid;
     std::optional<uint32_t> restored;
   };
+  bool arrives(const Entry& entry) const { return (peer_ports_ & 1u << entry.peer_port) != 0; }
+  /// As far as the value and the peer are concerned; its own port may be down.
+  bool offers(uint32_t index) const {
+    return is_usable(entries_[index].state) && arrives(entries_[index]);
+  }
   bool has_other_than(uint32_t index) const;
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state);
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
-  void fill_places(Plane& plane);
+  void fill_places(uint32_t plane);
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
@@ -131,9 +144,10 @@ class EvSet {
   std::vector<Plane> planes_;
   EvSetLimits limits_;
   Shuffle shuffle_;
-  std::optional<Swap> swap_;
+  std::vector<Swap> swaps_;
   uint64_t draws_ = 0;
   uint32_t next_plane_ = 0;
+  uint32_t peer_ports_ = ~0u;
   uint32_t usable_ports_;
   uint32_t offering_ = 0;
 };

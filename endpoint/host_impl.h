@@ -155,8 +155,16 @@ class HostNode::Impl : public QueuePairEvents {
   // Ports and peers (host_ports.cc).
   void on_carrier(PortId port, bool up);
   void on_port_notice(PortId port);
-  uint32_t ports_toward(const Peer& peer) const;
-  void set_usable_ports(Peer& peer, std::string_view why);
+  LivePorts ports_toward(const Peer& peer) const {
+    return {live_ports_, peer.status.remote_ports()};
+  }
+  /// How many ports' worth of traffic can go to a peer.
+  uint32_t lanes_toward(const Peer& peer) const;
+  /// The peer's port that a path of ours leads to.
+  PeerPortOf peer_port_toward(uint32_t host) const;
+  /// A path of the peer's as ours in the other direction; empty: the fabric has no such path.
+  std::optional<Path> path_from(const Peer& peer, Path path) const;
+  void on_live_ports(Peer& peer, std::string_view why);
   void on_remote_ports(Peer& peer, uint32_t before);
   void on_peer_timer(uint32_t peer);
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
@@ -193,7 +201,7 @@ class HostNode::Impl : public QueuePairEvents {
   void started(uint32_t port, FabricTime end);
   void queue_control(uint32_t port, Frame frame);
   void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
-  void put_port_state(Seth& seth) const;
+  void put_port_state(const Peer& peer, Seth& seth) const;
   void send_probes(QueuePair& qp);
 
   // Applications (host_applications.cc).

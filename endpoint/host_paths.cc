@@ -76,8 +76,7 @@ void HostNode::Impl::on_sack_news(Peer& peer, const Seth& seth) {
 
 void HostNode::Impl::on_reverse_timer(uint32_t index) {
   Peer& peer = peers_[index];
-  const uint32_t usable = ports_toward(peer);
-  if (const auto probe = peer.reverse.next_probe(usable, now_)) {
+  if (const auto probe = peer.reverse.next_probe(ports_toward(peer), now_)) {
     Erth erth;
     erth.op = EndpointOp::kEvProbe;
     erth.port_status_mask = live_ports_;

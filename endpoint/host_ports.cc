@@ -5,6 +5,7 @@
 
 #include "endpoint/host_device.h"
 #include "fabric/path.h"
+#include "fabric/path_list.h"
 
 namespace mrclab::endpoint {
 
@@ -34,7 +35,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   device_->port_changed(port, !avoid);
   const FabricTime pause = remap_time(avoid ? topology_.nic.remap_down : topology_.nic.remap_up);
   for (uint32_t i = 0; i < peers_.size(); ++i) {
-    set_usable_ports(peers_[i], "local");
+    on_live_ports(peers_[i], "local");
     hold(peers_[i], pause);
     if (!profile_.port_status) continue;
     peers_[i].status.announce(live_ports_, now_);
@@ -45,24 +46,37 @@ void HostNode::Impl::on_port_notice(PortId port) {
 /// A peer's ports are others than `before`: remap, as for our own.
 void HostNode::Impl::on_remote_ports(Peer& peer, uint32_t before) {
   const bool fewer = (before & ~peer.status.remote_ports()) != 0;
-  set_usable_ports(peer, "remote");
+  on_live_ports(peer, "remote");
   hold(peer, remap_time(fewer ? topology_.nic.remap_down : topology_.nic.remap_up));
 }
 
-/// In planes a packet arrives on the port that it left by, so one that is down at either end is of no
-/// use. Elsewhere a path may lead to any port of the peer: one that is dead there shows by loss.
-uint32_t HostNode::Impl::ports_toward(const Peer& peer) const {
-  return topology_.regular() ? live_ports_ & peer.status.remote_ports() : live_ports_;
+uint32_t HostNode::Impl::lanes_toward(const Peer& peer) const {
+  const LivePorts live = ports_toward(peer);
+  const auto count = [](uint32_t ports) { return static_cast<uint32_t>(std::popcount(ports)); };
+  if (topology_.regular()) return count(live.own & live.peer);
+  return std::min(count(live.own), count(live.peer));
 }
 
-void HostNode::Impl::set_usable_ports(Peer& peer, std::string_view why) {
-  const uint32_t usable = ports_toward(peer);
-  peer.window->on_live_ports(static_cast<uint32_t>(std::popcount(usable)));
+PeerPortOf HostNode::Impl::peer_port_toward(uint32_t host) const {
+  if (topology_.regular()) return same_port;
+  return [this, host](Path path) {
+    const std::optional<Path> back = path_back(topology_, self_, host, path);
+    return (back ? *back : path).plane;
+  };
+}
+
+std::optional<Path> HostNode::Impl::path_from(const Peer& peer, Path path) const {
+  return path_back(topology_, peer.host, self_, path);
+}
+
+void HostNode::Impl::on_live_ports(Peer& peer, std::string_view why) {
+  peer.window->on_live_ports(lanes_toward(peer));
   for (QueuePair& qp : qps_) {
     if (&qp.peer != &peer) continue;
     const uint32_t before = qp.requester.evs().usable_ports();
-    qp.requester.set_usable_ports(usable, now_);
+    qp.requester.set_live_ports(ports_toward(peer), now_);
     touch(qp);
+    const uint32_t usable = qp.requester.evs().usable_ports();
     for (uint32_t p = 0; p < ports_.size(); ++p) {
       if (((before ^ usable) & 1u << p) == 0) continue;
       const bool up = (usable & 1u << p) != 0;
@@ -82,11 +96,9 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(now_);
-  const uint32_t usable = ports_toward(peer);
-  const uint32_t copies =
-      std::min(profile_.port_status_copies, static_cast<uint32_t>(std::popcount(usable)));
+  const uint32_t copies = std::min(profile_.port_status_copies, lanes_toward(peer));
   for (uint32_t i = 0; i < copies; ++i) {
-    const std::optional<EntropyValue> ev = peer.reverse.choose(usable, now_);
+    const std::optional<EntropyValue> ev = peer.reverse.choose(ports_toward(peer), now_);
     if (!ev) break;
     queue_control(path_of(*ev)->plane,
                   maker_.control(Opcode::kEndpointRequest, Psn{peer.status.id()}, erth, *ev,
@@ -106,9 +118,10 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
 void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
   const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
-  const std::optional<Path> path = path_of(packet.entropy());
-  if (!path || path->plane != port) return refuse(Refusal::kUnknownEv);
   Peer& peer = peers_[peer_of_host_[*host]];
+  const std::optional<Path> path = path_of(packet.entropy());
+  if (!path || path_from(peer, *path).value_or(*path).plane != port)
+    return refuse(Refusal::kUnknownEv);
   const auto& erth = std::get<Erth>(packet.extension);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
@@ -122,8 +135,9 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
       on_remote_ports(peer, before);
     }
   }
-  // The answer goes back in the plane that the request came on: that one works.
-  const std::optional<EntropyValue> ev = peer.reverse.of_plane(port);
+  // The answer leaves by the port that the request came in on: that one works.
+  const std::optional<EntropyValue> ev =
+      peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});
   if (!ev) return;
   Eeth eeth;
   eeth.op = erth.op;

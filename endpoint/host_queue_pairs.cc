@@ -37,9 +37,10 @@ Peer& HostNode::Impl::peer_for(uint32_t host, Chosen chosen) {
     way_back.seed = environment_.seed;
     way_back.self = environment_.self;
     way_back.peer = host;
-    peers_.emplace_back(host, all_ports_,
-                        ReversePath(evs_toward(host, chosen), topology_.planes, way_back),
-                        make_congestion_control(profile_, topology_.host_rate, topology_.planes));
+    peers_.emplace_back(
+        host, all_ports_,
+        ReversePath(evs_toward(host, chosen), topology_.planes, way_back, peer_port_toward(host)),
+        make_congestion_control(profile_, topology_.host_rate, topology_.planes));
   }
   return peers_[index];
 }
@@ -69,7 +70,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   const uint32_t place = qps_.next_place();
   id.handle = {place};
   EvSet evs(evs_of_queue_pair(place, peer_host, id.chosen), topology_.planes, profile_.ev_limits(),
-            {environment_.seed, environment_.self, place});
+            {environment_.seed, environment_.self, place}, peer_port_toward(peer_host));
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
   QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host, id.chosen), profile_, limits,
                                std::move(evs), std::move(prober), memory_, *this, stats_);
@@ -77,7 +78,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());
   // Ports that are known to be down at either end, and paths that the controller denied.
-  qp.requester.set_usable_ports(ports_toward(qp.peer), now_);
+  qp.requester.set_live_ports(ports_toward(qp.peer), now_);
   apply_denylist(qp);
   return qp;
 }

@@ -181,7 +181,7 @@ Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   const std::optional<Path> path = path_of(packet.entropy());
   if (!path) return Refusal::kUnknownEv;
-  const auto back = path_back(topology_, qp.peer.host, self_, *path);
+  const std::optional<Path> back = path_from(qp.peer, *path);
   if ((back ? *back : *path).plane != port) return Refusal::kUnknownEv;
   if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
   Replies replies;

@@ -101,12 +101,11 @@ void HostNode::Impl::queue_control(uint32_t port, Frame frame) {
 
 void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
                                   const Extension& extension) {
-  const uint32_t usable = ports_toward(qp.peer);
-  const std::optional<EntropyValue> ev = qp.peer.reverse.choose(usable, now_);
+  const std::optional<EntropyValue> ev = qp.peer.reverse.choose(ports_toward(qp.peer), now_);
   if (!ev) return;  // no port: the peer will ask again
   Extension told = extension;
   if (auto* seth = std::get_if<Seth>(&told)) {
-    put_port_state(*seth);
+    put_port_state(qp.peer, *seth);
     seth->entropy = reflected(seth->entropy);
   } else if (auto* neth = std::get_if<Neth>(&told)) {
     neth->entropy = reflected(neth->entropy);
@@ -117,12 +116,14 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
 
 /// What a SACK says about our ports. ALWAYS_SKIP: the specification leaves its use to implementations;
 /// ours is a packet that still got through a port which is down for the NIC.
-void HostNode::Impl::put_port_state(Seth& seth) const {
+void HostNode::Impl::put_port_state(const Peer& peer, Seth& seth) const {
   if (profile_.sack_port_mask) {
     seth.port_mask = static_cast<uint8_t>(live_ports_ & PortStatus::kSackMask);
   }
   const std::optional<Path> path = path_of(seth.entropy);
-  if (path && !seth.probe_response && (live_ports_ & 1u << path->plane) == 0) {
+  if (!path || seth.probe_response) return;
+  const uint32_t port = path_from(peer, *path).value_or(*path).plane;
+  if ((live_ports_ & 1u << port) == 0) {
     seth.mark = SackMark::kAlwaysSkip;
   }
 }

@@ -97,7 +97,7 @@ class Requester {
   /// Probes that are due; call until empty after on_timer().
   std::optional<ProbePacket> next_probe(FabricTime now);
 
-  void set_usable_ports(uint32_t ports, FabricTime now);
+  void set_live_ports(LivePorts live, FabricTime now);
   /// The controller's word about a value; nothing else undoes it.
   void set_denied(EntropyValue value, bool denied, FabricTime now);
   /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
@@ -145,6 +145,7 @@ class Requester {
   void suspect_spurious_loss(Sequence s, FabricTime now);
   void assume_bad(uint32_t ev, FabricTime now);
   void tell_ev_change(uint32_t ev, EvState to);
+  void tell_swaps();
   void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
   void complete_to(Sequence last);
   std::optional<uint64_t> unfinished_write(Sequence s) const;

@@ -22,8 +22,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
-    const bool usable = (evs_.usable_ports() & 1u << evs_.plane(*ev)) != 0;
-    if (seth.mark == SackMark::kAlwaysSkip && usable) {
+    if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
       held_against_[*ev] = FabricTime::never();  // whatever arrives on it
       assume_bad(*ev, now);
     }

@@ -20,14 +20,14 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
   // A packet from before the value's resurrection tells nothing about it now, and a plane that is
   // known to be down explains the loss.
-  const bool usable = (evs_.usable_ports() & 1u << evs_.plane(packet.ev)) != 0;
+  const bool connected = evs_.connected(packet.ev);
   // So it is no sign of congestion either (our choice).
-  if (usable) {
+  if (connected) {
     window_.on_lost(cost(packet.length), now);
   } else {
     window_.on_withdrawn(cost(packet.length));
   }
-  if (usable && packet.sent >= evs_.good_since(packet.ev)) {
+  if (connected && packet.sent >= evs_.good_since(packet.ev)) {
     held_against_[packet.ev] = std::max(held_against_[packet.ev], packet.sent);
     assume_bad(packet.ev, now);
   }

@@ -93,19 +93,19 @@ uint16_t Requester::new_probe_id() {
   return last_probe_id_;
 }
 
-void Requester::set_usable_ports(uint32_t ports, FabricTime now) {
+void Requester::set_live_ports(LivePorts live, FabricTime now) {
   const uint32_t before = evs_.unusable();
-  evs_.set_usable_ports(ports, now);
+  evs_.set_live_ports(live, now);
   const uint32_t after = evs_.unusable();
   if (after > before) stats_.evs_lost += after - before;
   if (after < before) stats_.evs_regained += before - after;
   // A plane that is known to be down needs no probes; one that is back starts GOOD.
   for (uint32_t ev = 0; ev < evs_.size(); ++ev) {
-    const bool usable = (ports & 1u << evs_.plane(ev)) != 0;
-    if (usable && evs_.state(ev) == EvState::kAssumedBad) continue;
+    if (evs_.connected(ev) && evs_.state(ev) == EvState::kAssumedBad) continue;
     prober_.forget(ev);
     held_against_[ev] = {};
   }
+  tell_swaps();
 }
 
 void Requester::set_denied(EntropyValue value, bool denied, FabricTime now) {
@@ -122,8 +122,12 @@ void Requester::set_denied(EntropyValue value, bool denied, FabricTime now) {
 
 void Requester::tell_ev_change(uint32_t ev, EvState to) {
   events_.ev_changed(evs_.value(ev), to);
-  if (const auto swap = evs_.take_swap()) {
-    events_.ev_swapped(evs_.value(swap->in), evs_.value(swap->out));
+  tell_swaps();
+}
+
+void Requester::tell_swaps() {
+  for (const EvSet::Swap swap : evs_.take_swaps()) {
+    events_.ev_swapped(evs_.value(swap.in), evs_.value(swap.out));
   }
 }
 

@@ -1,18 +1,18 @@
 #include "endpoint/reverse_path.h"
 
 #include <algorithm>
-
-#include "fabric/path.h"
+#include <utility>
 
 namespace mrclab::endpoint {
 
-ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config)
-    : planes_(planes), config_(config) {
+ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+                         PeerPortOf peer_port)
+    : planes_(planes), config_(config), peer_port_(std::move(peer_port)) {
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
     if (!path || path->plane >= planes) continue;
     Plane& plane = planes_[path->plane];
-    plane.values.push_back({value, false});
+    plane.values.push_back({value, peer_port_(*path), false});
     if (!plane.ev) plane.ev = value;
   }
 }
@@ -58,28 +58,35 @@ void ReversePath::set_denied(EntropyValue ev, bool denied) {
   plane.ev = other == plane.values.end() ? std::nullopt : std::optional(other->ev);
 }
 
-std::optional<EntropyValue> ReversePath::choose(uint32_t usable_ports, FabricTime now) {
+std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) {
   const auto count = static_cast<uint32_t>(planes_.size());
   enum class Demand : uint8_t { kFreshAndTrusted, kTrusted, kAny };
   for (const Demand demand : {Demand::kFreshAndTrusted, Demand::kTrusted, Demand::kAny}) {
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t number = next_ + i < count ? next_ + i : next_ + i - count;
       const Plane& plane = planes_[number];
-      if ((usable_ports & 1u << number) == 0 || !plane.ev) continue;
+      const std::optional<EntropyValue> ev = of_plane(number, live);
+      if (!ev) continue;
       if (demand != Demand::kAny && plane.suspect) continue;
       if (demand == Demand::kFreshAndTrusted && now - plane.heard > config_.fresh) continue;
       next_ = number + 1 == count ? 0 : number + 1;
-      return plane.ev;
+      return ev;
     }
   }
   return std::nullopt;
 }
 
-std::optional<EntropyValue> ReversePath::of_plane(uint32_t plane) const {
-  return plane < planes_.size() ? planes_[plane].ev : std::nullopt;
+std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) const {
+  if (number >= planes_.size() || (live.own & 1u << number) == 0) return std::nullopt;
+  const Plane& plane = planes_[number];
+  if (!plane.ev || (live.peer & 1u << peer_port_(*path_of(*plane.ev))) != 0) return plane.ev;
+  for (const Value& value : plane.values) {
+    if (!value.denied && (live.peer & 1u << value.peer_port) != 0) return value.ev;
+  }
+  return std::nullopt;
 }
 
-std::optional<ReversePath::Probe> ReversePath::next_probe(uint32_t usable_ports, FabricTime now) {
+std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, FabricTime now) {
   if (now < due_) return std::nullopt;
   expire(now);
   const bool idle = last_sent_ == FabricTime::never() || now - last_sent_ >= config_.probe_interval;
@@ -89,7 +96,7 @@ std::optional<ReversePath::Probe> ReversePath::next_probe(uint32_t usable_ports,
   due_ = heard_ || waiting ? now + config_.probe_interval : FabricTime::never();
   heard_ = false;
   if (!wanted) return std::nullopt;
-  const std::optional<EntropyValue> ev = random_value(usable_ports);
+  const std::optional<EntropyValue> ev = random_value(live);
   if (!ev) return std::nullopt;
   Sent& slot = sent_[++last_id_ % kOpenProbes];
   slot = {{*ev, last_id_}, now, true};
@@ -109,12 +116,13 @@ void ReversePath::expire(FabricTime now) {
   }
 }
 
-std::optional<EntropyValue> ReversePath::random_value(uint32_t usable_ports) {
+std::optional<EntropyValue> ReversePath::random_value(LivePorts live) {
   std::vector<EntropyValue> candidates;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
-    if ((usable_ports & 1u << p) == 0) continue;
+    if ((live.own & 1u << p) == 0) continue;
     for (const Value& value : planes_[p].values) {
-      if (!value.denied) candidates.push_back(value.ev);
+      const bool arrives = (live.peer & 1u << value.peer_port) != 0;
+      if (!value.denied && arrives) candidates.push_back(value.ev);
     }
   }
   if (candidates.empty()) return std::nullopt;

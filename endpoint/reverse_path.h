@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "endpoint/live_ports.h"
 #include "fabric/ids.h"
 #include "fabric/random.h"
 #include "fabric/units.h"
@@ -36,7 +37,8 @@ class ReversePath {
     uint32_t peer = 0;  ///< host number
   };
   /// `values` as for an EvSet; the first of each plane is used until something is known.
-  ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config);
+  ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+              PeerPortOf peer_port = same_port);
 
   /// Data of the peer came in on this value.
   void heard(EntropyValue ev, uint32_t plane, FabricTime now);
@@ -46,9 +48,10 @@ class ReversePath {
   /// The controller's word about a value: a denied one carries nothing.
   void set_denied(EntropyValue ev, bool denied);
 
-  /// Empty if no port is usable.
-  std::optional<EntropyValue> choose(uint32_t usable_ports, FabricTime now);
-  std::optional<EntropyValue> of_plane(uint32_t plane) const;
+  /// Empty if no path between live ports is left.
+  std::optional<EntropyValue> choose(LivePorts live, FabricTime now);
+  /// The plane's own value, or another of it that leads to a live port.
+  std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {}) const;
   bool suspect(uint32_t plane) const { return planes_[plane].suspect; }
 
   struct Probe {
@@ -58,13 +61,14 @@ class ReversePath {
   /// When next_probe() is to be called; never() while the peer is silent.
   FabricTime probe_due() const { return due_; }
   /// The probe to send now, if any.
-  std::optional<Probe> next_probe(uint32_t usable_ports, FabricTime now);
+  std::optional<Probe> next_probe(LivePorts live, FabricTime now);
   /// The round trip of the probe, or empty if there is none with this number any more.
   std::optional<FabricTime> answered(uint16_t id, FabricTime now);
 
  private:
   struct Value {
     EntropyValue ev;
+    uint32_t peer_port = 0;
     bool denied = false;
   };
   struct Plane {
@@ -84,10 +88,11 @@ class ReversePath {
   bool still_confirmed(const Plane& plane, FabricTime now) const;
   bool is_denied(const Plane& plane, EntropyValue ev) const;
   void expire(FabricTime now);
-  std::optional<EntropyValue> random_value(uint32_t usable_ports);
+  std::optional<EntropyValue> random_value(LivePorts live);
 
   std::vector<Plane> planes_;
   Config config_;
+  PeerPortOf peer_port_;
   uint32_t next_ = 0;
   FabricTime last_sent_ = FabricTime::never();
   bool heard_ = false;  // since the last probe was considered

@@ -77,7 +77,7 @@ TEST_CASE("rotations are reshuffled at each wrap and differ between queue pairs"
 TEST_CASE("only values of free and usable ports are chosen") {
   EvSet set = make_set(4, 2);
   for (int i = 0; i < 20; ++i) CHECK(set.plane(set.choose(0b0100, us(0)).value()) == 2);
-  set.set_usable_ports(0b1011, us(1));
+  set.set_live_ports({0b1011}, us(1));
   CHECK(!set.choose(0b0100, us(0)));
   CHECK(!set.choose(0, us(0)));
 }
@@ -122,7 +122,7 @@ TEST_CASE("a retransmission avoids the value that lost it while there is another
   EvSet one_each = make_set(2, 1);
   CHECK(!one_each.choose(0b01, us(0), 0));
   CHECK(one_each.choose(0b11, us(0), 0) == 1);
-  one_each.set_usable_ports(0b01, {});
+  one_each.set_live_ports({0b01}, {});
   CHECK(one_each.choose(0b11, us(0), 0) == 0);
   EvSet skipped = make_set(1, 2);
   skipped.congested(0, us(0));
@@ -161,9 +161,9 @@ TEST_CASE("a plane that comes back starts GOOD, but what the controller denied s
   EvSet set = make_set(2, 4);
   set.lost(0, us(0));
   set.deny(1, us(0));
-  set.set_usable_ports(0b10, us(1));
+  set.set_live_ports({0b10}, us(1));
   CHECK(set.unusable() == 4);
-  set.set_usable_ports(0b11, us(2));
+  set.set_live_ports({0b11}, us(2));
   CHECK(set.state(0) == EvState::kGood);
   CHECK(set.state(1) == EvState::kDenied);
   CHECK(set.good_since(0) == us(2));
@@ -280,4 +280,69 @@ TEST_CASE(
   const std::vector<uint32_t> round = choose_n(set, 4, 1);
   CHECK(std::set<uint32_t>(round.begin(), round.end()).size() == 4);
   CHECK(set.unusable() == 0);
+}
+
+TEST_CASE(
+    "values that lead to a dead port of the peer rest, and their plane goes on with the others") {
+  // Two planes of four values; the even ones lead to the peer's port 0, the odd ones to its port 1.
+  const auto odd = [](Path path) { return path.uplink % 2; };
+  std::vector<EntropyValue> values;
+  for (uint32_t p = 0; p < 2; ++p) {
+    for (uint32_t u = 0; u < 4; ++u) values.push_back(ev_of({p, u}));
+  }
+  const auto make = [&](EvSetLimits limits) {
+    return EvSet(values, 2, limits, {7, NodeId{0}, 0}, odd);
+  };
+  const auto leads_to = [&](const EvSet& set, uint32_t index) {
+    return odd(*path_of(set.value(index)));
+  };
+
+  EvSet set = make({});
+  set.lost(*set.find(ev_of({0, 2})), us(1));
+  set.deny(*set.find(ev_of({1, 2})), us(1));
+  set.set_live_ports({.own = 0b11, .peer = 0b10}, us(2));
+  CHECK(set.usable_ports() == 0b11);
+  CHECK(set.unusable() == 4);
+  CHECK(!set.connected(*set.find(ev_of({0, 0}))));
+  CHECK(set.connected(*set.find(ev_of({0, 1}))));
+  for (const uint32_t index : choose_n(set, 20, 0b11)) CHECK(leads_to(set, index) == 1);
+
+  set.set_live_ports({.own = 0b11, .peer = 0b00}, us(3));
+  CHECK(set.usable_ports() == 0);
+  CHECK(!set.choose(0b11, us(3)));
+
+  // Back: what was lost before starts GOOD, what was denied stays so.
+  set.set_live_ports({.own = 0b11, .peer = 0b01}, us(4));
+  const std::vector<uint32_t> chosen = choose_n(set, 20, 0b11);
+  for (const uint32_t index : chosen) CHECK(leads_to(set, index) == 0);
+  CHECK(std::set<uint32_t>(chosen.begin(), chosen.end()).size() == 3);
+  CHECK(set.state(*set.find(ev_of({0, 2}))) == EvState::kGood);
+  CHECK(set.good_since(*set.find(ev_of({0, 2}))) == us(4));
+  CHECK(set.good_since(*set.find(ev_of({0, 1}))) == us(0));
+  CHECK(set.state(*set.find(ev_of({1, 2}))) == EvState::kDenied);
+
+  // Backups that arrive take the places of values that do not, and each change of places is told.
+  EvSet few = make({.active = 4});
+  few.set_live_ports({.own = 0b11, .peer = 0b10}, us(1));
+  uint32_t active = 0;
+  for (uint32_t i = 0; i < few.size(); ++i) {
+    if (!few.active(i)) continue;
+    ++active;
+    CHECK(leads_to(few, i) == 1);
+  }
+  CHECK(active == 4);
+  const auto swaps = few.take_swaps();
+  CHECK(!swaps.empty());
+  for (const EvSet::Swap swap : swaps) {
+    CHECK(leads_to(few, swap.in) == 1);
+    CHECK(leads_to(few, swap.out) == 0);
+  }
+  CHECK(few.take_swaps().empty());
+
+  // Values that cannot arrive do not count as left when one more is lost.
+  EvSet last = make({.min_active = 2});
+  last.set_live_ports({.own = 0b11, .peer = 0b10}, us(1));
+  CHECK(last.lost(*last.find(ev_of({0, 1})), us(2)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(last.lost(*last.find(ev_of({1, 1})), us(2)) == EvSet::LossVerdict::kAssumedBad);
+  CHECK(last.lost(*last.find(ev_of({0, 3})), us(2)) == EvSet::LossVerdict::kSkipped);
 }

@@ -3,6 +3,7 @@
 //   octet: 8 planes x (2 T0 + 4 T1), h0-h3 on one T0 of each plane, h4-h7 on the other
 //   pair:  h0, h1 --2 planes-- one T0 each
 //   rows:  h0 -- T0 -- 1 or 4 T1 -- T0 -- h1 in each of 2 planes
+//   dual_homed: h0 on leaf1 and leaf2, h1 on leaf3 and leaf4, two spines; any port leads to any
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,7 @@
 
 #include "endpoint/host_node.h"
 #include "fabric/build_topology.h"
+#include "fabric/fabric_file.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
@@ -25,6 +27,13 @@ using mrclab::test::us;
 namespace {
 
 Topology rows(uint32_t uplinks) { return build_topology(test::shape_of("rows", 2, 2, uplinks, 1)); }
+
+Topology dual_homed() {
+  return build_topology(parse_fabric(read_yaml_text(
+      "name: dual\nswitches: {leaf1: 0100, leaf2: 0200, leaf3: 0300, leaf4: 0400, spine5: 0500, "
+      "spine6: 0600}\nhosts: [[leaf1, leaf2], [leaf3, leaf4]]\nlinks: {leaf*: [spine5, spine6]}\n",
+      "dual.yaml")));
+}
 
 MemFabric::Options side_by_side(std::initializer_list<WorkloadSpec> specs) {
   MemFabric::Options o;
@@ -79,6 +88,41 @@ TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 wit
       CHECK(share < (8 - k) / 8.0 * 1.03);
     }
   }
+}
+
+TEST_CASE(
+    "the port of a dual-homed peer that dies takes the paths that lead there, and no others") {
+  MemFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
+  const Topology& t = fabric.topology;
+  uint64_t to_dead_port = 0;  // at the switch in front of it
+  fabric.observers[t.find_node("leaf3")->value].on_packet = [&](const PacketRecord& r) {
+    if (r.direction == Direction::kIngress && r.event == PacketEvent::kPassed) ++to_dead_port;
+  };
+  const auto sent = [&](uint32_t port) { return fabric.stats(0).planes[port].tx_packets; };
+  fabric.set_link(us(100), fabric.link_of("h1:p0"), false);
+  fabric.run_until(us(100));
+  CHECK(to_dead_port > 100);
+  fabric.run_until(us(140));
+  const test::RecordingObserver& h0 = fabric.observer(0);
+  CHECK(first(h0, "port_status_received", "") < us(100) + t.base_rtt * 2);
+  // What was under way has arrived; from now on nothing goes there, no probe either.
+  const uint64_t before = to_dead_port, packets[] = {sent(0), sent(1)};
+  const uint64_t bytes = received(fabric, 1, us(140), us(300));
+  CHECK(to_dead_port == before);
+  // Both ports of h0 share what the one of h1 takes.
+  CHECK(static_cast<double>(bytes) * 8 / 160e-6 > 0.93 * static_cast<double>(t.host_rate.bps) / 2);
+  const uint64_t by_port[] = {sent(0) - packets[0], sent(1) - packets[1]};
+  CHECK(by_port[0] > 200);
+  CHECK(by_port[1] > 200);
+  // What was lost is no path's fault.
+  CHECK(h0.count("ev_state", "assumed_bad") == 0);
+  for (const uint32_t host : {0u, 1u}) {
+    CHECK(fabric.stats(host).refused_for(Refusal::kUnknownEv) == 0);
+  }
+  fabric.set_link(us(301), fabric.link_of("h1:p0"), true);
+  fabric.run_until(us(500));
+  CHECK(to_dead_port > before + 100);
+  check_clean(fabric);
 }
 
 TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stays within 1 %") {

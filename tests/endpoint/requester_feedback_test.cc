@@ -89,8 +89,8 @@ TEST_CASE("a denied value is not used, probed or revived, until it is allowed") 
     b.requester.on_timer(us(now));
     while (const auto probe = b.requester.next_probe(us(now))) CHECK(probe->ev != lost->ev);
   }
-  b.requester.set_usable_ports(0, us(400));
-  b.requester.set_usable_ports(kAll, us(401));
+  b.requester.set_live_ports({0}, us(400));
+  b.requester.set_live_ports({kAll}, us(401));
   CHECK(b.state(lost->ev) == EvState::kDenied);
   for (int i = 0; i < 12; ++i) {
     if (const auto packet = b.send(402)) CHECK(packet->ev != lost->ev);
@@ -131,7 +131,7 @@ TEST_CASE("without any port the retries run out as well") {
   RequesterBench b;
   b.post(4096);
   b.send(0);
-  b.requester.set_usable_ports(0, us(1));
+  b.requester.set_live_ports({0}, us(1));
   for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
     const FabricTime now = b.requester.deadline();
     b.requester.on_timer(now);
@@ -144,13 +144,13 @@ TEST_CASE("without any port the retries run out as well") {
 TEST_CASE("work that was posted when no path is left fails too, and does not if one comes back") {
   for (const bool comes_back : {false, true}) {
     RequesterBench b;
-    b.requester.set_usable_ports(0, us(1));
+    b.requester.set_live_ports({0}, us(1));
     CHECK(b.requester.deadline() == FabricTime::never());
     b.post(4096);
     CHECK(b.requester.deadline() == us(80));
     if (comes_back) {
       b.requester.on_timer(us(80));
-      b.requester.set_usable_ports(0b01, us(100));
+      b.requester.set_live_ports({0b01}, us(100));
       CHECK(b.requester.deadline() == FabricTime::never());
       CHECK(b.send(100));
       continue;

@@ -190,14 +190,14 @@ TEST_CASE("a plane that is down gets no blame for what it lost, and is restored 
   RequesterBench b;
   b.post(4096 * 10);
   const auto on_zero = b.send(0, 0b01);
-  b.requester.set_usable_ports(0b10, us(1));
+  b.requester.set_live_ports({0b10}, us(1));
   CHECK(b.stats.evs_lost == 2);
   CHECK(!b.send(1, 0b01));
   const auto p = b.send(30, 0b10);
   b.sack(-1, 1, p->ev, 30, 0b10, 40);
   CHECK(b.losses.size() == 1);
   CHECK(b.changes.empty());
-  b.requester.set_usable_ports(0b11, us(50));
+  b.requester.set_live_ports({0b11}, us(50));
   CHECK(b.stats.evs_regained == 2);
   CHECK(b.state(on_zero->ev) == EvState::kGood);
   CHECK(b.send(50, 0b01));

@@ -32,12 +32,12 @@ TEST_CASE("the way back follows the data and rotates over planes on which the pe
   CHECK(path.of_plane(1) == ev_of({1, 0}));
   path.heard(ev_of({1, 1}), 1, us(100));
   path.heard(ev_of({2, 1}), 2, us(110));
-  CHECK(path.choose(kAllThree, us(120)) == ev_of({1, 1}));
-  CHECK(path.choose(kAllThree, us(120)) == ev_of({2, 1}));
-  CHECK(path.choose(kAllThree, us(120)) == ev_of({1, 1}));  // plane 0 was silent for long
-  CHECK(path.choose(0b001, us(120)) == ev_of({0, 0}));      // but better than nothing
-  CHECK(!path.choose(0, us(120)));
-  CHECK(path.choose(0b110, us(145)) == ev_of({2, 1}));  // plane 1 is too long ago
+  CHECK(path.choose({kAllThree}, us(120)) == ev_of({1, 1}));
+  CHECK(path.choose({kAllThree}, us(120)) == ev_of({2, 1}));
+  CHECK(path.choose({kAllThree}, us(120)) == ev_of({1, 1}));  // plane 0 was silent for long
+  CHECK(path.choose({0b001}, us(120)) == ev_of({0, 0}));      // but better than nothing
+  CHECK(!path.choose({0}, us(120)));
+  CHECK(path.choose({0b110}, us(145)) == ev_of({2, 1}));  // plane 1 is too long ago
 }
 
 TEST_CASE("a value that was answered stays, whatever the peer is heard on, until that is old") {
@@ -60,7 +60,7 @@ TEST_CASE("one probe per interval on random values while the peer sends and we d
     path.heard(ev_of({0, 0}), 0, us(100 + 10 * i));
     due = path.probe_due();
     CHECK(due == us(110 + 10 * i));
-    const auto probe = path.next_probe(0b101, due);
+    const auto probe = path.next_probe({0b101}, due);
     REQUIRE(probe);
     probed.insert(probe->ev);
     CHECK(path.answered(probe->id, due + us(7)) == us(7));
@@ -68,7 +68,7 @@ TEST_CASE("one probe per interval on random values while the peer sends and we d
     CHECK(path.of_plane(path_of(probe->ev)->plane) == probe->ev);
   }
   CHECK(probed.size() == 4);  // two planes are usable
-  CHECK(!path.next_probe(kAllThree, path.probe_due()));
+  CHECK(!path.next_probe({kAllThree}, path.probe_due()));
   CHECK(path.probe_due() == FabricTime::never());  // the peer fell silent
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("who sends data sends no probes: its SACKs tell as much") {
   for (int i = 0; i < 20; ++i) {
     path.heard(ev_of({0, 0}), 0, us(100 + 10 * i));
     path.data_sent(path.probe_due() - us(5));
-    CHECK(!path.next_probe(kAllThree, path.probe_due()));
+    CHECK(!path.next_probe({kAllThree}, path.probe_due()));
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a plane whose probe is not answered is avoided until something there 
     path.heard(ev_of({0, 0}), 0, t);
     path.heard(ev_of({1, 0}), 1, t);
     t = path.probe_due();
-    return path.next_probe(0b11, t);
+    return path.next_probe({0b11}, t);
   };
   while (!lost || path_of(lost->ev)->plane != 1) lost = tick();
   const FabricTime sent = t;
@@ -99,8 +99,8 @@ TEST_CASE("a plane whose probe is not answered is avoided until something there 
     if (other && path_of(other->ev)->plane == 0) path.answered(other->id, t + us(5));
   }
   CHECK(path.suspect(1));
-  for (int i = 0; i < 10; ++i) CHECK(path_of(path.choose(0b11, t).value())->plane == 0);
-  CHECK(path_of(path.choose(0b10, t).value())->plane == 1);  // nothing else is left
+  for (int i = 0; i < 10; ++i) CHECK(path_of(path.choose({0b11}, t).value())->plane == 0);
+  CHECK(path_of(path.choose({0b10}, t).value())->plane == 1);  // nothing else is left
   CHECK(!path.answered(lost->id, t));
   path.confirmed(ev_of({1, 1}), t);
   CHECK(!path.suspect(1));
@@ -115,11 +115,40 @@ TEST_CASE("a denied value carries nothing back, whoever is heard on it or answer
   CHECK(path.of_plane(1) == ev_of({1, 1}));
   path.set_denied(ev_of({1, 1}), true);
   CHECK(!path.of_plane(1));
-  CHECK(!path.choose(0b010, us(11)));
+  CHECK(!path.choose({0b010}, us(11)));
   for (int i = 0; i < 40; ++i) {
     path.heard(ev_of({1, 0}), 1, us(20 + 10 * i));
-    CHECK(!path.next_probe(0b010, path.probe_due()));
+    CHECK(!path.next_probe({0b010}, path.probe_due()));
   }
   path.set_denied(ev_of({1, 1}), false);
   CHECK(path.of_plane(1) == ev_of({1, 1}));
+}
+
+TEST_CASE("a way back that leads to a dead port of the peer gives way to another of its plane") {
+  // Two planes; uplink 0 leads to the peer's port 0, uplink 1 to its port 1.
+  std::vector<EntropyValue> values;
+  for (uint32_t p = 0; p < 2; ++p) {
+    for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
+  }
+  ReversePath path(values, 2, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4},
+                   [](Path to) { return to.uplink; });
+  path.heard(ev_of({0, 0}), 0, us(100));
+  path.heard(ev_of({1, 1}), 1, us(100));
+  const LivePorts first{.own = 0b11, .peer = 0b01}, second{.own = 0b11, .peer = 0b10};
+  CHECK(path.of_plane(0, first) == ev_of({0, 0}));
+  CHECK(path.of_plane(0, second) == ev_of({0, 1}));
+  CHECK(!path.of_plane(0, {.own = 0b10, .peer = 0b01}));
+  CHECK(!path.of_plane(0, {.own = 0b11, .peer = 0}));
+  CHECK(path.choose(second, us(110)) == ev_of({0, 1}));
+  CHECK(path.choose(second, us(110)) == ev_of({1, 1}));
+  CHECK(path.choose(first, us(110)) == ev_of({0, 0}));
+  CHECK(path.choose(first, us(110)) == ev_of({1, 0}));
+  for (int i = 0; i < 20; ++i) {
+    path.heard(ev_of({0, 0}), 0, path.probe_due());
+    const auto probe = path.next_probe(second, path.probe_due());
+    REQUIRE(probe);
+    CHECK(path_of(probe->ev)->uplink == 1);
+  }
+  // It is the value of its plane all the same, for when the port is back.
+  CHECK(path.of_plane(0) == ev_of({0, 0}));
 }
