@@ -19,19 +19,19 @@ namespace mrclab::analysis {
 struct RunInputs {
   const Topology& topology;
   std::vector<std::filesystem::path> captures;  ///< in any order
-  std::vector<FaultSpan> faults;
-  std::vector<Expectation> expectations;
-  HostReports hosts;
-  TimingReport timing;
-  std::string scenario;
+  std::vector<FaultSpan> faults = {};
+  std::vector<Expectation> expectations = {};
+  HostReports hosts = {};
+  TimingReport timing = {};
+  std::string scenario = {};
   std::string world = "live";
-  std::string version;
+  std::string version = {};
   uint64_t seed = 0;
   bool payload_elided = false;
-  std::vector<std::string> without;  ///< mechanisms that were switched off on purpose
-  FabricTime end;                    ///< of the run
-  FabricTime base_rtt;               ///< zero: the topology's
-  std::string history_sha256;        ///< from the nodes
+  std::vector<std::string> without = {};  ///< mechanisms that were switched off on purpose
+  FabricTime end = {};                    ///< of the run
+  FabricTime base_rtt = {};               ///< zero: the topology's
+  std::string history_sha256 = {};        ///< from the nodes
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
   std::vector<ScheduledEffect> schedule = {};       ///< as the nodes executed it

@@ -213,13 +213,15 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
   }
   s.frame_bytes = trailer ? trailer->modelled_size : record.original_length;
   s.t = record.t;
+  DropCause lost = DropCause::kNone;
   if (trailer) {
+    lost = trailer->lost;
     const bool arrived = s.end == WireEnd::kArriving || s.stage == Stage::kHostDown || is_void;
     s.t = arrived && s.end != WireEnd::kLeaving ? trailer->end + trailer->flight : trailer->end;
   }
-  if (trailer && trailer->lost != DropCause::kNone) {
+  if (lost != DropCause::kNone) {
     s.kind = FrameSighting::Kind::kDropped;
-    s.cause = trailer->lost;
+    s.cause = lost;
   } else if (is_void) {  // the trailer, which says why, was cut off
     s.kind = FrameSighting::Kind::kDropped;
     s.cause = DropCause::kWireLoss;

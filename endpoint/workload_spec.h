@@ -55,7 +55,7 @@ struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   uint32_t qps = 1;
   FabricTime at{};
-  std::optional<Routing> routing;
+  std::optional<Routing> routing = std::nullopt;
   bool operator==(const CollectiveSpec&) const = default;
 };
 
@@ -68,7 +68,7 @@ struct PermutationSpec {
   uint32_t shift = 1;           ///< 1 .. n-1
   uint32_t qps = 1;
   FabricTime at{};
-  std::optional<Routing> routing;
+  std::optional<Routing> routing = std::nullopt;
   bool operator==(const PermutationSpec&) const = default;
 };
 
@@ -82,7 +82,7 @@ struct WriteSpec {
   uint32_t qps = 1;
   uint32_t depth = 0;  ///< 0: as many as the receiver's memory holds (StreamLayout)
   FabricTime at{};
-  std::optional<Routing> routing;
+  std::optional<Routing> routing = std::nullopt;
   bool operator==(const WriteSpec&) const = default;
 };
 
@@ -101,7 +101,7 @@ struct IncastSpec {
   Bytes message;
   uint32_t qps = 1;
   FabricTime at{};
-  std::optional<Routing> routing;
+  std::optional<Routing> routing = std::nullopt;
   bool operator==(const IncastSpec&) const = default;
 };
 
@@ -112,7 +112,7 @@ struct PingPongSpec {
   Bytes size;
   uint32_t count = 1;  ///< 0: until the run's end
   FabricTime at{};
-  std::optional<Routing> routing;
+  std::optional<Routing> routing = std::nullopt;
   bool operator==(const PingPongSpec&) const = default;
 };
 

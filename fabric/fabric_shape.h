@@ -61,7 +61,7 @@ struct GraphShape {
 /// given here.
 struct FabricShape {
   std::string name;
-  GraphShape graph;  ///< empty: the five numbers below
+  GraphShape graph = {};  ///< empty: the five numbers below
   uint32_t planes = 1;
   uint32_t t0 = 1;  ///< per plane
   uint32_t t1 = 1;  ///< per plane; 0: T0-local only
@@ -73,7 +73,7 @@ struct FabricShape {
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
   uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
-  ForwardingChoice forwarding;
+  ForwardingChoice forwarding = {};
   RoutingChoice routing = {};
   WireMode wires = WireMode::kVeth;
   AddressPlan address_plan = AddressPlan::kLab;

@@ -16,8 +16,8 @@ struct NodeContainer {
   std::string hostname;
   std::filesystem::path run_directory;  ///< becomes /run; keeps its files between commands
   std::filesystem::path hosts_file;     ///< becomes /etc/hosts
-  std::filesystem::path
-      ovs_directory;  ///< becomes /run/openvswitch, where its tools look; empty: none
+  /// Becomes /run/openvswitch, where its tools look; empty: none.
+  std::filesystem::path ovs_directory = {};
 };
 
 /// Moves the calling process into the node for good: call it in a child. Throws SystemError.

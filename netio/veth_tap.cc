@@ -15,6 +15,11 @@
 #include "netio/system_error.h"
 
 namespace mrclab::netio {
+/// A member of VethTaps::Impl, so it has the linkage of that.
+struct ClosePcap {
+  void operator()(pcap_t* handle) const { pcap_close(handle); }
+};
+
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -34,10 +39,7 @@ constexpr int kPollMs = 5;
 // The kernel hands over what it has counted within a block's timeout; far more than that is a fault.
 constexpr std::chrono::seconds kPatience{10};
 
-struct ClosePcap {
-  void operator()(pcap_t* handle) const { pcap_close(handle); }
-};
-using Handle = std::unique_ptr<pcap_t, ClosePcap>;
+using PcapHandle = std::unique_ptr<pcap_t, ClosePcap>;
 
 double seconds_of(const timespec& t) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
@@ -54,10 +56,10 @@ int64_t buffer_of_each(size_t ports) {
   return std::clamp(share / kBlock * kBlock, kMinBuffer, kMaxBuffer);
 }
 
-Handle open_tap(const TapPort& port, size_t ports) {
+PcapHandle open_tap(const TapPort& port, size_t ports) {
   char problem[PCAP_ERRBUF_SIZE] = "";
   return port.where->run_in([&] {
-    Handle handle(pcap_create(port.device.c_str(), problem));
+    PcapHandle handle(pcap_create(port.device.c_str(), problem));
     if (!handle) throw SystemError("tap " + port.name, EINVAL, problem);
     pcap_set_snaplen(handle.get(), kWholeFrame);
     pcap_set_timeout(handle.get(), kBlockTimeoutMs);
@@ -130,7 +132,7 @@ class VethTaps::Impl {
 
  private:
   struct Tap {
-    Handle handle;
+    PcapHandle handle;
     uint32_t interface = 0;
     WireId out;
     uint64_t read = 0;

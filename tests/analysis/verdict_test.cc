@@ -70,33 +70,33 @@ TEST_CASE("verdict.json has the fields that the design names") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "optic-glitch");
   run.inputs.timing.reasons = {"late frame on \"h0:p0\" \xff"};
-  const auto json = nlohmann::json::parse(to_json(sample(run).verdict));
-  CHECK(json["scenario"] == "optic-glitch");
-  CHECK(json["world"] == "live");
-  CHECK(json["seed"] == 7);
-  CHECK(json["version"] == "0.1.0");
-  CHECK(json["result"] == "pass");
-  CHECK(json["timing"]["mode"] == "carried");
-  CHECK(json["timing"]["faithful"] == true);
-  CHECK(json["timing"]["late_frames"] == 0);
-  CHECK(json["timing"]["gaps"] == 0);
-  CHECK(json["timing"]["min_slack_ns"] == 640);
-  CHECK(json["timing"]["dilation"]["mean"] == 5200);
-  CHECK(json["checks"][0]["name"] == "no_qp_error");
-  CHECK(json["checks"][0]["measured"] == 0);
-  CHECK(json["checks"][0]["measured"].is_number_integer());
-  CHECK(json["checks"][0]["bound"] == 0);
-  CHECK(json["checks"][0]["unit"] == "QPs");
-  CHECK(json["faults"][0]["fault"] == "link_down h2:p0");
-  CHECK(json["faults"][0]["at_ns"] == 400'000);
-  CHECK(json["faults"][0]["detected_ns"].is_number_integer());
-  CHECK(json["faults"][0]["recovered_ns"].is_number_integer());
-  CHECK(json["faults"][0]["healed"] == true);
-  CHECK(json["metrics"]["goodput_bps"].is_number_integer());
+  const auto told = nlohmann::json::parse(to_json(sample(run).verdict));
+  CHECK(told["scenario"] == "optic-glitch");
+  CHECK(told["world"] == "live");
+  CHECK(told["seed"] == 7);
+  CHECK(told["version"] == "0.1.0");
+  CHECK(told["result"] == "pass");
+  CHECK(told["timing"]["mode"] == "carried");
+  CHECK(told["timing"]["faithful"] == true);
+  CHECK(told["timing"]["late_frames"] == 0);
+  CHECK(told["timing"]["gaps"] == 0);
+  CHECK(told["timing"]["min_slack_ns"] == 640);
+  CHECK(told["timing"]["dilation"]["mean"] == 5200);
+  CHECK(told["checks"][0]["name"] == "no_qp_error");
+  CHECK(told["checks"][0]["measured"] == 0);
+  CHECK(told["checks"][0]["measured"].is_number_integer());
+  CHECK(told["checks"][0]["bound"] == 0);
+  CHECK(told["checks"][0]["unit"] == "QPs");
+  CHECK(told["faults"][0]["fault"] == "link_down h2:p0");
+  CHECK(told["faults"][0]["at_ns"] == 400'000);
+  CHECK(told["faults"][0]["detected_ns"].is_number_integer());
+  CHECK(told["faults"][0]["recovered_ns"].is_number_integer());
+  CHECK(told["faults"][0]["healed"] == true);
+  CHECK(told["metrics"]["goodput_bps"].is_number_integer());
   for (const char* name : {"retransmitted", "trimmed", "lost"}) {
-    CHECK(json["metrics"][name].is_number_integer());
+    CHECK(told["metrics"][name].is_number_integer());
   }
-  CHECK(json["metrics"]["history_sha256"] == std::string(64, 'a'));
+  CHECK(told["metrics"]["history_sha256"] == std::string(64, 'a'));
 }
 
 TEST_CASE("a verdict names what the packets blame, as JSON and in its table") {
@@ -104,14 +104,14 @@ TEST_CASE("a verdict names what the packets blame, as JSON and in its table") {
   AnalyzedRun run(topology, "optic-glitch");
   Verdict v = sample(run).verdict;
   REQUIRE(v.blame.size() == 1);
-  const auto json = nlohmann::json::parse(to_json(v))["blame"];
-  REQUIRE(json.size() == 1);
-  CHECK(json[0]["bad"].get<uint64_t>() == v.blame[0].bad);
-  CHECK(json[0]["from_ns"].get<int64_t>() >= 399'999);  // captures round down
-  CHECK(json[0]["until_ns"].get<int64_t>() < 600'000);
-  CHECK(json[0]["places"].get<uint32_t>() >= 1);
-  const std::string named = json[0]["kind"].get<std::string>() + " " +
-                            json[0]["component"].get<std::string>() + json[0]["or_else"].dump();
+  const auto told = nlohmann::json::parse(to_json(v))["blame"];
+  REQUIRE(told.size() == 1);
+  CHECK(told[0]["bad"].get<uint64_t>() == v.blame[0].bad);
+  CHECK(told[0]["from_ns"].get<int64_t>() >= 399'999);  // captures round down
+  CHECK(told[0]["until_ns"].get<int64_t>() < 600'000);
+  CHECK(told[0]["places"].get<uint32_t>() >= 1);
+  const std::string named = told[0]["kind"].get<std::string>() + " " +
+                            told[0]["component"].get<std::string>() + told[0]["or_else"].dump();
   CHECK(named.find("h2:p0") != std::string::npos);
   CHECK(to_table(v).find("blame, by the packets alone\n  " + v.blame[0].kind) != std::string::npos);
   v.blame.resize(9, v.blame[0]);
