@@ -37,7 +37,7 @@ struct PathNews {
   Qpn qp;
   uint32_t plane = 0;
   std::optional<EntropyValue> ev;  ///< empty: all of the plane
-  bool usable = false;             ///< GOOD or SKIP, or the plane's port is up
+  bool usable = false;             ///< GOOD or SKIP, or its ports, or the plane's, are up
   bool denied = false;             ///< by the operator
   PathWord word = PathWord::kOther;
   bool local = false;  ///< of a plane: by the host's own port, not by its peer's word

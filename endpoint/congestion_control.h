@@ -50,7 +50,8 @@ class CongestionControl {
   /// Leaves flight for a reason that says nothing about the network: the receiver lacked
   /// resources, or the queue pair is gone.
   virtual void on_withdrawn(Bytes packet) = 0;
-  /// Ports that are up at both ends have changed.
+  /// How many ports can carry traffic at once has changed: those that are up at both ends, or at the
+  /// end that has fewer.
   virtual void on_live_ports(uint32_t count) = 0;
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;

@@ -1,6 +1,8 @@
 #include "endpoint/ev_set.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "fabric/path_list.h"
@@ -37,10 +39,7 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
 
 EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
              Shuffle shuffle_by, const PeerPortOf& peer_port)
-    : planes_(planes),
-      limits_(limits),
-      shuffle_(shuffle_by),
-      usable_ports_(planes >= 32 ? ~0u : (1u << planes) - 1) {
+    : planes_(planes), limits_(limits), shuffle_(shuffle_by) {
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
     if (!path || path->plane >= planes) continue;
@@ -59,7 +58,6 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
             [this](uint32_t a, uint32_t b) { return entries_[a].value < entries_[b].value; });
   for (uint32_t p = 0; p < planes; ++p) {
     Plane& plane = planes_[p];
-    if (plane.rotation.empty()) plane.peer_ports = 1u << p;
     shuffle(plane.rotation, p);
     const size_t share = std::max(1u, limits_.active / planes);
     for (size_t i = share; i < plane.rotation.size(); ++i) {
@@ -67,7 +65,10 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
       plane.backups.push_back(plane.rotation[i]);
     }
     plane.rotation.resize(std::min(share, plane.rotation.size()));
+    share_places(p);
   }
+  swaps_.clear();  // nobody had a place before
+  usable_ports_ = offering_;
   if (planes > 0) {
     next_plane_ = static_cast<uint32_t>(
         below(draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, shuffle_.qp),
@@ -163,15 +164,47 @@ void EvSet::fill_places(uint32_t number) {
     if (offers(place)) continue;
     const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), usable);
     if (backup == plane.backups.end()) break;
-    const uint32_t leaves = std::exchange(place, *backup);
-    plane.backups.erase(backup);
-    plane.backups.push_back(leaves);
-    entries_[leaves].active = false;
-    entries_[place].active = true;
-    swaps_.push_back({place, leaves});
+    change_places(plane, place, *backup);
   }
   const bool some = std::any_of(plane.rotation.begin(), plane.rotation.end(), usable);
   offering_ = some ? offering_ | 1u << number : offering_ & ~(1u << number);
+}
+
+void EvSet::change_places(Plane& plane, uint32_t& place, uint32_t backup) {
+  const uint32_t leaves = std::exchange(place, backup);
+  plane.backups.erase(std::find(plane.backups.begin(), plane.backups.end(), backup));
+  plane.backups.push_back(leaves);
+  entries_[leaves].active = false;
+  entries_[place].active = true;
+  swaps_.push_back({place, leaves});
+}
+
+/// Ports of the peer that usable values lead to come to have equally many places, if a backup can help.
+void EvSet::share_places(uint32_t number) {
+  Plane& plane = planes_[number];
+  if (std::popcount(plane.peer_ports & peer_ports_) < 2) return;
+  std::array<uint32_t, 32> places{};
+  for (const uint32_t i : plane.rotation) places[entries_[i].peer_port] += offers(i) ? 1 : 0;
+  const auto fewer = [&](uint32_t a, uint32_t b) {
+    return places[entries_[a].peer_port] < places[entries_[b].peer_port];
+  };
+  // Each change brings two ports closer, so there are at most as many as places.
+  for (size_t changes = 0; changes < plane.rotation.size(); ++changes) {
+    std::optional<uint32_t> backup;  // the longest waiting one of the port with the fewest places
+    for (const uint32_t i : plane.backups) {
+      if (offers(i) && (!backup || fewer(i, *backup))) backup = i;
+    }
+    uint32_t* place = nullptr;
+    for (uint32_t& i : plane.rotation) {
+      if (offers(i) && (place == nullptr || fewer(*place, i))) place = &i;
+    }
+    if (!backup || place == nullptr) return;
+    uint32_t& few = places[entries_[*backup].peer_port];
+    uint32_t& many = places[entries_[*place].peer_port];
+    if (many <= few + 1) return;
+    --many, ++few;
+    change_places(plane, *place, *backup);
+  }
 }
 
 void EvSet::congested(uint32_t index, FabricTime now) {
@@ -237,7 +270,10 @@ void EvSet::set_live_ports(LivePorts live, FabricTime now) {
     if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood, now);
     entries_[index].good_since = now;
   }
-  for (uint32_t p = 0; p < planes_.size(); ++p) fill_places(p);
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    fill_places(p);
+    if (!back.empty()) share_places(p);
+  }
 }
 
 uint32_t EvSet::unusable() const {

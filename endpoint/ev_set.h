@@ -4,9 +4,11 @@
 // the choice of the next one for a port that is free (MRC paper §2.1, §2.4; specification §9.3: EV
 // Universe = active + inactive, GetSendParams(free_ports)).
 //
-// Backups (MRC paper §2.4, §4): an active value that is assumed bad or denied changes places with a
-// usable backup of the same plane, never of another, so planes stay loaded alike. When it is
-// usable again it waits as a backup, or takes an active place that no usable backup could fill.
+// Backups (MRC paper §2.4, §4): an active value that is assumed bad, denied or leads to a dead port of
+// the peer changes places with a usable backup of the same plane, never of another, so planes stay
+// loaded alike. When it is usable again it waits as a backup, or takes an active place that no usable
+// backup could fill. Where a plane's values lead to several ports of the peer (live_ports.h), each port
+// has its share of the places, from the start and again when it is back (our choice).
 //
 // The tricky rule is SKIP (specification §9.3.1): the first SKIP value that a selection's scan
 // meets goes back to GOOD but is not used for this packet; others met in the same scan stay SKIP.
@@ -95,7 +97,7 @@ class EvSet {
 
   /// Values whose ports are up at both ends again start GOOD (DENIED stays).
   void set_live_ports(LivePorts live, FabricTime now);
-  /// Own ports that are up and from which some path leads to a port of the peer that is.
+  /// Own ports that are up and from which a value leads to a port of the peer that is.
   uint32_t usable_ports() const { return usable_ports_; }
   /// Are the ports of the value's path up at both ends?
   bool connected(uint32_t index) const {
@@ -137,6 +139,8 @@ class EvSet {
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
   void fill_places(uint32_t plane);
+  void share_places(uint32_t plane);
+  void change_places(Plane& plane, uint32_t& place, uint32_t backup);
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
@@ -148,7 +152,7 @@ class EvSet {
   uint64_t draws_ = 0;
   uint32_t next_plane_ = 0;
   uint32_t peer_ports_ = ~0u;
-  uint32_t usable_ports_;
+  uint32_t usable_ports_ = 0;
   uint32_t offering_ = 0;
 };
 

@@ -9,8 +9,8 @@
 //   ASSUMED_BAD  --enough probes answered-->          GOOD, or SKIP if the last answer was marked
 //   any          --controller-->                      DENIED, and back to GOOD only by it
 //
-// That a whole port is down (PORT_DOWN) is not a state of its EVs but a mask of the set: it needs
-// no per-EV probes and is undone at once.
+// That a port is down at either end (PORT_DOWN) is not a state of its EVs but two masks of the set: it
+// needs no per-EV probes and is undone at once.
 
 #include <cstdint>
 #include <string_view>

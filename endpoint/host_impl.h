@@ -114,6 +114,7 @@ class HostNode::Impl : public QueuePairEvents {
                             const ConnectionLimits& limits);
   void remove_queue_pair(QueuePair& qp);
   Peer& peer_for(uint32_t host, Chosen chosen);
+  void meet(Peer& peer);
   std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen) const;
   std::vector<EntropyValue> evs_of_queue_pair(uint32_t place, uint32_t host, Chosen chosen) const;
 
@@ -158,7 +159,7 @@ class HostNode::Impl : public QueuePairEvents {
   LivePorts ports_toward(const Peer& peer) const {
     return {live_ports_, peer.status.remote_ports()};
   }
-  /// How many ports' worth of traffic can go to a peer.
+  /// How many ports' worth of traffic can go to a peer, at most.
   uint32_t lanes_toward(const Peer& peer) const;
   /// The peer's port that a path of ours leads to.
   PeerPortOf peer_port_toward(uint32_t host) const;

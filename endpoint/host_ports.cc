@@ -37,7 +37,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   for (uint32_t i = 0; i < peers_.size(); ++i) {
     on_live_ports(peers_[i], "local");
     hold(peers_[i], pause);
-    if (!profile_.port_status) continue;
+    if (!profile_.port_status || peers_[i].queue_pairs == 0) continue;
     peers_[i].status.announce(live_ports_, now_);
     on_peer_timer(i);
   }
@@ -73,17 +73,28 @@ void HostNode::Impl::on_live_ports(Peer& peer, std::string_view why) {
   peer.window->on_live_ports(lanes_toward(peer));
   for (QueuePair& qp : qps_) {
     if (&qp.peer != &peer) continue;
-    const uint32_t before = qp.requester.evs().usable_ports();
+    const EvSet& evs = qp.requester.evs();
+    const uint32_t before = evs.usable_ports();
+    std::vector<bool> connected(evs.size());
+    for (uint32_t i = 0; i < evs.size(); ++i) connected[i] = evs.connected(i);
     qp.requester.set_live_ports(ports_toward(peer), now_);
     touch(qp);
-    const uint32_t usable = qp.requester.evs().usable_ports();
-    for (uint32_t p = 0; p < ports_.size(); ++p) {
-      if (((before ^ usable) & 1u << p) == 0) continue;
-      const bool up = (usable & 1u << p) != 0;
-      EventRecord record{
-          now_, "ev_state", PortId{p}, qp.id.local, {}, {}, up ? "port_up" : "port_down", {}};
+    const auto tell = [&](uint32_t port, std::optional<EntropyValue> ev, bool up) {
+      EventRecord record{now_, "ev_state", PortId{port}, qp.id.local, ev, {}, {}, {}};
+      record.cause = up ? "port_up" : "port_down";
       record.detail = why;
       environment_.observer.event(record);
+    };
+    const uint32_t usable = evs.usable_ports(), changed = before ^ usable;
+    for (uint32_t p = 0; p < ports_.size(); ++p) {
+      if ((changed & 1u << p) != 0) tell(p, {}, (usable & 1u << p) != 0);
+    }
+    // And values that do not go with their plane, as they lead to other ports of the peer.
+    for (uint32_t i = 0; i < evs.size(); ++i) {
+      const uint32_t plane = 1u << evs.plane(i);
+      const bool told = (changed & plane) != 0 ? (usable & plane) != 0 : connected[i];
+      if (told == evs.connected(i) || evs.state(i) == EvState::kDenied) continue;
+      tell(evs.plane(i), evs.value(i), evs.connected(i));
     }
   }
 }
@@ -91,14 +102,21 @@ void HostNode::Impl::on_live_ports(Peer& peer, std::string_view why) {
 /// Sends the pending port status to a peer, on several live planes, and again later.
 void HostNode::Impl::on_peer_timer(uint32_t index) {
   Peer& peer = peers_[index];
-  if (peer.status.due() > now_) return;
+  if (peer.status.due() > now_ || peer.queue_pairs == 0) return;
   Erth erth;
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(now_);
-  const uint32_t copies = std::min(profile_.port_status_copies, lanes_toward(peer));
+  // The first time to where the peer can hear it, as far as we know. If nothing came back that may be
+  // what is wrong: both may have told of their ports at the same time.
+  const bool again = peer.status.repeated();
+  const LivePorts usable = ports_toward(peer);
+  const uint32_t lanes =
+      again ? static_cast<uint32_t>(std::popcount(live_ports_)) : lanes_toward(peer);
+  const uint32_t copies = std::min(profile_.port_status_copies, lanes);
   for (uint32_t i = 0; i < copies; ++i) {
-    const std::optional<EntropyValue> ev = peer.reverse.choose(ports_toward(peer), now_);
+    const std::optional<EntropyValue> ev =
+        again ? peer.reverse.any({.own = live_ports_}) : peer.reverse.choose(usable, now_);
     if (!ev) break;
     queue_control(path_of(*ev)->plane,
                   maker_.control(Opcode::kEndpointRequest, Psn{peer.status.id()}, erth, *ev,
@@ -119,6 +137,7 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
   const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   Peer& peer = peers_[peer_of_host_[*host]];
+  if (peer.queue_pairs == 0) return refuse(Refusal::kWrongPeer);
   const std::optional<Path> path = path_of(packet.entropy());
   if (!path || path_from(peer, *path).value_or(*path).plane != port)
     return refuse(Refusal::kUnknownEv);
@@ -135,9 +154,8 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
       on_remote_ports(peer, before);
     }
   }
-  // The answer leaves by the port that the request came in on: that one works.
-  const std::optional<EntropyValue> ev =
-      peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});
+  // The answer goes back between the ports that the request came over: those work.
+  const std::optional<EntropyValue> ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
   if (!ev) return;
   Eeth eeth;
   eeth.op = erth.op;

@@ -77,16 +77,27 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   qp_of_qpn_.emplace(id.local.value, place);
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());
+  if (qp.peer.queue_pairs++ == 0) meet(qp.peer);
   // Ports that are known to be down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(ports_toward(qp.peer), now_);
   apply_denylist(qp);
   return qp;
 }
 
+/// The first queue pair to a peer: each tells the other what is down, and knows nothing else.
+void HostNode::Impl::meet(Peer& peer) {
+  peer.status.begin_anew();
+  peer.window->on_live_ports(lanes_toward(peer));
+  if (live_ports_ == all_ports_ || !profile_.port_status) return;
+  peer.status.announce(live_ports_, now_);
+  push(now_, EventClass::kTimer, 0, {EventKind::kPeerTimer, peer_of_host_[peer.host], 0});
+}
+
 /// Nobody is told; what it had in flight leaves the window of its destination.
 void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = kNobody;  // its completions go nowhere
+  --qp.peer.queue_pairs;
   qp.requester.fail("destroyed");
   std::erase(touched_, &qp);
   qp_of_qpn_.erase(qp.id.local.value);

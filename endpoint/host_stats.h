@@ -70,7 +70,7 @@ struct HostStats {
   FabricTime ev_probe_rtt;  ///< of the last one
   uint64_t port_status_sent = 0;
   uint64_t port_status_received = 0;
-  uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by plane, to PORT_DOWN
+  uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by a port of either end, to PORT_DOWN
   uint64_t evs_regained = 0;
   uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
   uint32_t qps = 0;

@@ -19,6 +19,7 @@ struct Peer {
         window(std::move(send_window)) {}
 
   uint32_t host;
+  uint32_t queue_pairs = 0;  ///< to it; without any it may say nothing
   PortStatus status;
   ReversePath reverse;
   FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)

@@ -42,6 +42,8 @@ class PortStatus {
     for (uint32_t i = 0; i < doublings && interval < longest; ++i) interval = interval * 2;
     due_ = now + std::max(std::min(interval, longest), FabricTime::from_ps(1));
   }
+  /// Sent before, and not answered.
+  bool repeated() const { return repeats_ > 0; }
   /// False if the answer is not about the newest request. Each of its copies is answered.
   bool answered(uint16_t id) {
     if (id != id_ || repeats_ == 0) return false;
@@ -50,6 +52,14 @@ class PortStatus {
   }
 
   uint32_t remote_ports() const { return remote_ports_; }
+  /// Nobody has been told anything, and nothing is known of the peer, which may have begun anew with
+  /// its numbers from the start. Ours go on.
+  void begin_anew() {
+    due_ = FabricTime::never();
+    repeats_ = 0;
+    remote_id_.reset();
+    remote_ports_ = all_ports_;
+  }
   /// A request of the peer. True if it changes what we believe.
   bool received(uint16_t id, uint32_t mask, FabricTime now) {
     if (remote_id_ && static_cast<int16_t>(id - *remote_id_) <= 0) return false;

@@ -18,7 +18,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   sent_.declare_lost(s);
   ++stats_.losses_detected;
   events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
-  // A packet from before the value's resurrection tells nothing about it now, and a plane that is
+  // A packet from before the value's resurrection tells nothing about it now, and a port that is
   // known to be down explains the loss.
   const bool connected = evs_.connected(packet.ev);
   // So it is no sign of congestion either (our choice).

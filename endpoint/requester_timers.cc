@@ -99,7 +99,7 @@ void Requester::set_live_ports(LivePorts live, FabricTime now) {
   const uint32_t after = evs_.unusable();
   if (after > before) stats_.evs_lost += after - before;
   if (after < before) stats_.evs_regained += before - after;
-  // A plane that is known to be down needs no probes; one that is back starts GOOD.
+  // A path between ports of which one is down needs no probes; one that is back starts GOOD.
   for (uint32_t ev = 0; ev < evs_.size(); ++ev) {
     if (evs_.connected(ev) && evs_.state(ev) == EvState::kAssumedBad) continue;
     prober_.forget(ev);

@@ -13,8 +13,13 @@ ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t plane
     if (!path || path->plane >= planes) continue;
     Plane& plane = planes_[path->plane];
     plane.values.push_back({value, peer_port_(*path), false});
-    if (!plane.ev) plane.ev = value;
+    if (!plane.own) plane.own = plane.values.back();
   }
+}
+
+void ReversePath::take(Plane& plane, EntropyValue ev) {
+  if (plane.own && plane.own->ev == ev) return;
+  plane.own = Value{ev, peer_port_(*path_of(ev)), false};
 }
 
 bool ReversePath::still_confirmed(const Plane& plane, FabricTime now) const {
@@ -29,7 +34,7 @@ bool ReversePath::is_denied(const Plane& plane, EntropyValue ev) const {
 void ReversePath::heard(EntropyValue ev, uint32_t number, FabricTime now) {
   Plane& plane = planes_[number];
   plane.heard = now;
-  if (!still_confirmed(plane, now) && !is_denied(plane, ev)) plane.ev = ev;
+  if (!still_confirmed(plane, now) && !is_denied(plane, ev)) take(plane, ev);
   heard_ = true;
   if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
 }
@@ -39,7 +44,7 @@ void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
   if (is_denied(plane, ev)) return;
-  plane.ev = ev;
+  take(plane, ev);
   plane.confirmed = now;
   plane.suspect = false;
 }
@@ -51,11 +56,11 @@ void ReversePath::set_denied(EntropyValue ev, bool denied) {
   for (Value& value : plane.values) {
     if (value.ev == ev) value.denied = denied;
   }
-  if (plane.ev && !is_denied(plane, *plane.ev)) return;
+  if (plane.own && !is_denied(plane, plane.own->ev)) return;
   const auto other = std::find_if(plane.values.begin(), plane.values.end(),
                                   [](const Value& value) { return !value.denied; });
   plane.confirmed = FabricTime::never();
-  plane.ev = other == plane.values.end() ? std::nullopt : std::optional(other->ev);
+  plane.own = other == plane.values.end() ? std::nullopt : std::optional(*other);
 }
 
 std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) {
@@ -79,16 +84,17 @@ std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) 
 std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) const {
   if (number >= planes_.size() || (live.own & 1u << number) == 0) return std::nullopt;
   const Plane& plane = planes_[number];
-  if (!plane.ev || (live.peer & 1u << peer_port_(*path_of(*plane.ev))) != 0) return plane.ev;
+  if (!plane.own) return std::nullopt;
+  if (arrives(*plane.own, live)) return plane.own->ev;
   for (const Value& value : plane.values) {
-    if (!value.denied && (live.peer & 1u << value.peer_port) != 0) return value.ev;
+    if (!value.denied && arrives(value, live)) return value.ev;
   }
   return std::nullopt;
 }
 
 std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, FabricTime now) {
   if (now < due_) return std::nullopt;
-  expire(now);
+  expire(live, now);
   const bool idle = last_sent_ == FabricTime::never() || now - last_sent_ >= config_.probe_interval;
   const bool wanted = heard_ && idle;
   const bool waiting =
@@ -96,7 +102,7 @@ std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, Fabric
   due_ = heard_ || waiting ? now + config_.probe_interval : FabricTime::never();
   heard_ = false;
   if (!wanted) return std::nullopt;
-  const std::optional<EntropyValue> ev = random_value(live);
+  const std::optional<EntropyValue> ev = any(live);
   if (!ev) return std::nullopt;
   Sent& slot = sent_[++last_id_ % kOpenProbes];
   slot = {{*ev, last_id_}, now, true};
@@ -104,25 +110,27 @@ std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, Fabric
 }
 
 /// A plane is suspect when a probe in it came to nothing, unless another value there is known to
-/// work.
-void ReversePath::expire(FabricTime now) {
+/// work. A port that is known to be down explains it as well.
+void ReversePath::expire(LivePorts live, FabricTime now) {
   for (Sent& sent : sent_) {
     if (!sent.open || now - sent.at < config_.probe_timeout) continue;
     sent.open = false;
-    Plane& plane = planes_[path_of(sent.probe.ev)->plane];
-    if (plane.ev != sent.probe.ev && still_confirmed(plane, now)) continue;
+    const Path path = *path_of(sent.probe.ev);
+    if ((live.peer & 1u << peer_port_(path)) == 0) continue;
+    Plane& plane = planes_[path.plane];
+    const bool other = plane.own && plane.own->ev != sent.probe.ev && arrives(*plane.own, live);
+    if (other && still_confirmed(plane, now)) continue;
     plane.confirmed = FabricTime::never();
     plane.suspect = true;
   }
 }
 
-std::optional<EntropyValue> ReversePath::random_value(LivePorts live) {
+std::optional<EntropyValue> ReversePath::any(LivePorts live) {
   std::vector<EntropyValue> candidates;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     if ((live.own & 1u << p) == 0) continue;
     for (const Value& value : planes_[p].values) {
-      const bool arrives = (live.peer & 1u << value.peer_port) != 0;
-      if (!value.denied && arrives) candidates.push_back(value.ev);
+      if (!value.denied && arrives(value, live)) candidates.push_back(value.ev);
     }
   }
   if (candidates.empty()) return std::nullopt;

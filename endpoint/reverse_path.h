@@ -10,8 +10,8 @@
 // While the peer sends and we send it nothing, one EV probe per interval (one RTT) goes out on a
 // random value; if it is answered, that value becomes its plane's (MRC paper §2.4).
 //
-// Packets rotate over the planes that are up at both ends, not suspect, and on which the peer was
-// heard lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
+// Packets rotate over the planes that lead from a live port to one, are not suspect, and on which the
+// peer was heard lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
 
 #include <array>
 #include <cstdint>
@@ -50,6 +50,8 @@ class ReversePath {
 
   /// Empty if no path between live ports is left.
   std::optional<EntropyValue> choose(LivePorts live, FabricTime now);
+  /// Any value that is not denied, at random, whatever is known of it.
+  std::optional<EntropyValue> any(LivePorts live);
   /// The plane's own value, or another of it that leads to a live port.
   std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {}) const;
   bool suspect(uint32_t plane) const { return planes_[plane].suspect; }
@@ -73,7 +75,7 @@ class ReversePath {
   };
   struct Plane {
     std::vector<Value> values;
-    std::optional<EntropyValue> ev;
+    std::optional<Value> own;  ///< never denied
     FabricTime heard;
     FabricTime confirmed = FabricTime::never();  ///< never(): it is not
     bool suspect = false;
@@ -83,12 +85,15 @@ class ReversePath {
     FabricTime at;
     bool open = false;
   };
+  static bool arrives(const Value& value, LivePorts live) {
+    return (live.peer & 1u << value.peer_port) != 0;
+  }
   static constexpr size_t kOpenProbes = 8;  ///< more than fit between a probe and its timeout
 
   bool still_confirmed(const Plane& plane, FabricTime now) const;
   bool is_denied(const Plane& plane, EntropyValue ev) const;
-  void expire(FabricTime now);
-  std::optional<EntropyValue> random_value(LivePorts live);
+  void take(Plane& plane, EntropyValue ev);
+  void expire(LivePorts live, FabricTime now);
 
   std::vector<Plane> planes_;
   Config config_;

@@ -152,9 +152,12 @@ void GraphPaths::find_backs(const Topology& topology) {
 const GraphPaths::Routed* GraphPaths::find(uint32_t source, uint32_t destination, Path path) const {
   if (source >= hosts_ || destination >= hosts_) return nullptr;
   const auto list = between(source, destination);
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [path](const Routed& routed) { return routed.path == path; });
-  return found == list.end() ? nullptr : &*found;
+  const auto found =
+      std::lower_bound(list.begin(), list.end(), path, [](const Routed& routed, Path wanted) {
+        return std::tie(routed.path.plane, routed.path.uplink) <
+               std::tie(wanted.plane, wanted.uplink);
+      });
+  return found == list.end() || found->path != path ? nullptr : &*found;
 }
 
 }  // namespace mrclab

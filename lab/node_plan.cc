@@ -88,10 +88,10 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
     const Port& port = site.ports[p];
     std::vector<Route>& routes = plan.ports[p].routes;
     routes.push_back(route_via_peer(port, carriers_into(topology, port)));
-    Route decap = route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{});
-    // Outside of planes ports may share the uSID; each has its route, for when another's goes down.
-    decap.metric = kFirstMetric + p;
-    routes.push_back(std::move(decap));
+    routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
+    // Outside of planes ports may share a switch or the host's uSID; each has routes of its own, which
+    // take nobody's place and stay when the port of another goes down.
+    for (Route& route : routes) route.metric = kFirstMetric + p;
   }
   for (uint32_t other = 0; other < topology.host_count(); ++other) {
     if (other == site.index) continue;

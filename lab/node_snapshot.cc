@@ -29,7 +29,7 @@ std::string route_text(const netio::InstalledRoute& route) {
   if (!route.action.empty()) text += " " + std::string(route.action);
   if (route.via) text += " via " + to_string(*route.via);
   if (!route.dev.empty()) text += " dev " + route.dev;
-  return text;
+  return text + fmt::format(" metric {}", route.metric);
 }
 
 }  // namespace

@@ -162,6 +162,7 @@ std::optional<InstalledRoute> read_route(const nlmsghdr& message,
   route.blackhole = header->rtm_type == RTN_BLACKHOLE;
   if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
   if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
+  if (attributes[RTA_PRIORITY]) route.metric = nla_get_u32(attributes[RTA_PRIORITY]);
   if (attributes[RTA_OIF] && !route.blackhole)
     route.dev = name_of(nla_get_u32(attributes[RTA_OIF]), links);
   if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {

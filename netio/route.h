@@ -69,6 +69,7 @@ struct InstalledRoute {
   Ipv6Prefix destination;
   std::string dev;  ///< empty for a blackhole
   std::optional<Ipv6Address> via;
+  uint32_t metric = 0;
   bool blackhole = false;
   std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
   /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a local

@@ -160,10 +160,17 @@ TEST_CASE("no more values are assumed bad than leave a quarter of them active") 
 TEST_CASE("a plane that comes back starts GOOD, but what the controller denied stays denied") {
   EvSet set = make_set(2, 4);
   set.lost(0, us(0));
-  set.deny(1, us(0));
-  set.set_live_ports({0b10}, us(1));
+  LivePorts one;
+  SUBCASE("the own port") { one = {.own = 0b10, .peer = 0b11}; }
+  SUBCASE("the peer's") { one = {.own = 0b11, .peer = 0b10}; }
+  set.set_live_ports(one, us(1));
+  set.deny(1, us(1));
+  CHECK(set.usable_ports() == 0b10);
   CHECK(set.unusable() == 4);
-  set.set_live_ports({0b11}, us(2));
+  CHECK(!set.choose(0b01, us(1)));
+  set.set_live_ports({0b11, 0b11}, us(2));
+  CHECK(set.usable_ports() == 0b11);
+  CHECK(set.unusable() == 1);
   CHECK(set.state(0) == EvState::kGood);
   CHECK(set.state(1) == EvState::kDenied);
   CHECK(set.good_since(0) == us(2));
@@ -321,16 +328,22 @@ TEST_CASE(
   CHECK(set.good_since(*set.find(ev_of({0, 1}))) == us(0));
   CHECK(set.state(*set.find(ev_of({1, 2}))) == EvState::kDenied);
 
-  // Backups that arrive take the places of values that do not, and each change of places is told.
+  // With backups each port of the peer has its share of the places, and again when it is back; backups
+  // that arrive take the places of values that do not. Each change of places is told.
   EvSet few = make({.active = 4});
+  const auto places = [&](uint32_t peer_port) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < few.size(); ++i) {
+      if (few.active(i) && leads_to(few, i) == peer_port) ++count;
+    }
+    return count;
+  };
+  CHECK(places(0) == 2);
+  CHECK(places(1) == 2);
+  CHECK(few.take_swaps().empty());
   few.set_live_ports({.own = 0b11, .peer = 0b10}, us(1));
-  uint32_t active = 0;
-  for (uint32_t i = 0; i < few.size(); ++i) {
-    if (!few.active(i)) continue;
-    ++active;
-    CHECK(leads_to(few, i) == 1);
-  }
-  CHECK(active == 4);
+  CHECK(places(0) == 0);
+  CHECK(places(1) == 4);
   const auto swaps = few.take_swaps();
   CHECK(!swaps.empty());
   for (const EvSet::Swap swap : swaps) {
@@ -338,6 +351,11 @@ TEST_CASE(
     CHECK(leads_to(few, swap.out) == 0);
   }
   CHECK(few.take_swaps().empty());
+  few.set_live_ports({.own = 0b11, .peer = 0b11}, us(2));
+  CHECK(places(0) == 2);
+  CHECK(places(1) == 2);
+  CHECK(few.take_swaps().size() == 2);
+  for (uint32_t plane = 0; plane < 2; ++plane) CHECK(few.rotation(plane).size() == 2);
 
   // Values that cannot arrive do not count as left when one more is lost.
   EvSet last = make({.min_active = 2});

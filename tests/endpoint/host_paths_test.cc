@@ -92,13 +92,22 @@ TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 wit
 
 TEST_CASE(
     "the port of a dual-homed peer that dies takes the paths that lead there, and no others") {
-  MemFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
+  std::vector<WorkloadSpec> workloads{endless(0, 1)};
+  SUBCASE("h1 sends, too") { workloads.push_back(endless(1, 0)); }
+  SUBCASE("h1 only answers, and probes its way back") {}
+  MemFabric::Options options;
+  options.workloads = workloads;
+  MemFabric fabric(dual_homed(), options);
   const Topology& t = fabric.topology;
   uint64_t to_dead_port = 0;  // at the switch in front of it
   fabric.observers[t.find_node("leaf3")->value].on_packet = [&](const PacketRecord& r) {
     if (r.direction == Direction::kIngress && r.event == PacketEvent::kPassed) ++to_dead_port;
   };
   const auto sent = [&](uint32_t port) { return fabric.stats(0).planes[port].tx_packets; };
+  const auto gbps = [](uint64_t bytes, FabricTime span) {
+    return static_cast<double>(bytes) * 8e-3 / span.us();
+  };
+  const double line = static_cast<double>(t.host_rate.bps) * 1e-9;
   fabric.set_link(us(100), fabric.link_of("h1:p0"), false);
   fabric.run_until(us(100));
   CHECK(to_dead_port > 100);
@@ -110,18 +119,43 @@ TEST_CASE(
   const uint64_t bytes = received(fabric, 1, us(140), us(300));
   CHECK(to_dead_port == before);
   // Both ports of h0 share what the one of h1 takes.
-  CHECK(static_cast<double>(bytes) * 8 / 160e-6 > 0.93 * static_cast<double>(t.host_rate.bps) / 2);
+  CHECK(gbps(bytes, us(160)) > 0.93 * line / 2);
   const uint64_t by_port[] = {sent(0) - packets[0], sent(1) - packets[1]};
   CHECK(by_port[0] > 200);
   CHECK(by_port[1] > 200);
-  // What was lost is no path's fault.
+  // What was lost is no path's fault. Each value that leads there is told by itself: its plane goes on.
   CHECK(h0.count("ev_state", "assumed_bad") == 0);
+  std::set<std::optional<EntropyValue>> down, up;
+  for (const auto& event : h0.events) {
+    if (event.kind == "ev_state" && event.cause == "port_down") down.insert(event.ev);
+  }
+  CHECK(down.size() == 4);
+  CHECK(!down.contains(std::nullopt));
   for (const uint32_t host : {0u, 1u}) {
     CHECK(fabric.stats(host).refused_for(Refusal::kUnknownEv) == 0);
   }
   fabric.set_link(us(301), fabric.link_of("h1:p0"), true);
-  fabric.run_until(us(500));
-  CHECK(to_dead_port > before + 100);
+  CHECK(gbps(received(fabric, 1, us(340), us(500)), us(160)) > 0.93 * line);
+  CHECK(to_dead_port > before + 200);
+  for (const auto& event : h0.events) {
+    if (event.kind == "ev_state" && event.cause == "port_up") up.insert(event.ev);
+  }
+  CHECK(up == down);
+  check_clean(fabric);
+}
+
+TEST_CASE("two ports at either end that are told at the same time, each to the other's dead one") {
+  // Both ends live on port 0 and know it of each other; then both change to port 1 in one instant.
+  MemFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
+  for (const char* host : {"h0", "h1"}) {
+    fabric.set_link(us(50), fabric.link_of(std::string(host) + ":p1"), false);
+    fabric.set_link(us(100), fabric.link_of(std::string(host) + ":p1"), true);
+    fabric.set_link(us(100), fabric.link_of(std::string(host) + ":p0"), false);
+  }
+  fabric.run_until(us(100));
+  CHECK(first(fabric.observer(0), "port_status_received", "") < us(100));
+  const FabricTime later = us(100) + make_profile("lab", fabric.topology).port_status_interval * 3;
+  CHECK(received(fabric, 1, later, later + us(100)) > 0);
   check_clean(fabric);
 }
 

@@ -332,6 +332,50 @@ TEST_CASE("a port that loses its carrier is told, and when it comes back") {
   CHECK(up->kind == AsyncEvent::Kind::kPortActive);
 }
 
+TEST_CASE("queue pairs that begin while a port is down begin with that knowledge at both ends") {
+  Pair pair;
+  const auto set_port = [&](bool up) {
+    pair.fabric().apply(1, PortCarrier{{NodeId{1}, PortId{2}}, up});
+    pair.run(3);
+  };
+  const auto sent_in_plane_2 = [&] { return pair.fabric().host(0).stats().planes[2].tx_packets; };
+  std::vector<uint8_t> inbox(1'000'000);
+  const MemoryRegion region = pair[1].register_memory(inbox);
+  End ends[2];
+  const auto begin = [&] {
+    for (uint32_t h = 0; h < 2; ++h) ends[h] = make_end(pair[h]);
+    for (uint32_t h = 0; h < 2; ++h) connect(pair[h], ends[h], ends[1 - h], pair.address(1 - h));
+  };
+  const auto data = bytes(1'000'000);
+  const auto write = [&] {
+    WriteRequest request;
+    request.local = data;
+    request.remote_va = region.va;
+    request.rkey = region.rkey;
+    CHECK(pair[0].post_write(ends[0].qpn, request) == PostResult::kOk);
+    pair.run();
+    WorkCompletion completion[1];
+    CHECK(pair[0].poll_completions(ends[0].cq, completion).size() == 1);
+    CHECK(completion[0].status == WorkStatus::kSuccess);
+  };
+  set_port(false);
+  begin();
+  pair.run();  // the news arrives
+  CHECK(pair.fabric().host(0).stats().port_status_received > 0);
+  write();
+  CHECK(sent_in_plane_2() == 0);
+
+  // Without a queue pair nobody is told that the port is back; who begins anew knows nothing else.
+  for (uint32_t h = 0; h < 2; ++h) pair[h].destroy_queue_pair(ends[h].qpn);
+  const uint64_t told = pair.fabric().host(1).stats().port_status_sent;
+  set_port(true);
+  pair.run();
+  CHECK(pair.fabric().host(1).stats().port_status_sent == told);
+  begin();
+  write();
+  CHECK(sent_in_plane_2() > 20);
+}
+
 TEST_CASE("registered memory of a user is found by number and forgotten by rkey") {
   MemoryRegistry registry;
   std::vector<uint8_t> memory(10);

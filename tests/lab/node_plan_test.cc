@@ -49,12 +49,20 @@ TEST_CASE("a host sends ordinary traffic into each plane towards some host") {
   CHECK(uplinks.size() == 4);
 }
 
-TEST_CASE("no route of a node takes another's place, in any shipped fabric") {
+TEST_CASE("no route of a node takes another's place") {
+  std::vector<Topology> fabrics{build_topology(parse_fabric(read_yaml_text(
+      "name: twice\nswitches: {leaf1: 0100, leaf2: 0200}\nhosts: [[leaf1, leaf1], [leaf2, leaf2]]\n"
+      "links: {leaf1: [leaf2]}\nforwarding: kernel\necn: off\ntrim: off\n",
+      "twice.yaml")))};
   for (const std::string& name : test::shipped("fabrics")) {
-    CAPTURE(name);
-    const Topology topology = read_fabric_file(find_fabric(name));
+    fabrics.push_back(read_fabric_file(find_fabric(name)));
+  }
+  for (const Topology& topology : fabrics) {
+    CAPTURE(topology.name);
+    size_t hosts = 0;
     for (const NodeSite& site : topology.nodes) {
       CAPTURE(site.name);
+      if (site.role == NodeRole::kHost && ++hosts > 8) continue;  // of a thousand, all alike
       const NodePlan plan = plan_node(topology, site.id);
       std::set<std::pair<std::string, uint32_t>> keys;  // what the kernel tells routes apart by
       const auto add = [&](const netio::Route& route) {
