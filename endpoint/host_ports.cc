@@ -107,17 +107,16 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(now_);
-  // The first time to where the peer can hear it, as far as we know. If nothing came back that may be
-  // what is wrong: both may have told of their ports at the same time.
+  // To where the peer can hear it, as far as we know; and if nothing came back, also to anywhere: what we
+  // know may be wrong, as when both told of their ports at the same time.
   const bool again = peer.status.repeated();
-  const LivePorts usable = ports_toward(peer);
-  const uint32_t lanes =
-      again ? static_cast<uint32_t>(std::popcount(live_ports_)) : lanes_toward(peer);
-  const uint32_t copies = std::min(profile_.port_status_copies, lanes);
+  const uint32_t copies = again ? profile_.port_status_copies
+                                : std::min(profile_.port_status_copies, lanes_toward(peer));
   for (uint32_t i = 0; i < copies; ++i) {
-    const std::optional<EntropyValue> ev =
-        again ? peer.reverse.any({.own = live_ports_}) : peer.reverse.choose(usable, now_);
-    if (!ev) break;
+    const std::optional<EntropyValue> ev = again && i > 0
+                                               ? peer.reverse.any({.own = live_ports_})
+                                               : peer.reverse.choose(ports_toward(peer), now_);
+    if (!ev) continue;
     queue_control(path_of(*ev)->plane,
                   maker_.control(Opcode::kEndpointRequest, Psn{peer.status.id()}, erth, *ev,
                                  {peer.host, kEndpointQpn}));
@@ -137,13 +136,13 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
   const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   Peer& peer = peers_[peer_of_host_[*host]];
-  if (peer.queue_pairs == 0) return refuse(Refusal::kWrongPeer);
   const std::optional<Path> path = path_of(packet.entropy());
   if (!path || path_from(peer, *path).value_or(*path).plane != port)
     return refuse(Refusal::kUnknownEv);
   const auto& erth = std::get<Erth>(packet.extension);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
+    if (peer.queue_pairs == 0) return refuse(Refusal::kWrongPeer);  // it will say so again
     ++stats_.port_status_received;
     const uint32_t before = peer.status.remote_ports();
     if (peer.status.received(id, erth.port_status_mask, now_)) {
@@ -155,7 +154,8 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
     }
   }
   // The answer goes back between the ports that the request came over: those work.
-  const std::optional<EntropyValue> ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
+  std::optional<EntropyValue> ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
+  if (!ev) ev = peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});
   if (!ev) return;
   Eeth eeth;
   eeth.op = erth.op;

@@ -2,6 +2,7 @@
 // same code, and destroyed again.
 
 #include <algorithm>
+#include <utility>
 
 #include "endpoint/host_impl.h"
 #include "fabric/ecmp.h"
@@ -84,11 +85,13 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   return qp;
 }
 
-/// The first queue pair to a peer: each tells the other what is down, and knows nothing else.
+/// The first queue pair to a peer. It is told of our ports, unless what it cannot but believe is true: that
+/// all of them are up, when it has never heard of us.
 void HostNode::Impl::meet(Peer& peer) {
+  const bool heard_of_us = std::exchange(peer.met, true) || life_ > 0;
   peer.status.begin_anew();
   peer.window->on_live_ports(lanes_toward(peer));
-  if (live_ports_ == all_ports_ || !profile_.port_status) return;
+  if (!profile_.port_status || (live_ports_ == all_ports_ && !heard_of_us)) return;
   peer.status.announce(live_ports_, now_);
   push(now_, EventClass::kTimer, 0, {EventKind::kPeerTimer, peer_of_host_[peer.host], 0});
 }

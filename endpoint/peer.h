@@ -19,7 +19,8 @@ struct Peer {
         window(std::move(send_window)) {}
 
   uint32_t host;
-  uint32_t queue_pairs = 0;  ///< to it; without any it may say nothing
+  uint32_t queue_pairs = 0;  ///< to it; without any we tell it nothing of ports and believe nothing
+  bool met = false;          ///< there were queue pairs before: it may know something of us
   PortStatus status;
   ReversePath reverse;
   FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)

@@ -52,13 +52,12 @@ class PortStatus {
   }
 
   uint32_t remote_ports() const { return remote_ports_; }
-  /// Nobody has been told anything, and nothing is known of the peer, which may have begun anew with
-  /// its numbers from the start. Ours go on.
+  /// Nothing is under way any more, and the peer may have begun anew, with its numbers from the start.
+  /// What it said last holds until it says something else.
   void begin_anew() {
     due_ = FabricTime::never();
     repeats_ = 0;
     remote_id_.reset();
-    remote_ports_ = all_ports_;
   }
   /// A request of the peer. True if it changes what we believe.
   bool received(uint16_t id, uint32_t mask, FabricTime now) {
