@@ -17,7 +17,7 @@ namespace {
 using netio::ProcessState;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kReadyDeadline{20'000};
+constexpr milliseconds kReadyDeadline{60'000};
 /// A daemon looks at its socket every 5 ms.
 constexpr milliseconds kPowerPatience{2'000};
 constexpr int kChildPageFd = 3;
@@ -200,12 +200,13 @@ void LiveLab::wait_until_ready() {
 }
 
 void LiveLab::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_point deadline) {
-  while (gate_.state(i) != ProcessState::kReady) {
+  // One that begins near the end of a run may have finished before anybody looks.
+  while (gate_.state(i) == ProcessState::kAbsent) {
     const bool late = std::chrono::steady_clock::now() > deadline;
     const auto ended = children_[i]->wait(milliseconds(1));
     if (!ended && !late) continue;
     throw std::runtime_error(fmt::format("{} did not become ready: {}{}", plan_.processes[i].name,
-                                         ended ? to_string(*ended) : "no answer in 20 s",
+                                         ended ? to_string(*ended) : "no answer in 60 s",
                                          last_words(i)));
   }
 }
@@ -231,7 +232,11 @@ void LiveLab::replace_process(uint32_t process) {
   PowerNote note{FabricTime::from_ps(left.at("committed_ps").get<int64_t>()), process,
                  children_[process]->pid(), 0};
   children_[process]->signal(SIGKILL);
-  children_[process]->wait(milliseconds(1000));
+  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its control
+  // socket is in use.
+  if (!children_[process]->wait(kReadyDeadline)) {
+    throw std::runtime_error(plan_.processes[process].name + " was killed and did not end");
+  }
   gate_.set_state(process, ProcessState::kAbsent);
   gate_.slot(process).heartbeat_ns.store(0);
   children_[process] = start_daemon(process, ++incarnation_[process], file);
