@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/build_topology.h"
+#include "fabric/path.h"
 #include "lab/forwarding_probe.h"
 #include "lab/probe_frames.h"
 #include "lab/terminal.h"
