@@ -3,6 +3,7 @@
 #include "analysis/analyze.h"
 #include "analysis/blame.h"
 #include "fabric/yaml.h"
+#include "lab/run_manifest.h"
 #include "lab/scenario.h"
 
 namespace mrclab::lab {
@@ -13,6 +14,7 @@ std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
     throw InputError("found no run folder " + in_quotes(run.string()) +
                      ": expected one such as runs/20260101-120000-optic-glitch, or latest");
   }
+  RunManifest(run).require({"scenario.yaml", "captures", "events.jsonl"});
   const Scenario scenario = read_scenario_file(run / "scenario.yaml");
   analysis::PacketHistory packets(scenario.topology);
   analysis::EventHistory events(scenario.topology);

@@ -20,6 +20,7 @@
 #include "lab/queue_pairs.h"
 #include "lab/resident.h"
 #include "lab/run_folder.h"
+#include "lab/run_manifest.h"
 #include "lab/scenario.h"
 #include "lab/stopwatch.h"
 #include "lab/switch_table.h"
@@ -144,6 +145,7 @@ void keep_session(const std::string& lab) {
     const RunFolder folder{std::filesystem::path("runs") / (lab + "-session")};
     std::filesystem::create_directories(folder.path);
     netio::write_file(folder.path / "scenario.yaml", session.at("yaml").get<std::string>());
+    write_manifest(folder.path);
     give_to_invoking_user(folder);
     fmt::print("{}: what was done to it by hand\n", (folder.path / "scenario.yaml").string());
   } catch (const std::exception&) {  // it crashed, or ran nothing that could be repeated

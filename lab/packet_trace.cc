@@ -7,6 +7,7 @@
 #include "analysis/analyze.h"
 #include "fabric/fabric_file.h"
 #include "lab/queue_pairs.h"
+#include "lab/run_manifest.h"
 
 namespace mrclab::lab {
 namespace {
@@ -41,6 +42,7 @@ PacketTrace::PacketTrace(const std::string& run, const std::optional<std::string
   }
   CaptureScope scope = CaptureScope::kHosts;
   if (folder) {
+    RunManifest(path).require({"scenario.yaml", "captures", "history", "events.jsonl"});
     const Scenario scenario = read_scenario_file(path / "scenario.yaml");
     scope = scenario.captures;
     topology_ = scenario.topology;

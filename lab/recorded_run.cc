@@ -5,6 +5,7 @@
 
 #include "analysis/history_file.h"
 #include "fabric/yaml.h"
+#include "lab/run_manifest.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -65,6 +66,7 @@ RecordedRun read_run(const fs::path& folder) {
     throw InputError("found no run folder " + in_quotes(run.folder.string()) +
                      ": expected one such as runs/20260101-120000-optic-glitch, or latest");
   }
+  RunManifest(run.folder).require({"verdict.json", "scenario.yaml", "schedule.txt", "history.txt"});
   read_verdict(run);
   run.scenario = read_scenario_file(run.folder / "scenario.yaml");
   read_streams(run);

@@ -25,8 +25,8 @@ struct RecordedRun {
   uint64_t records() const;            ///< of all streams
 };
 
-/// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing
-/// or wrong.
+/// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing,
+/// wrong, or was altered since the run.
 RecordedRun read_run(const std::filesystem::path& folder);
 
 /// The records of these streams, from every file in history/. Throws InputError.

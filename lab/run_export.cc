@@ -10,6 +10,7 @@
 #include "fabric/yaml.h"
 #include "lab/recorded_run.h"
 #include "lab/run_inputs.h"
+#include "lab/run_manifest.h"
 
 namespace mrclab::lab {
 
@@ -51,6 +52,7 @@ analysis::QueueDepths queues_of(const RecordedRun& run, std::vector<std::string>
 RunExport export_run(RunFormat format, const std::filesystem::path& folder,
                      std::filesystem::path out, uint64_t limit_bytes) {
   const RecordedRun run = read_run(folder);
+  RunManifest(run.folder).require({"captures", "history", "events.jsonl"});
   RunExport result;
   analysis::PacketHistory packets(run.scenario.topology);
   const auto captures = analysis::captures_in(run.folder / "captures");
@@ -88,6 +90,7 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   qlog ? analysis::write_qlog(trace, bounded) : analysis::write_perfetto(trace, bounded);
   file.close();
   if (!file) throw InputError("cannot write " + result.file.string());
+  renew_in_manifest(run.folder, result.file);
   result.events = bounded.pieces();
   result.bytes = bounded.bytes();
   if (bounded.left_out() > 0) {

@@ -8,6 +8,7 @@
 #include "lab/replay.h"
 #include "lab/run_diff.h"
 #include "lab/run_inputs.h"
+#include "lab/run_manifest.h"
 #include "lab/terminal.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
@@ -63,6 +64,7 @@ std::vector<analysis::PacePoint> read_pace_points(const fs::path& file) {
 }
 
 std::string drawn(const RecordedRun& run) {
+  RunManifest(run.folder).require({"captures", "history", "events.jsonl", "pace.jsonl"});
   const Scenario scenario = recorded_scenario(run.folder);
   WorldOutcome outcome;
   outcome.timing.pace = read_pace_points(run.folder / "pace.jsonl");
@@ -83,9 +85,10 @@ std::pair<std::string, Ordered> histories(const fs::path& a, const fs::path& b) 
   }
 }
 
-void write_page(const fs::path& file, const std::string& html) {
+void write_page(const fs::path& run, const fs::path& file, const std::string& html) {
   try {
     netio::write_file(file, html);
+    renew_in_manifest(run, file);
   } catch (const netio::SystemError& error) {
     throw InputError(std::string(error.what()) + "; another place: --out FILE");
   }
@@ -101,7 +104,7 @@ int compare_runs(const ReportOptions& options) {
           ? options.out
           : a.run.folder / ("compare-" + fs::canonical(b.run.folder).filename().string() + ".html");
   const std::string html = analysis::to_html(a.reported(), b.reported(), text);
-  write_page(out, html);
+  write_page(a.run.folder, out, html);
   if (options.json) {
     Ordered json{
         {"a", a.run.folder.string()}, {"b", b.run.folder.string()}, {"report", out.string()}};
@@ -136,7 +139,7 @@ int report_command(const ReportOptions& options) {
   const RunPage page = read_page(options.run);
   const fs::path out = options.out.empty() ? page.run.folder / "report.html" : options.out;
   const std::string html = analysis::to_html(page.reported());
-  write_page(out, html);
+  write_page(page.run.folder, out, html);
   const std::string scenario = page.verdict["scenario"], result = page.verdict["result"];
   if (options.json) {
     const Ordered json{{"run", page.run.folder.string()},

@@ -13,6 +13,7 @@
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
 #include "lab/run_inputs.h"
+#include "lab/run_manifest.h"
 #include "lab/run_taps.h"
 #include "lab/stopwatch.h"
 #include "lab/world_outcome.h"
@@ -326,6 +327,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);
+  write_manifest(result.folder.path);
   give_to_invoking_user(result.folder);
   return result;
 }

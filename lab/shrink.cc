@@ -10,6 +10,7 @@
 #include "lab/interrupt.h"
 #include "lab/recorded_run.h"
 #include "lab/reductions.h"
+#include "lab/run_manifest.h"
 #include "lab/scenario_run.h"
 #include "lab/task_pool.h"
 #include "lab/terminal.h"
@@ -143,8 +144,10 @@ Scenario scenario_to_shrink(const ShrinkOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
   if (options.target == "latest" || std::filesystem::is_directory(options.target)) {
-    const auto folder = options.target == "latest" ? "runs/latest" : options.target;
-    return read_scenario_file(std::filesystem::path(folder) / "scenario.yaml", overrides);
+    const std::filesystem::path folder =
+        options.target == "latest" ? "runs/latest" : options.target;
+    RunManifest(folder).require({"scenario.yaml"});
+    return read_scenario_file(folder / "scenario.yaml", overrides);
   }
   if (options.seed) {
     const ChaosBase base = load_chaos_base(options.target);

@@ -9,6 +9,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
 #include "fabric/yaml.h"
+#include "lab/run_manifest.h"
 #include "lab/scenario.h"
 #include "netio/file_descriptor.h"
 
@@ -93,6 +94,15 @@ std::vector<KnownFault> faults_of(const fs::path& run) {
   return faults;
 }
 
+/// A run that was cut off left captures like those from anywhere, which nothing vouches for.
+void check_run(const fs::path& run, TrafficRequest& request) {
+  if (!fs::exists(run / kManifestFile) && !fs::exists(run / "verdict.json")) {
+    request.context.notes.push_back(run.string() + " is of no run that ended: unchecked");
+    return;
+  }
+  RunManifest(run).require({"captures", "scenario.yaml", "verdict.json"});
+}
+
 /// Its captures, fabric and faults. The fabric is that of the first run that is named.
 void add_run(const fs::path& run, TrafficRequest& request) {
   const std::vector<fs::path> captures = analysis::captures_in(run / "captures");
@@ -100,6 +110,7 @@ void add_run(const fs::path& run, TrafficRequest& request) {
     throw InputError(run.string() +
                      ": this run has no captures (its scenario says captures: none)");
   }
+  check_run(run, request);
   request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
   if (request.topology == nullptr && fs::exists(run / "scenario.yaml")) {
     request.topology =

@@ -62,7 +62,7 @@ TrafficTotals totals_of(const Traffic& traffic) {
   return t;
 }
 
-ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
+ReportTable summary_table(const Traffic& traffic, const TrafficContext& context) {
   const TrafficTotals t = totals_of(traffic);
   std::map<std::string, uint64_t> sent_at, arrived_at;
   for (const TrafficFlow& f : traffic.flows) {
@@ -130,7 +130,8 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext&) {
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);
   add("sent_counted", "packets counted", said(sent_at));
   add("delivered_counted", "arrivals counted", said(arrived_at));
-  table.notes = traffic.notes;
+  table.notes = context.notes;
+  table.notes.insert(table.notes.end(), traffic.notes.begin(), traffic.notes.end());
   const auto note = [&table](uint64_t count, const char* what) {
     if (count > 0) table.notes.push_back(fmt::format("{} {}", count, what));
   };
@@ -223,7 +224,7 @@ ReportTable flows_table(const Traffic& traffic, const TrafficContext& context) {
   return table;
 }
 
-ReportTable planes_table(const Traffic& traffic, const TrafficContext&) {
+ReportTable planes_table(const Traffic& traffic, const TrafficContext& context) {
   ReportTable table{"planes",
                     "Planes",
                     {{"plane", "plane"},

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "fabric/yaml.h"
+#include "lab/run_manifest.h"
 #include "lab/run_report.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
@@ -247,6 +248,7 @@ TEST_CASE("a folder without a run, or with a broken verdict, is an error in word
     json broken = verdict;
     broken[key] = 7;
     netio::write_file(file, broken.dump());
+    write_manifest(result.folder.path);
     CAPTURE(key);
     CHECK_THROWS_AS(read_page(result.folder.path), InputError);
   }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "fabric/yaml.h"
+#include "lab/run_manifest.h"
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
@@ -68,6 +69,7 @@ CompactRecord corrupt_record(const fs::path& folder, size_t index, size_t byte) 
   }
   netio::write_file(folder / "history.txt", history_to_text(run.streams));
   replace_in(folder / "verdict.json", run.history_sha256, history_sha256(run.streams));
+  write_manifest(folder);
   return *record;
 }
 
@@ -166,12 +168,13 @@ TEST_CASE("what is no run folder, or a broken one, is refused with the file's na
   const fs::path good = runs.run(scenario_of()).folder.path;
   const fs::path other = runs.run(scenario_of(kPlanted)).folder.path;
   CHECK(diff_error(good, "nowhere").find("found no run folder \"nowhere\"") == 0);
-  CHECK(diff_error(runs.path(), good).find("verdict.json") != std::string::npos);
+  CHECK(diff_error(runs.path(), good).find("found no SHA256SUMS") != std::string::npos);
   const auto broken = [&](const char* file, const std::string& content) {
     const fs::path copy = runs.path() / "copy";
     fs::remove_all(copy);
     fs::copy(other, copy, fs::copy_options::recursive);
     netio::write_file(copy / file, content);
+    write_manifest(copy);
     return diff_error(good, copy);
   };
   CHECK(broken("verdict.json", "{}").find("verdict.json: ") != std::string::npos);

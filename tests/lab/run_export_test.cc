@@ -1,6 +1,7 @@
 // Exports of runs, read back by programs that share nothing with us: Python's json, and protoc.
 
 #include "lab/run_export.h"
+#include "lab/run_manifest.h"
 
 #include <doctest/doctest.h>
 
@@ -160,6 +161,7 @@ TEST_SUITE("run export") {
     std::ofstream(run.folder() / "events.jsonl", std::ios::app)
         << "nonsense\n{\"t_ps\":\"x\"}\n[]\n{\"t_ps\":1,\"kind\":\"\xff\",\"node\":\"h9999\"}\n"
         << "{\"t_ps\":-5,\"kind\":\"k\",\"node\":\"h0\",\"qp\":-1,\"detail\":\"\\u001e\"}\n";
+    lab::write_manifest(run.folder());
     for (const lab::RunFormat format : {lab::RunFormat::kQlog, lab::RunFormat::kPerfetto}) {
       const lab::RunExport done = run.to(format);
       REQUIRE(done.notes.size() == 1);

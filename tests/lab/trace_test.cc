@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
+#include "lab/run_manifest.h"
 #include "lab/world_outcome.h"
 #include "tests/lab/temporary_runs.h"
 
@@ -40,6 +41,7 @@ struct TracedRun {
     run_simulated(scenario, folder, {.history_bytes = 64 << 20}, [](FabricTime) { return true; });
     merge_events(folder);
     write_resolved_scenario(scenario, folder.path / "scenario.yaml");
+    write_manifest(folder.path);
   }
 
   /// A packet that was lost once and came through afterwards.
