@@ -8,6 +8,7 @@
 #include "analysis/counter_names.h"
 #include "analysis/expectation_fields.h"
 #include "analysis/more_checks.h"
+#include "fabric/yaml_write.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -47,7 +48,7 @@ void read(const YamlValue& value, GoodputReference& out, Need) {
     value.fail_expecting("baseline, line_rate, or a rate such as 100Gb/s");
   }
 }
-/// Names and reasons: what can stand between double quotes in a file.
+/// Names and reasons, on one line.
 void read(const YamlValue& value, std::string& out, Need) {
   out = value.as_string();
   if (out.empty() || out.find_first_of("\"\\\n") != std::string::npos) {
@@ -68,7 +69,7 @@ std::string written(const GoodputReference& of) {
   if (of.kind == GoodputReference::kRate) return exact(of.rate);
   return of.kind == GoodputReference::kBaseline ? "baseline" : "line_rate";
 }
-std::string written(const std::string& text) { return "\"" + text + "\""; }
+std::string written(const std::string& text) { return yaml_string(text); }
 
 /// What no table says: bounds of which at least one is needed, and the order of instants.
 template <class E>

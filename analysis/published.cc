@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdio>
 
+#include "fabric/yaml_write.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -53,7 +55,7 @@ std::optional<Published> parse_published(const YamlValue& entry, std::optional<M
 }
 
 std::string to_yaml(const Published& published) {
-  return ", published: " + published.text + ", figure: \"" + published.figure + "\"";
+  return ", published: " + published.text + ", figure: " + yaml_string(published.figure);
 }
 
 std::string shown(const Published& published) {

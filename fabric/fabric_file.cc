@@ -6,6 +6,7 @@
 #include "fabric/forwarding_file.h"
 #include "fabric/graph_file.h"
 #include "fabric/pattern.h"
+#include "fabric/yaml_write.h"
 
 #ifndef MRCLAB_SOURCE_DIR
 #define MRCLAB_SOURCE_DIR "."
@@ -312,7 +313,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
     return "[" + exact(r.min) + ", " + exact(r.max) + "]";
   };
   const QueueShape& q = shape.queues;
-  line("name", shape.name);
+  line("name", yaml_word(shape.name));
   if (shape.graph.empty()) {
     line("planes", std::to_string(shape.planes));
     line("t0", std::to_string(shape.t0));
@@ -343,12 +344,13 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
                              ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
   line("queues",
        "{control: " + multiple(q.control_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
-  line("nic",
-       shape.nic.name == "ideal"
-           ? "ideal"
-           : "{name: " + shape.nic.name + ", port_down_delay: " + exact(shape.nic.port_down_delay) +
-                 ", port_up_delay: " + exact(shape.nic.port_up_delay) + ", remap_down: " +
-                 range(shape.nic.remap_down) + ", remap_up: " + range(shape.nic.remap_up) + "}");
+  line("nic", shape.nic.name == "ideal"
+                  ? "ideal"
+                  : "{name: " + yaml_word(shape.nic.name) +
+                        ", port_down_delay: " + exact(shape.nic.port_down_delay) +
+                        ", port_up_delay: " + exact(shape.nic.port_up_delay) +
+                        ", remap_down: " + range(shape.nic.remap_down) +
+                        ", remap_up: " + range(shape.nic.remap_up) + "}");
   return text;
 }
 

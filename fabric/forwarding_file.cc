@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "fabric/pattern.h"
+#include "fabric/yaml_write.h"
 
 namespace mrclab {
 namespace {
@@ -103,7 +104,7 @@ std::string forwarding_text(const ForwardingChoice& choice) {
   if (choice.exceptions.empty()) return std::string(name_of(choice.all));
   std::string text = "{all: " + std::string(name_of(choice.all));
   for (const ForwardingChoice::Exception& e : choice.exceptions) {
-    text += ", \"" + e.pattern + "\": " + std::string(name_of(e.forwarding));
+    text += ", " + yaml_string(e.pattern) + ": " + std::string(name_of(e.forwarding));
   }
   return text + "}";
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fabric/pattern.h"
+#include "fabric/yaml_write.h"
 
 namespace mrclab {
 namespace {
@@ -170,11 +171,11 @@ std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
   for (const auto& site : graph.switches) {
     char usid[8];
     std::snprintf(usid, sizeof usid, "%04x", site.usid.value);
-    switches += separated(switches) + site.name + ": \"" + usid + "\"";
+    switches += separated(switches) + yaml_word(site.name) + ": \"" + usid + "\"";
   }
   for (const auto& host : graph.hosts) {
     std::string at;
-    for (const uint32_t number : host) at += separated(at) + graph.switches[number].name;
+    for (const uint32_t number : host) at += separated(at) + yaml_word(graph.switches[number].name);
     hosts += separated(hosts) + "[" + at + "]";
   }
   // A map holds each name once, and the order of the links is the order of the ports.
@@ -182,9 +183,9 @@ std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
     const uint32_t lower = graph.links[i].lower;
     std::string uppers;
     for (; i < graph.links.size() && graph.links[i].lower == lower; ++i) {
-      uppers += separated(uppers) + graph.switches[graph.links[i].upper].name;
+      uppers += separated(uppers) + yaml_word(graph.switches[graph.links[i].upper].name);
     }
-    links += separated(links) + graph.switches[lower].name + ": [" + uppers + "]";
+    links += separated(links) + yaml_word(graph.switches[lower].name) + ": [" + uppers + "]";
   }
   return margin + "switches: {" + switches + "}\n" + margin + "hosts: [" + hosts + "]\n" + margin +
          "links: {" + links + "}\n";

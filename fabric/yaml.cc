@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "fabric/plain_text.h"
+
 namespace mrclab {
 
 // Has a name because YamlValue::Impl has external linkage.
@@ -80,6 +82,10 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
+    // Escapes ("\x1b") write characters that the file does not have.
+    if (const auto odd = find_odd_text(value)) {
+      fail_at(file_, position_of(mark), odd->found, "text without it");
+    }
     add(leaf(Tree::Kind::kScalar, mark, value));
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -177,21 +183,18 @@ class TreeBuilder : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
-/// YAML has no control characters, and yaml-cpp silently ends the document at some of them.
-void refuse_control_characters(std::string_view text, const std::string& file) {
-  Position at;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\r' && c != '\t') || byte == 0x7F) {
-      fail_at(file, at, "the control character " + in_quotes({&c, 1}), "text");
-    }
-    if (c == '\n') {
-      ++at.line;
-      at.column = 1;
-    } else {
-      ++at.column;
-    }
-  }
+/// Also because yaml-cpp silently ends the document at some control characters. A carriage return ends
+/// a line in files of other systems.
+void refuse_odd_text(std::string_view text, const std::string& file) {
+  std::string lines(text);
+  std::replace(lines.begin(), lines.end(), '\r', ' ');
+  const std::optional<OddText> odd = find_odd_text(lines);
+  if (!odd) return;
+  const std::string_view before = text.substr(0, odd->at);
+  const size_t line_start = before.rfind('\n') + 1;  // 0 on the first line
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  fail_at(file, {static_cast<int>(line), static_cast<int>(odd->at - line_start) + 1}, odd->found,
+          "text");
 }
 
 }  // namespace
@@ -292,7 +295,7 @@ YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
   if (text.size() > kMaxFileBytes) {
     fail_at(file_name, {}, "more than 1 MiB", "a file of at most 1 MiB");
   }
-  refuse_control_characters(text, file_name);
+  refuse_odd_text(text, file_name);
   std::istringstream stream{std::string(text)};
   TreeBuilder builder(file_name);
   try {

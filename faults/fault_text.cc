@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/path.h"
+#include "fabric/yaml_write.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {
@@ -89,7 +90,7 @@ std::string shortened(const std::vector<std::string>& names) {
 
 std::string yaml_list(const std::vector<std::string>& names) {
   std::string text = "[";
-  for (size_t i = 0; i < names.size(); ++i) text += (i ? ", \"" : "\"") + names[i] + "\"";
+  for (size_t i = 0; i < names.size(); ++i) text += (i ? ", " : "") + yaml_string(names[i]);
   return text + "]";
 }
 

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "fabric/plain_text.h"
+#include "fabric/yaml_write.h"
 #include "lab/user_program.h"
 #include "lab/yaml_text.h"
 #include "netio/system_error.h"
@@ -13,11 +15,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr size_t kMaxName = 64;  // of a check
+
 /// What an exit code says. 2 is bad usage everywhere here, so it says nothing about the run.
 analysis::Result result_of(const netio::ExitStatus& status) {
   if (status.signal_number != 0) return analysis::Result::kInconclusive;
   if (status.code == 0) return analysis::Result::kPass;
   return status.code == 1 ? analysis::Result::kFail : analysis::Result::kInconclusive;
+}
+
+/// A check is called by its command where it has no name: what of it fits on a line.
+std::string name_by_command(const std::string& command) {
+  std::string name = command.substr(0, kMaxName);
+  while (!name.empty() && find_odd_text(name)) name.pop_back();  // a character was cut in two
+  for (char& c : name) {
+    if (std::string_view("\n\t\"\\").find(c) != std::string_view::npos) c = ' ';
+  }
+  return name;
 }
 
 /// Then it says itself where the folder goes: "grep -q pass $1/verdict.json".
@@ -28,14 +42,13 @@ bool names_its_argument(const std::string& command) {
 }  // namespace
 
 CheckProgram parse_check_program(const YamlValue& body, const std::filesystem::path& base) {
-  constexpr size_t kMaxName = 64;
   body.only_keys({"command", "name", "cwd", "timeout"});
   CheckProgram program;
   program.command = read_command(body.require("command"));
-  program.name = program.command.substr(0, kMaxName);
+  program.name = name_by_command(program.command);
   if (const auto name = body.get("name")) {
     program.name = name->as_string();
-    const bool plain = program.name.find_first_of("\n\t\r\"\\") == std::string::npos;
+    const bool plain = program.name.find_first_of("\n\t\"\\") == std::string::npos;
     if (program.name.empty() || program.name.size() > kMaxName || !plain) {
       name->fail_expecting("a name of at most 64 characters on one line");
     }

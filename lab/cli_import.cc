@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "fabric/fabric_file.h"
+#include "fabric/yaml_write.h"
 #include "lab/cli_import.h"
 #include "lab/csv_line.h"
 #include "lab/incident_import.h"
@@ -58,9 +59,9 @@ std::string name_from(const std::string& text) {
 /// The fabric as a scenario in `folder` can name it: by its name, or where it lies.
 std::string fabric_word(const std::string& fabric, const std::filesystem::path& folder) {
   if (fabric.find('/') == std::string::npos && fabric.find('.') == std::string::npos) return fabric;
-  return in_quotes(std::filesystem::absolute(fabric)
-                       .lexically_relative(std::filesystem::absolute(folder))
-                       .string());
+  return yaml_string(std::filesystem::absolute(fabric)
+                         .lexically_relative(std::filesystem::absolute(folder))
+                         .string());
 }
 
 int import_command(const ImportVerb& verb) {

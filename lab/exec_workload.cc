@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "fabric/path.h"
+#include "fabric/yaml_write.h"
 #include "lab/bring_up.h"
 #include "lab/node_container_files.h"
 #include "lab/yaml_text.h"

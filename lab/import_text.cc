@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fabric/plain_text.h"
+#include "fabric/yaml_write.h"
 #include "lab/incident_import.h"
 #include "lab/terminal.h"
 
@@ -149,9 +151,11 @@ std::string expectations(const ImportedIncident& in) {
 }
 
 std::string about(const ImportedIncident& in, const Topology& topology, const ImportText& text) {
+  const bool odd = find_odd_text(text.source).has_value();
   std::string result =
-      fmt::format("Imported from {}: {} {}", in_quotes(text.source), events_sentence(in),
-                  compression_sentence(in, topology.base_rtt));
+      fmt::format("Imported from {}: {} {}",
+                  odd ? "a file whose name is no plain text" : in_quotes(text.source),
+                  events_sentence(in), compression_sentence(in, topology.base_rtt));
   if (too_short(in, topology.base_rtt)) {
     result += fmt::format(" That is shorter than {} RTT: senders may not notice it.",
                           kShortestOutageRtts);
@@ -169,7 +173,7 @@ std::string about(const ImportedIncident& in, const Topology& topology, const Im
 }  // namespace
 
 std::string to_yaml(const ImportedIncident& in, const Topology& topology, const ImportText& text) {
-  std::string yaml = "name: " + text.name + "\nabout: >-\n";
+  std::string yaml = "name: " + yaml_word(text.name) + "\nabout: >-\n";
   yaml += indented(about(in, topology, text), "  ", 100);
   yaml +=
       fmt::format("fabric: {}\nseed: 1\nworkload:\n  - {}\nfaults:\n", text.fabric, text.workload);

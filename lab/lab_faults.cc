@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/yaml_write.h"
 #include "lab/clock_text.h"
 #include "lab/queue_pairs.h"
 
@@ -12,13 +13,7 @@ constexpr const char* kByHand = "by hand";
 
 /// A key or a value in YAML: a list or a map as it stands, anything else as one string.
 std::string yaml_value(const std::string& text) {
-  if (text.starts_with('[') || text.starts_with('{')) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c == '\n' || c == '\t' ? ' ' : c;
-  }
-  return quoted + "\"";
+  return text.starts_with('[') || text.starts_with('{') ? text : yaml_string(text);
 }
 
 /// There is no file whose lines and columns would mean anything.

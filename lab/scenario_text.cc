@@ -8,8 +8,8 @@
 
 #include "fabric/effect_text.h"
 #include "fabric/fabric_file.h"
+#include "fabric/yaml_write.h"
 #include "lab/scenario.h"
-#include "lab/yaml_text.h"
 
 namespace mrclab::lab {
 namespace {
@@ -26,7 +26,7 @@ std::string_view word_of(CaptureScope scope) {
 /// "[spray, trim]"
 std::string names_text(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + yaml_word(name);
   return text + "]";
 }
 
@@ -95,7 +95,7 @@ nlohmann::ordered_json line_of(const ScheduledEffect& scheduled, const Topology&
 }  // namespace
 
 std::string to_yaml(const Scenario& scenario) {
-  std::string text = "name: " + scenario.name + "\n";
+  std::string text = "name: " + yaml_word(scenario.name) + "\n";
   if (!scenario.ids.empty()) text += "id: " + names_text(scenario.ids) + "\n";
   if (!scenario.about.empty()) text += "about: " + yaml_string(scenario.about) + "\n";
   text += "fabric:\n" + mrclab::to_yaml(scenario.fabric, 2);

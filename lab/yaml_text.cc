@@ -1,31 +1,15 @@
 #include "lab/yaml_text.h"
 
+#include "fabric/plain_text.h"
 #include "lab/user_program.h"
 
 namespace mrclab::lab {
-
-std::string yaml_string(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 std::string read_command(const YamlValue& value) {
   constexpr size_t kMax = 4096;
   const std::string command = value.is_scalar() ? value.as_string() : "";
   const bool blank = command.find_first_not_of(" \t\n") == std::string::npos;
-  if (blank || command.size() > kMax || command.find('\0') != std::string::npos) {
+  if (blank || command.size() > kMax) {
     value.fail_expecting("a command line such as \"./check.py\"");
   }
   return command;
@@ -37,7 +21,12 @@ std::filesystem::path read_folder(const std::optional<YamlValue>& cwd,
   if (cwd) folder /= cwd->as_string();
   std::error_code ignored;
   if (cwd && !std::filesystem::is_directory(folder, ignored)) cwd->fail_expecting("a folder");
-  return folder.lexically_normal();
+  folder = folder.lexically_normal();
+  if (const auto odd = find_odd_text(folder.string())) {
+    throw InputError(in_quotes(folder.string()) + ": found " + odd->found +
+                     " in the name of the folder: expected a name that can be written down");
+  }
+  return folder;
 }
 
 std::chrono::milliseconds read_wall_time(const YamlValue& value) {

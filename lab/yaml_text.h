@@ -10,13 +10,10 @@
 
 namespace mrclab::lab {
 
-/// A YAML double-quoted scalar. UTF-8 passes as it is.
-std::string yaml_string(const std::string& text);
-
 /// A command line for sh -c, of at most 4096 characters. Throws InputError.
 std::string read_command(const YamlValue& value);
 /// Where a command runs, absolute: `cwd` from `base`, or `base` itself. Throws InputError if it is no
-/// folder.
+/// folder, or one whose name a file cannot repeat.
 std::filesystem::path read_folder(const std::optional<YamlValue>& cwd,
                                   const std::filesystem::path& base);
 /// A duration of this machine's time, from 1ms to a day.

@@ -266,6 +266,22 @@ TEST_CASE("whatever bytes a log or a map holds, it is read or refused") {
   CHECK(imported < 4000);
 }
 
+TEST_CASE("the file of a log may be called anything: the scenario is read all the same") {
+  const std::filesystem::path folder =
+      std::filesystem::path(MRCLAB_SOURCE_DIR) / "topologies/imports";
+  const LinkLog log = read_link_log_file(folder / "rack-3.log", LogFormat::kAuto);
+  const PortMap ports = PortMap::read(folder / "rack-3.map.yaml", octet());
+  const ImportedIncident in = import_incident(log, ports, octet(), {});
+  ImportText text = kText;
+  text.name = "null";
+  for (const char* source : {"a \"b\": #c", "\x1b[31m", "\xff", "\xc2\x85", "x\ny"}) {
+    text.source = source;
+    const std::string yaml = to_yaml(in, octet(), text);
+    CAPTURE(yaml);
+    CHECK(parse_scenario(read_yaml_text(yaml, "x.yaml")).name == "null");
+  }
+}
+
 TEST_CASE("the shipped log becomes a scenario that passes in the simulator" *
           doctest::test_suite(test::kWholeRun)) {
   const std::filesystem::path folder =
