@@ -83,6 +83,12 @@ struct TimingReport {
   uint64_t holds = 0;                ///< of the clock, until a process had caught up
   std::vector<PacePoint> pace;       ///< over fabric time; empty in the simulated world
   std::vector<std::string> reasons;  ///< when not faithful: who and why
+  /// What leaves nothing to be judged in either mode: what others than the scenario did to the lab,
+  /// and processes without a report. Among the reasons, too.
+  std::vector<std::string> disturbances = {};
+
+  /// Is there anything to be judged: an undisturbed run, and a faithful one where it must be.
+  bool sound() const { return disturbances.empty() && (mode == TimingMode::kWall || faithful); }
 };
 
 }  // namespace mrclab::analysis

@@ -223,7 +223,8 @@ void blame_part(const Verdict& verdict, Table& table) {
 void timing_part(const Verdict& verdict, Table& table) {
   const TimingReport& t = verdict.timing;
   if (t.mode == TimingMode::kWall) {
-    table.line("timing     wall clock: honest, but not exact");
+    table.line(t.sound() ? "timing     wall clock: honest, but not exact"
+                         : "timing     wall clock, DISTURBED: there is nothing to be judged");
   } else {
     table.line(
         std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") + ", late frames " +

@@ -43,7 +43,8 @@ Json timing_json(const TimingReport& timing) {
             {"max", number(timing.dilation_max)}}},
           {"jumps", timing.jumps},
           {"holds", timing.holds},
-          {"reasons", timing.reasons}};
+          {"reasons", timing.reasons},
+          {"disturbances", timing.disturbances}};
 }
 
 Json packet_json(const PacketToLookAt& packet) {
@@ -242,9 +243,9 @@ std::string to_junit(const Verdict& verdict) {
   }
   const TimingReport& timing = verdict.timing;
   cases += open_case("faithful");
-  if (timing.mode == TimingMode::kCarried && !timing.faithful) {
+  if (!timing.sound()) {
     ++skipped;
-    std::string why = "NOT FAITHFUL";
+    std::string why = timing.mode == TimingMode::kCarried ? "NOT FAITHFUL" : "DISTURBED";
     for (const std::string& reason : timing.reasons) why += "; " + reason;
     cases += ">\n      <skipped message=\"" + xml(why) + "\"/>\n    </testcase>\n";
   } else {

@@ -7,6 +7,7 @@
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "netio/daemon.h"
+#include "netio/report_json.h"
 
 namespace {
 
@@ -31,24 +32,7 @@ class EndpointProgram : public netio::DaemonProgram {
   }
 
   nlohmann::json describe(const Node& node) const override {
-    nlohmann::json counters = nlohmann::json::object();
-    for (const auto& [name, value] : stats_of(node).named()) counters[name] = value;
-    counters["work"] = nlohmann::json::array();
-    for (const endpoint::WorkReport& work : dynamic_cast<const endpoint::HostNode&>(node).work()) {
-      counters["work"].push_back(to_json(work));
-    }
-    counters["queues"] = nlohmann::json::array();
-    for (const auto& q : dynamic_cast<const endpoint::HostNode&>(node).queues()) {
-      counters["queues"].push_back({{"qp", q.local.value},
-                                    {"remote", q.remote.value},
-                                    {"peer", q.peer},
-                                    {"posted", q.posted},
-                                    {"completed", q.completed},
-                                    {"failed", q.failed},
-                                    {"out_of_order", q.out_of_order},
-                                    {"in_error", q.in_error}});
-    }
-    return counters;
+    return netio::report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
   }
 
   void add_progress(const Node& node,
@@ -71,16 +55,6 @@ class EndpointProgram : public netio::DaemonProgram {
   }
 
  private:
-  /// Read by lab/perf_run.cc.
-  static nlohmann::json to_json(const endpoint::WorkReport& work) {
-    nlohmann::json samples = nlohmann::json::array();
-    for (const endpoint::WorkSample& sample : work.samples) {
-      samples.push_back({sample.from.ps(), sample.to.ps()});
-    }
-    return {{"workload", work.workload},   {"from", work.from},         {"to", work.to},
-            {"queue", work.queue},         {"unit", work.unit.value},   {"done", work.done},
-            {"first_ps", work.first.ps()}, {"last_ps", work.last.ps()}, {"samples_ps", samples}};
-  }
   static endpoint::HostStats stats_of(const Node& node) {
     return dynamic_cast<const endpoint::HostNode&>(node).stats();
   }

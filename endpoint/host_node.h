@@ -29,7 +29,7 @@
 #include "endpoint/application.h"
 #include "endpoint/connection_plan.h"
 #include "endpoint/ev_events.h"
-#include "endpoint/host_stats.h"
+#include "endpoint/host_account.h"
 #include "endpoint/path_mapper.h"
 #include "endpoint/transport_profile.h"
 #include "endpoint/verbs.h"
@@ -75,6 +75,8 @@ class HostNode : public Node {
   bool finished() const;
   /// What its applications measured, those of streams and pings at the sender.
   std::vector<WorkReport> work() const;
+  /// All that the lab is told at the end.
+  HostAccount account() const { return {stats(), queues(), work()}; }
 
   /// Memory, queue pairs and posts for programs outside the host (verbs.h).
   Device& device();

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "fabric/ids.h"
@@ -51,6 +50,12 @@ struct PlaneStats {
   uint64_t rx_payload_bytes = 0;  ///< goodput: write payload placed in memory for the first time
 };
 
+struct QpErrorCount {
+  std::string reason;
+  uint32_t count = 0;
+};
+
+/// Goes to the lab as a report (host_account.h).
 struct HostStats {
   std::vector<PlaneStats> planes;
   uint64_t data_packets_sent = 0;  ///< first transmissions
@@ -75,8 +80,7 @@ struct HostStats {
   uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
   uint32_t qps = 0;
   uint32_t qps_in_error = 0;
-  /// Of these, how many for which reason, in the order of the first; reasons are constants.
-  std::vector<std::pair<std::string_view, uint32_t>> qp_errors;
+  std::vector<QpErrorCount> qp_errors;  ///< of these, by reason, in the order of the first
   uint32_t qps_pending =
       0;  ///< now, of the scheduler's states (scheduler_state.h); the rest is idle
   uint32_t qps_active = 0;
@@ -94,9 +98,6 @@ struct HostStats {
   uint64_t refused_for(Refusal refusal) const { return refused[static_cast<size_t>(refusal)]; }
   uint64_t goodput_bytes() const;
   void count_qp_error(std::string_view reason);
-  /// Names and values, planes as "p0.tx_payload_bytes", for the control socket. Zero refusals are
-  /// left out. Failures of queue pairs as "qp_error.Retry Counter Exceeded".
-  std::vector<std::pair<std::string, uint64_t>> named() const;
 };
 
 /// What one queue pair was asked to write and what it answered (work_ledger.h).

@@ -2,16 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "endpoint/host_node.h"
 #include "fabric/yaml.h"
 #include "lab/interrupt.h"
+#include "lab/process_reports.h"
 #include "lab/sim_world.h"
 #include "lab/terminal.h"
-#include "lab/world_outcome.h"
-#include "netio/file_descriptor.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {
@@ -81,44 +80,17 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
   return outcome;
 }
 
-endpoint::WorkReport work_from(const nlohmann::json& value) {
-  endpoint::WorkReport report;
-  report.workload = value.at("workload").get<uint32_t>();
-  report.from = value.at("from").get<uint32_t>();
-  report.to = value.at("to").get<uint32_t>();
-  report.queue = value.at("queue").get<uint32_t>();
-  report.unit = {value.at("unit").get<uint64_t>()};
-  report.done = value.at("done").get<uint64_t>();
-  report.first = FabricTime::from_ps(value.at("first_ps").get<int64_t>());
-  report.last = FabricTime::from_ps(value.at("last_ps").get<int64_t>());
-  for (const auto& sample : value.at("samples_ps")) {
-    report.samples.push_back({FabricTime::from_ps(sample.at(0).get<int64_t>()),
-                              FabricTime::from_ps(sample.at(1).get<int64_t>())});
-  }
-  return report;
-}
-
 /// What the daemons said of their hosts, in the order of the hosts.
 void collect(const PerfSetup& setup, const RunFolder& folder, PerfOutcome& outcome) {
-  std::vector<nlohmann::json> hosts(setup.topology.host_count());
-  for (const auto& file : std::filesystem::directory_iterator(folder.reports())) {
-    const auto report = nlohmann::json::parse(netio::read_file(file.path(), size_t{256} << 20));
-    for (const auto& [node, counters] : report.at("counters").items()) {
-      const auto id = setup.topology.find_node(node);
-      if (!id || setup.topology.node(*id).role != NodeRole::kHost) continue;
-      hosts[setup.topology.node(*id).index] = counters;
-    }
+  const RunOptions options;
+  const ProcessPlan plan = plan_processes(setup.topology, options.isolate, options.host_processes);
+  std::map<uint32_t, endpoint::HostAccount> hosts;
+  for (uint32_t i = 0; i < plan.processes.size(); ++i) {
+    hosts.merge(read_process_report(folder.reports(), setup.topology, plan, i).hosts);
   }
-  for (uint32_t number = 0; number < hosts.size(); ++number) {
-    const nlohmann::json& counters = hosts[number];
-    if (counters.is_null()) throw std::runtime_error(fmt::format("h{} left no report", number));
-    endpoint::HostStats stats;
-    stats.bytes_verified = counter(counters, "bytes_verified");
-    stats.bytes_mismatched = counter(counters, "bytes_mismatched");
-    stats.retransmissions = counter(counters, "retransmissions");
-    stats.qps_in_error = static_cast<uint32_t>(counter(counters, "qps_in_error"));
-    add_stats(outcome, stats);
-    for (const auto& work : counters.at("work")) outcome.work.push_back(work_from(work));
+  for (auto& [number, account] : hosts) {
+    add_stats(outcome, account.stats);
+    for (endpoint::WorkReport& work : account.work) outcome.work.push_back(std::move(work));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "lab/queue_pairs.h"
 #include "lab/session_export.h"
 #include "lab/world_outcome.h"
+#include "netio/report_json.h"
 
 namespace mrclab::lab {
 namespace {
@@ -88,13 +89,16 @@ netio::Json history(const ResidentLab& lab) {
   WorldOutcome outcome;
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
     if (!netio::in_gate(lab.live.gate().state(i))) continue;
-    add_process_report(outcome, *lab.scenario,
-                       netio::RpcClient(lab.live.control_socket(i))
-                           .call("report", nullptr, std::chrono::seconds(2)));
+    const netio::Json report = netio::RpcClient(lab.live.control_socket(i))
+                                   .call("report", nullptr, std::chrono::seconds(2));
+    try {
+      add_process_report(outcome, *lab.scenario,
+                         read_process_report(report, lab.topology, lab.live.plan(), i));
+    } catch (const netio::ReportError& error) {
+      add_disturbance(outcome, error.what());
+    }
   }
-  for (const OutsideFault& fault : lab.live.outside_faults()) {
-    outcome.timing.reasons.push_back(fault.what);
-  }
+  for (const OutsideFault& fault : lab.live.outside_faults()) add_disturbance(outcome, fault.what);
   netio::Json streams = netio::Json::object();
   for (const HistoryStream& stream : outcome.history) streams[stream.name] = stream.count;
   return {{"fabric_ps", lab.live.now().ps()},

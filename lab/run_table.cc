@@ -43,9 +43,9 @@ std::string headline(const RunRow& row) {
       fmt::format("{}{}{}{}", fmt::join(row.ids, " "), row.ids.empty() ? "" : " ", verdict.scenario,
                   analysis::circumstances(verdict));
   const bool wall = verdict.timing.mode == analysis::TimingMode::kWall;
-  const std::string right = (wall                      ? "wall clock  "
-                             : verdict.timing.faithful ? ""
-                                                       : "NOT FAITHFUL  ") +
+  const std::string right = (!verdict.timing.sound() ? (wall ? "DISTURBED  " : "NOT FAITHFUL  ")
+                             : wall                  ? "wall clock  "
+                                                     : "") +
                             capitals(verdict.result);
   return fmt::format("{:<{}} {}\n", cut(left, 79 - right.size()), 79 - right.size(), right);
 }

@@ -104,49 +104,29 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
 void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder,
                      WorldOutcome& outcome) {
   outcome.timing.min_slack_ns = INT64_MAX;
-  for (const ProcessPlan::Process& process : lab.plan().processes) {
-    const auto file = folder.reports() / (process.name + ".json");
-    if (!std::filesystem::exists(file)) {
-      outcome.timing.reasons.push_back(process.name + " left no report");
-      continue;
-    }
-    add_process_report(outcome, scenario,
-                       nlohmann::json::parse(netio::read_file(file, size_t{64} << 20)));
-  }
-  for (const OutsideFault& fault : lab.outside_faults()) {
-    outcome.timing.reasons.push_back(fault.what);
-  }
+  add_process_reports(outcome, scenario, lab.plan(), folder.reports());
+  for (const OutsideFault& fault : lab.outside_faults()) add_disturbance(outcome, fault.what);
   if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
 }
 
 /// What the lab itself did joins the nodes' events.
 void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder) {
   std::string text;
+  // What others are called (an interface, a file) need not be UTF-8.
+  const auto add = [&](FabricTime t, std::string_view kind, std::string_view detail) {
+    const nlohmann::ordered_json line{
+        {"t_ps", t.ps()}, {"node", "lab"}, {"kind", kind}, {"detail", detail}};
+    text += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  };
   for (const MirrorNote& note : lab.mirror().notes()) {
-    const nlohmann::ordered_json line{{"t_ps", note.t.ps()},
-                                      {"node", "lab"},
-                                      {"kind", note.kind},
-                                      {"detail", scenario.topology.link_name(note.link)}};
-    text += line.dump() + "\n";
+    add(note.t, note.kind, scenario.topology.link_name(note.link));
   }
-  for (const SwitchNote& note : lab.switch_notes()) {
-    const nlohmann::ordered_json line{
-        {"t_ps", note.t.ps()}, {"node", "lab"}, {"kind", note.kind}, {"detail", note.detail}};
-    text += line.dump() + "\n";
-  }
-  for (const OutsideFault& fault : lab.outside_faults()) {
-    const nlohmann::ordered_json line{
-        {"t_ps", fault.t.ps()}, {"node", "lab"}, {"kind", "outside_fault"}, {"detail", fault.what}};
-    text += line.dump() + "\n";
-  }
+  for (const SwitchNote& note : lab.switch_notes()) add(note.t, note.kind, note.detail);
+  for (const OutsideFault& fault : lab.outside_faults()) add(fault.t, "outside_fault", fault.what);
   for (const PowerNote& note : lab.power_notes()) {
-    const nlohmann::ordered_json line{
-        {"t_ps", note.t.ps()},
-        {"node", "lab"},
-        {"kind", "process_replaced"},
-        {"detail", fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
-                               note.killed, note.started)}};
-    text += line.dump() + "\n";
+    add(note.t, "process_replaced",
+        fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
+                    note.killed, note.started));
   }
   netio::write_file(folder.path / "events" / "lab.jsonl", text);
 }

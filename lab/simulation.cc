@@ -50,12 +50,16 @@ void Simulation::run(const std::function<bool(FabricTime)>& go_on) {
   }
 }
 
+endpoint::HostAccount Simulation::account(uint32_t host) const {
+  const Node& node = world_.node(scenario_.topology.host(host));
+  return dynamic_cast<const endpoint::HostNode&>(node).account();
+}
+
 analysis::HostReports Simulation::hosts() const {
   analysis::HostReports reports;
   for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
-    const NodeSite& site = scenario_.topology.node(scenario_.topology.host(h));
-    const auto& host = dynamic_cast<const endpoint::HostNode&>(world_.node(site.id));
-    reports.hosts.push_back(host_report(site.name, host));
+    const std::string& name = scenario_.topology.node(scenario_.topology.host(h)).name;
+    reports.hosts.push_back(host_report(name, account(h)));
   }
   return reports;
 }

@@ -10,6 +10,7 @@
 
 #include "lab/simulation.h"
 #include "netio/file_descriptor.h"
+#include "netio/report_json.h"
 #include "netio/run_recorder.h"
 
 namespace mrclab::lab {
@@ -17,90 +18,76 @@ namespace {
 
 constexpr size_t kLargeFabric = 500;  // nodes
 
-void add_reasons(analysis::TimingReport& timing, const nlohmann::json& report, bool carried) {
-  const std::string process = report.at("process").get<std::string>();
-  const auto note = [&](const char* key, const char* what) {
-    const uint64_t count = counter(report, key);
-    if (count > 0) timing.reasons.push_back(fmt::format("{}: {} {}", process, count, what));
+void add_reasons(analysis::TimingReport& timing, const netio::ProcessReport& report, bool carried) {
+  const auto note = [&](uint64_t count, const char* what) {
+    if (count > 0) timing.reasons.push_back(fmt::format("{}: {} {}", report.process, count, what));
   };
-  for (const auto& gap : report.at("gaps")) {
-    timing.reasons.push_back(fmt::format("the kernel lost frame {} on wire {}",
-                                         gap.at("sequence").get<uint64_t>(),
-                                         gap.at("wire").get<std::string>()));
+  for (const netio::GapReport& gap : report.gaps) {
+    timing.reasons.push_back(
+        fmt::format("the kernel lost frame {} on wire {}", gap.sequence, gap.wire));
   }
-  note("late_frames", "frames came after their time");
-  note("failed_sends", "frames were refused by the kernel");
-  for (const auto& reason : report.at("failed_send_reasons")) {
-    timing.reasons.push_back(reason.get<std::string>());
-    break;  // one example says what kind it is
+  note(report.late_frames, "frames came after their time");
+  note(report.failed_sends, "frames were refused by the kernel");
+  // One example says what kind it is.
+  if (!report.failed_send_reasons.empty()) {
+    timing.reasons.push_back(report.failed_send_reasons.front());
   }
-  note("ring_drops", "frames found no room in a receive ring");
-  note("late_effects", "effects of faults were told after their time");
-  note("unknown_frames", "frames carried a trailer that is not this wire's");
-  note("frame_pool_exhausted", "times there was no frame buffer");
-  if (carried) note("foreign_frames", "frames came from outside the lab");
+  note(report.ring_drops, "frames found no room in a receive ring");
+  note(report.late_effects, "effects of faults were told after their time");
+  note(report.unknown_frames, "frames carried a trailer that is not this wire's");
+  note(report.frame_pool_exhausted, "times there was no frame buffer");
+  if (carried) note(report.foreign_frames, "frames came from outside the lab");
 }
 
 }  // namespace
 
-uint64_t counter(const nlohmann::json& counters, const char* name) {
-  const auto found = counters.find(name);
-  return found == counters.end() ? 0 : found->get<uint64_t>();
-}
-
-analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters) {
+analysis::HostReport host_report(const std::string& host, const endpoint::HostAccount& account) {
+  const endpoint::HostStats& stats = account.stats;
   analysis::HostReport report;
   report.host = host;
-  report.qps = static_cast<uint32_t>(counter(counters, "qps"));
-  report.qps_in_error = static_cast<uint32_t>(counter(counters, "qps_in_error"));
-  report.bytes_verified = counter(counters, "bytes_verified");
-  report.bytes_wrong = counter(counters, "bytes_mismatched");
-  report.access_violations = counter(counters, "memory_faults");
-  report.bytes_placed = counter(counters, "goodput_bytes");
-  if (const auto queues = counters.find("queues"); queues != counters.end()) {
-    for (const nlohmann::json& queue : *queues) {
-      report.queues.push_back({Qpn{queue.at("qp").get<uint32_t>()},
-                               Qpn{queue.at("remote").get<uint32_t>()},
-                               queue.at("peer").get<uint32_t>(), counter(queue, "posted"),
-                               counter(queue, "completed"), counter(queue, "failed"),
-                               counter(queue, "out_of_order"), queue.at("in_error").get<bool>()});
-    }
-  }
-  for (const auto& [name, value] : counters.items()) {
-    if (!name.starts_with("qp_error.")) continue;
-    const std::string reason = name.substr(std::string_view("qp_error.").size());
-    report.error += (report.error.empty() ? "" : ", ") + reason;
-  }
-  return report;
-}
-
-analysis::HostReport host_report(const std::string& host, const endpoint::HostNode& node) {
-  nlohmann::json counters;
-  for (const auto& [name, value] : node.stats().named()) counters[name] = value;
-  analysis::HostReport report = host_report(host, counters);
-  for (const endpoint::QueueCounts& q : node.queues()) {
+  report.qps = stats.qps;
+  report.qps_in_error = stats.qps_in_error;
+  report.bytes_verified = stats.bytes_verified;
+  report.bytes_wrong = stats.bytes_mismatched;
+  report.access_violations = stats.memory_faults;
+  report.bytes_placed = stats.goodput_bytes();
+  for (const endpoint::QueueCounts& q : account.queues) {
     report.queues.push_back(
         {q.local, q.remote, q.peer, q.posted, q.completed, q.failed, q.out_of_order, q.in_error});
   }
+  for (const endpoint::QpErrorCount& error : stats.qp_errors) {
+    report.error += (report.error.empty() ? "" : ", ") + error.reason;
+  }
   return report;
 }
 
-void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
-                        const nlohmann::json& report) {
-  const auto streams = history_from_text(report.at("history").get<std::string>());
-  if (!streams) throw std::runtime_error("a daemon's report has a malformed history");
-  outcome.history.insert(outcome.history.end(), streams->begin(), streams->end());
-  for (const auto& [node, counters] : report.at("counters").items()) {
-    const auto id = scenario.topology.find_node(node);
-    if (id && scenario.topology.node(*id).role == NodeRole::kHost) {
-      outcome.hosts.hosts.push_back(host_report(node, counters));
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read) {
+  outcome.history.insert(outcome.history.end(), read.streams.begin(), read.streams.end());
+  for (const auto& [number, account] : read.hosts) {
+    const NodeSite& site = scenario.topology.node(scenario.topology.host(number));
+    outcome.hosts.hosts.push_back(host_report(site.name, account));
+  }
+  outcome.timing.late_frames += read.report.late_frames;
+  outcome.timing.gaps += read.report.gap_count;
+  outcome.timing.min_slack_ns = std::min(outcome.timing.min_slack_ns, read.report.min_slack_ns);
+  add_reasons(outcome.timing, read.report, scenario.timing == TimingMode::kCarried);
+}
+
+void add_process_reports(WorldOutcome& outcome, const Scenario& scenario, const ProcessPlan& plan,
+                         const std::filesystem::path& reports) {
+  for (uint32_t i = 0; i < plan.processes.size(); ++i) {
+    try {
+      add_process_report(outcome, scenario,
+                         read_process_report(reports, scenario.topology, plan, i));
+    } catch (const netio::ReportError& error) {
+      add_disturbance(outcome, error.what());
     }
   }
-  outcome.timing.late_frames += counter(report, "late_frames");
-  outcome.timing.gaps += counter(report, "gap_count");
-  outcome.timing.min_slack_ns =
-      std::min(outcome.timing.min_slack_ns, report.at("min_slack_ns").get<int64_t>());
-  add_reasons(outcome.timing, report, scenario.timing == TimingMode::kCarried);
+}
+
+void add_disturbance(WorldOutcome& outcome, std::string what) {
+  outcome.timing.reasons.push_back(what);
+  outcome.timing.disturbances.push_back(std::move(what));
 }
 
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder) {

@@ -1,14 +1,16 @@
 #pragma once
 // What a world leaves beside its captures: the nodes' histories and counters, and its timing.
 
+#include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "analysis/reports.h"
 #include "analysis/verdict.h"
-#include "endpoint/host_node.h"
+#include "endpoint/host_account.h"
 #include "fabric/history.h"
+#include "lab/process_reports.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
 
@@ -21,17 +23,19 @@ struct WorldOutcome {
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
 };
 
-/// One of a daemon's counters; 0 if it has none of that name.
-uint64_t counter(const nlohmann::json& counters, const char* name);
-
-/// A host's report out of its counters (names of endpoint::HostStats::named).
-analysis::HostReport host_report(const std::string& host, const nlohmann::json& counters);
-/// The same of a host in this process.
-analysis::HostReport host_report(const std::string& host, const endpoint::HostNode& node);
+/// What one host says of itself, as the judge is told.
+analysis::HostReport host_report(const std::string& host, const endpoint::HostAccount& account);
 
 /// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
-void add_process_report(WorldOutcome& outcome, const Scenario& scenario,
-                        const nlohmann::json& report);
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read);
+
+/// Adds what every daemon of the plan left in the folder `reports`; what is missing or broken there
+/// is a disturbance.
+void add_process_reports(WorldOutcome& outcome, const Scenario& scenario, const ProcessPlan& plan,
+                         const std::filesystem::path& reports);
+
+/// Something that leaves no verdict to be given: a fault from outside, a process without a report.
+void add_disturbance(WorldOutcome& outcome, std::string what);
 
 /// history.txt: name, count and hash of every stream of all nodes, sorted by name.
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);

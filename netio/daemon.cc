@@ -16,6 +16,8 @@
 #include "netio/file_descriptor.h"
 #include "netio/log.h"
 #include "netio/parallel.h"
+#include "netio/process_report.h"
+#include "netio/report_json.h"
 #include "netio/rpc.h"
 #include "netio/run_recorder.h"
 #include "netio/schedule_file.h"
@@ -50,7 +52,7 @@ class Daemon {
         gate_(page_.as<GatePage>()),
         program_(make_program(config_, topology_)),
         log_(open_log(log_file(), config_.process_name)),
-        left_(read_left(config_.resume_file)),
+        left_(read_handover(config_.resume_file)),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_),
         rpc_(config_.control_socket) {
@@ -69,7 +71,7 @@ class Daemon {
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     driver_.follow_schedule(
         [this] { return read_schedule_file(topology_, config_.schedule_file); });
-    if (!left_.is_null()) resume();
+    if (left_) resume();
     driver_.set_end(config_.end);
     add_methods();
   }
@@ -135,7 +137,7 @@ class Daemon {
   /// What packet records may still take: the lives of a process share its bound.
   uint64_t record_bytes_left() const {
     if (records_) return records_->bytes_left();
-    if (!left_.is_null()) return left_.at("record_bytes").get<uint64_t>();
+    if (left_) return left_->record_bytes;
     return history_share(topology_, config_.process_of_node, config_.process,
                          config_.history_bytes);
   }
@@ -178,49 +180,35 @@ class Daemon {
 
   /// Where the nodes are, for a successor; this process does nothing more.
   Json power_off() {
-    Json histories = Json::object();
+    Handover left;
     for (const Hosted& hosted : nodes_) {
-      histories[topology_.node(hosted.id).name] = hosted.recorder->history().saved();
+      left.histories[topology_.node(hosted.id).name] = hosted.recorder->history().saved();
     }
     off_ = true;
     close_outputs();
-    return {{"committed_ps", driver_.committed().ps()},
-            {"histories", std::move(histories)},
-            {"record_bytes", record_bytes_left()},
-            {"report", report()}};
+    left.committed = driver_.committed();
+    left.record_bytes = record_bytes_left();
+    left.report = report();
+    return report_to_json(left);
   }
 
-  static Json read_left(const std::filesystem::path& file) {
-    return file.empty() ? Json() : Json::parse(read_file(file, size_t{64} << 20));
+  static std::optional<Handover> read_handover(const std::filesystem::path& file) {
+    if (file.empty()) return std::nullopt;
+    return report_from_json<Handover>(parse_report(read_file(file, size_t{64} << 20)));
   }
 
   void resume() {
     for (Hosted& hosted : nodes_) {
-      const auto& name = topology_.node(hosted.id).name;
-      if (!hosted.recorder->history().restore(left_.at("histories").at(name).get<std::string>())) {
-        throw std::runtime_error(config_.resume_file.string() + ": no history of " + name);
+      const auto history = left_->histories.find(topology_.node(hosted.id).name);
+      if (history == left_->histories.end() ||
+          !hosted.recorder->history().restore(history->second)) {
+        throw std::runtime_error(config_.resume_file.string() + ": no history of " +
+                                 topology_.node(hosted.id).name);
       }
       hosted.recorder->set_muted(true);
     }
-    driver_.resume(FabricTime::from_ps(left_.at("committed_ps").get<int64_t>()));
+    driver_.resume(left_->committed);
     for (Hosted& hosted : nodes_) hosted.recorder->set_muted(false);
-  }
-
-  /// What the predecessor saw belongs to this process's report too.
-  void add_earlier(Json& report) const {
-    if (left_.is_null()) return;
-    const Json& earlier = left_.at("report");
-    for (const char* key :
-         {"frames_sent", "frames_received", "late_frames", "foreign_frames", "unknown_frames",
-          "failed_sends", "ring_drops", "late_effects", "frame_pool_exhausted", "gap_count",
-          "capture_records", "capture_skipped", "events_dropped"}) {
-      report[key] = report.at(key).get<uint64_t>() + earlier.at(key).get<uint64_t>();
-    }
-    for (const char* key : {"gaps", "failed_send_reasons"}) {
-      for (const Json& item : earlier.at(key)) report[key].push_back(item);
-    }
-    report["min_slack_ns"] = std::min(report.at("min_slack_ns").get<int64_t>(),
-                                      earlier.at("min_slack_ns").get<int64_t>());
   }
 
   void prepare_scheduling() {
@@ -242,8 +230,8 @@ class Daemon {
                   {"nodes", nodes_.size()}};
     });
     rpc_.method("power_off", [this](const Json&) { return power_off(); });
-    rpc_.method("report", [this](const Json&) { return report(); });
-    rpc_.method("counters", [this](const Json&) { return counters(); });
+    rpc_.method("report", [this](const Json&) { return report_to_json(report()); });
+    rpc_.method("counters", [this](const Json&) { return Json(described_nodes()); });
     rpc_.method("table", [this](const Json& of) {
       for (const Hosted& hosted : nodes_) {
         const std::string& name = topology_.node(hosted.id).name;
@@ -273,44 +261,42 @@ class Daemon {
     driver_.watch(watch_ ? watch_->filter().node : std::nullopt);
   }
 
-  Json counters() const {
-    Json all = Json::object();
+  std::map<std::string, Json> described_nodes() const {
+    std::map<std::string, Json> all;
     for (const Hosted& hosted : nodes_) {
       all[topology_.node(hosted.id).name] = program_->describe(*hosted.node);
     }
     return all;
   }
 
-  Json report() const {
+  ProcessReport report() const {
     const DriverReport driver = driver_.report();
-    Json gaps = Json::array();
+    ProcessReport report;
+    report.process = config_.process_name;
+    report.committed = driver_.committed();
+    report.frames_sent = driver.frames_sent;
+    report.frames_received = driver.frames_received;
+    report.late_frames = driver.late_frames;
+    report.foreign_frames = driver.foreign_frames;
+    report.unknown_frames = driver.unknown_frames;
+    report.failed_sends = driver.failed_sends;
+    report.failed_send_reasons = driver.failed_send_reasons;
+    report.ring_drops = driver.ring_drops;
+    report.late_effects = driver.late_effects;
+    report.frame_pool_exhausted = frames_.exhausted();
+    report.gap_count = driver.gap_count;
     for (const WireGap& gap : driver.gaps) {
-      gaps.push_back({{"wire", topology_.wire_name(gap.wire)}, {"sequence", gap.sequence}});
+      report.gaps.push_back({topology_.wire_name(gap.wire), gap.sequence});
     }
-    std::string history;
-    for (const Hosted& hosted : nodes_)
-      history += history_to_text(hosted.recorder->history().streams());
-    Json report{{"process", config_.process_name},
-                {"committed_ps", driver_.committed().ps()},
-                {"frames_sent", driver.frames_sent},
-                {"frames_received", driver.frames_received},
-                {"late_frames", driver.late_frames},
-                {"foreign_frames", driver.foreign_frames},
-                {"unknown_frames", driver.unknown_frames},
-                {"failed_sends", driver.failed_sends},
-                {"failed_send_reasons", driver.failed_send_reasons},
-                {"ring_drops", driver.ring_drops},
-                {"late_effects", driver.late_effects},
-                {"frame_pool_exhausted", frames_.exhausted()},
-                {"gap_count", driver.gap_count},
-                {"gaps", gaps},
-                {"min_slack_ns", driver.min_slack_ns},
-                {"capture_records", capture_ ? capture_->written() : 0},
-                {"capture_skipped", capture_ ? capture_->skipped() : 0},
-                {"events_dropped", events_ ? events_->dropped() : 0},
-                {"history", history},
-                {"counters", counters()}};
-    add_earlier(report);
+    report.min_slack_ns = driver.min_slack_ns;
+    report.capture_records = capture_ ? capture_->written() : 0;
+    report.capture_skipped = capture_ ? capture_->skipped() : 0;
+    report.events_dropped = events_ ? events_->dropped() : 0;
+    for (const Hosted& hosted : nodes_) {
+      report.history += history_to_text(hosted.recorder->history().streams());
+    }
+    report.nodes = described_nodes();
+    if (left_) report.add_earlier(left_->report);
     return report;
   }
 
@@ -336,7 +322,7 @@ class Daemon {
     close_outputs();
     if (!config_.run_dir.empty()) {
       write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
-                 report().dump(1) + "\n");
+                 report_to_json(report()).dump(1) + "\n");
     }
     gate_.set_state(config_.process, ProcessState::kFinished);
     log_->info("finished at {}", to_string(driver_.committed()));
@@ -354,7 +340,7 @@ class Daemon {
   std::unique_ptr<RecordWatch> watch_;
   std::unique_ptr<HistoryWriter> records_;
   std::vector<Hosted> nodes_;
-  Json left_;  ///< by a predecessor (power_off); null: there was none
+  std::optional<Handover> left_;  ///< by a predecessor (power_off)
   Driver driver_;
   RpcServer rpc_;
   bool finished_ = false;

@@ -21,7 +21,7 @@ class DaemonProgram {
   virtual ~DaemonProgram() = default;
   /// Makes the node that lives at environment.self.
   virtual std::unique_ptr<Node> make_node(const NodeEnvironment& environment) = 0;
-  /// The node's counters, for the control socket and the report.
+  /// What the node says of itself, for the control socket and the report (process_report.h).
   virtual nlohmann::json describe(const Node& node) const = 0;
   /// What the node forwards by, for who asks; null if it has nothing of the kind.
   virtual nlohmann::json table(const Node&) const { return nullptr; }

@@ -80,7 +80,7 @@ analysis::Verdict watched(const Scenario& scenario, const Tamper& drops) {
   for (uint32_t host = 0; host < topology.host_count(); ++host) {
     const NodeId id = topology.host(host);
     outcome.hosts.hosts.push_back(host_report(
-        topology.node(id).name, dynamic_cast<const endpoint::HostNode&>(world.node(id))));
+        topology.node(id).name, dynamic_cast<const endpoint::HostNode&>(world.node(id)).account()));
   }
   evidence.finish();
   return analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
