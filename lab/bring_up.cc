@@ -83,8 +83,8 @@ class LiveFabric::Impl {
         netlink(end.node).queue_down(device(end));
       }
     }
-    for (const PortRef& end : {link.a, link.b}) netlink(end.node).flush();
-    link_up_[id.value] = up;
+    link_up_[id.value] = up;  // what is wanted: whoever looks at the links compares with it
+    flush_both(link);
     if (!up) return;
     for (const PortRef& end : {link.a, link.b}) confirm_carrier(end);
     for (const PortRef& end : {link.a, link.b}) {
@@ -93,6 +93,17 @@ class LiveFabric::Impl {
       configure_port(batch, plans_[end.node.value].ports[end.port.value]);
       batch.commit();
     }
+  }
+
+  /// Both ends are asked, also if the first of them is no more.
+  void flush_both(const Link& link) {
+    try {
+      netlink(link.a.node).flush();
+    } catch (const netio::SystemError&) {
+      netlink(link.b.node).flush();
+      throw;
+    }
+    netlink(link.b.node).flush();
   }
 
   void tear_down() {

@@ -27,6 +27,8 @@ ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
       dilation_(dilation),
       clock_(std::move(clock)) {
   for (const NodeSite& site : topology_.nodes) {
+    const NodeId owner = owner_of_namespace(site.id);
+    if (owner == site.id) rules_.try_emplace(owner, fabric.network_namespace(owner));
     if (is_ours(site)) continue;
     trouble_[site.id] = trouble_of(topology_, site.id, {});
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -69,7 +71,9 @@ void ForeignSwitches::prepare() {
       needed[node].insert(device_of(topology_, {node, PortId{p}}));
     }
   }
-  for (const auto& [node, devices] : needed) filter(node).prepare(devices);
+  for (const auto& [node, devices] : needed) {
+    change_filter(node, [&, &devices = devices](auto& filter) { filter.prepare(devices); });
+  }
   for (size_t i = next_; i < schedule_.size(); ++i) {
     const NodeId node = concerned_switch(topology_, schedule_[i].effect);
     if (node.valid()) remember(node);
@@ -110,6 +114,38 @@ void ForeignSwitches::step() {
   step_links();
   apply_effects();
   for (const NodeId node : std::exchange(to_verify_, {})) verify(node);
+  if (next_rules_ == rules_.end()) next_rules_ = rules_.begin();
+  if (next_rules_ != rules_.end()) look_at_rules((next_rules_++)->first);
+}
+
+void ForeignSwitches::remember_all() {
+  for (const auto& entry : trouble_) remember(entry.first);
+}
+
+void ForeignSwitches::look_again() {
+  for (const auto& entry : rules_) look_at_rules(entry.first);
+  for (const auto& entry : before_) {
+    const NodeId node = entry.first;
+    if (!is_untroubled(node) || differing_.contains(node)) continue;
+    if (const auto difference = difference_from_before(node)) {
+      problems_.push_back(fmt::format("{} is at the end not what it was at the start: {}",
+                                      topology_.node(node).name, *difference));
+    }
+  }
+}
+
+void ForeignSwitches::look_at_rules(NodeId owner) {
+  if (!rules_.at(owner).take_changed()) return;
+  problems_.push_back(fmt::format("somebody changed the packet filter of {} at {}",
+                                  topology_.node(owner).name, to_string(clock_())));
+}
+
+void ForeignSwitches::change_filter(NodeId node,
+                                    const std::function<void(netio::PacketFilter&)>& change) {
+  netio::RulesetWatch& rules = rules_.at(owner_of_namespace(node));
+  rules.before_own_change();
+  change(filter(node));
+  rules.after_own_change();
 }
 
 void ForeignSwitches::step_links() {
@@ -167,13 +203,18 @@ void ForeignSwitches::bring_into_line(const std::set<NodeId>& nodes) {
   }
 }
 
+/// All switches of Open vSwitch are in one namespace.
+NodeId ForeignSwitches::owner_of_namespace(NodeId node) const {
+  if (!shares_namespace(topology_.node(node))) return node;
+  return std::find_if(topology_.nodes.begin(), topology_.nodes.end(),
+                      [](const NodeSite& site) {
+                        return site.role != NodeRole::kHost && shares_namespace(site);
+                      })
+      ->id;
+}
+
 netio::PacketFilter& ForeignSwitches::filter(NodeId node) {
-  NodeId owner = node;
-  if (shares_namespace(topology_.node(node))) {
-    owner = std::find_if(topology_.nodes.begin(), topology_.nodes.end(), [](const NodeSite& site) {
-              return site.role != NodeRole::kHost && shares_namespace(site);
-            })->id;
-  }
+  const NodeId owner = owner_of_namespace(node);
   const auto known = filters_.find(owner);
   if (known != filters_.end()) return known->second;
   return filters_.emplace(owner, netio::PacketFilter(fabric_.network_namespace(owner)))
@@ -203,7 +244,7 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
     changed.push_back(topology_.port_name(port) + ": " +
                       (rules.empty() ? "as built" : rules.front()));
   }
-  if (!filters.empty()) filter(node).set(filters);
+  if (!filters.empty()) change_filter(node, [&](auto& filter) { filter.set(filters); });
   for (std::string& detail : changed) note("kernel_filter", std::move(detail));
   // What is in place is written down one by one: should the next fail, it is known what stands.
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
@@ -276,24 +317,30 @@ bool ForeignSwitches::has_link_down(NodeId node) const {
   });
 }
 
+bool ForeignSwitches::is_untroubled(NodeId node) {
+  if (has_link_down(node)) return false;
+  return is_ours(topology_.node(node)) || trouble_[node] == trouble_of(topology_, node, {});
+}
+
+std::optional<std::string> ForeignSwitches::difference_from_before(NodeId node) {
+  try {
+    return first_difference(before_.at(node), take_snapshot(fabric_, node, filter(node), ovs_));
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
 /// Only when nothing is left that would make the node differ from what it was.
 void ForeignSwitches::verify(NodeId node) {
-  const auto before = before_.find(node);
-  if (before == before_.end() || has_link_down(node)) return;
+  if (!before_.contains(node) || !is_untroubled(node)) return;
   const NodeSite& site = topology_.node(node);
-  if (!is_ours(site) && trouble_[node] != trouble_of(topology_, node, {})) return;
-  std::optional<std::string> difference;
-  try {
-    difference = first_difference(before->second, take_snapshot(fabric_, node, filter(node), ovs_));
-  } catch (const std::exception& error) {
-    difference = error.what();
-  }
+  const std::optional<std::string> difference = difference_from_before(node);
   note(difference ? "undo_failed" : "undo_verified",
        site.name + (difference ? ": " + *difference : ""));
-  if (difference) {
-    problems_.push_back(
-        fmt::format("{} is not what it was before its fault: {}", site.name, *difference));
-  }
+  if (!difference) return;
+  differing_.insert(node);
+  problems_.push_back(
+      fmt::format("{} is not what it was before its fault: {}", site.name, *difference));
 }
 
 void ForeignSwitches::note(std::string kind, std::string detail) {

@@ -23,6 +23,7 @@
 #include "lab/kernel_mirror.h"
 #include "lab/node_snapshot.h"
 #include "lab/switch_trouble.h"
+#include "netio/ruleset_watch.h"
 
 namespace mrclab::lab {
 
@@ -47,11 +48,17 @@ class ForeignSwitches {
 
   /// The schedule is another one from an instant on that the last step() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
-  /// Does what is due, by the clock.
+  /// Does what is due, by the clock, and looks whether somebody else has changed packet filters: at
+  /// the rules of one namespace each time.
   void step();
+  /// Remembers how all switches that are not ours are, for look_again().
+  void remember_all();
+  /// Looks at all of it once more: who is not what it should be now is a problem.
+  void look_again();
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
-  /// What went wrong since the last call: a refused change, an undo that left something behind.
+  /// What went wrong since the last call: a refused change, an undo that left something behind, what
+  /// others did.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
@@ -72,6 +79,12 @@ class ForeignSwitches {
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
   void verify(NodeId node);
+  std::optional<std::string> difference_from_before(NodeId node);
+  /// Nothing is in force that would make the node differ from what it was.
+  bool is_untroubled(NodeId node);
+  NodeId owner_of_namespace(NodeId node) const;
+  void change_filter(NodeId node, const std::function<void(netio::PacketFilter&)>& change);
+  void look_at_rules(NodeId owner);
   void note(std::string kind, std::string detail);
   netio::PacketFilter& filter(NodeId node);
 
@@ -88,7 +101,10 @@ class ForeignSwitches {
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
   std::map<NodeId, NodeSnapshot> before_;    ///< of nodes that something was done to
   std::set<NodeId> to_verify_;
+  std::set<NodeId> differing_;                     ///< told already
   std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace
+  std::map<NodeId, netio::RulesetWatch> rules_;    ///< likewise, of all namespaces
+  std::map<NodeId, netio::RulesetWatch>::iterator next_rules_ = rules_.end();
   std::vector<SwitchNote> notes_;
   std::vector<std::string> problems_;
 };

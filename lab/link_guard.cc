@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <array>
 
 #include "lab/node_plan.h"
@@ -14,6 +15,9 @@ LinkGuard::LinkGuard(LiveFabric& fabric)
   for (const NodeSite& site : fabric.topology().nodes) {
     watches_.emplace_back(fabric.network_namespace(site.id));
     ports_.emplace_back(site.ports.size());
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      ports_.back()[i].interface = fabric.interface_index({site.id, PortId{i}});
+    }
     epoll_event event{.events = EPOLLIN, .data = {.u32 = site.id.value}};
     netio::check_system_call(
         "watch links", ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watches_.back().fd(), &event));
@@ -31,8 +35,8 @@ std::vector<ForeignLinkChange> LinkGuard::check() {
     netio::LinkWatch& watch = watches_[node.value];
     watch.read();
     watch.clear_overrun();
-    for (const netio::QdiscEvent& event : watch.take_qdiscs()) tell_qdisc(node, event, found);
     look_at(node, found);
+    for (const netio::QdiscEvent& event : watch.take_qdiscs()) tell_qdisc(node, event, found);
   }
   return found;
 }
@@ -43,11 +47,18 @@ void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
   const std::vector<netio::LinkState> links = netlink.links();
   const NodeSite& site = fabric_.topology().node(node);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    bool up = false;  // an interface that is gone is not up either
-    for (const netio::LinkState& link : links) {
-      if (link.name == device_of(fabric_.topology(), {node, PortId{i}})) up = link.admin_up;
-    }
+    const std::string device = device_of(fabric_.topology(), {node, PortId{i}});
+    const auto link = std::find_if(links.begin(), links.end(),
+                                   [&](const auto& state) { return state.name == device; });
+    const bool gone = link == links.end();
+    const bool up = !gone && link->admin_up;
     PortState& known = ports_[node.value][i];
+    if (gone && !known.gone) {
+      known = {.interface = known.interface, .up = false, .set_down = true, .gone = true};
+      found.push_back({{node, PortId{i}}, ForeignLinkChange::Kind::kDown, "deleted"});
+      continue;
+    }
+    known.gone = gone;
     if (up == known.up) continue;
     known.up = up;
     if (up == fabric_.link_is_up(site.ports[i].link) && !known.set_down) continue;  // our own doing
@@ -63,7 +74,8 @@ void LinkGuard::tell_qdisc(NodeId node, const netio::QdiscEvent& event,
   const NodeSite& site = fabric_.topology().node(node);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
-    if (fabric_.interface_index(port) != static_cast<int>(event.ifindex)) continue;
+    const PortState& known = ports_[node.value][i];
+    if (known.gone || known.interface != static_cast<int>(event.ifindex)) continue;
     // The rate of a switch that is not ours changes by the lab's own hand.
     if (event.kind == "tbf" && !event.removed && fabric_.is_shaped(port)) continue;
     found.push_back({.port = port,

@@ -1,5 +1,5 @@
 #pragma once
-// Notices when somebody other than the lab sets a link down, or hangs a queueing discipline on it (tc):
+// Notices when somebody other than the lab sets a link down, deletes it, or hangs a queueing discipline on it (tc):
 // every change that the kernel reports is compared with what the lab wants that link to be.
 
 #include <string>
@@ -37,8 +37,10 @@ class LinkGuard {
   LiveFabric& fabric_;
   netio::FileDescriptor epoll_;
   struct PortState {
+    int interface = 0;      ///< its index in the kernel, as it was brought up
     bool up = true;         ///< as last seen
     bool set_down = false;  ///< by somebody else, as was reported
+    bool gone = false;      ///< somebody has deleted it
   };
   std::vector<netio::LinkWatch> watches_;      ///< by NodeId
   std::vector<std::vector<PortState>> ports_;  ///< by NodeId and port

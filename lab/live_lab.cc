@@ -7,6 +7,8 @@
 
 #include "fabric/fabric_file.h"
 #include "netio/file_descriptor.h"
+#include "netio/process_report.h"
+#include "netio/report_json.h"
 #include "netio/rpc.h"
 #include "netio/schedule_file.h"
 #include "netio/system_error.h"
@@ -98,8 +100,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
       head_start_(shortest_lookahead(topology)),
       pace_(gate_.clock, options_.dilation, head_start_),
-      mirror_(topology, options_.schedule,
-              [this](LinkId link, bool up) { fabric_->set_link(link, up); }),
+      mirror_(topology, options_.schedule, [this](LinkId link, bool up) { mirror_link(link, up); }),
       power_(topology, plan_.process_of_node, options_.schedule) {
   if (plan_.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
@@ -221,16 +222,21 @@ void LiveLab::cut_power() {
 }
 
 void LiveLab::replace_process(uint32_t process) {
-  nlohmann::json left;
+  nlohmann::json json;
+  netio::Handover left;
   try {
-    left = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+    json = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+    left = netio::report_from_json<netio::Handover>(json);
+  } catch (const netio::ReportError& error) {
+    note_outside(fmt::format("{} left its successor a broken report: {}",
+                             plan_.processes[process].name, error.what()));
+    return;
   } catch (const std::exception&) {
     return;  // somebody has stopped or killed it: supervision will say so
   }
   const auto file = fabric_->run_directory() / (plan_.processes[process].name + ".left");
-  netio::write_file(file, left.dump());
-  PowerNote note{FabricTime::from_ps(left.at("committed_ps").get<int64_t>()), process,
-                 children_[process]->pid(), 0};
+  netio::write_file(file, json.dump());
+  PowerNote note{left.committed, process, children_[process]->pid(), 0};
   children_[process]->signal(SIGKILL);
   // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its control
   // socket is in use.
@@ -246,6 +252,8 @@ void LiveLab::replace_process(uint32_t process) {
 }
 
 void LiveLab::start() {
+  // A lab that stays is its users' to change.
+  if (foreign_ && !options_.run_dir.empty()) foreign_->remember_all();
   started_ = true;
   publish_limit();
   pace_.start(netio::LabTime::now());
@@ -397,9 +405,24 @@ void LiveLab::watch_links() {
 void LiveLab::watch_ovs() {
   if (!ovs_) return;
   if (const auto ended = ovs_->check()) {
-    outside_faults_.push_back(
-        {.t = now(), .what = fmt::format("{} ended at {}", *ended, to_string(now()))});
+    note_outside(fmt::format("{} ended at {}", *ended, to_string(now())));
   }
+}
+
+/// What somebody has deleted follows nothing any more, which is told when the links are watched.
+void LiveLab::mirror_link(LinkId link, bool up) {
+  try {
+    fabric_->set_link(link, up);
+  } catch (const netio::SystemError& error) {
+    if (error.error_number() != ENODEV) note_outside(error.what());
+  } catch (const std::runtime_error& error) {  // up, but without a carrier
+    note_outside(error.what());
+  }
+}
+
+void LiveLab::note_outside(std::string what) {
+  if (outside_faults_.size() >= kMaxOutsideFaults) return;
+  outside_faults_.push_back({.t = now(), .what = std::move(what)});
 }
 
 FabricTime LiveLab::clock() const {
@@ -409,10 +432,16 @@ FabricTime LiveLab::clock() const {
 void LiveLab::watch_foreign_switches() {
   if (!foreign_ || !started_) return;
   foreign_->step();
-  for (std::string& problem : foreign_->take_problems()) {
-    if (outside_faults_.size() >= kMaxOutsideFaults) return;
-    outside_faults_.push_back({.t = now(), .what = std::move(problem)});
-  }
+  for (std::string& problem : foreign_->take_problems()) note_outside(std::move(problem));
+}
+
+void LiveLab::look_again() {
+  watch_children();
+  watch_links();
+  watch_ovs();
+  if (!foreign_) return;
+  foreign_->look_again();
+  for (std::string& problem : foreign_->take_problems()) note_outside(std::move(problem));
 }
 
 const std::vector<SwitchNote>& LiveLab::switch_notes() const {
@@ -424,9 +453,13 @@ DilationReport LiveLab::dilation_report() const {
   return pace_.report(now(), netio::LabTime::now());
 }
 
-void LiveLab::tear_down() {
+void LiveLab::end_daemons() {
   for (const auto& child : children_) child->signal(SIGTERM);
   for (const auto& child : children_) child->stop(milliseconds(2000));
+}
+
+void LiveLab::tear_down() {
+  end_daemons();
   links_.reset();
   foreign_.reset();
   ovs_.reset();

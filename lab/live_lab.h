@@ -142,6 +142,10 @@ class LiveLab {
   DilationReport dilation_report() const;
   const PaceCurve& pace_curve() const { return curve_; }
 
+  /// After the last step: what is not as the lab left it, and no message told, is an outside fault.
+  void look_again();
+  /// Asks the daemons to end, which write their reports before. Idempotent.
+  void end_daemons();
   /// Ends the daemons and removes the fabric. Idempotent.
   void tear_down();
 
@@ -163,6 +167,8 @@ class LiveLab {
   void watch_heartbeats();
   void watch_links();
   void watch_ovs();
+  void mirror_link(LinkId link, bool up);
+  void note_outside(std::string what);
   FabricTime clock() const;  ///< what the clock says, within what may be committed
   void watch_foreign_switches();
   /// What a process printed last, with a colon before it; empty if nothing.

@@ -168,6 +168,22 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
+/// Follows the lab to its end. What the kernel refuses underway, because somebody took away what the
+/// lab stands on, ends the run there, and with the verdict that it leaves no verdict.
+std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOptions& options,
+                                         LiveLab& lab, LabFaults& faults, ExecPrograms& programs) {
+  try {
+    follow(scenario, options, lab, faults, programs);
+    lab.look_again();
+    return std::nullopt;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    lab.end_daemons();  // and have their reports
+    return fmt::format("the run ended at {}: {}", to_string(lab.now()), error.what());
+  }
+}
+
 /// `happened` gets the scenario with what others did to the lab, if they did.
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result, std::optional<Scenario>& happened) {
@@ -191,7 +207,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
                         {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
                          std::filesystem::absolute(folder.path)});
   LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
-  follow(scenario, options, lab, faults, programs);
+  const std::optional<std::string> broken = follow_to_end(scenario, options, lab, faults, programs);
   if (faults.changed()) {
     happened = scenario;
     happened->faults = faults.book().faults();
@@ -203,6 +219,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   WorldOutcome outcome;
   outcome.programs = programs.finish();
   collect_reports(scenario, lab, folder, outcome);
+  if (broken) add_disturbance(outcome, *broken);
   write_lab_events(scenario, lab, folder);
   outcome.timing.dilation_min = dilation.min;
   outcome.timing.dilation_mean = dilation.mean;

@@ -1,0 +1,32 @@
+#pragma once
+// Notices that the packet filter of a network namespace was changed: the kernel counts the changes of its
+// rules, whoever makes them. One small request each time; nothing is read of the rules themselves.
+
+#include <cstdint>
+
+#include "netio/file_descriptor.h"
+#include "netio/namespace.h"
+
+namespace mrclab::netio {
+
+class RulesetWatch {
+ public:
+  explicit RulesetWatch(const NetworkNamespace& ns);
+
+  /// To be called around each change of one's own, which are one transaction each.
+  void before_own_change() { changed_ |= look(); }
+  void after_own_change();
+  /// Has anybody else changed rules since this was asked last, or since the start?
+  bool take_changed();
+
+ private:
+  uint32_t generation() const;
+  /// Has the count moved since it was looked at?
+  bool look();
+
+  FileDescriptor socket_;
+  uint32_t known_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace mrclab::netio
