@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "fabric/input_file.h"
+
 namespace mrclab {
 
 // Has a name because YamlValue::Impl has external linkage.
@@ -318,6 +320,7 @@ YamlValue read_yaml_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     throw InputError(path.string() + ": found a directory: expected a YAML file");
   }
+  require_input_file(path);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "fabric/input_file.h"
+
 namespace mrclab::netio {
 
 FileDescriptor FileDescriptor::open(const std::filesystem::path& path, int flags, mode_t mode) {
@@ -31,6 +33,7 @@ void FileDescriptor::write_all(std::string_view what, std::span<const uint8_t> b
 }
 
 std::string read_file(const std::filesystem::path& path, size_t limit) {
+  require_input_file(path);
   const FileDescriptor file = FileDescriptor::open(path, O_RDONLY);
   std::string text;
   std::array<char, 16384> chunk;
