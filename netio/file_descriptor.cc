@@ -48,11 +48,6 @@ std::string read_file(const std::filesystem::path& path, size_t limit) {
   }
 }
 
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  const FileDescriptor file = FileDescriptor::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  file.write_all(path.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
 void write_kernel_file(const std::filesystem::path& path, std::string_view text) {
   const FileDescriptor file = FileDescriptor::open(path, O_WRONLY);
   check_system_call("write \"" + std::string(text) + "\" to " + path.string(),
