@@ -1,11 +1,7 @@
 #include "analysis/analyze.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
-#include <stdexcept>
 
 #include "analysis/blame.h"
 #include "analysis/checks.h"
@@ -107,16 +103,6 @@ void add_taps(const RunInputs& in, const PacketHistory& daemons, Verdict& verdic
   verdict.taps = in.tap_cost;
 }
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) {
-    throw std::runtime_error("writing " + path.string() + ": " + std::strerror(errno) +
-                             "; free some space or choose another folder");
-  }
-}
-
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
                                             const std::set<std::string>& extensions) {
   std::vector<std::filesystem::path> paths;
@@ -214,13 +200,13 @@ std::vector<std::filesystem::path> records_in(const std::filesystem::path& folde
   return files_in(folder, {".bin"});
 }
 
-void write_results(const std::filesystem::path& run_folder, const Analysis& analysis) {
+std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
+                                     const Analysis& analysis) {
   const std::string verdict = to_json(analysis.verdict);
-  write_file(run_folder / "verdict.json", verdict);
-  write_file(run_folder / "junit.xml", to_junit(analysis.verdict));
-  write_file(
-      run_folder / "report.html",
-      to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict, analysis.picture}));
+  return {{"verdict.json", verdict},
+          {"junit.xml", to_junit(analysis.verdict)},
+          {"report.html", to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict,
+                                   analysis.picture})}};
 }
 
 }  // namespace mrclab::analysis

@@ -67,8 +67,12 @@ std::vector<std::filesystem::path> captures_in(const std::filesystem::path& fold
 /// All record files (*.bin) of a folder, sorted by name.
 std::vector<std::filesystem::path> records_in(const std::filesystem::path& folder);
 
-/// Writes verdict.json, junit.xml and report.html. Throws std::runtime_error when a file cannot be
-/// written (disk full, no permission).
-void write_results(const std::filesystem::path& run_folder, const Analysis& analysis);
+struct ResultFile {
+  std::string name;
+  std::string text;
+};
+/// verdict.json, junit.xml and report.html, to be written into the run folder.
+std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
+                                     const Analysis& analysis);
 
 }  // namespace mrclab::analysis

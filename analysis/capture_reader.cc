@@ -10,6 +10,8 @@
 #include "analysis/byte_source.h"
 #include "analysis/compressed_file.h"
 #include "analysis/pcapng_reader.h"
+#include "fabric/input_file.h"
+#include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -35,8 +37,8 @@ class LibpcapReader final : public CaptureReader {
       std::fclose(file);
       throw CaptureError("reading " + name_ + ": " + error.data());
     }
-    interfaces_.push_back({path.stem().string().substr(0, kMaxNameBytes), link_type_of(pcap_.get()),
-                           1'000'000'000, 0});
+    interfaces_.push_back({visible(path.stem().string().substr(0, kMaxNameBytes)),
+                           link_type_of(pcap_.get()), 1'000'000'000, 0});
   }
 
   bool next(CaptureRecord& record) override {
@@ -77,6 +79,7 @@ class LibpcapReader final : public CaptureReader {
 };
 
 std::FILE* open_plain(const std::filesystem::path& path) {
+  require_input_file(path);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     throw CaptureError("opening " + path.string() + ": " + std::strerror(errno));

@@ -5,6 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "fabric/input_file.h"
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -60,6 +64,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
 }
 
 void EventHistory::add_file(const std::filesystem::path& path) {
+  require_input_file(path);
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   listen();
@@ -75,12 +80,12 @@ void EventHistory::add_file(const std::filesystem::path& path) {
 }
 
 void EventHistory::add_line(const std::string& line) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
+  const auto json = parse_json<nlohmann::json>(line);
   try {
     const auto node = topology_.find_node(json.at("node").get<std::string>());
     if (!node) return;  // the lab's own, or of another fabric
     const auto kind = json.at("kind").get<std::string>();
-    const std::string cause = json.value("cause", std::string());
+    const std::string cause = visible(json.value("cause", std::string()));
     EventRecord record{FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
                        kind,
                        {},

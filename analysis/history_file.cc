@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "fabric/input_file.h"
 #include "fabric/yaml.h"
 
 namespace mrclab::analysis {
@@ -20,6 +21,7 @@ HistoryReader::HistoryReader(ByteSource source, std::string name)
 }
 
 HistoryReader HistoryReader::open(const std::filesystem::path& path) {
+  require_input_file(path);
   std::FILE* const file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
     throw InputError("open " + path.string() + ": " + std::generic_category().message(errno));

@@ -10,6 +10,9 @@
 #include "analysis/capture_frame.h"
 #include "analysis/cut_frame.h"
 #include "analysis/history_file.h"
+#include "fabric/input_file.h"
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -236,20 +239,22 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
 }
 
 void PacketSearch::add_events(const std::filesystem::path& path) {
+  require_input_file(path);
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   std::string line;
   while (std::getline(in, line)) {
     if (line.find("\"loss_detected\"") == std::string::npos) continue;
-    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto json = parse_json<nlohmann::json>(line);
     if (!json.is_object() || json.value("psn", int64_t{-1}) != psn_.value()) continue;
     try {
       const auto node = topology_.find_node(json.at("node").get<std::string>());
       if (!node || declared_.size() >= kMaxSightings) continue;
-      declared_.push_back({*node,
-                           Qpn{json.at("qp").get<uint32_t>()},
-                           {FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
-                            EntropyValue{json.at("ev").get<uint32_t>()}, json.value("cause", "")}});
+      declared_.push_back(
+          {*node,
+           Qpn{json.at("qp").get<uint32_t>()},
+           {FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
+            EntropyValue{json.at("ev").get<uint32_t>()}, visible(json.value("cause", ""))}});
     } catch (const nlohmann::json::exception&) {
       continue;  // a line that is not ours
     }

@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "fabric/visible_text.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -173,7 +175,7 @@ void PcapngReader::describe_interface(std::span<const uint8_t> body) {
 void PcapngReader::read_interface_option(const Option& option, CaptureInterface& interface) const {
   if (option.code == kInterfaceName) {
     const size_t size = std::min(option.value.size(), kMaxNameBytes);
-    interface.name.assign(option.value.begin(), option.value.begin() + static_cast<long>(size));
+    interface.name = visible({reinterpret_cast<const char*>(option.value.data()), size});
   } else if (option.code == kTimeResolution && option.value.size() == 1) {
     interface.units_per_second = units_per_second(option.value[0]);
   } else if (option.code == kTimeOffset && option.value.size() == 8) {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "analysis/page_files.h"
+#include "fabric/json_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parsed(const std::string& text, const char* what) {
-  Json json = Json::parse(text, nullptr, false);
+  auto json = parse_json<Json>(text);
   if (json.is_discarded()) throw std::invalid_argument(std::string(what) + " is no JSON");
   return json;
 }

@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/capture_reader.h"
+#include "fabric/input_file.h"
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -21,7 +24,7 @@ void read_if_there(const nlohmann::json& line, const char* key, std::optional<ui
 
 /// Throws nlohmann::json::exception for a line that is none of ours.
 RunEvent parse_event(const std::string& text) {
-  const nlohmann::json line = nlohmann::json::parse(text);
+  const auto line = parse_json<nlohmann::json>(text);
   RunEvent event;
   event.t = FabricTime::from_ps(line.at("t_ps").get<int64_t>());
   line.at("kind").get_to(event.kind);
@@ -32,6 +35,9 @@ RunEvent parse_event(const std::string& text) {
   read_if_there(line, "qp", event.qp);
   read_if_there(line, "ev", event.ev);
   read_if_there(line, "psn", event.psn);
+  for (std::string* word : {&event.kind, &event.node, &event.port, &event.cause, &event.detail}) {
+    *word = visible(*word);
+  }
   return event;
 }
 
@@ -39,6 +45,7 @@ RunEvent parse_event(const std::string& text) {
 
 RunEvents read_run_events(const std::filesystem::path& file) {
   RunEvents events;
+  require_input_file(file);
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (events.list.size() == RunEvents::kMax) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "fabric/input_file.h"
 #include "fabric/plain_text.h"
 
 namespace mrclab {
@@ -321,6 +322,7 @@ YamlValue read_yaml_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     throw InputError(path.string() + ": found a directory: expected a YAML file");
   }
+  require_input_file(path);
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) {

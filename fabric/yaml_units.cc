@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 
 namespace mrclab {
@@ -111,22 +112,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
-  std::string result = "\"";
   const std::string_view shown = text.substr(0, kMaxQuoted);
-  for (const char c : shown) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      result += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      result += "\\x";
-      result += kHex[byte >> 4];
-      result += kHex[byte & 15];
-    } else {
-      result += c;
-    }
-  }
-  return result + (shown.size() < text.size() ? "...\"" : "\"");
+  return "\"" + visible(shown) + (shown.size() < text.size() ? "...\"" : "\"");
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {

@@ -11,10 +11,11 @@
 #include "fabric/fabric_file.h"
 #include "lab/chaos_text.h"
 #include "lab/interrupt.h"
+#include "lab/program_consent.h"
 #include "lab/task_pool.h"
 #include "lab/terminal.h"
 #include "lab/watched_run.h"
-#include "netio/file_descriptor.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -142,7 +143,7 @@ class ChaosRun {
       ++kept;
       const ChaosScenario drawn = chaos_scenario(base_, result.seed);
       if (result.check == "crash") {  // it would take this process with it
-        std::filesystem::create_directories(options_.out);
+        netio::OutputFolder::make(options_.out);
         const auto file = options_.out / (drawn.scenario.name + ".yaml");
         write_resolved_scenario(drawn.scenario, file);
         fmt::print(text_, "scenario    {}\n", file.string());
@@ -215,7 +216,12 @@ SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
 int chaos_command(const ChaosOptions& options) {
   if (!options.merge.empty()) return merge_command(options);
   const InterruptGuard guard;
-  return ChaosRun(options, load_chaos_base(options.base)).run();
+  ChaosBase base = load_chaos_base(options.base);
+  if (base.scenario) {
+    const std::filesystem::path file = find_scenario(options.base);
+    if (is_somebody_elses(file)) require_consent(*base.scenario, file, options.programs);
+  }
+  return ChaosRun(options, std::move(base)).run();
 }
 
 }  // namespace mrclab::lab

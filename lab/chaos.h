@@ -29,6 +29,7 @@ struct ChaosOptions {
   std::vector<std::filesystem::path> merge;  ///< join these reports instead
   std::filesystem::path out = "runs";        ///< where the run folders of failing seeds go
   uint32_t keep = 5;                         ///< so many failing seeds get a run folder
+  bool programs = false;                     ///< those of somebody else's scenario may run
 };
 
 /// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, or (merge) missing. Throws InputError,

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <map>
 
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/scenario.h"
 #include "netio/file_descriptor.h"
@@ -34,6 +36,11 @@ SeedResult seed_from_json(const nlohmann::json& json) {
   json.at("check").get_to(result.check);
   json.at("note").get_to(result.note);
   json.at("history_sha256").get_to(result.history_sha256);
+  for (std::string* text : {&result.check, &result.note, &result.history_sha256}) {
+    *text = visible(*text);
+  }
+  for (std::string& kind : result.kinds) kind = visible(kind);
+  for (std::string& drawn : result.drawn) drawn = visible(drawn);
   return result;
 }
 
@@ -92,7 +99,7 @@ std::string to_json_text(const ChaosReport& report) {
 ChaosReport read_chaos_report(const std::filesystem::path& file) {
   ChaosReport report;
   try {
-    const auto json = nlohmann::json::parse(netio::read_file(file, kReportMax));
+    const auto json = require_json<nlohmann::json>(netio::read_file(file, kReportMax));
     json.at("chaos").get_to(report.base);
     json.at("base_sha256").get_to(report.base_sha256);
     json.at("world").get_to(report.world);
@@ -102,6 +109,9 @@ ChaosReport read_chaos_report(const std::filesystem::path& file) {
     for (const auto& result : json.at("results")) report.results.push_back(seed_from_json(result));
     parse_seeds(report.seeds);
     parse_shard(report.shard);
+    for (std::string* text : {&report.base, &report.base_sha256, &report.world, &report.version}) {
+      *text = visible(*text);
+    }
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": expected what chaos --json writes: " + error.what());
   } catch (const InputError& error) {

@@ -10,6 +10,7 @@
 #include "fabric/yaml.h"
 #include "lab/bring_up.h"
 #include "lab/process_scan.h"
+#include "lab/unborn_lab.h"
 #include "netio/namespace.h"
 
 namespace mrclab::lab {
@@ -130,6 +131,7 @@ CleanUpReport clean_up_all(const LabPaths& paths) {
       total.problems.push_back((paths.run_root / lab).string() + ": " + error.what());
     }
   }
+  remove_unborn(paths);
   const std::vector<std::string> strays = netio::list_namespaces(kNamespacePrefix);
   LabProcesses processes;
   processes.namespaces = inodes_of(strays);

@@ -8,6 +8,7 @@
 
 #include "fabric/yaml.h"
 #include "lab/cli.h"
+#include "lab/json_print.h"
 #include "lab/terminal.h"
 #include "lab/traffic_input.h"
 
@@ -69,7 +70,7 @@ int analyze_command(const AnalyzeOptions& options) {
   progress.clear();
   const std::vector<ReportTable> tables = chosen(traffic_tables(traffic, request.context), options);
   if (options.as_json) {
-    fmt::print("{}\n", to_json(tables).dump(1));
+    fmt::print("{}\n", printed(to_json(tables)));
   } else if (options.as_csv) {
     print_csv(tables);
   } else {

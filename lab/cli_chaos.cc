@@ -37,6 +37,8 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
       ->capture_default_str();
+  chaos->add_flag("--programs", options->programs,
+                  "run the programs of somebody else's scenario without asking");
   chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
@@ -67,6 +69,8 @@ void add_replay(CLI::App& app, CliResult& result) {
   replay->add_option("--world", *world, "live or sim; default: where it ran")
       ->check(CLI::IsMember({"live", "sim"}));
   replay->add_option("--out", options->out, "where the new run folder goes")->capture_default_str();
+  replay->add_flag("--programs", options->programs,
+                   "run the programs of its scenario (exec, program) without asking");
   replay->add_flag("--json", options->json, "as JSON");
   replay->footer(
       "Exit code 0: the same history; 1: another one, and where it parts is printed; 3: another\n"

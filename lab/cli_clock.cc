@@ -48,7 +48,7 @@ json wait_for(netio::RpcClient& labd, uint64_t ticket) {
   ProgressLine line;
   bool interrupted = false;
   for (;;) {
-    json state = labd.call("clock_state");
+    json state = labd.call("clock_state", {{"ticket", ticket}});
     if (state.at("ticket") != ticket) throw std::runtime_error("the lab was given other orders");
     if (state.contains("outcome")) {
       if (interrupted) state["outcome"]["problem"] = "interrupted";

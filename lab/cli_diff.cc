@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "lab/cli.h"
+#include "lab/json_print.h"
 #include "lab/run_diff.h"
 
 namespace mrclab::lab {
@@ -32,7 +33,7 @@ void add_diff_verb(CLI::App& app, CliResult& result) {
       "Example: mrclab diff runs/20260101-120000-link-flap latest");
   diff->callback([options, &result] {
     const RunDiff difference = diff_runs(options->runs[0], options->runs[1], options->context);
-    fmt::print("{}", options->as_json ? to_json(difference).dump(1) + "\n" : to_text(difference));
+    fmt::print("{}", options->as_json ? printed(to_json(difference)) + "\n" : to_text(difference));
     result.code = difference.same ? 0 : 1;
   });
 }

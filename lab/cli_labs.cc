@@ -14,18 +14,18 @@
 #include "lab/clock_text.h"
 #include "lab/describe.h"
 #include "lab/fault_text.h"
+#include "lab/json_print.h"
 #include "lab/labd_client.h"
 #include "lab/link_states.h"
 #include "lab/ovs_switches.h"
 #include "lab/queue_pairs.h"
 #include "lab/resident.h"
-#include "lab/run_folder.h"
 #include "lab/run_manifest.h"
 #include "lab/scenario.h"
 #include "lab/stopwatch.h"
 #include "lab/switch_table.h"
 #include "lab/terminal.h"
-#include "netio/file_descriptor.h"
+#include "netio/output_folder.h"
 #include "netio/rpc.h"
 
 namespace mrclab::lab {
@@ -136,19 +136,28 @@ int up_command(UpOptions options) {
   return 0;
 }
 
-/// What was done to it by hand would be gone with the lab.
-void keep_session(const std::string& lab) {
+/// What was done to a lab by hand, as a scenario; empty if nothing was, or if it cannot say.
+std::optional<std::string> session_of(const std::string& lab) {
   try {
     const json session =
         netio::RpcClient(control_socket({}, lab)).call("session", nullptr, std::chrono::seconds(2));
-    if (!session.at("changed").get<bool>()) return;
-    const RunFolder folder{std::filesystem::path("runs") / (lab + "-session")};
-    std::filesystem::create_directories(folder.path);
-    netio::write_file(folder.path / "scenario.yaml", session.at("yaml").get<std::string>());
-    write_manifest(folder.path);
-    give_to_invoking_user(folder);
-    fmt::print("{}: what was done to it by hand\n", (folder.path / "scenario.yaml").string());
+    if (session.at("changed").get<bool>()) return session.at("yaml").get<std::string>();
   } catch (const std::exception&) {  // it crashed, or ran nothing that could be repeated
+  }
+  return std::nullopt;
+}
+
+/// What was done to it by hand would be gone with the lab.
+void keep_session(const std::string& lab) {
+  const std::optional<std::string> yaml = session_of(lab);
+  if (!yaml) return;
+  const auto folder = std::filesystem::path("runs") / (lab + "-session");
+  try {
+    netio::OutputFolder::make(folder).write_file("scenario.yaml", *yaml);
+    write_manifest(folder);
+    fmt::print("{}: what was done to it by hand\n", (folder / "scenario.yaml").string());
+  } catch (const netio::SystemError& error) {
+    fmt::print(stderr, "mrclab: what was done to it by hand is not kept: {}\n", error.what());
   }
 }
 
@@ -207,7 +216,7 @@ int ls_command(bool as_json) {
                     {"clock", clock}});
   }
   if (as_json) {
-    fmt::print("{}\n", list.dump(1));
+    fmt::print("{}\n", printed(list));
   } else if (rows.size() == 1) {
     fmt::print("no lab is up\n");
   } else {
@@ -299,7 +308,7 @@ int inspect_command(InspectOptions options) {
       describe_fabric(topology, record.lab, [&up](LinkId link) { return up[link.value]; });
   fabric["clock"] = clock_of(record.lab);
   if (options.as_json) {
-    fmt::print("{}\n", fabric.dump(1));
+    fmt::print("{}\n", printed(fabric));
     return 0;
   }
   if (!fabric["clock"].is_null()) fmt::print("fabric time {}\n", clock_line(fabric["clock"]));

@@ -12,6 +12,7 @@
 #include "lab/blame_score.h"
 #include "lab/cli.h"
 #include "lab/ecmp_view.h"
+#include "lab/json_print.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
 
@@ -43,7 +44,7 @@ bool looks_like_address(const std::string& word) { return parse_address(word).ha
 
 int print_trace(const TraceOptions& options, const nlohmann::ordered_json& json,
                 const std::string& text) {
-  fmt::print("{}", options.as_json ? json.dump(1) + "\n" : text);
+  fmt::print("{}", options.as_json ? printed(json) + "\n" : text);
   return 0;
 }
 
@@ -114,7 +115,7 @@ int blame_command(const std::string& run, bool as_json) {
   if (as_json) {
     auto list = nlohmann::ordered_json::array();
     for (const analysis::Blame& blame : blames) list.push_back(to_json(blame));
-    fmt::print("{}\n", list.dump(1));
+    fmt::print("{}\n", printed(list));
   } else {
     fmt::print("{}", blame_text(blames));
   }

@@ -43,6 +43,8 @@ void LabClock::start(bool paused) {
 }
 
 void LabClock::begin_order() {
+  if (!outcome_.is_null()) earlier_.emplace_back(ticket_, outcome_);
+  if (earlier_.size() > kOutcomes) earlier_.pop_front();
   ++ticket_;
   outcome_ = nullptr;
   pending_.reset();
@@ -51,6 +53,7 @@ void LabClock::begin_order() {
 }
 
 void LabClock::pause() {
+  if (state_ == State::kStopping && !pending_) return;
   begin_order();
   stop();
 }
@@ -220,7 +223,7 @@ std::string LabClock::lost_process() const {
   return "";
 }
 
-json LabClock::state() const {
+json LabClock::state(std::optional<uint64_t> ticket) const {
   constexpr const char* kNames[] = {"running", "until", "stopping", "stepping", "standing"};
   json state{{"state", kNames[static_cast<size_t>(state_)]},
              {"fabric_ps", lab_.now().ps()},
@@ -228,6 +231,10 @@ json LabClock::state() const {
              {"ticket", ticket_}};
   if (state_ == State::kUntil) state["until_ps"] = lab_.limit().ps();
   if (!outcome_.is_null()) state["outcome"] = outcome_;
+  if (!ticket || *ticket == ticket_) return state;
+  for (const auto& [earlier, outcome] : earlier_) {
+    if (earlier == *ticket) state.update({{"ticket", earlier}, {"outcome", outcome}});
+  }
   return state;
 }
 

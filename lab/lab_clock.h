@@ -10,6 +10,7 @@
 // Standing means that every process has committed exactly to one instant, beyond which nobody can
 // go; the clock stands there too, so that nothing has to be caught up with on resume.
 
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ class LabClock {
  public:
   /// A step gives up this much fabric time later.
   static constexpr FabricTime kMaxStep = FabricTime::from_ms(10);
+  static constexpr size_t kOutcomes = 16;
 
   /// `exact`: the packets carry the time, so steps are possible.
   LabClock(LiveLab& lab, const Topology& topology, bool exact);
@@ -40,6 +42,7 @@ class LabClock {
   /// Lets time start, or stands before it does.
   void start(bool paused);
   // Orders; each replaces the one before. Throw InputError for what cannot be.
+  /// A second one while the lab is stopping is the same order.
   void pause();
   void resume();
   void until(FabricTime at);
@@ -54,8 +57,9 @@ class LabClock {
 
   /// {"state": running | until | stopping | stepping | standing, "fabric_ps", "until_ps"?,
   /// "dilation", "ticket", "outcome"?}; the outcome is there when the ticket's order is done:
-  /// {"result", "problem"?, "effects"?, "instants"?, "records"?, "left_out"?}.
-  nlohmann::json state() const;
+  /// {"result", "problem"?, "effects"?, "instants"?, "records"?, "left_out"?}. Asked for a ticket,
+  /// it answers for that one, as long as its outcome is among the last kOutcomes.
+  nlohmann::json state(std::optional<uint64_t> ticket = {}) const;
 
  private:
   enum class State : uint8_t { kRunning, kUntil, kStopping, kStepping, kStanding };
@@ -85,6 +89,7 @@ class LabClock {
   std::optional<Stepper> stepper_;
   uint64_t ticket_ = 0;
   nlohmann::json outcome_;  ///< null while the last order is being carried out
+  std::deque<std::pair<uint64_t, nlohmann::json>> earlier_;  ///< outcomes by ticket, kOutcomes
 };
 
 }  // namespace mrclab::lab

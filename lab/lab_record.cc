@@ -7,13 +7,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
-#include "netio/system_error.h"
+#include "lab/unborn_lab.h"
+#include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -36,16 +41,9 @@ std::string read_small_file(const fs::path& path) {
   return text;
 }
 
-/// Readers see the old contents or the new ones, never half of them.
-void write_atomically(const fs::path& path, const std::string& text) {
-  const fs::path fresh = path.string() + ".new";
-  {
-    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-    out << text;
-    out.close();
-    if (!out) throw_errno("write " + fresh.string());
-  }
-  if (::rename(fresh.c_str(), path.c_str()) != 0) throw_errno("rename to " + path.string());
+/// What a lab's folder is called until its record is in it.
+fs::path unborn(const LabPaths& paths, const std::string& lab) {
+  return paths.run_root / ("." + lab + "." + std::to_string(::getpid()));
 }
 
 json to_json(const LabRecord& record) {
@@ -70,6 +68,8 @@ LabRecord from_json(const json& value) {
                   value.at("owner").at("start_time").get<uint64_t>(),
                   value.at("owner").at("program").get<std::string>()};
   record.nodes = value.at("nodes").get<std::vector<std::string>>();
+  record.fabric = visible(record.fabric);
+  for (std::string& node : record.nodes) node = visible(node);
   return record;
 }
 
@@ -137,27 +137,41 @@ void create_record(const LabPaths& paths, const LabRecord& record) {
   require_lab_name(record.lab);
   std::error_code ignored;
   fs::create_directories(paths.run_root.parent_path(), ignored);
-  const fs::path directory = paths.lab_directory(record.lab);
+  const fs::path directory = paths.lab_directory(record.lab), fresh = unborn(paths, record.lab);
+  fs::remove_all(fresh, ignored);  // of an earlier process with this pid
   // Twice, because a clean-up may take the empty root away between the two calls.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (::mkdir(paths.run_root.c_str(), 0755) != 0 && errno != EEXIST) {
       throw_errno("make folder " + paths.run_root.string());
     }
-    if (::mkdir(directory.c_str(), 0755) == 0) break;
-    if (errno == EEXIST) throw InputError(why_taken(paths, record.lab));
-    if (errno != ENOENT || attempt == 1) throw_errno("make folder " + directory.string());
+    if (::mkdir(fresh.c_str(), 0755) == 0) break;
+    if (errno != ENOENT || attempt == 1) throw_errno("make folder " + fresh.string());
   }
   try {
-    write_atomically(directory / "record.json", to_json(record).dump(1) + "\n");
+    netio::write_file(fresh / "record.json", to_json(record).dump(1) + "\n");
+    if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, directory.c_str(), RENAME_NOREPLACE) != 0) {
+      if (errno == EEXIST) throw InputError(why_taken(paths, record.lab));
+      throw_errno("make folder " + directory.string());
+    }
   } catch (...) {
-    fs::remove_all(directory, ignored);
+    fs::remove_all(fresh, ignored);
     throw;
   }
 }
 
+void remove_unborn(const LabPaths& paths) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(paths.run_root, ignored)) {
+    const std::string name = entry.path().filename();
+    const size_t dot = name.rfind('.');
+    if (name.front() != '.' || dot == 0) continue;
+    const pid_t maker = std::atoi(name.c_str() + dot + 1);
+    if (maker > 0 && !process_start_time(maker)) fs::remove_all(entry.path(), ignored);
+  }
+}
+
 std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab) {
-  const json value =
-      json::parse(read_small_file(paths.lab_directory(lab) / "record.json"), nullptr, false);
+  const auto value = parse_json<json>(read_small_file(paths.lab_directory(lab) / "record.json"));
   if (value.is_discarded()) return std::nullopt;
   try {
     LabRecord record = from_json(value);
@@ -172,7 +186,8 @@ std::vector<std::string> recorded_labs(const LabPaths& paths) {
   std::vector<std::string> labs;
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(paths.run_root, ignored)) {
-    if (entry.is_directory(ignored)) labs.push_back(entry.path().filename().string());
+    const std::string name = entry.path().filename();
+    if (name.front() != '.' && entry.is_directory(ignored)) labs.push_back(name);
   }
   std::sort(labs.begin(), labs.end());
   return labs;

@@ -15,6 +15,12 @@ netio::RpcClient connect_to_labd(const LabRecord& record) {
   }
   const auto socket = control_socket({}, record.lab);
   if (!std::filesystem::exists(socket)) {
+    std::error_code gone;
+    const auto owner =
+        std::filesystem::read_symlink(fmt::format("/proc/{}/exe", record.owner.pid), gone);
+    if (owner.filename() == "mrclab-labd") {
+      throw InputError("lab '" + record.lab + "' is still coming up; wait for its 'mrclab up'");
+    }
     throw InputError("lab '" + record.lab +
                      "' belongs to a run; only labs of 'mrclab up' have orders");
   }

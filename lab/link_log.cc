@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/csv_line.h"
 
@@ -45,7 +46,7 @@ class CsvReader {
     if (!time)
       refuse_line(file_, line, in_quotes(when), "a time such as 2024-03-12T10:11:12Z or 12.5");
     event.time = *time;
-    event.port = port_name(field(fields, kDevice), field(fields, kPort));
+    event.port = visible(port_name(field(fields, kDevice), field(fields, kPort)));
     if (event.port.empty())
       refuse_line(file_, line, "no port", "a port such as leaf-07 Ethernet1/3");
     event.rate = field(fields, kRate);
@@ -148,7 +149,7 @@ class SyslogReader {
     LinkEvent event;
     event.time = *header.time;
     event.kind = said->kind;
-    event.port = port_name(header.device, said->interface);
+    event.port = visible(port_name(header.device, said->interface));
     event.line = line;
     log.events.push_back(std::move(event));
   }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/history_file.h"
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/run_manifest.h"
 #include "netio/file_descriptor.h"
@@ -28,7 +30,7 @@ std::string text_of(const fs::path& file, size_t limit) {
 void read_verdict(RecordedRun& run) {
   const fs::path file = run.folder / "verdict.json";
   try {
-    const auto verdict = nlohmann::json::parse(text_of(file, kVerdictMax));
+    const auto verdict = require_json<nlohmann::json>(text_of(file, kVerdictMax));
     verdict.at("world").get_to(run.world);
     verdict.at("version").get_to(run.version);
     const auto& timing = verdict.at("timing");
@@ -36,6 +38,10 @@ void read_verdict(RecordedRun& run) {
     timing.at("faithful").get_to(run.faithful);
     timing.at("reasons").get_to(run.reasons);
     verdict.at("metrics").at("history_sha256").get_to(run.history_sha256);
+    for (std::string* text : {&run.world, &run.version, &run.history_sha256}) {
+      *text = visible(*text);
+    }
+    for (std::string& reason : run.reasons) reason = visible(reason);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(file.string() + ": " + error.what());
   }
@@ -46,6 +52,7 @@ void read_streams(RecordedRun& run) {
   auto streams = history_from_text(text_of(file, kHistoryMax));
   if (!streams) throw InputError(file.string() + ": expected lines of name, count and hash");
   run.streams = std::move(*streams);
+  for (HistoryStream& stream : run.streams) stream.name = visible(stream.name);
   if (history_sha256(run.streams) != run.history_sha256) {
     throw InputError(file.string() + ": it is not the history that verdict.json names");
   }

@@ -4,6 +4,8 @@
 
 #include "lab/cli_choice.h"
 #include "lab/interrupt.h"
+#include "lab/json_print.h"
+#include "lab/program_consent.h"
 #include "lab/recorded_run.h"
 #include "lab/run_diff.h"
 #include "netio/schedule_file.h"
@@ -21,7 +23,7 @@ void print_json(const RecordedRun& first, const RunResult& again, bool same) {
       {"same", same},
       {"history_sha256", first.history_sha256},
       {"history_sha256_again", again.verdict.metrics.history_sha256}};
-  fmt::print("{}\n", answer.dump(1));
+  fmt::print("{}\n", printed(answer));
 }
 
 void print_text(const RecordedRun& first, const RunResult& again, bool same) {
@@ -62,6 +64,7 @@ int replay_command(const ReplayOptions& options) {
   const InterruptGuard guard;
   const RecordedRun first = read_run(lasting_name(options.run));
   const Scenario scenario = recorded_scenario(first.folder);
+  require_consent(scenario, first.folder, options.programs);
   RunOptions run;
   run.world = options.world.value_or(first.world == "live" ? World::kLive : World::kSim);
   if (run.world == World::kLive) require_root("replay --world live");

@@ -13,6 +13,7 @@ struct ReplayOptions {
   std::optional<World> world;  ///< empty: the one that it ran in
   std::filesystem::path out = "runs";
   bool json = false;
+  bool programs = false;  ///< what the recorded scenario runs may run again
 };
 
 /// The scenario of a run folder with the effects as they were executed: also those that came by hand

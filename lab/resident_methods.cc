@@ -155,7 +155,10 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
                            [&lab](LinkId link) { return lab.live.fabric().link_is_up(link); });
   });
   server.method("clock", [&lab](const netio::Json& params) { return give_order(lab, params); });
-  server.method("clock_state", [&lab](const netio::Json&) { return lab.clock.state(); });
+  server.method("clock_state", [&lab](const netio::Json& params) {
+    if (!params.is_object() || !params.contains("ticket")) return lab.clock.state();
+    return lab.clock.state(params.at("ticket").get<uint64_t>());
+  });
   server.method("fault",
                 [&lab, &log](const netio::Json& params) { return order_fault(lab, params, log); });
   server.method("heal", [&lab, &log](const netio::Json& params) { return heal(lab, params, log); });

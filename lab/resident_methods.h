@@ -6,7 +6,7 @@
 //   inspect                         nodes and links
 //   clock {"order", ...}            pause | resume | until {"at"} | step {"count", "node", "port",
 //                                   "qp", "fault"}; answers clock_state
-//   clock_state                     LabClock::state()
+//   clock_state     {"ticket"?}     LabClock::state()
 //   history                         digest of the packet history so far, and what was not faithful
 //   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
 //   heal {"what"}                   mends; {"mended": [...], "outside": [...]}

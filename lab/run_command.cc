@@ -9,6 +9,7 @@
 
 #include "analysis/analyze.h"
 #include "lab/interrupt.h"
+#include "lab/program_consent.h"
 #include "lab/run_table.h"
 
 namespace mrclab::lab {
@@ -112,6 +113,8 @@ int run_command(const RunCommandOptions& options) {
   std::vector<Scenario> scenarios;
   for (const std::string& name : options.scenarios) {
     scenarios.push_back(load_scenario(name, overrides_of(options)));
+    const std::filesystem::path file = find_scenario(name);
+    if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
   }
   std::FILE* notes = options.json ? stderr : stdout;
   const InterruptGuard guard;

@@ -11,6 +11,7 @@
 #include "lab/recorded_run.h"
 #include "lab/run_inputs.h"
 #include "lab/run_manifest.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 
@@ -85,7 +86,8 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
       run.scenario.stop(),   run.scenario.name};
 
   result.file = out.empty() ? run.folder / ("run" + std::string(suffix_of(format))) : out;
-  std::ofstream file(result.file, std::ios::binary | std::ios::trunc);
+  std::ofstream file(netio::name_of_open(netio::create_file(result.file)),
+                     std::ios::binary | std::ios::app);
   analysis::BoundedOutput bounded(file, limit_bytes);
   qlog ? analysis::write_qlog(trace, bounded) : analysis::write_perfetto(trace, bounded);
   file.close();

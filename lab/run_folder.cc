@@ -2,9 +2,9 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -32,30 +32,23 @@ std::string_view node_of(const std::string& line) {
   return std::string_view(line).substr(begin, line.find('"', begin) - begin);
 }
 
-void point_latest(const fs::path& root, const std::string& target) {
-  std::error_code ignored;  // a filesystem without links still gets its run
-  const fs::path temporary = root / (".latest-" + std::to_string(::getpid()));
-  fs::create_symlink(target, temporary, ignored);
-  if (!ignored) fs::rename(temporary, root / "latest", ignored);
-}
-
 }  // namespace
 
 RunFolder make_run_folder(const fs::path& root, const std::string& name) {
-  fs::create_directories(root);
+  const netio::OutputFolder parent = netio::OutputFolder::make(root);
   const std::string stamp = fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::time(nullptr)));
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::string leaf = stamp + "-" + name + (attempt == 0 ? "" : fmt::format(".{}", attempt));
-    if (!fs::create_directory(root / leaf)) continue;  // another run of the same second has it
-    const RunFolder folder{root / leaf};
+    auto made = parent.make_new(leaf);
+    if (!made) continue;  // another run of the same second has it
     for (const char* sub : {"captures", "history", "reports", "events", "logs"}) {
-      fs::create_directory(folder.path / sub);
+      made->make_new(sub);
     }
-    point_latest(root, leaf);
-    return folder;
+    parent.point_link("latest", leaf);  // a file system without links still gets its run
+    return {root / leaf, std::make_shared<const netio::OutputFolder>(std::move(*made))};
   }
-  throw fs::filesystem_error("too many runs in one second", root,
-                             std::make_error_code(std::errc::file_exists));
+  throw netio::OutputError("make a run folder in " + root.string(), EEXIST,
+                           "too many runs in one second");
 }
 
 void merge_events(const RunFolder& folder) {
@@ -76,23 +69,12 @@ void merge_events(const RunFolder& folder) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   netio::write_file(folder.path / "events.jsonl", text);
-  fs::remove_all(parts);
+  fs::remove_all(folder.made ? folder.made->held() / "events" : parts);
 }
 
 void give_to_invoking_user(const RunFolder& folder) {
-  const char* uid = std::getenv("SUDO_UID");
-  const char* gid = std::getenv("SUDO_GID");
-  if (uid == nullptr || gid == nullptr || ::geteuid() != 0) return;
-  const auto owner = static_cast<uid_t>(std::strtoul(uid, nullptr, 10));
-  const auto group = static_cast<gid_t>(std::strtoul(gid, nullptr, 10));
-  const auto give = [&](const fs::path& path) {
-    // Only a convenience: what cannot be given away stays root's.
-    [[maybe_unused]] const int done = ::lchown(path.c_str(), owner, group);
-  };
-  give(folder.path.parent_path());
-  give(folder.path.parent_path() / "latest");
-  give(folder.path);
-  for (const auto& entry : fs::recursive_directory_iterator(folder.path)) give(entry.path());
+  const auto caller = netio::calling_user();
+  if (caller && folder.made) folder.made->give_to(*caller);
 }
 
 }  // namespace mrclab::lab

@@ -2,12 +2,17 @@
 // The folder that a run leaves: runs/<time>-<name>/, and runs/latest points to it.
 
 #include <filesystem>
+#include <memory>
 #include <string>
+
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 
 struct RunFolder {
   std::filesystem::path path;
+  /// Held open since it was made, shared by the copies of this value; null for one that was found.
+  std::shared_ptr<const netio::OutputFolder> made;
   std::filesystem::path captures() const { return path / "captures"; }
   std::filesystem::path taps() const { return path / "taps"; }  ///< made where there are some
   std::filesystem::path history() const { return path / "history"; }
@@ -15,13 +20,13 @@ struct RunFolder {
 };
 
 /// Makes runs/<UTC time>-<name>/ below `root` with its subfolders, and the link `latest`. Throws
-/// std::filesystem::filesystem_error (no rights, disk full).
+/// netio::OutputError (no rights, a place of other users), SystemError (disk full).
 RunFolder make_run_folder(const std::filesystem::path& root, const std::string& name);
 
 /// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.
 void merge_events(const RunFolder& folder);
 
-/// Under sudo the folder goes to the user who typed the command.
+/// Under sudo the folder, if this process made it, goes to the user who typed the command.
 void give_to_invoking_user(const RunFolder& folder);
 
 }  // namespace mrclab::lab

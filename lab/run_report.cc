@@ -5,6 +5,9 @@
 #include <fstream>
 
 #include "analysis/analyze.h"
+#include "fabric/input_file.h"
+#include "fabric/json_text.h"
+#include "lab/json_print.h"
 #include "lab/replay.h"
 #include "lab/run_diff.h"
 #include "lab/run_inputs.h"
@@ -25,7 +28,7 @@ constexpr size_t kContextRecords = 4;  // before the first difference of two his
 
 /// What the page counts on; numbers may be missing, then it says so.
 Ordered read_whole_verdict(const fs::path& file) {
-  const Ordered json = Ordered::parse(netio::read_file(file, kVerdictBytesMax), nullptr, false);
+  const auto json = parse_json<Ordered>(netio::read_file(file, kVerdictBytesMax));
   const auto is = [&](const char* key, auto kind) { return json.contains(key) && kind(json[key]); };
   const auto objects = [](const Ordered& list) {
     return list.is_array() &&
@@ -44,9 +47,10 @@ Ordered read_whole_verdict(const fs::path& file) {
 /// pace.jsonl of a live run; lines that cannot be read are left out.
 std::vector<analysis::PacePoint> read_pace_points(const fs::path& file) {
   std::vector<analysis::PacePoint> points;
+  require_input_file(file);
   std::ifstream in(file);
   for (std::string line; points.size() < kPacePointsMax && std::getline(in, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto json = parse_json<nlohmann::json>(line);
     try {
       analysis::PacePoint point;
       point.t = FabricTime::from_ns(json.at("fabric_ns").get<int64_t>());
@@ -110,7 +114,7 @@ int compare_runs(const ReportOptions& options) {
         {"a", a.run.folder.string()}, {"b", b.run.folder.string()}, {"report", out.string()}};
     json["rows"] = compare_json(a.verdict, b.verdict);
     json["history"] = diff;
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", printed(json));
     return 0;
   }
   fmt::print("A  {}\nB  {}\n\n{}\n{}\nreport  {} ({})\n", a.run.folder.string(),
@@ -146,7 +150,7 @@ int report_command(const ReportOptions& options) {
                        {"report", out.string()},
                        {"bytes", html.size()},
                        {"verdict", page.verdict}};
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", printed(json));
     return 0;
   }
   fmt::print("run     {} ({}, {}): {}\nreport  {} ({})\n", page.run.folder.string(), scenario,

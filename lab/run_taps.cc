@@ -1,6 +1,7 @@
 #include "lab/run_taps.h"
 
 #include "lab/node_plan.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 
@@ -64,7 +65,7 @@ std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScop
     ports.push_back({topology.port_name(ref), &fabric.network_namespace(ref.node),
                      device_of(topology, ref), port.out});
   }
-  std::filesystem::create_directories(folder.taps());
+  netio::OutputFolder::make(folder.taps());
   return std::make_unique<netio::VethTaps>(ports, tap_file(folder), kTapBytes);
 }
 

@@ -288,6 +288,18 @@ void run_check_programs(const Scenario& scenario, const RunOptions& options,
   }
 }
 
+/// However the run ends, when nothing writes into its folder any more.
+struct HandOver {
+  RunFolder folder;
+  ~HandOver() { give_to_invoking_user(folder); }
+};
+
+void write_results(const RunFolder& folder, const analysis::Analysis& analysis) {
+  for (const analysis::ResultFile& file : analysis::result_files(folder.path, analysis)) {
+    netio::write_file(folder.path / file.name, file.text);
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
@@ -296,6 +308,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   check_options(scenario, options);
   RunResult result;
   result.folder = make_run_folder(options.runs_root, scenario.name);
+  const HandOver hand_over{result.folder};
   write_scenario(scenario, result.folder);
   std::optional<Scenario> happened;
   WorldOutcome outcome = options.world == World::kLive
@@ -317,15 +330,14 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   }
   analysis::Analysis analysis = analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
-  analysis::write_results(result.folder.path, analysis);
+  write_results(result.folder, analysis);
   if (!scenario.check_programs.empty()) {
     run_check_programs(scenario, options, result.folder, analysis.verdict);
-    analysis::write_results(result.folder.path, analysis);
+    write_results(result.folder, analysis);
   }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);
   write_manifest(result.folder.path);
-  give_to_invoking_user(result.folder);
   return result;
 }
 

@@ -1,15 +1,12 @@
 // What a run folder keeps of its scenario: a file that repeats it, and the schedule of effects.
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include <nlohmann/json.hpp>
 
 #include "fabric/effect_text.h"
 #include "fabric/fabric_file.h"
 #include "fabric/yaml_write.h"
 #include "lab/scenario.h"
+#include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -39,15 +36,6 @@ std::string entries_text(const Values& values, TextOf text_of) {
 
 std::string under(std::string_view key, const std::string& entries) {
   return entries.empty() ? "" : std::string(key) + ":\n" + entries;
-}
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream) {
-    throw std::runtime_error("write " + path.string() + ": " + std::strerror(errno));
-  }
 }
 
 /// A field with its unit in its name: "loss_ppb", "fixed_ps".
@@ -125,14 +113,14 @@ std::string to_yaml(const Scenario& scenario) {
 }
 
 void write_resolved_scenario(const Scenario& scenario, const std::filesystem::path& path) {
-  write_file(path, to_yaml(scenario));
+  netio::write_file(path, to_yaml(scenario));
 }
 
 void write_fault_schedule(const std::vector<ScheduledEffect>& schedule, const Topology& topology,
                           const std::filesystem::path& path) {
   std::string text;
   for (const ScheduledEffect& effect : schedule) text += line_of(effect, topology).dump() + "\n";
-  write_file(path, text);
+  netio::write_file(path, text);
 }
 
 }  // namespace mrclab::lab

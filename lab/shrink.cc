@@ -15,7 +15,7 @@
 #include "lab/task_pool.h"
 #include "lab/terminal.h"
 #include "lab/watched_run.h"
-#include "netio/file_descriptor.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -182,7 +182,7 @@ int shrink_command(const ShrinkOptions& options) {
   }
   std::filesystem::path out = "runs/" + scenario.name + "-shrunk.yaml";
   if (options.out) out = *options.out;
-  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path());
+  if (out.has_parent_path()) netio::OutputFolder::make(out.parent_path());
   netio::write_file(out, shrunk.comment + to_yaml(shrunk.scenario));
   fmt::print("{}", shrunk.comment);
   for (const faults::Fault& fault : shrunk.scenario.faults) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "fabric/visible_text.h"
+
 namespace mrclab::lab {
 
 bool wants_colour(std::FILE* stream) {
@@ -46,13 +48,17 @@ void ProgressLine::clear() {
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::vector<std::string>> shown = rows;  // cells may come from files
+  for (auto& row : shown) {
+    for (std::string& cell : row) cell = visible(cell);
+  }
   std::vector<size_t> widths;
-  for (const auto& row : rows) {
+  for (const auto& row : shown) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : shown) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');

@@ -7,7 +7,9 @@
 
 #include "analysis/analyze.h"
 #include "fabric/fabric_file.h"
+#include "fabric/json_text.h"
 #include "fabric/path.h"
+#include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/run_manifest.h"
 #include "lab/scenario.h"
@@ -79,9 +81,9 @@ std::vector<KnownFault> faults_of(const fs::path& run) {
   const fs::path file = run / "verdict.json";
   if (!fs::exists(file)) return faults;
   try {
-    const auto verdict = nlohmann::json::parse(netio::read_file(file, kMaxVerdict));
+    const auto verdict = require_json<nlohmann::json>(netio::read_file(file, kMaxVerdict));
     for (const auto& fault : verdict.at("faults")) {
-      KnownFault known{fault.at("fault").get<std::string>(),
+      KnownFault known{visible(fault.at("fault").get<std::string>()),
                        FabricTime::from_ns(fault.at("at_ns").get<int64_t>()),
                        {}};
       const auto& healed = fault.at("healed_at_ns");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "netio/output_folder.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -42,7 +43,7 @@ UserProgram::UserProgram(const Options& options) : UserProgram(options, make_pip
 
 UserProgram::UserProgram(const Options& options, Pipe pipe)
     : output_(std::move(pipe.read_end)),
-      log_(FileDescriptor::open(options.log_file, O_WRONLY | O_CREAT | O_TRUNC, 0644)),
+      log_(netio::create_file(options.log_file)),
       log_path_(options.log_file),
       child_(netio::ChildProcess::spawn(child_options(options, pipe.write_end.get()))) {
   if (options.timeout) deadline_ = Clock::now() + *options.timeout;

@@ -8,7 +8,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/header_fields.h"
 #include "fabric/yaml.h"
-#include "netio/file_descriptor.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -154,11 +154,7 @@ fs::path write_dissector(const fs::path& folder, const std::string& text) {
     throw InputError(file.string() +
                      " is there and was not written by mrclab: move it away, or choose --out DIR");
   }
-  fs::create_directories(folder);
-  std::ofstream out(file, std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw InputError("cannot write " + file.string());
+  netio::OutputFolder::make(folder).write_file(file.filename(), text);
   return file;
 }
 

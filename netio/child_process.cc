@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "netio/output_folder.h"
+
 extern "C" char** environ;
 
 namespace mrclab::netio {
@@ -39,7 +41,7 @@ std::vector<std::string> merged_environment(const ChildOptions& options) {
 
 FileDescriptor open_output(const std::filesystem::path& path) {
   if (path.empty()) return {};
-  return FileDescriptor::open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  return append_file(path);
 }
 
 /// What the child needs, made before the fork: between fork and exec nothing may allocate, but for

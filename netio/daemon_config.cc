@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "netio/file_descriptor.h"
+
 namespace mrclab::netio {
 namespace {
 
@@ -49,10 +51,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"workload", config.workload},
       {"transport", config.transport},
   };
-  std::ofstream out(file);
-  out << json.dump(1) << '\n';
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + file.string());
+  write_file(file, json.dump(1) + "\n");
 }
 
 DaemonConfig read_daemon_config(const std::filesystem::path& file) {

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "fabric/input_file.h"
+
 namespace mrclab::netio {
 
 FileDescriptor FileDescriptor::open(const std::filesystem::path& path, int flags, mode_t mode) {
@@ -31,6 +33,7 @@ void FileDescriptor::write_all(std::string_view what, std::span<const uint8_t> b
 }
 
 std::string read_file(const std::filesystem::path& path, size_t limit) {
+  require_input_file(path);
   const FileDescriptor file = FileDescriptor::open(path, O_RDONLY);
   std::string text;
   std::array<char, 16384> chunk;
@@ -43,11 +46,6 @@ std::string read_file(const std::filesystem::path& path, size_t limit) {
       throw SystemError("read " + path.string(), EFBIG);
     text.append(chunk.data(), static_cast<size_t>(n));
   }
-}
-
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  const FileDescriptor file = FileDescriptor::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  file.write_all(path.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 void write_kernel_file(const std::filesystem::path& path, std::string_view text) {

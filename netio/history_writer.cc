@@ -1,11 +1,11 @@
 #include "netio/history_writer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "fabric/byte_order.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::netio {
 namespace {
@@ -17,7 +17,7 @@ constexpr size_t kBufferBytes = 2048 * kCompactRecordBytes;
 HistoryWriter::HistoryWriter(const std::filesystem::path& path, uint32_t streams,
                              uint64_t max_bytes)
     : path_(path.string()),
-      fd_(FileDescriptor::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644)),
+      fd_(create_file(path)),
       streams_(streams),
       max_records_((std::max(max_bytes, uint64_t{kHistoryHeaderBytes}) - kHistoryHeaderBytes) /
                    kCompactRecordBytes) {

@@ -1,16 +1,15 @@
 #include "netio/log.h"
 
-#include <fcntl.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 
-#include "netio/file_descriptor.h"
+#include "netio/output_folder.h"
 
 namespace mrclab::netio {
 
 std::shared_ptr<spdlog::logger> open_log(const std::filesystem::path& path,
                                          const std::string& program, LogOptions options) {
   // spdlog's own error hides errno and the reason; find out first.
-  FileDescriptor::open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  append_file(path);
   auto sink =
       std::make_shared<spdlog::sinks::rotating_file_sink_mt>(path.string(), options.max_bytes, 1);
   auto logger = std::make_shared<spdlog::logger>(program, std::move(sink));

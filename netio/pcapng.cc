@@ -1,9 +1,9 @@
 #include "netio/pcapng.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include "netio/output_folder.h"
 
 namespace mrclab::netio {
 namespace {
@@ -31,7 +31,7 @@ constexpr size_t padded(size_t size) { return (size + 3) & ~size_t{3}; }
 
 PcapngWriter::PcapngWriter(const std::filesystem::path& path, PcapngOptions options)
     : path_(path.string()), options_(std::move(options)) {
-  fd_ = FileDescriptor::open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  fd_ = create_file(path);
   buffer_.reserve(options_.buffer_bytes + (128 << 10));
   begin_block(kSectionHeader);
   put32(kByteOrderMagic);

@@ -1,5 +1,7 @@
 #include "netio/rpc.h"
 
+#include "fabric/json_text.h"
+
 namespace mrclab::netio {
 namespace {
 
@@ -60,19 +62,26 @@ std::string to_line(const Json& answer) {
 }  // namespace
 
 std::string answer_rpc(std::string_view message, const Find& find) {
-  const Json request = Json::parse(message, nullptr, /*allow_exceptions=*/false);
+  const auto request = parse_json<Json>(message);
   if (request.is_discarded())
-    return to_line(error_answer(nullptr, kRpcParseError, "this is no JSON"));
+    return to_line(error_answer(nullptr, kRpcParseError, "this is no JSON, or nests too deep"));
   if (!request.is_array()) {
     const Json answer = answer_one(request, find);
     return answer.is_null() ? std::string() : to_line(answer);
   }
   if (request.empty()) return to_line(error_answer(nullptr, kRpcInvalidRequest, "an empty batch"));
-  Json answers = Json::array();
-  for (const Json& one : request)
-    if (Json answer = answer_one(one, find); !answer.is_null())
-      answers.push_back(std::move(answer));
-  return answers.empty() ? std::string() : to_line(answers);
+  if (request.size() > kMaxBatch)
+    return to_line(error_answer(nullptr, kRpcInvalidRequest,
+                                "a batch holds at most " + std::to_string(kMaxBatch)));
+  std::string answers;
+  for (const Json& one : request) {
+    const Json answer = answer_one(one, find);
+    if (answer.is_null()) continue;
+    answers += (answers.empty() ? "[" : ",") + to_line(answer);
+    if (answers.size() > kMaxMessageBytes)
+      return to_line(error_answer(nullptr, kRpcRefused, "the answers of the batch are too long"));
+  }
+  return answers.empty() ? answers : answers + "]";
 }
 
 }  // namespace mrclab::netio

@@ -3,8 +3,9 @@
 // ticking daemon can carry it; the client blocks with a deadline.
 //
 // Limits: kMaxMessageBytes per message (then an error and the connection is closed), a bounded
-// number of clients (one more gets an error and is closed), one request at a time per client: the
-// next line is read when the answer has been written.
+// number of clients (one more takes the place of one that has said nothing for a while, or gets an
+// error and is closed), one line at a time per client: the next is read when the answer has been
+// written. A batch holds kMaxBatch requests, JSON nests kMaxJsonDepth levels (fabric/json_text.h).
 
 #include <chrono>
 #include <filesystem>
@@ -31,6 +32,7 @@ inline constexpr int kRpcInternalError = -32603;
 inline constexpr int kRpcRefused = -32000;
 
 inline constexpr size_t kMaxMessageBytes = 4 << 20;
+inline constexpr size_t kMaxBatch = 64;
 
 /// An error answer. A method throws it to answer with that code; a client's call() throws it.
 class RpcError : public std::runtime_error {
@@ -56,6 +58,8 @@ std::string answer_rpc(std::string_view message,
 struct RpcServerOptions {
   size_t max_clients = 16;
   size_t max_message_bytes = kMaxMessageBytes;
+  /// Who has said nothing for so long makes room for somebody new.
+  std::chrono::milliseconds idle = std::chrono::seconds(2);
 };
 
 /// Listens at `path` (mode 0600, removed when this dies). A dead server's socket is replaced, a

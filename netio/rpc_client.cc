@@ -5,10 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <thread>
 
+#include "fabric/json_text.h"
 #include "netio/rpc.h"
 
 namespace mrclab::netio {
+namespace {
+
+constexpr std::chrono::milliseconds kConnectPatience{2000}, kConnectAgain{2};
+
+}  // namespace
 
 RpcClient::RpcClient(const std::filesystem::path& path) : path_(path.string()) {
   sockaddr_un address{};
@@ -18,8 +25,14 @@ RpcClient::RpcClient(const std::filesystem::path& path) : path_(path.string()) {
   std::memcpy(address.sun_path, path_.c_str(), path_.size());
   fd_ = FileDescriptor(check_system_call(
       "open a socket", ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
-  check_system_call("connect to " + path_,
-                    ::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
+  const auto until = std::chrono::steady_clock::now() + kConnectPatience;
+  while (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    // EAGAIN: others wait to be let in, and there is nothing to poll for.
+    if (errno != EAGAIN || std::chrono::steady_clock::now() > until) {
+      throw SystemError("connect to " + path_, errno);
+    }
+    std::this_thread::sleep_for(kConnectAgain);
+  }
 }
 
 Json RpcClient::call(const std::string& method, const Json& params,
@@ -30,7 +43,7 @@ Json RpcClient::call(const std::string& method, const Json& params,
   if (!params.is_null()) request["params"] = params;
   send(request.dump() + "\n", until);
 
-  const Json answer = Json::parse(receive_line(until), nullptr, /*allow_exceptions=*/false);
+  const auto answer = parse_json<Json>(receive_line(until));
   if (!answer.is_object()) throw SystemError("understand the answer of " + path_, EBADMSG);
   if (const auto error = answer.find("error"); error != answer.end() && error->is_object())
     throw RpcError(error->value("code", kRpcInternalError),
@@ -61,6 +74,8 @@ void RpcClient::send(std::string_view bytes, std::chrono::steady_clock::time_poi
       bytes.remove_prefix(static_cast<size_t>(n));
     } else if (errno == EAGAIN) {
       wait_for(POLLOUT, until);
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      return;  // closed, perhaps with an answer that says why
     } else if (errno != EINTR) {
       throw SystemError("send to " + path_, errno);
     }
@@ -81,8 +96,9 @@ std::string RpcClient::receive_line(std::chrono::steady_clock::time_point until)
     const ssize_t n = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
     if (n > 0) {
       received_.append(chunk.data(), static_cast<size_t>(n));
-    } else if (n == 0) {
-      throw SystemError("read the answer of " + path_, ECONNRESET);
+    } else if (n == 0 || errno == ECONNRESET) {
+      throw SystemError("read the answer of " + path_, ECONNRESET,
+                        "it is ending, or has too many clients: try again");
     } else if (errno == EAGAIN) {
       wait_for(POLLIN, until);
     } else if (errno != EINTR) {

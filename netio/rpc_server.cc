@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
+#include <chrono>
 #include <list>
 #include <map>
 
@@ -22,6 +24,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using Socket = asio::local::stream_protocol::socket;
 using Acceptor = asio::local::stream_protocol::acceptor;
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxEventsPerPoll = 64;
 
@@ -60,6 +63,9 @@ struct RpcServer::Impl {
     asio::streambuf input;
     std::string output;
     bool close_after_write = false;
+    bool answering = false;  ///< its answer is on its way
+    bool leaving = false;    ///< made room for another one; its handler has yet to hear of it
+    Clock::time_point heard = Clock::now();
     std::list<Client>::iterator self;
   };
 
@@ -110,7 +116,7 @@ struct RpcServer::Impl {
 
   void admit(Socket socket) {
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-    const bool too_many = clients.size() >= options.max_clients;
+    const bool too_many = staying() >= options.max_clients && !send_idle_away();
     if (too_many && clients.size() >= 2 * options.max_clients) return;  // not even an answer
     Client& client = clients.emplace_back(*this, std::move(socket));
     client.self = std::prev(clients.end());
@@ -121,7 +127,27 @@ struct RpcServer::Impl {
     }
   }
 
+  size_t staying() const {
+    return static_cast<size_t>(std::count_if(clients.begin(), clients.end(),
+                                             [](const Client& client) { return !client.leaving; }));
+  }
+
+  /// The one that has been silent for longest, if that is long enough. False if all are busy.
+  bool send_idle_away() {
+    Client* idlest = nullptr;
+    for (Client& client : clients) {
+      if (client.answering || client.leaving) continue;
+      if (idlest == nullptr || client.heard < idlest->heard) idlest = &client;
+    }
+    if (idlest == nullptr || Clock::now() - idlest->heard < options.idle) return false;
+    idlest->leaving = true;
+    error_code ignored;
+    idlest->socket.close(ignored);  // its read ends with an error, which drops it
+    return true;
+  }
+
   void read(Client& client) {
+    client.answering = false;
     asio::async_read_until(client.socket, client.input, '\n',
                            [this, &client](const error_code& error, size_t length) {
                              if (error == asio::error::not_found)
@@ -132,6 +158,7 @@ struct RpcServer::Impl {
   }
 
   void answer(Client& client, size_t length) {
+    client.heard = Clock::now();
     const auto data = client.input.data();
     const std::string line(asio::buffers_begin(data),
                            asio::buffers_begin(data) + static_cast<std::ptrdiff_t>(length - 1));
@@ -152,6 +179,7 @@ struct RpcServer::Impl {
   }
 
   void write(Client& client) {
+    client.answering = true;
     asio::async_write(client.socket, asio::buffer(client.output),
                       [this, &client](const error_code& error, size_t) {
                         if (error || client.close_after_write) return drop(client);

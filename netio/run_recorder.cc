@@ -4,9 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "netio/output_folder.h"
+
 namespace mrclab::netio {
 
-EventLog::EventLog(const std::filesystem::path& file) : out_(file) {
+EventLog::EventLog(const std::filesystem::path& file) : out_(name_of_open(create_file(file))) {
   if (!out_) throw std::runtime_error("cannot write " + file.string());
 }
 

@@ -17,9 +17,7 @@ void write_schedule_file(const std::vector<ScheduledEffect>& schedule,
                          const std::filesystem::path& file) {
   std::string text;
   for (const ScheduledEffect& effect : schedule) text += to_text(effect) + "\n";
-  const std::filesystem::path fresh = file.string() + ".new";
-  write_file(fresh, text);
-  std::filesystem::rename(fresh, file);
+  write_file(file, text);
 }
 
 std::vector<ScheduledEffect> read_schedule_file(const Topology& topology,

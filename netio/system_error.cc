@@ -42,6 +42,11 @@ std::string explain(const SystemError& error) {
     case ErrorKind::kMissingFeature:
       return what + ". This kernel lacks what is needed; `mrclab doctor` says what is missing.";
     case ErrorKind::kDiskFull:
+      // Where labs have their records and sockets: memory of a fixed size, mostly.
+      if (what.find(" /run/") != std::string::npos) {
+        return what +
+               ". Free some space in /run; 'mrclab down --all' removes what labs left there.";
+      }
       return what + ". Free some disk space, or choose another folder with --out.";
     case ErrorKind::kOther: return what;
   }

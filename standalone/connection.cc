@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "fabric/json_text.h"
 #include "fabric/path.h"
 #include "netio/route.h"
 #include "standalone/endpoint.h"
@@ -20,8 +21,8 @@ constexpr std::chrono::milliseconds kPatience{10'000};
 }
 
 json parse_object(const std::string& line) {
-  json value = json::parse(line, nullptr, false);
-  if (!value.is_object()) reject("no JSON object: \"" + line.substr(0, 80) + "\"");
+  auto value = parse_json<json>(line);
+  if (!value.is_object()) reject("no JSON object: " + in_quotes(line));
   return value;
 }
 

@@ -317,6 +317,30 @@ TEST_CASE("Ctrl-C leaves the lab where it is, and while time stands a ping waits
   CHECK(mrclab(ping).code == 0);
 }
 
+TEST_CASE("whoever says pause, alone or with others at once, is told that the lab stands") {
+  SteppedLab lab;
+  lab.clock({"resume"});
+  const std::string pause = program("mrclab-cli") + " clock pause";
+  for (int round = 0; round < 3; ++round) {
+    const CommandResult paused = run_command_line(
+        {"/bin/bash", "-c",
+         "for i in {1..8}; do " + pause + " & all+=($!); done; for one in ${all[@]}; do wait $one || " +
+             "exit 1; done"});
+    CAPTURE(paused.output);
+    CHECK(paused.code == 0);
+    CHECK(lab.clock({"status"}).at("state") == "standing");
+    lab.clock({"resume"});
+  }
+  // Each order's outcome is there for who gave it, whatever was ordered since.
+  netio::RpcClient labd(LabPaths{}.lab_directory("clock") / "control.sock");
+  const auto ticket = labd.call("clock", {{"order", "resume"}}).at("ticket").get<uint64_t>();
+  labd.call("clock", {{"order", "pause"}});
+  const json state = labd.call("clock_state", {{"ticket", ticket}});
+  CHECK(state.at("ticket") == ticket);
+  CHECK(state.at("outcome").at("result") == "running");
+  CHECK(labd.call("clock_state", {{"ticket", ticket + 1000}}).at("ticket") == ticket + 1);
+}
+
 TEST_CASE("in a lab where nothing is going to happen a step says so, until a ping comes") {
   enter_sandbox();
   REQUIRE(mrclab({"up", "pair", "--name", "idle", "--paused"}).code == 0);

@@ -175,6 +175,8 @@ TEST_CASE("when /run is full, up says so, starts nothing and leaves nothing") {
   CAPTURE(up.output);
   CHECK(up.code == 3);
   CHECK(up.output.find("No space left") != std::string::npos);
+  CHECK(up.output.find("Free some space in /run") != std::string::npos);
+  CHECK(up.output.find("--out") == std::string::npos);
   CHECK(difference(before, kernel_snapshot()) == "");
   REQUIRE(::umount2("/run/mrclab", 0) == 0);
   fs::remove("/run/mrclab");

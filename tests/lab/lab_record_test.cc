@@ -2,11 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "fabric/yaml.h"
 #include "lab/lab_record.h"
+#include "lab/unborn_lab.h"
 
 namespace mrclab::lab {
 namespace {
@@ -83,6 +85,53 @@ TEST_CASE("processes are read back in the order they were recorded") {
   const std::vector<ProcessMark> expected{{10, 100, "/x/mrc-switchd"},
                                           {11, 101, "/x/mrc-endpointd"}};
   CHECK(recorded_processes(paths, "busy") == expected);
+}
+
+TEST_CASE("of several that start at once one gets the name, the others hear that it is up") {
+  constexpr int kAtOnce = 8;
+  for (int round = 0; round < 20; ++round) {
+    const TemporaryPaths paths;
+    int results[2], hold[2];
+    REQUIRE(::pipe(results) == 0);
+    REQUIRE(::pipe(hold) == 0);
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (::fork() != 0) continue;
+      ::close(hold[1]);
+      char result = '+';
+      try {
+        create_record(paths, some_record("race"));
+      } catch (const InputError& error) {
+        result = std::string(error.what()).find("is up already") != std::string::npos ? '-' : '?';
+      }
+      char end;
+      if (::write(results[1], &result, 1) != 1 || ::read(hold[0], &end, 1) != 0) ::_exit(1);
+      ::_exit(0);
+    }
+    std::string all(kAtOnce, ' ');
+    for (char& result : all) REQUIRE(::read(results[0], &result, 1) == 1);
+    for (const int fd : {hold[0], hold[1], results[0], results[1]}) ::close(fd);
+    while (::wait(nullptr) > 0) {
+    }
+    std::sort(all.begin(), all.end());
+    CHECK(all == "+-------");
+    CHECK(recorded_labs(paths) == std::vector<std::string>{"race"});
+  }
+}
+
+TEST_CASE("what a lab leaves that died before its record was whole is no lab, and is removed") {
+  const TemporaryPaths paths;
+  create_record(paths, some_record("alive"));
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ::waitpid(dead, nullptr, 0);
+  const fs::path unborn = paths.run_root / (".unborn." + std::to_string(dead));
+  const fs::path coming = paths.run_root / (".coming." + std::to_string(::getpid()));
+  fs::create_directory(unborn);
+  fs::create_directory(coming);
+  CHECK(recorded_labs(paths) == std::vector<std::string>{"alive"});
+  remove_unborn(paths);
+  CHECK_FALSE(fs::exists(unborn));
+  CHECK(fs::exists(coming));
 }
 
 TEST_CASE("a process is running only with its own start time") {

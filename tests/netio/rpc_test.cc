@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "fabric/json_text.h"
 #include "temporary_directory.h"
 
 using namespace mrclab::netio;
@@ -119,10 +120,57 @@ TEST_SUITE("rpc") {
     }
   }
 
-  TEST_CASE("any nesting that fits in a message is survived") {
-    CHECK(answer(std::string(200'000, '[')).find("-32700") != std::string::npos);
-    CHECK(answer(std::string(100'000, '[') + std::string(100'000, ']')).find("-32600") !=
-          std::string::npos);
+  TEST_CASE("a request that nests too deep is refused before it is looked at, whatever it holds") {
+    struct Row {
+      std::string before, open, close, after;
+    };
+    const std::vector<Row> table = {
+        {"", "[", "]", ""},
+        {R"({"jsonrpc":"2.0","method":"echo","id":1,"params":)", "[", "]", "}"},
+        {R"({"jsonrpc":"2.0","method":"echo","id":1,"params":)", R"({"a":)", "}", "}"},
+        {R"([{"jsonrpc":"2.0","method":"echo","id":1,"params":)", "[", "]", "}]"},
+        {R"({"jsonrpc":"2.0","method":"echo","id":)", "[", "]", "}"},
+    };
+    const auto repeated = [](const std::string& text, size_t times) {
+      std::string all;
+      for (size_t i = 0; i < times; ++i) all += text;
+      return all;
+    };
+    TemporaryDirectory directory;
+    const RunningServer server(directory / "s");
+    for (const Row& row : table) {
+      for (const size_t depth : {mrclab::kMaxJsonDepth + 1, size_t{60'000}, size_t{100'000}}) {
+        CAPTURE(row.before);
+        CAPTURE(depth);
+        const FileDescriptor client = raw_client(directory / "s");
+        const std::string inside = row.close == "}" ? "1" : "";
+        const std::string request = row.before + repeated(row.open, depth) + inside +
+                                    repeated(row.close, depth) + row.after + "\n";
+        client.write_all("s", {reinterpret_cast<const uint8_t*>(request.data()), request.size()});
+        CHECK(read_line(client).find("-32700") != std::string::npos);
+      }
+    }
+    RpcClient after(directory / "s");
+    CHECK(after.call("sum", {{"a", 2}, {"b", 3}}) == 5);
+    Json deep = 1;
+    for (int i = 0; i < 40; ++i) deep = Json::array({deep});
+    CHECK(after.call("echo", Json{{"deep", deep}}).at("deep") == deep);
+    // Brackets in a text are no depth.
+    CHECK(after.call("echo", Json{{"t", std::string(1000, '[') + "\"\\"}}).size() == 1);
+  }
+
+  TEST_CASE("a batch is bounded in requests and in what they are answered") {
+    const std::string one = R"({"jsonrpc":"2.0","method":"echo","id":1})";
+    const auto batch = [&one](size_t count, const std::string& request) {
+      std::string text = "[" + request;
+      for (size_t i = 1; i < count; ++i) text += "," + request;
+      return text + "]";
+    };
+    CHECK(Json::parse(answer(batch(kMaxBatch, one))).size() == kMaxBatch);
+    CHECK(answer(batch(40'000, one)).find("at most 64") != std::string::npos);
+    const std::string big = R"({"jsonrpc":"2.0","method":"echo","id":1,"params":[")" +
+                            std::string(kMaxMessageBytes / 8, 'x') + "\"]}";
+    CHECK(answer(batch(9, big)).size() < 200);
   }
 
   TEST_CASE("a notification is carried out and not answered, a batch is answered as a batch") {
@@ -174,6 +222,24 @@ TEST_SUITE("rpc") {
     const FileDescriptor fourth = raw_client(directory / "s");
     CHECK(read_line(fourth).find("too many clients") != std::string::npos);
     CHECK(read_line(fourth).empty());
+    // The client of the command says so as well, also where it is too late to send anything.
+    try {
+      RpcClient(directory / "s").call("echo", {{"text", std::string(1 << 20, 'x')}});
+      FAIL("was served");
+    } catch (const std::exception& error) {
+      CHECK(std::string(error.what()).find("too many clients") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("clients that say nothing make room for one that does") {
+    TemporaryDirectory directory;
+    RpcServerOptions options;
+    options.idle = std::chrono::milliseconds(0);
+    const RunningServer server(directory / "s", options);
+    std::vector<FileDescriptor> silent;
+    for (int i = 0; i < 100; ++i) silent.push_back(raw_client(directory / "s"));
+    RpcClient client(directory / "s");
+    for (int i = 0; i < 100; ++i) CHECK(client.call("sum", {{"a", i}, {"b", 1}}) == i + 1);
   }
 
   TEST_CASE("an endless line ends that client's connection and nobody else's") {

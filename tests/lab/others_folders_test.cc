@@ -1,0 +1,269 @@
+// The command as root, in a folder where another user has been: whatever the verb, nothing outside
+// is written, nothing is given away, and it ends with exit code 2 and a reason.
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "netio/file_descriptor.h"
+#include "sandbox.h"
+#include "temporary_runs.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using netio::read_file;
+using netio::write_file;
+
+constexpr uid_t kOther = 4711;
+constexpr uid_t kCaller = 4712;
+constexpr const char* kShort = R"(
+name: short
+fabric: pair
+workload:
+  - write: {from: h0, to: h1, size: 64KiB}
+end: 30us
+expect:
+  - no_qp_error
+)";
+/// It never passes, so it can be shrunk.
+constexpr const char* kFailing = R"(
+name: failing
+fabric: pair
+workload:
+  - write: {from: h0, to: h1, size: 64KiB}
+end: 30us
+expect:
+  - trims: {at_least: 1}
+)";
+
+uid_t owner_of(const fs::path& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : ~uid_t{0};
+}
+
+void own(const fs::path& path, uid_t user) { REQUIRE(::lchown(path.c_str(), user, user) == 0); }
+
+/// The command in a folder; "sudo" by that user, if one is named.
+CommandResult mrclab_in(const fs::path& folder, const std::string& words, uid_t caller = 0) {
+  const std::string sudo =
+      caller == 0 ? ""
+                  : "SUDO_UID=" + std::to_string(caller) + " SUDO_GID=" + std::to_string(caller);
+  return run_command_line({"/bin/sh", "-c",
+                           "cd " + folder.string() + " && exec env -u SUDO_UID -u SUDO_GID " +
+                               sudo + " " + program("mrclab-cli") + " " + words + " < /dev/null"});
+}
+
+/// What root has elsewhere.
+struct Outside {
+  explicit Outside(const fs::path& where) : path(where) {
+    fs::create_directory(path);
+    write_file(path / "precious", "precious");
+  }
+  void check_untouched() const {
+    CHECK(read_file(path / "precious") == "precious");
+    CHECK(owner_of(path) == 0);
+    CHECK(owner_of(path / "precious") == 0);
+    CHECK(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
+  }
+  fs::path path;
+};
+
+struct Verb {
+  const char*
+      words;  ///< in a folder with short.yaml, failing.yaml, log.csv and a run in done/latest
+  const char* writes;  ///< where, from there
+};
+
+// What writes a file or a folder and needs no lab.
+const Verb kVerbs[] = {
+    {"run short.yaml --world sim", "runs"},
+    {"run short.yaml --world sim --out deep/runs", "deep"},
+    {"run short.yaml --world sim --out out", "out"},
+    {"replay done/latest --world sim --out out", "out"},
+    {"shrink failing.yaml --budget 1", "runs"},
+    {"shrink failing.yaml --budget 1 --out out", "out"},
+    {"chaos pair --seeds 1 --json out", "out"},
+    {"chaos --merge shard.json --json out", "out"},
+    {"chaos pair --seeds 1 --blame --json out", "out"},
+    {"import log.csv --map ports.csv --fabric pair --out out", "out"},
+    {"report done/latest --out out", "out"},
+    {"export qlog done/latest --out out", "out"},
+    {"export perfetto done/latest --out out", "out"},
+    {"export wireshark --out out", "out"},
+};
+
+/// A folder of root that others may put things into, as /tmp, with what the verbs need.
+struct Place {
+  Place() : path(runs.path() / "place"), outside(runs.path() / "outside") {
+    fs::create_directory(path);
+    write_file(path / "short.yaml", kShort);
+    write_file(path / "failing.yaml", kFailing);
+    write_file(path / "log.csv", "time,device,port,event,rate\n0.0,a,1,down,\n0.1,a,1,up,\n");
+    write_file(path / "ports.csv", "device,port,name\na,1,h0:p0\n");
+    REQUIRE(mrclab_in(path, "run short.yaml --world sim --out done").code == 0);
+    REQUIRE(mrclab_in(path, "chaos pair --seeds 1 --json shard.json").code == 0);
+    REQUIRE(::chmod(path.c_str(), 01777) == 0);
+  }
+  test::TemporaryRuns runs;
+  fs::path path;
+  Outside outside;
+};
+
+TEST_SUITE_BEGIN("root: folders of others");
+
+TEST_CASE("every verb that writes does so where nothing is in its way") {
+  for (const Verb& verb : kVerbs) {
+    CAPTURE(verb.words);
+    const Place place;
+    const CommandResult result = mrclab_in(place.path, verb.words);
+    CAPTURE(result.output);
+    CHECK(result.code == 0);
+    CHECK(fs::exists(place.path / verb.writes));
+  }
+}
+
+TEST_CASE("no verb follows a link that another user laid where it writes") {
+  struct Trap {
+    const char* what;
+    const char* target;
+  };
+  const Trap traps[] = {
+      {"to a file", "precious"}, {"to a file to come", "new"}, {"to a folder", ""}};
+  for (const Verb& verb : kVerbs) {
+    const Place place;
+    for (const Trap& trap : traps) {
+      for (const uid_t caller : {uid_t{0}, kCaller}) {
+        CAPTURE(verb.words);
+        CAPTURE(trap.what);
+        CAPTURE(caller);
+        fs::remove(place.path / verb.writes);
+        fs::create_symlink(place.outside.path / trap.target, place.path / verb.writes);
+        own(place.path / verb.writes, kOther);
+        const CommandResult result = mrclab_in(place.path, verb.words, caller);
+        CAPTURE(result.output);
+        CHECK(result.code == 2);
+        CHECK(result.output.find("link of user 4711") != std::string::npos);
+        place.outside.check_untouched();
+      }
+    }
+  }
+}
+
+TEST_CASE("root makes no run, report or export in a folder of somebody else") {
+  const Place place;
+  own(place.path / "done", kOther);
+  for (const auto& entry : fs::recursive_directory_iterator(place.path / "done")) {
+    own(entry.path(), kOther);
+  }
+  fs::create_directory(place.path / "theirs");
+  own(place.path / "theirs", kOther);
+  const fs::path run = fs::canonical(place.path / "done/latest");
+  fs::remove(run / "report.html");
+  fs::create_symlink(place.outside.path / "precious", run / "report.html");
+  own(run / "report.html", kOther);
+  for (const std::string& words : std::vector<std::string>{
+           "report done/latest", "report " + run.string(), "export qlog done/latest",
+           "run short.yaml --world sim --out theirs", "export wireshark --out theirs"}) {
+    CAPTURE(words);
+    const CommandResult result = mrclab_in(place.path, words);
+    CAPTURE(result.output);
+    CHECK(result.code == 2);
+    CHECK(result.output.find("user 4711") != std::string::npos);
+  }
+  CHECK(fs::is_empty(place.path / "theirs"));
+  place.outside.check_untouched();
+  // Elsewhere it can be said what the run was.
+  CHECK(mrclab_in(place.path, "report " + run.string() + " --out page.html").code == 0);
+}
+
+TEST_CASE("under sudo the run folder is the caller's, and nothing that was there before") {
+  const Place place;
+  fs::create_directory(place.path / "before");
+  REQUIRE(mrclab_in(place.path, "run short.yaml --world sim --out before", kCaller).code == 0);
+  CHECK(owner_of(place.path / "before") == 0);
+  CHECK(owner_of(place.path) == 0);
+  const fs::path run = fs::canonical(place.path / "before/latest");
+  CHECK(owner_of(run) == kCaller);
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(run)) {
+    CAPTURE(entry.path());
+    CHECK(owner_of(entry.path()) == kCaller);
+    ++files;
+  }
+  CHECK(files > 8);
+  // What it makes on the way in the caller's own folder is the caller's as well.
+  fs::create_directory(place.path / "home");
+  own(place.path / "home", kCaller);
+  REQUIRE(mrclab_in(place.path, "run short.yaml --world sim --out home/new/runs", kCaller).code ==
+          0);
+  for (const char* made : {"new", "new/runs", "new/runs/latest"}) {
+    CHECK(owner_of(place.path / "home" / made) == kCaller);
+  }
+  // A file that the caller had stays the caller's.
+  write_file(place.path / "home/chaos.json", "");
+  own(place.path / "home/chaos.json", kCaller);
+  REQUIRE(mrclab_in(place.path, "chaos pair --seeds 1 --json home/chaos.json", kCaller).code == 0);
+  CHECK(owner_of(place.path / "home/chaos.json") == kCaller);
+  CHECK(fs::file_size(place.path / "home/chaos.json") > 100);
+}
+
+TEST_CASE("the note of a session goes over no link, and a lab is taken down all the same") {
+  enter_sandbox();
+  const Place place;
+  for (const char* laid : {"runs", "runs/pair-session", "runs/pair-session/scenario.yaml"}) {
+    CAPTURE(laid);
+    fs::remove_all(place.path / "runs");
+    REQUIRE(mrclab_in(place.path,
+                      "up pair --workload 'all_reduce: {hosts: all, size: 8MiB, until: end}'")
+                .code == 0);
+    REQUIRE(mrclab_in(place.path, "fault link_down link=p0.t0-0:u0").code == 0);
+    const fs::path link = place.path / laid;
+    fs::create_directories(link.parent_path());
+    const bool file = link.extension() == ".yaml";
+    fs::create_symlink(file ? place.outside.path / "precious" : place.outside.path, link);
+    own(link, kOther);
+    fs::remove(place.path / "session.yaml");
+    fs::create_symlink(place.outside.path / "precious", place.path / "session.yaml");
+    own(place.path / "session.yaml", kOther);
+    const CommandResult exported = mrclab_in(place.path, "fault --export session.yaml");
+    CAPTURE(exported.output);
+    CHECK(exported.code == 2);
+    const CommandResult down = mrclab_in(place.path, "down pair");
+    CAPTURE(down.output);
+    CHECK(down.code == 0);
+    CHECK(down.output.find("is not kept") != std::string::npos);
+    place.outside.check_untouched();
+  }
+}
+
+TEST_CASE("a folder that may not be written to is bad input, with a way out") {
+  const Place place;
+  fs::create_directory(place.path / "locked");
+  const auto as_nobody = [&](const std::string& words) {
+    return run_command_line({"/bin/sh", "-c",
+                             "cd " + place.path.string() +
+                                 " && exec setpriv --reuid=4711 --regid=4711 --clear-groups " +
+                                 program("mrclab-cli") + " " + words});
+  };
+  REQUIRE(::chmod(place.runs.path().c_str(), 0755) == 0);
+  for (const char* words :
+       {"run short.yaml --world sim --out locked", "run short.yaml --world sim --out /proc/runs",
+        "run short.yaml --world sim --out short.yaml"}) {
+    CAPTURE(words);
+    const CommandResult result = as_nobody(words);
+    CAPTURE(result.output);
+    CHECK(result.code == 2);
+    CHECK(result.output.find("--out") != std::string::npos);
+    CHECK(result.output.find("filesystem error") == std::string::npos);
+  }
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace mrclab::lab
