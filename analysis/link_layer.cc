@@ -70,9 +70,23 @@ std::optional<std::span<const uint8_t>> LinkLayer::as_ethernet(std::span<const u
   if (header->bytes >= bytes.size()) return std::span<const uint8_t>{};
   const std::span<const uint8_t> rest = bytes.subspan(header->bytes);
   scratch_.assign(kEthernetBytes, 0);
+  keep_addresses(bytes, link_type);
   store_be<uint16_t>(&scratch_[kAddressBytes], header->ethertype);
   scratch_.insert(scratch_.end(), rest.begin(), rest.end());
   return std::span<const uint8_t>(scratch_);
+}
+
+/// Those that the link header has: of cooked ones the sender's.
+void LinkLayer::keep_addresses(std::span<const uint8_t> bytes, uint16_t link_type) {
+  constexpr size_t kMacBytes = 6;
+  uint8_t* const source = &scratch_[kMacBytes];
+  if (link_type == kLinkTypeEthernet) std::copy_n(bytes.begin(), kAddressBytes, scratch_.begin());
+  if (link_type == kLinkCooked && load_be<uint16_t>(&bytes[4]) == kMacBytes) {
+    std::copy_n(&bytes[6], kMacBytes, source);
+  }
+  if (link_type == kLinkCooked2 && bytes[11] == kMacBytes) {
+    std::copy_n(&bytes[12], kMacBytes, source);
+  }
 }
 
 std::string link_type_name(uint16_t link_type) {

@@ -22,6 +22,7 @@ class LinkLayer {
                                                       uint16_t link_type, WireEnd& end);
 
  private:
+  void keep_addresses(std::span<const uint8_t> bytes, uint16_t link_type);
   std::vector<uint8_t> scratch_;
 };
 

@@ -28,12 +28,16 @@ struct TrafficAttempt {
   bool packet_there = false;  ///< when it was sent the packet had already arrived
   bool cut = false;           ///< trimmed at a switch; its header may still be on its way
   bool seen_marked = false, seen_trimmed = false;  ///< some capture has shown it so
+  bool again = false;                              ///< it says that it is a retransmission
+  uint16_t timestamp = 0;                          ///< that it carries; 0 if none
+  EntropyValue path;                               ///< FlowPath's name for the way that it took
 };
+static_assert(sizeof(TrafficAttempt) == 24);
 
 /// One PSN: its first attempt, and where its later ones are.
 struct PsnSlot {
   TrafficAttempt first;
-  int64_t arrived = TrafficAttempt::kUnseen;  ///< first whole arrival
+  int64_t arrived = TrafficAttempt::kUnseen;  ///< first whole arrival, or its first acknowledgement
   uint32_t later = TrafficAttempt::kNone;     ///< newest later attempt, in AttemptPool
   uint16_t attempts = 0;                      ///< 0: no record of this PSN
   uint16_t payload = 0;
@@ -63,6 +67,7 @@ class AttemptPool {
     return index;
   }
   Link& operator[](uint32_t index) { return links_[index]; }
+  const Link& operator[](uint32_t index) const { return links_[index]; }
   void free_chain(uint32_t newest) {
     while (newest != TrafficAttempt::kNone) {
       const uint32_t previous = links_[newest].previous;

@@ -16,6 +16,7 @@
 //                 chance once in e^8 = 3,000 turns
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,6 @@ namespace mrclab::analysis {
 inline constexpr uint64_t kTurnsAway = 8;
 inline constexpr size_t kMaxEvChanges = 1u << 17;
 inline constexpr size_t kMaxFlowPaths = 1u << 20;
-inline constexpr uint32_t kNoPlane = 256;  ///< of an EV that names no path of ours
 
 struct TrafficFlow {
   uint32_t conversation = 0;
@@ -37,7 +37,8 @@ struct TrafficFlow {
   uint64_t packets = 0;  ///< first transmissions
   uint64_t resent = 0;   ///< attempts after the first
   uint64_t delivered = 0, delivered_bytes = 0;
-  uint64_t duplicates = 0;  ///< whole arrivals after the first
+  uint64_t acknowledged = 0;  ///< by SACKs, where the receiver was not captured
+  uint64_t duplicates = 0;    ///< whole arrivals after the first
   uint64_t trimmed = 0, lost = 0, open = 0;
   uint64_t needed = 0, needless_there = 0, needless_underway = 0, need_unknown = 0;
   uint64_t reordered = 0, max_distance = 0;
@@ -45,12 +46,14 @@ struct TrafficFlow {
   uint64_t rtts = 0;
   int64_t rtt_sum_ps = 0, rtt_min_ps = 0, rtt_max_ps = 0;
   uint32_t paths = 0;
+  /// What says what became of its packets: captured arrivals, else its answers, else nothing.
+  bool by_arrivals = false, by_answers = false;
 };
 
 /// One path of one flow.
 struct FlowPath {
   uint32_t flow = 0;
-  EntropyValue ev;
+  EntropyValue ev;  ///< or the number of a ForeignPath
   uint32_t plane = kNoPlane;
   uint64_t packets = 0, resent = 0, delivered = 0, delivered_bytes = 0;
   uint64_t trimmed = 0, lost = 0, marked = 0;
@@ -88,6 +91,25 @@ struct CapturePoint {
   FabricTime first = FabricTime::never(), last;
   static constexpr uint32_t kGoesOn = 0xFFFF'FFFF;
   uint32_t ended = kGoesOn;  ///< its file was read to its end as number so many
+};
+
+/// How an answer was found to belong to its flow, the surest first.
+enum class MatchedBy : uint8_t {
+  kPsnAndEv,   ///< it names a packet that was seen, by PSN and entropy value
+  kIds,        ///< spdcid and dpdcid are the queue pairs' of one flow alone
+  kTimestamp,  ///< PSN and reflected timestamp are those of a packet that was seen
+  kPsn,        ///< one flow alone between the two hosts has the PSNs that are answered
+  kOnlyFlow,   ///< there is but one flow between the two hosts
+  kNothing,
+};
+
+/// Everything that answers one queue pair of a host, and the data that it answers.
+struct AnswerGroup {
+  uint32_t conversation = 0;
+  uint32_t flow = 0xFFFF'FFFF;  ///< index into flows; none was found
+  MatchedBy by = MatchedBy::kNothing;
+  uint64_t sacks = 0, nacks = 0, acks = 0;  ///< records, at every place where they were seen
+  uint64_t candidates = 0;                  ///< flows between the two hosts, where none was found
 };
 
 struct TrafficCounters {
@@ -141,6 +163,10 @@ struct Traffic {
   TrafficCounters counters;
   bool carried = false;
   std::vector<std::string> notes;
+  std::vector<ForeignPath> foreign_paths;  ///< by number less ForeignPaths::kFirst
+  LearnedFormat format;                    ///< of packets that are not ours
+  std::map<uint32_t, std::string> tap_names;
+  std::vector<AnswerGroup> answer_groups;
 };
 
 }  // namespace mrclab::analysis

@@ -1,5 +1,5 @@
-// Data packets: what leaves, what arrives, what is dropped. Answers are traffic_answers.cc, what is made of
-// a packet when its window closes is traffic_judgement.cc.
+// Data packets: what leaves, what arrives. What is dropped is traffic_drops.cc, answers are
+// traffic_answers.cc, what is made of a packet when its window closes is traffic_judgement.cc.
 
 #include "analysis/traffic_analyzer.h"
 
@@ -34,8 +34,9 @@ void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
   bytes[plane][static_cast<size_t>(at / width)] += amount;
 }
 
-TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter)
-    : conversations_(conversations), filter_(filter) {}
+TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
+                                 const ForeignPaths* paths, const LearnedFormat* format)
+    : conversations_(conversations), filter_(filter), paths_(paths), format_(format) {}
 
 bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
   if (s.t < filter_.from || s.t >= filter_.until) return false;
@@ -49,9 +50,21 @@ bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
     }
   }
   const bool answers = s.opcode == Opcode::kSack || s.opcode == Opcode::kNack;
+  if (s.foreign) {  // of answers the path is known once the packet that they answer is
+    if (!is_write(s.opcode)) return true;
+    if (filter_.plane && s.plane != *filter_.plane) return false;
+    return !filter_.ev || s.ev == *filter_.ev || shown_entropy(s.path) == filter_.ev;
+  }
   const EntropyValue ev = answers ? s.answer.ev : s.ev;
   if (filter_.ev && ev != *filter_.ev) return false;
   return !filter_.plane || plane_number(ev) == *filter_.plane;
+}
+
+/// The entropy value as the tables show it.
+std::optional<EntropyValue> TrafficAnalyzer::shown_entropy(EntropyValue path) const {
+  const uint32_t index = path.value - ForeignPaths::kFirst;
+  if (paths_ == nullptr || index >= paths_->all().size()) return std::nullopt;
+  return EntropyValue{paths_->all()[index].entropy};
 }
 
 void TrafficAnalyzer::add(const FrameSighting& s) {
@@ -128,14 +141,15 @@ uint32_t TrafficAnalyzer::flow_of(uint32_t conversation) {
   return flow;
 }
 
-uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, EntropyValue ev) {
+uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, const FrameSighting& s) {
+  const EntropyValue name = s.foreign ? s.path : s.ev;
   const auto next = static_cast<uint32_t>(traffic_.paths.size());
-  const uint32_t path = path_index_.find_or_add(uint64_t{flow} << 32 | ev.value, next);
+  const uint32_t path = path_index_.find_or_add(uint64_t{flow} << 32 | name.value, next);
   if (path == next) {
     FlowPath& added = traffic_.paths.emplace_back();
     added.flow = flow;
-    added.ev = ev;
-    added.plane = plane_number(ev);
+    added.ev = name;
+    added.plane = s.foreign ? s.plane : plane_number(name);
     path_states_.emplace_back();
   }
   return path;
@@ -154,7 +168,7 @@ PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
 
 void TrafficAnalyzer::on_data(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
-  const uint32_t path = path_of_flow(flow, s.ev);
+  const uint32_t path = path_of_flow(flow, s);
   if (path == kNone) {
     ++traffic_.counters.over_limit;
     return;
@@ -166,7 +180,8 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
   if (s.kind == FrameSighting::Kind::kTrimmedHere) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
-    TrafficAttempt* attempt = slot && slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
+    TrafficAttempt* attempt =
+        slot && slot->attempts > 0 ? oldest_open(*slot, marks_of(s)) : nullptr;
     if (attempt != nullptr) attempt->cut = true;
   }
   if (side.sent) on_sent(s, flow, path);
@@ -178,11 +193,22 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
 void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
   PsnWindow& window = states_[flow].window;
   PsnSlot* slot = window.find(window.number_of(s.psn));
-  TrafficAttempt* attempt = slot != nullptr ? newest_on(*slot, s.ev) : nullptr;
+  TrafficAttempt* attempt = slot != nullptr ? newest_on(*slot, marks_of(s)) : nullptr;
   if (attempt == nullptr || s.point >= traffic_.points.size()) return;
   CapturePoint& point = traffic_.points[s.point];
   if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
+}
+
+TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent, bool there) {
+  TrafficAttempt attempt;
+  attempt.sent = sent;
+  attempt.ev = s.ev;
+  attempt.packet_there = there;
+  attempt.again = s.retransmission;
+  attempt.timestamp = s.timestamp;
+  attempt.path = s.foreign ? s.path : s.ev;
+  return attempt;
 }
 
 bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
@@ -206,7 +232,7 @@ void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t pa
     f.resent += s.retransmission ? 1 : 0;
     return;
   }
-  const TrafficAttempt attempt{s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false};
+  const TrafficAttempt attempt = attempt_of(s, s.t.ps(), slot->finished());
   if (slot->attempts > 0) {
     if (is_copy(s, *slot)) {
       ++traffic_.counters.copies;
@@ -244,8 +270,8 @@ void TrafficAnalyzer::on_first_sent(const FrameSighting& s, uint32_t flow, uint3
     ++f.paths;
   } else if (away(f, state)) {
     ++p.times_left;
-    change(p.last_use, flow, s.ev, false, false);
-    change(s.t, flow, s.ev, true, probed_since(flow, s.ev, p.last_use));
+    change(p.last_use, flow, p.ev, false, false);
+    change(s.t, flow, p.ev, true, probed_since(flow, p.ev, p.last_use));
   }
   p.last_use = s.t;
   state.last_turn = f.packets;
@@ -266,19 +292,23 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
     state.arrival_seen = true;
     state.complete = state.window.base();
   }
+  TrafficAttempt* attempt = slot->attempts > 0 ? oldest_open(*slot, marks_of(s)) : nullptr;
+  if (s.foreign && attempt != nullptr && attempt->sent != TrafficAttempt::kUnseen) {
+    // Where it left, its carrier was whole; here it may name less.
+    if (const uint32_t left_on = known_path(flow, attempt->path); left_on != kNone) path = left_on;
+  }
   if (s.ecn == kEcnCe) {
     ++traffic_.paths[path].marked;
     ++plane(traffic_.paths[path].plane).marked;
   }
-  TrafficAttempt* attempt = slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
   if (attempt == nullptr) {
-    if (slot->attempts > 0 && newest_ended(*slot, s.ev) != nullptr) {
+    if (slot->attempts > 0 && newest_ended(*slot, marks_of(s)) != nullptr) {
       ++traffic_.counters.copies;
       if (!s.trimmed) ++traffic_.flows[flow].duplicates;
       return;
     }
     ++traffic_.counters.unmatched;
-    const TrafficAttempt unseen{TrafficAttempt::kUnseen, s.ev, AttemptFate::kOpen, false, false};
+    const TrafficAttempt unseen = attempt_of(s, TrafficAttempt::kUnseen, false);
     if (slot->attempts == 0) {
       slot->first = unseen;
       slot->attempts = 1;
@@ -349,58 +379,6 @@ void TrafficAnalyzer::note_order(TrafficFlow& f, FlowState& state, int64_t numbe
     if (state.held > 0) --state.held;
   }
   traffic_.held.add(state.held);
-}
-
-void TrafficAnalyzer::on_drop(const FrameSighting& s) {
-  const uint32_t flow = flow_of(s.conversation);
-  const uint32_t path = path_of_flow(flow, s.ev);
-  PsnSlot* slot = path == kNone ? nullptr : open_slot(flow, s.psn);
-  if (slot == nullptr) {
-    ++traffic_.counters.behind;
-    return;
-  }
-  // A host's own port that could not send: the packet never left, and no other record shows it.
-  const bool at_sender = s.stage == Stage::kHostUp && s.end == WireEnd::kLeaving;
-  TrafficAttempt* attempt = slot->attempts > 0 && !at_sender ? oldest_open(*slot, s.ev) : nullptr;
-  if (attempt == nullptr && !at_sender && slot->attempts > 0 && s.stage == Stage::kHostDown) {
-    attempt = newest_ended(*slot, s.ev);  // it arrived, then the NIC refused it
-    if (attempt != nullptr && attempt->fate == AttemptFate::kDelivered) {
-      undo_arrival(traffic_.flows[flow], traffic_.paths[path], *slot);
-    }
-  }
-  if (attempt == nullptr && slot->attempts > 0) {
-    ++traffic_.flows[flow].resent;
-    ++traffic_.paths[path].resent;
-    ++plane(traffic_.paths[path].plane).resent;
-    attempt = add_attempt(*slot, {s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false});
-  } else if (attempt == nullptr) {
-    slot->first = {s.t.ps(), s.ev, AttemptFate::kOpen, false, false};
-    slot->attempts = 1;
-    slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
-    attempt = &slot->first;
-    on_first_sent(s, flow, path);
-  }
-  if (attempt != nullptr) attempt->fate = AttemptFate::kDropped;
-}
-
-void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {
-  if (!slot.finished() || flow.delivered == 0 || path.delivered == 0) return;
-  uint32_t whole = slot.first.fate == AttemptFate::kDelivered ? 1 : 0;
-  for (uint32_t at = slot.later; at != kNone; at = later_[at].previous) {
-    whole += later_[at].attempt.fate == AttemptFate::kDelivered ? 1 : 0;
-  }
-  if (whole != 1) {  // another attempt delivered it as well
-    if (flow.duplicates > 0) --flow.duplicates;
-    return;
-  }
-  slot.arrived = TrafficAttempt::kUnseen;
-  --flow.delivered;
-  --path.delivered;
-  flow.delivered_bytes -= std::min<uint64_t>(slot.payload, flow.delivered_bytes);
-  path.delivered_bytes -= std::min<uint64_t>(slot.payload, path.delivered_bytes);
-  PlaneTraffic& on = plane(path.plane);
-  if (on.delivered > 0) --on.delivered;
-  on.delivered_bytes -= std::min<uint64_t>(slot.payload, on.delivered_bytes);
 }
 
 }  // namespace mrclab::analysis

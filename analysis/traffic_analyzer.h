@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/flat_index.h"
@@ -27,7 +29,9 @@ struct TrafficFilter {
 
 class TrafficAnalyzer {
  public:
-  TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter);
+  /// `paths`, `format`: of sightings that are not ours; not needed where there are none.
+  TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
+                  const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr);
   void add(const FrameSighting& s);
   /// Judges what is still open and gives the result away.
   Traffic finish();
@@ -49,6 +53,8 @@ class TrafficAnalyzer {
     bool has_offset = false;
     uint16_t timestamp_offset = 0;  // sender's 16-bit clock minus capture time
     int64_t timestamp_unit_ps = 128'000;
+    int64_t last_answer = -1;   // where the receiver was not captured: its last SACK, ps
+    int64_t acknowledged = -1;  // likewise: the highest number that a SACK has all up to
   };
   struct PathState {
     uint32_t sent_point = kNone, arrived_point = kNone;
@@ -64,13 +70,18 @@ class TrafficAnalyzer {
   bool wanted(const FrameSighting& s) const;
   Side side_of(const FrameSighting& s, Conversation::Vantage vantage, PathState& path);
   uint32_t flow_of(uint32_t conversation);
-  uint32_t path_of_flow(uint32_t flow, EntropyValue ev);
+  uint32_t path_of_flow(uint32_t flow, const FrameSighting& s);
+  uint32_t known_path(uint32_t flow, EntropyValue path) const {
+    return path_index_.find(uint64_t{flow} << 32 | path.value);
+  }
   PlaneTraffic& plane(uint32_t number);
 
   void on_data(const FrameSighting& s);
   void on_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
   void note_place(const FrameSighting& s, uint32_t flow);
+  static TrafficAttempt attempt_of(const FrameSighting& s, int64_t sent, bool there);
+  std::optional<EntropyValue> shown_entropy(EntropyValue path) const;
   bool is_copy(const FrameSighting& s, const PsnSlot& slot);
   void on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
@@ -81,6 +92,7 @@ class TrafficAnalyzer {
   void undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot);
 
   void on_answer(const FrameSighting& s);
+  void take_answer(const FrameSighting& s, uint32_t flow);
   void on_endpoint_answer(const FrameSighting& s);
   void count_answer(const FrameSighting& s, TrafficFlow& flow);
   void take_rtt(const FrameSighting& s, uint32_t flow);
@@ -88,14 +100,53 @@ class TrafficAnalyzer {
   void on_probe_answer(const FrameSighting& s, uint32_t flow);
   uint32_t flow_answered_by(const FrameSighting& s);
 
+  // traffic_matching.cc: whose answers foreign ones are
+  /// Answers to a queue pair of which it is not known yet what they answer.
+  struct Matching {
+    std::unordered_map<uint32_t, uint32_t> fitting;  // flow -> answers that it may have had
+    uint32_t answers = 0;
+    std::vector<FrameSighting> waiting;
+  };
+  /// How well an answer fits a flow.
+  enum class Likeness : uint8_t { kNone, kPsn, kPsnAndEv, kTimestamp };
+  AnswerGroup& group_of(uint32_t conversation);
+  void on_foreign_answer(const FrameSighting& s, AnswerGroup& group);
+  std::vector<uint32_t> flows_answered_between(const FrameSighting& s) const;
+  Likeness likeness(const FrameSighting& s, uint32_t flow);
+  std::optional<uint32_t> flow_named_by_ids(const FrameSighting& s);
+  std::optional<uint32_t> flow_answered_alone(const FrameSighting& s, Matching& matching,
+                                              MatchedBy& by);
+  void hold(const FrameSighting& s, Matching& matching);
+  void release(Matching& matching, AnswerGroup& group, uint32_t flow, MatchedBy by);
+  void settle_what_waits();
+
+  // traffic_evidence.cc: what answers say where their receiver was not captured
+  bool known_by_answers(uint32_t flow) const;
+  void learn_from(const FrameSighting& s, uint32_t flow);
+  void learn_from_nack(const FrameSighting& s, uint32_t flow);
+  void learn_from_sack(const FrameSighting& s, uint32_t flow);
+  void acknowledge(const FrameSighting& s, uint32_t flow, int64_t number);
+  TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
+  bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;
+
+  /// What tells the attempts of one packet apart.
+  struct AttemptMarks {
+    EntropyValue ev, path;
+    bool foreign = false;  // ours: by the entropy value alone
+    bool again = false;
+    uint16_t timestamp = 0;
+  };
+  static AttemptMarks marks_of(const FrameSighting& s);
+  bool fits(const AttemptMarks& marks, const TrafficAttempt& attempt) const;
+  bool may_lead_to(EntropyValue earlier, EntropyValue later) const;
+
   PsnSlot* open_slot(uint32_t flow, Psn psn);
-  TrafficAttempt* newest(PsnSlot& slot);
-  TrafficAttempt* oldest_open(PsnSlot& slot, EntropyValue ev);
-  TrafficAttempt* newest_on(PsnSlot& slot, EntropyValue ev);
-  TrafficAttempt* newest_ended(PsnSlot& slot, EntropyValue ev);
+  TrafficAttempt* oldest_open(PsnSlot& slot, const AttemptMarks& marks);
+  TrafficAttempt* newest_on(PsnSlot& slot, const AttemptMarks& marks);
+  TrafficAttempt* newest_ended(PsnSlot& slot, const AttemptMarks& marks);
   TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
   void retire(uint32_t flow, int64_t number, PsnSlot& slot);
-  void judge_attempt(uint32_t flow, const TrafficAttempt& attempt);
+  void judge_attempt(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt);
   void judge_need(TrafficFlow& flow, PsnSlot& slot);
   void change(FabricTime t, uint32_t flow, EntropyValue ev, bool back, bool probed);
   bool away(const TrafficFlow& flow, const PathState& path) const;
@@ -114,6 +165,18 @@ class TrafficAnalyzer {
   AttemptPool later_;
   size_t spare_slots_ = kMaxSlots;
   int64_t grace_ps_ = 0;  // the longest way across that was seen
+  const ForeignPaths* paths_;
+  const LearnedFormat* format_;
+
+  static constexpr size_t kMaxWaitingOfGroup = 256, kMaxWaiting = 1u << 14;
+  static constexpr size_t kMaxProbes = 1u << 16;
+  std::vector<uint32_t> group_of_conversation_;
+  std::unordered_map<uint32_t, Matching> matching_;  // by conversation
+  size_t waiting_ = 0;
+  size_t flows_left_to_try_ = size_t{1} << 26;  // by flow_named_by_ids, in all
+  std::unordered_set<uint32_t> answered_flows_;
+  /// Probes of other people's paths that wait for their answer: (flow, id) -> path.
+  std::unordered_map<uint64_t, uint32_t> probe_paths_;
 };
 
 }  // namespace mrclab::analysis

@@ -22,7 +22,8 @@ uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
     if (window.empty()) continue;
     PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
     if (slot == nullptr || slot->attempts == 0) continue;
-    if (!oldest_open(*slot, s.answer.ev) && !newest_ended(*slot, s.answer.ev)) continue;
+    const AttemptMarks marks{s.answer.ev, {}};
+    if (!oldest_open(*slot, marks) && !newest_ended(*slot, marks)) continue;
     if (found != kNone) return kNone;  // two QPs fit: a later answer will tell them apart
     found = flow;
   }
@@ -31,15 +32,26 @@ uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
 }
 
 void TrafficAnalyzer::on_answer(const FrameSighting& s) {
-  TrafficCounters& counters = traffic_.counters;
   if (s.opcode == Opcode::kEndpointResponse) return on_endpoint_answer(s);
+  AnswerGroup& group = group_of(s.conversation);
+  group.sacks += s.opcode == Opcode::kSack ? 1 : 0;
+  group.nacks += s.opcode == Opcode::kNack ? 1 : 0;
+  group.acks += s.opcode == Opcode::kAcknowledge ? 1 : 0;
+  if (s.foreign) return on_foreign_answer(s, group);
   const uint32_t flow = flow_answered_by(s);
   if (flow == kNone) {
-    if (s.opcode != Opcode::kAcknowledge) ++counters.answers_unmatched;
+    if (s.opcode != Opcode::kAcknowledge) ++traffic_.counters.answers_unmatched;
     return;
   }
+  group.flow = flow;
+  group.by = MatchedBy::kPsnAndEv;
+  take_answer(s, flow);
+}
+
+void TrafficAnalyzer::take_answer(const FrameSighting& s, uint32_t flow) {
+  TrafficCounters& counters = traffic_.counters;
   // The paths of answers are kept apart from those of data by a bit that no flow number reaches.
-  const uint32_t path = path_of_flow(flow | kAnswerPaths, s.ev);
+  const uint32_t path = path_of_flow(flow | kAnswerPaths, s);
   if (path == kNone) {
     ++counters.over_limit;
     return;
@@ -48,7 +60,9 @@ void TrafficAnalyzer::on_answer(const FrameSighting& s) {
   if (side.sent && !s.probe && s.opcode == Opcode::kSack) {
     PsnWindow& window = states_[flow].window;
     const PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
-    if (slot != nullptr && slot->finished() && s.t.ps() >= slot->arrived && slot->attempts == 1) {
+    const bool seen = states_[flow].arrival_seen;
+    if (seen && slot != nullptr && slot->finished() && s.t.ps() >= slot->arrived &&
+        slot->attempts == 1) {
       traffic_.answer_ns.add(static_cast<uint64_t>(s.t.ps() - slot->arrived) / 1000);
     }
   }
@@ -60,6 +74,7 @@ void TrafficAnalyzer::on_answer(const FrameSighting& s) {
     } else if (side.arrived && s.opcode == Opcode::kSack) {
       take_rtt(s, flow);
     }
+    learn_from(s, flow);
   }
 }
 
@@ -69,7 +84,7 @@ void TrafficAnalyzer::on_endpoint_answer(const FrameSighting& s) {
   const uint32_t asked = conversations_.find(c.destination, c.source, kEndpointQpn);
   if (!s.probe || asked == ConversationTable::kNone) return;
   const uint32_t flow = flow_of(asked);
-  const uint32_t path = path_of_flow(flow, s.ev), way = path_of_flow(flow | kAnswerPaths, s.ev);
+  const uint32_t path = path_of_flow(flow, s), way = path_of_flow(flow | kAnswerPaths, s);
   if (path == kNone || way == kNone) {
     ++traffic_.counters.over_limit;
     return;
@@ -121,12 +136,16 @@ void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
   }
   PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
   // Karn's rule (RFC 6298 §3): of a packet that was sent again it is not known which was answered.
-  if (slot == nullptr || slot->attempts != 1 || slot->first.ev != s.answer.ev) return;
+  if (slot == nullptr || slot->attempts != 1) return;
+  // Others may reflect what they please, but a timestamp that is not the packet's is another one's.
+  const bool other = s.foreign ? s.answer.timestamp != 0 && slot->first.timestamp != 0 &&
+                                     s.answer.timestamp != slot->first.timestamp
+                               : slot->first.ev != s.answer.ev;
+  if (other) return;
   if (slot->first.sent == TrafficAttempt::kUnseen || s.t.ps() < slot->first.sent) return;
   const int64_t rtt = s.t.ps() - slot->first.sent;
   traffic_.rtt_ns.add(static_cast<uint64_t>(rtt) / 1000);
-  if (const uint32_t path = path_index_.find(uint64_t{flow} << 32 | s.answer.ev.value);
-      path != kNone) {
+  if (const uint32_t path = known_path(flow, slot->first.path); path != kNone) {
     plane(traffic_.paths[path].plane).rtt_ns.add(static_cast<uint64_t>(rtt) / 1000);
   }
   f.rtt_min_ps = f.rtts == 0 ? rtt : std::min(f.rtt_min_ps, rtt);
@@ -138,7 +157,7 @@ void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
 /// A probe request of a QP, or an endpoint request: port status, or a probe of a path between hosts.
 void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
-  const uint32_t path = path_of_flow(flow, s.ev);
+  const uint32_t path = path_of_flow(flow, s);
   if (path == kNone) {
     ++traffic_.counters.over_limit;
     return;
@@ -155,11 +174,20 @@ void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   ++traffic_.flows[flow].probes;
   state.probe_sent = s.t.ps();
   state.probe_id = s.answer.probe_id;
+  // Answers of others need not say which path they were asked over; the probe's number does.
+  if (s.foreign && probe_paths_.size() < kMaxProbes) {
+    probe_paths_[uint64_t{flow} << 16 | s.answer.probe_id] = path;
+  }
 }
 
 void TrafficAnalyzer::on_probe_answer(const FrameSighting& s, uint32_t flow) {
   ++traffic_.counters.probe_answers;
-  const uint32_t path = path_index_.find(uint64_t{flow} << 32 | s.answer.ev.value);
+  uint32_t path = known_path(flow, s.answer.ev);
+  const auto asked = probe_paths_.find(uint64_t{flow} << 16 | s.answer.probe_id);
+  if (s.foreign && asked != probe_paths_.end()) {
+    path = asked->second;
+    probe_paths_.erase(asked);
+  }
   if (path == kNone) return;
   PathState& state = path_states_[path];
   state.probe_answered = s.t.ps();

@@ -12,42 +12,66 @@ constexpr unsigned kMaxWalked = 64;
 
 }  // namespace
 
+TrafficAnalyzer::AttemptMarks TrafficAnalyzer::marks_of(const FrameSighting& s) {
+  return {s.ev, s.path, s.foreign, s.retransmission, s.timestamp};
+}
+
+/// May a packet with these marks be that attempt? Entropy values of other people's may all be the
+/// same, so there all that stays the same on the way must agree, and the carriers.
+bool TrafficAnalyzer::fits(const AttemptMarks& marks, const TrafficAttempt& attempt) const {
+  if (attempt.ev != marks.ev) return false;
+  if (!marks.foreign) return true;
+  return attempt.again == marks.again && attempt.timestamp == marks.timestamp &&
+         may_lead_to(attempt.path, marks.path);
+}
+
+bool TrafficAnalyzer::may_lead_to(EntropyValue earlier, EntropyValue later) const {
+  const size_t from = earlier.value - ForeignPaths::kFirst, to = later.value - ForeignPaths::kFirst;
+  if (earlier == later || paths_ == nullptr || format_ == nullptr) return true;
+  if (std::max(from, to) >= paths_->all().size()) return true;
+  const ForeignPath &a = paths_->all()[from], &b = paths_->all()[to];
+  if (a.plane != kNoPlane && b.plane != kNoPlane && a.plane != b.plane) return false;
+  const Ipv6Address none{};
+  return a.carrier == none || b.carrier == none ||
+         format_->carriers.may_become(a.carrier, b.carrier);
+}
+
 /// The oldest attempt on this path of which nothing is known yet.
-TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, EntropyValue ev) {
-  if (slot.first.ev == ev && slot.first.fate == AttemptFate::kOpen) return &slot.first;
+TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, const AttemptMarks& marks) {
+  if (fits(marks, slot.first) && slot.first.fate == AttemptFate::kOpen) return &slot.first;
   TrafficAttempt* found = nullptr;
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
     AttemptPool::Link& link = later_[at];
-    if (link.attempt.ev == ev && link.attempt.fate == AttemptFate::kOpen) found = &link.attempt;
+    if (link.attempt.fate == AttemptFate::kOpen && fits(marks, link.attempt)) found = &link.attempt;
     at = link.previous;
   }
   return found;
 }
 
 /// The newest attempt on this path.
-TrafficAttempt* TrafficAnalyzer::newest_on(PsnSlot& slot, EntropyValue ev) {
+TrafficAttempt* TrafficAnalyzer::newest_on(PsnSlot& slot, const AttemptMarks& marks) {
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
     AttemptPool::Link& link = later_[at];
-    if (link.attempt.ev == ev) return &link.attempt;
+    if (fits(marks, link.attempt)) return &link.attempt;
     at = link.previous;
   }
-  return slot.attempts > 0 && slot.first.ev == ev ? &slot.first : nullptr;
+  return slot.attempts > 0 && fits(marks, slot.first) ? &slot.first : nullptr;
 }
 
 /// The newest attempt on this path that has arrived.
-TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, EntropyValue ev) {
-  const auto fits = [ev](const TrafficAttempt& a) {
-    return a.ev == ev && (a.fate == AttemptFate::kDelivered || a.fate == AttemptFate::kTrimmed);
+TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, const AttemptMarks& marks) {
+  const auto ended = [&](const TrafficAttempt& a) {
+    return (a.fate == AttemptFate::kDelivered || a.fate == AttemptFate::kTrimmed) && fits(marks, a);
   };
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
     AttemptPool::Link& link = later_[at];
-    if (fits(link.attempt)) return &link.attempt;
+    if (ended(link.attempt)) return &link.attempt;
     at = link.previous;
   }
-  return fits(slot.first) ? &slot.first : nullptr;
+  return ended(slot.first) ? &slot.first : nullptr;
 }
 
 TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt& attempt) {
@@ -60,10 +84,10 @@ TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt
 }
 
 void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
-  judge_attempt(flow, slot.first);
+  judge_attempt(flow, slot, slot.first);
   if (slot.later != TrafficAttempt::kNone) {
     for (uint32_t at = slot.later; at != TrafficAttempt::kNone; at = later_[at].previous) {
-      judge_attempt(flow, later_[at].attempt);
+      judge_attempt(flow, slot, later_[at].attempt);
     }
     judge_need(traffic_.flows[flow], slot);
     later_.free_chain(slot.later);
@@ -72,9 +96,10 @@ void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
 
 /// Lost or not; and if so, whether the sender could have known that its path was broken: the first of
 /// an unbroken row of losses there was sent more than a round trip before.
-void TrafficAnalyzer::judge_attempt(uint32_t flow, const TrafficAttempt& attempt) {
+void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
+                                    const TrafficAttempt& attempt) {
   TrafficFlow& f = traffic_.flows[flow];
-  const uint32_t index = path_index_.find(uint64_t{flow} << 32 | attempt.ev.value);
+  const uint32_t index = known_path(flow, attempt.path);
   if (index == kNone) return;
   PathState& state = path_states_[index];
   if (attempt.fate == AttemptFate::kDelivered || attempt.fate == AttemptFate::kTrimmed) {
@@ -89,7 +114,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const TrafficAttempt& attempt
   const bool named = attempt.fate == AttemptFate::kDropped;
   const bool overdue =
       states_[flow].arrival_seen && traffic_.last.ps() - attempt.sent > 2 * grace_ps_;
-  if (!named && !overdue) {
+  if (!named && !overdue && !lost_by_answers(flow, slot, attempt)) {
     ++f.open;
     return;
   }
@@ -106,7 +131,10 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const TrafficAttempt& attempt
 
 /// Was each attempt after the first needed? Not, if an earlier one arrived.
 void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
-  const bool known = states_[flow_of_conversation_[flow.conversation]].arrival_seen;
+  const uint32_t number = flow_of_conversation_[flow.conversation];
+  // By answers the need is known if they say which attempt it was that arrived.
+  const auto arrived = [](const TrafficAttempt& a) { return a.fate == AttemptFate::kDelivered; };
+  bool known = states_[number].arrival_seen;
   // From the newest to the oldest, `earlier` says whether any attempt before one arrived.
   std::array<TrafficAttempt*, kMaxWalked> attempts{};
   size_t count = 0;
@@ -114,7 +142,11 @@ void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
        at = later_[at].previous) {
     attempts[count++] = &later_[at].attempt;
   }
-  bool earlier = slot.first.fate == AttemptFate::kDelivered;
+  bool earlier = arrived(slot.first);
+  if (known_by_answers(number)) {
+    known = earlier || std::any_of(attempts.begin(), attempts.begin() + static_cast<long>(count),
+                                   [&](const TrafficAttempt* a) { return arrived(*a); });
+  }
   while (count > 0) {
     const TrafficAttempt& attempt = *attempts[--count];
     if (!known) {
@@ -124,7 +156,7 @@ void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
     } else {
       ++(attempt.packet_there ? flow.needless_there : flow.needless_underway);
     }
-    earlier = earlier || attempt.fate == AttemptFate::kDelivered;
+    earlier = earlier || arrived(attempt);
   }
 }
 
@@ -137,9 +169,12 @@ void TrafficAnalyzer::change(FabricTime t, uint32_t flow, EntropyValue ev, bool 
 }
 
 Traffic TrafficAnalyzer::finish() {
+  settle_what_waits();
   for (uint32_t flow = 0; flow < states_.size(); ++flow) {
     states_[flow].window.retire_all(
         [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
+    traffic_.flows[flow].by_arrivals = states_[flow].arrival_seen;
+    traffic_.flows[flow].by_answers = known_by_answers(flow);
   }
   for (size_t i = 0; i < traffic_.paths.size(); ++i) {
     FlowPath& path = traffic_.paths[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/first_look.h"
 #include "analysis/traffic_order.h"
 #include "analysis/traffic_overlap.h"
 
@@ -11,50 +12,11 @@ namespace {
 
 constexpr size_t kMaxPoints = 1u << 16;
 constexpr size_t kMaxFileNotes = 32;
-/// Looked at to tell whether a file carries time: more than a tick of every daemon.
-constexpr uint64_t kProbedRecords = 1024;
 /// Below this, times are no clock's that counts from 1970.
 constexpr int64_t kWallClockFrom = 100'000'000;
 /// How much earlier than its first record a capture may have others.
 constexpr int64_t kSlackSeconds = 3600;
 constexpr uint64_t kProgressEvery = 1u << 20;
-
-using OpenCapture = std::function<std::unique_ptr<CaptureReader>(CaptureOptions)>;
-
-/// What must be known of a file before it is read.
-struct FileKind {
-  bool carried = false;
-  bool any = false;  ///< it has a record
-  int64_t first_second = 0;
-};
-
-FileKind look_at(const OpenCapture& open) {
-  const std::unique_ptr<CaptureReader> reader = open({.rebase = true});
-  FileKind kind;
-  CaptureRecord record;
-  uint64_t with = 0, without = 0;
-  LinkLayer link;
-  WireEnd end = WireEnd::kUnknown;
-  try {
-    for (uint64_t i = 0; i < kProbedRecords && reader->next(record); ++i) {
-      kind.any = true;
-      MrcPacket packet;
-      const uint16_t type = reader->interfaces()[record.interface].link_type;
-      const auto frame = link.as_ethernet(record.bytes, type, end);
-      if (!frame) break;
-      if (trailer_of(*frame)) {
-        ++with;
-      } else if (parse_mrc_frame(*frame, packet, {.allow_cut = true}) == ParseError::kNone) {
-        ++without;
-      }
-    }
-  } catch (const CaptureError&) {
-    // Whoever reads the file will meet it again.
-  }
-  kind.first_second = reader->base_seconds();
-  kind.carried = with > without;
-  return kind;
-}
 
 /// Capture interfaces of all files, and the places that drop records name.
 class Points {
@@ -80,6 +42,7 @@ struct Feed {
   std::unique_ptr<CaptureReader> reader;
   std::string name;
   bool carried = false;
+  uint32_t number = 0;  ///< of the file, in the order in which they were named
   struct Point {
     uint32_t number;
     bool host_port;
@@ -94,12 +57,13 @@ struct Feed {
 
 class Reading {
  public:
-  Reading(const TrafficFilter& filter, std::function<void(uint64_t)> progress)
-      : filter_(filter), progress_(std::move(progress)) {}
+  Reading(const TrafficFilter& filter, const GivenFormat& given,
+          std::function<void(uint64_t)> progress)
+      : filter_(filter), given_(given), progress_(std::move(progress)) {}
 
   Traffic read(const std::vector<std::pair<std::string, OpenCapture>>& files) {
     open(files);
-    analyzer_.emplace(conversations_, shifted(filter_));
+    analyzer_.emplace(conversations_, shifted(filter_), &paths_, &format_);
     analyzer_->traffic().origin = origin_;
     Points points(analyzer_->traffic().points);
     points_ = &points;
@@ -122,20 +86,24 @@ class Reading {
     std::vector<FileKind> kinds;
     int64_t wall_base = INT64_MAX;
     bool wall = false, fabric = false;  // of files whose own times count
+    FirstLook look(sample_, files.size());
     for (const auto& [name, open_file] : files) {
-      kinds.push_back(look_at(open_file));
+      kinds.push_back(look.at(open_file));
       const FileKind& kind = kinds.back();
       const bool is_wall = kind.first_second >= kWallClockFrom;
       if (is_wall) wall_base = std::min(wall_base, kind.first_second);
       carried_ = carried_ || kind.carried;
       if (kind.any && !kind.carried) (is_wall ? wall : fabric) = true;
     }
+    format_ = sample_.learned(given_);
+    decoder_.use(sample_, format_);
     for (size_t i = 0; i < files.size(); ++i) {
       const bool is_wall = kinds[i].first_second >= kWallClockFrom;
       const int64_t from = is_wall ? wall_base - kSlackSeconds : 0;
       feeds_.push_back({files[i].second({.base_seconds = from}),
                         files[i].first,
                         kinds[i].carried,
+                        static_cast<uint32_t>(i),
                         {},
                         {},
                         {},
@@ -243,7 +211,9 @@ class Reading {
     FrameSighting& s = order_.next([this](const FrameSighting& sighting) { analyze(sighting); });
     const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
     const Feed::Point point = point_of(feed);
-    const Decoded decoded = decoder_.decode(feed.record, link, feed.carried, point.host_port, s);
+    const uint32_t tap = FirstLook::tap_of(feed.number, feed.record.interface);
+    const Decoded decoded =
+        decoder_.decode(feed.record, link, {feed.carried, point.host_port, tap}, s);
     if (decoded != Decoded::kSighting) {
       order_.discard();
       count(decoded);
@@ -289,14 +259,34 @@ class Reading {
     c.over_limit += counters_.over_limit;
     c.out_of_order = order_.out_of_order();
     traffic.carried = carried_;
+    name_taps(traffic);
+    c.over_limit += paths_.over_limit();
+    traffic.foreign_paths = paths_.all();
+    traffic.format = std::move(format_);
     traffic.notes.insert(traffic.notes.end(), notes_.begin(), notes_.end());
     return traffic;
   }
 
+  /// What the taps of the sample are called among the points.
+  void name_taps(Traffic& traffic) const {
+    for (const Feed& feed : feeds_) {
+      for (size_t i = 0; i < feed.points.size(); ++i) {
+        const uint32_t number = feed.points[i].number;
+        if (number >= traffic.points.size()) continue;
+        traffic.tap_names[FirstLook::tap_of(feed.number, static_cast<uint32_t>(i))] =
+            traffic.points[number].name;
+      }
+    }
+  }
+
   TrafficFilter filter_;
+  GivenFormat given_;
   std::function<void(uint64_t)> progress_;
+  FormatSample sample_;
+  LearnedFormat format_;
   ConversationTable conversations_;
-  SightingDecoder decoder_{conversations_};
+  ForeignPaths paths_;
+  SightingDecoder decoder_{conversations_, paths_};
   std::optional<TrafficAnalyzer> analyzer_;
   TrafficOrder order_;
   TrafficOverlap overlap_;
@@ -319,13 +309,13 @@ Traffic analyze_traffic(const TrafficInput& input) {
       return CaptureReader::open(path, options);
     });
   }
-  return Reading(input.filter, input.progress).read(files);
+  return Reading(input.filter, input.format, input.progress).read(files);
 }
 
 Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter) {
-  return Reading(filter, {}).read({{"memory", [capture](CaptureOptions options) {
-                                      return CaptureReader::from_memory(capture, options);
-                                    }}});
+  return Reading(filter, {}, {}).read({{"memory", [capture](CaptureOptions options) {
+                                          return CaptureReader::from_memory(capture, options);
+                                        }}});
 }
 
 }  // namespace mrclab::analysis

@@ -21,6 +21,7 @@ struct TrafficInput {
   TrafficFilter filter;  ///< its times count from the origin of the result
   /// Told now and then how many records have been read; may be empty.
   std::function<void(uint64_t records)> progress;
+  GivenFormat format = {};  ///< of packets that are not ours
 };
 
 /// Throws CaptureError if a file cannot be opened or is no capture. A broken tail is a note.

@@ -6,13 +6,6 @@
 namespace mrclab::analysis {
 namespace {
 
-uint64_t folded(const Ipv6Address& a, uint64_t seed) {
-  uint64_t high, low;
-  std::memcpy(&high, a.data(), 8);
-  std::memcpy(&low, a.data() + 8, 8);
-  return mixed(seed ^ high) ^ mixed(low + 0x9E37'79B9'7F4A'7C15u * (seed | 1));
-}
-
 DropCause cause_of(std::string_view comment) {
   constexpr std::string_view kStart = "drop: ";
   comment.remove_prefix(std::min(kStart.size(), comment.size()));
@@ -43,10 +36,6 @@ Stage stage_by_hops(const MrcPacket& packet) {
 }
 
 }  // namespace
-
-uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) {
-  return mixed(folded(source, 1 + uint64_t{qp.value}) + 3 * folded(destination, 2));
-}
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   size_t left = 0;
@@ -93,7 +82,7 @@ uint32_t ConversationTable::find_or_add(const Ipv6Address& source, const Ipv6Add
   const uint32_t found = index_.find_or_add(key, static_cast<uint32_t>(all_.size()));
   if (found == kNone) return kNone;
   if (found == all_.size()) {
-    all_.push_back({source, destination, qp, {}, {}});
+    all_.push_back({source, destination, qp, false, {}, {}});
     return found;
   }
   const Conversation& c = all_[found];  // two that share a 64-bit key: the second is not followed
@@ -129,15 +118,12 @@ std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame) {
 
 void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   s.psn = packet.bth.psn;
-  s.ev = packet.entropy();
   s.payload = static_cast<uint32_t>(packet.payload_length);
   s.opcode = packet.bth.opcode;
   s.dscp = packet.outer.dscp();
   s.ecn = packet.outer.ecn();
   s.retransmission = packet.bth.retransmission;
   s.trimmed = packet.trimmed;
-  s.stage = packet.encapsulation == Encapsulation::kSrv6 ? stage_of(packet.outer.destination, s.ev)
-                                                         : stage_by_hops(packet);
   AnswerFields& a = s.answer;
   if (const auto* write = std::get_if<WriteHeaders>(&packet.extension)) {
     s.has_timestamp = write->tseth.has_value();
@@ -145,16 +131,15 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
     if (write->tseth) s.coarse_timestamp = write->tseth->one_microsecond_units;
   } else if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
     s.probe = sack->probe_response;
-    a = {sack->bitmap,
-         sack->entropy,
-         sack->cumulative,
-         sack->cumulative,
-         sack->sack_offset,
-         sack->out_of_order,
-         sack->tx_timestamp,
-         0,
-         0,
-         sack->mark};
+    a.bitmap = sack->bitmap;
+    a.ev = sack->entropy;
+    a.trigger = a.cumulative = sack->cumulative;
+    a.bitmap_offset = sack->sack_offset;
+    a.out_of_order = sack->out_of_order;
+    a.timestamp = sack->tx_timestamp;
+    a.near_id = sack->spdcid;
+    a.far_id = sack->dpdcid;
+    a.mark = sack->mark;
     if (s.probe) {
       a.probe_id = sack->psn_offset_or_probe_id;
     } else {
@@ -165,6 +150,8 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
     a.trigger = nack->psn;
     a.timestamp = nack->tx_timestamp;
     a.nack_reason = nack->reason;
+    a.near_id = nack->spdcid;
+    a.far_id = nack->dpdcid;
   } else if (const auto* peth = std::get_if<Peth>(&packet.extension)) {
     s.probe = true;
     a.probe_id = peth->probe_id;
@@ -175,15 +162,40 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   } else {
     a.cumulative = packet.bth.psn;
   }
+}
+
+void SightingDecoder::fill_as_ours(const MrcPacket& packet, FrameSighting& s) {
+  s.ev = s.path = packet.entropy();
+  s.stage = packet.encapsulation == Encapsulation::kSrv6 ? stage_of(packet.outer.destination, s.ev)
+                                                         : stage_by_hops(packet);
   // IPv4 reflects half of an entropy value, the half that says the rest. (A SACK for a packet with a
   // carrier that comes back over IPv4 is mistaken for one; the same two hosts need both kinds for that.)
+  AnswerFields& a = s.answer;
   const bool half =
       packet.encapsulation == Encapsulation::kIpv4 && a.ev.value >= 0xC000 && a.ev.value <= 0xFFFF;
   if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
 }
 
-Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, bool carried,
-                                bool host_port, FrameSighting& s) {
+void SightingDecoder::fill_as_foreign(const MrcPacket& packet, uint32_t tap, FrameSighting& s) {
+  const PacketFacts facts = facts_of(packet, tap, s.end);
+  s.foreign = true;
+  s.ev = facts.wire_entropy();
+  s.stage = format_->places.place_of(facts).stage;
+  const uint32_t plane = format_->paths.plane_of(facts, s.stage);
+  s.plane = static_cast<uint16_t>(plane);
+  s.path = paths_.find_or_add(facts, s.stage, plane, format_->paths);
+}
+
+bool SightingDecoder::is_foreign(const MrcPacket& packet, bool carried) const {
+  if (format_ == nullptr || !format_->foreign || carried) return false;
+  const std::optional<bool> ours = sample_->is_ours(packet.inner.source);
+  return ours ? !*ours : !looks_like_ours(packet);
+}
+
+Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, Place place,
+                                FrameSighting& s) {
+  const bool carried = place.carried;
+  bool host_port = place.host_port;
   s = FrameSighting{};
   if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
   if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
@@ -206,6 +218,17 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
     return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
   }
   fill(packet_, s);
+  const size_t known = conversations_.all().size();
+  s.conversation = conversations_.find_or_add(packet_.inner.source, packet_.inner.destination,
+                                              packet_.bth.destination_qp);
+  if (s.conversation == ConversationTable::kNone) return Decoded::kTooMany;
+  Conversation& c = conversations_[s.conversation];
+  if (s.conversation == known) c.foreign = is_foreign(packet_, carried);
+  if (c.foreign) {
+    fill_as_foreign(packet_, place.tap, s);
+  } else {
+    fill_as_ours(packet_, s);
+  }
   if (record.comment.starts_with("drop:"))
     host_port = names_host_port(port_in_drop(record.comment));
   if (host_port && s.end != WireEnd::kUnknown) {
@@ -231,11 +254,7 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
   } else if (record.comment.starts_with("trimmed")) {
     s.kind = FrameSighting::Kind::kTrimmedHere;
   }
-  s.conversation = conversations_.find_or_add(packet_.inner.source, packet_.inner.destination,
-                                              packet_.bth.destination_qp);
-  if (s.conversation == ConversationTable::kNone) return Decoded::kTooMany;
   if (s.kind != FrameSighting::Kind::kPassing) return Decoded::kSighting;
-  Conversation& c = conversations_[s.conversation];
   const bool data = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
   Conversation::Vantage& vantage = data ? c.data : c.answers;
   vantage.sent = std::min(vantage.sent, sent_rank(s));

@@ -13,6 +13,8 @@
 
 #include "analysis/capture_reader.h"
 #include "analysis/flat_index.h"
+#include "analysis/foreign_paths.h"
+#include "analysis/format_sample.h"
 #include "analysis/link_layer.h"
 #include "fabric/headers.h"
 #include "fabric/ids.h"
@@ -21,9 +23,6 @@
 #include "fabric/trailer.h"
 
 namespace mrclab::analysis {
-
-enum class Stage : uint8_t { kHostUp, kSpineUp, kSpineDown, kHostDown, kUnknown };
-inline constexpr size_t kStages = 5;
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
 
@@ -34,8 +33,9 @@ struct AnswerFields {
   Psn trigger, cumulative;  ///< cumulative: SACK and ACK
   int16_t bitmap_offset = 0;
   uint16_t out_of_order = 0;
-  uint16_t timestamp = 0;  ///< reflected
-  uint16_t probe_id = 0;   ///< of a probe, or of the answer to one
+  uint16_t timestamp = 0;            ///< reflected
+  uint16_t probe_id = 0;             ///< of a probe, or of the answer to one
+  uint16_t near_id = 0, far_id = 0;  ///< spdcid, dpdcid: of who sends it, of whom it goes to
   uint8_t nack_reason = 0;
   SackMark mark = SackMark::kNone;
 };
@@ -46,7 +46,8 @@ struct FrameSighting {
   uint32_t conversation = 0;  ///< index into ConversationTable
   uint32_t point = 0;         ///< capture interface, numbered over all files
   Psn psn;
-  EntropyValue ev;
+  EntropyValue ev;           ///< as on the wire
+  EntropyValue path;         ///< the same, or a number of ForeignPaths
   uint32_t payload = 0;      ///< bytes, also where they were trimmed or cut off
   uint32_t frame_bytes = 0;  ///< as captured on the wire, without trailer
   AnswerFields answer;
@@ -60,13 +61,16 @@ struct FrameSighting {
   uint16_t ended = 0;  ///< so many files had been read to their ends by then
   DropCause cause = DropCause::kNone;
   bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
-  bool probe = false;  ///< a probe, or the answer to one
+  bool probe = false;         ///< a probe, or the answer to one
+  bool foreign = false;       ///< not in a format of ours
+  uint16_t plane = kNoPlane;  ///< of a foreign one
 };
 
 /// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.
 struct Conversation {
   Ipv6Address source{}, destination{};
   Qpn qp;
+  bool foreign = false;  ///< its source's packets are not in a format of ours
   /// How near to sender and receiver the frames were seen: only the nearest point counts.
   struct Vantage {
     uint8_t sent = 255;   ///< lower is nearer to the sender
@@ -76,7 +80,10 @@ struct Conversation {
 };
 
 /// Source, destination and QP as one number, in which two of them hardly ever agree.
-uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
+inline uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination,
+                                 Qpn qp) {
+  return pair_key(source, destination, qp.value);
+}
 
 /// How near to the sender (lower) or the receiver (higher, 0 for not there) this sighting was.
 uint8_t sent_rank(const FrameSighting& s);
@@ -110,17 +117,35 @@ enum class Decoded : uint8_t {
 
 class SightingDecoder {
  public:
-  explicit SightingDecoder(ConversationTable& conversations) : conversations_(conversations) {}
-  /// `carried`: times come from our trailer, not from the capture. `host_port`: the interface is a
-  /// host's by its name, so that what leaves and arrives there needs no look at the carrier. Does not
-  /// set `point`, `feed` and `ended`.
-  Decoded decode(const CaptureRecord& record, uint16_t link_type, bool carried, bool host_port,
-                 FrameSighting& s);
+  SightingDecoder(ConversationTable& conversations, ForeignPaths& paths)
+      : conversations_(conversations), paths_(paths) {}
+  /// What was learned before; both must outlive this.
+  void use(const FormatSample& sample, const LearnedFormat& format) {
+    sample_ = &sample;
+    format_ = &format;
+  }
+
+  struct Place {
+    /// Times come from our trailer, not from the capture.
+    bool carried = false;
+    /// The interface is a host's by its name, so that what leaves and arrives there needs no look at
+    /// the carrier.
+    bool host_port = false;
+    uint32_t tap = 0;  ///< as in PacketFacts
+  };
+  /// Does not set `point`, `feed` and `ended`.
+  Decoded decode(const CaptureRecord& record, uint16_t link_type, Place place, FrameSighting& s);
 
  private:
   void fill(const MrcPacket& packet, FrameSighting& s);
+  void fill_as_ours(const MrcPacket& packet, FrameSighting& s);
+  void fill_as_foreign(const MrcPacket& packet, uint32_t tap, FrameSighting& s);
+  bool is_foreign(const MrcPacket& packet, bool carried) const;
 
   ConversationTable& conversations_;
+  ForeignPaths& paths_;
+  const FormatSample* sample_ = nullptr;
+  const LearnedFormat* format_ = nullptr;
   LinkLayer link_;
   MrcPacket packet_;
 };

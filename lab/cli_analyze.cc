@@ -79,6 +79,23 @@ int analyze_command(const AnalyzeOptions& options) {
   return 0;
 }
 
+/// Of packets that are not this lab's. What is not given is learned from them.
+void add_format_options(CLI::App& analyze, TrafficWords& words) {
+  const char* group = "Captures of other people's MRC";
+  analyze.add_option("--block", words.block, "the carriers' block: fc00:42::/32")->group(group);
+  analyze.add_option("--usid-length", words.usid_length, "16 or 32 bits")->group(group);
+  analyze
+      .add_option("--ev-format", words.ev_format,
+                  "what names a path: port, label, port+label, label+port or carrier; and which "
+                  "bits of it the plane: port:plane=15-8 (of a carrier 0 is the first bit)")
+      ->group(group);
+  analyze
+      .add_option("--captured-at", words.captured_at,
+                  "sender, receiver, switch, or the host on whose ports")
+      ->group(group);
+  analyze.add_option("--format", words.format_file, "a YAML file with these four")->group(group);
+}
+
 }  // namespace
 
 void add_analyze_verb(CLI::App& app, CliResult& result) {
@@ -93,11 +110,12 @@ void add_analyze_verb(CLI::App& app, CliResult& result) {
   analyze->add_option("--fabric", words.fabric, "a fabric's name or file, for names");
   analyze->add_option("--qp", words.qp, "only the flow to this queue pair, and its answers");
   analyze->add_option("--ev", words.ev, "only this path: p3/u1, or an entropy value");
-  analyze->add_option("--plane", words.plane, "only this plane");
+  analyze->add_option("--plane", words.plane, "only this plane: p2, or A where it has no number");
   analyze->add_option("--between", words.between, "only two hosts: h0 h5, or addresses")
       ->expected(2);
   analyze->add_option("--from", words.from, "only from this time on: 300us");
   analyze->add_option("--until", words.until, "only before this time");
+  add_format_options(*analyze, words);
   analyze->add_option("--section", options->sections, "all, or some of: " + all_sections())
       ->delimiter(',');
   analyze->add_option("--rows", options->rows, "of each table; default 10, with --section all");
@@ -105,6 +123,7 @@ void add_analyze_verb(CLI::App& app, CliResult& result) {
   analyze->add_flag("--csv", options->as_csv, "as CSV")->excludes(json);
   analyze->footer(
       "Example: mrclab analyze latest\n"
+      "         mrclab analyze other.pcap --captured-at sender --ev-format port:plane=15-8\n"
       "         mrclab analyze p0.pcap.zst p1.pcap.zst --fabric octet --section evs");
   analyze->callback([options, &result] {
     try {

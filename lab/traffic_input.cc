@@ -1,9 +1,6 @@
 #include "lab/traffic_input.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-
-#include <charconv>
 
 #include "analysis/analyze.h"
 #include "fabric/fabric_file.h"
@@ -13,6 +10,7 @@
 #include "fabric/yaml.h"
 #include "lab/run_manifest.h"
 #include "lab/scenario.h"
+#include "lab/traffic_format.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -23,51 +21,37 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxVerdict = size_t{64} << 20;
 constexpr size_t kMaxFiles = 4096;
 
-[[noreturn]] void refuse(const char* option, const std::string& found, const char* expected) {
-  throw InputError(fmt::format("{}: found {}: expected {}", option, in_quotes(found), expected));
-}
-
-/// A number in decimal, or in hex behind 0x.
-std::optional<uint32_t> whole_number(std::string_view text) {
-  const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  if (hex) text.remove_prefix(2);
-  uint32_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 Qpn qp_in(const std::string& text) {
   const auto value = whole_number(text);
-  if (!value || *value > Psn::kMask) refuse("--qp", text, "a queue pair number such as 0xe44001");
+  if (!value || *value > Psn::kMask)
+    refuse_option("--qp", text, "a queue pair number such as 0xe44001");
   return Qpn{*value};
 }
 
 EntropyValue ev_in(const std::string& text) {
   if (const auto path = parse_path(text)) return ev_of(*path);
   const auto value = whole_number(text);
-  if (!value) refuse("--ev", text, "a path such as p3/u1, or an entropy value such as 0x3c001");
+  if (!value)
+    refuse_option("--ev", text, "a path such as p3/u1, or an entropy value such as 0x3c001");
   return {*value};
 }
 
+/// "p2", "2"; "A" for the first plane without a number.
 uint32_t plane_in(const std::string& text) {
+  uint32_t number = 0;
+  for (const char c : text) {
+    if (c < 'A' || c > 'Z' || number > analysis::kMaxClasses) {
+      number = 0;
+      break;
+    }
+    number = number * 26 + static_cast<uint32_t>(c - 'A' + 1);
+  }
+  if (number > 0 && number <= analysis::kMaxClasses) return analysis::kFirstClass + number - 1;
   const auto value = whole_number(text.starts_with('p') ? std::string_view(text).substr(1) : text);
-  if (!value || *value >= analysis::kNoPlane) refuse("--plane", text, "a plane such as p2");
+  if (!value || *value >= analysis::kNoPlane) {
+    refuse_option("--plane", text, "a plane such as p2, or A");
+  }
   return *value;
-}
-
-Ipv6Address host_in(const std::string& text, const Topology* topology) {
-  Ipv6Address address{};
-  if (::inet_pton(AF_INET6, text.c_str(), address.data()) == 1) return address;
-  if (topology == nullptr) {
-    refuse("--between", text, "an IPv6 address, as no --fabric says who is who");
-  }
-  const auto node = topology->find_node(text);
-  if (!node || topology->node(*node).role != NodeRole::kHost) {
-    refuse("--between", text, "two hosts such as h0 h5, or their IPv6 addresses");
-  }
-  return host_address(*topology, topology->node(*node).index);
 }
 
 FabricTime time_in(const std::string& text, const Topology* topology) {
@@ -154,6 +138,7 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   const Topology* topology = request.topology.get();
   request.context.topology = topology;
   request.context.sources = words.sources;
+  request.input.format = given_format(words, topology);
   analysis::TrafficFilter& filter = request.input.filter;
   if (!words.qp.empty()) filter.qp = qp_in(words.qp);
   if (!words.ev.empty()) filter.ev = ev_in(words.ev);
@@ -161,7 +146,8 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   if (!words.from.empty()) filter.from = time_in(words.from, topology);
   if (!words.until.empty()) filter.until = time_in(words.until, topology);
   if (words.between.size() == 2) {
-    filter.between = {host_in(words.between[0], topology), host_in(words.between[1], topology)};
+    filter.between = {host_in("--between", words.between[0], topology),
+                      host_in("--between", words.between[1], topology)};
   }
   return request;
 }

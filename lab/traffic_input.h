@@ -17,6 +17,8 @@ struct TrafficWords {
   std::string fabric;                ///< a name or a file; empty: the run's, or none
   std::string qp, ev, plane, from, until;
   std::vector<std::string> between;  ///< two hosts, or none
+  /// Of packets that are not this lab's: what they do not say themselves.
+  std::string block, usid_length, ev_format, captured_at, format_file;
 };
 
 struct TrafficRequest {

@@ -20,13 +20,46 @@ std::string flow_name(const Topology* topology, const analysis::Conversation& c)
                      host_name(topology, c.destination), c.qp.value);
 }
 
-std::string path_name(EntropyValue ev) {
+namespace {
+
+const analysis::ForeignPath* foreign_path(const analysis::Traffic& traffic, EntropyValue ev) {
+  const size_t index = ev.value - analysis::ForeignPaths::kFirst;
+  return ev.value >= analysis::ForeignPaths::kFirst && index < traffic.foreign_paths.size()
+             ? &traffic.foreign_paths[index]
+             : nullptr;
+}
+
+}  // namespace
+
+std::string path_name(const analysis::Traffic& traffic, EntropyValue ev) {
+  if (const analysis::ForeignPath* path = foreign_path(traffic, ev)) {
+    const std::string plane =
+        path->plane == analysis::kNoPlane ? "" : plane_name(path->plane) + " ";
+    const bool by_carrier = path->carrier != Ipv6Address{};
+    return plane + (by_carrier ? to_string(path->carrier) : fmt::format("EV {:#x}", path->entropy));
+  }
   const auto path = path_of(ev);
   return path ? to_string(*path) : fmt::format("EV {:#010x}", ev.value);
 }
 
+std::string entropy_text(const analysis::Traffic& traffic, EntropyValue ev) {
+  const analysis::ForeignPath* path = foreign_path(traffic, ev);
+  return fmt::format("{:#010x}", path != nullptr ? path->entropy : ev.value);
+}
+
 std::string plane_name(uint32_t plane) {
-  return plane == analysis::kNoPlane ? "?" : fmt::format("p{}", plane);
+  if (plane == analysis::kNoPlane) return "?";
+  if (plane < analysis::kFirstClass) return fmt::format("p{}", plane);
+  constexpr uint32_t kLetters = 26;
+  const uint32_t number = plane - analysis::kFirstClass;
+  const std::string last(1, static_cast<char>('A' + number % kLetters));
+  return number < kLetters ? last
+                           : plane_name(analysis::kFirstClass + number / kLetters - 1) + last;
+}
+
+std::string tap_name(const analysis::Traffic& traffic, uint32_t tap) {
+  const auto found = traffic.tap_names.find(tap);
+  return found == traffic.tap_names.end() ? fmt::format("#{}", tap & 0xFFFF) : found->second;
 }
 
 std::string sent_place(uint8_t rank) {

@@ -38,6 +38,13 @@ Json quantile_ns(const analysis::LogHistogram& h, double q) {
   return static_cast<double>(h.quantile(q));
 }
 
+std::string fates_by(const TrafficTotals& t) {
+  if (t.by_arrivals > 0 && t.by_answers > 0) return "arrivals, and answers of other flows";
+  if (t.by_arrivals > 0) return "arrivals";
+  if (t.by_answers > 0) return "answers: what the sender can know";
+  return t.lost + t.trimmed > 0 ? "records of drops" : "nothing: no arrivals and no answers";
+}
+
 }  // namespace
 
 TrafficTotals totals_of(const Traffic& traffic) {
@@ -57,6 +64,13 @@ TrafficTotals totals_of(const Traffic& traffic) {
     t.needless_underway += f.needless_underway;
     t.need_unknown += f.need_unknown;
     t.reordered += f.reordered;
+    t.acknowledged += f.acknowledged;
+    t.by_arrivals += f.by_arrivals ? 1 : 0;
+    t.by_answers += f.by_answers ? 1 : 0;
+    // Behind the last switch nothing is lost that was seen there.
+    constexpr uint8_t kLastHop = 2 * static_cast<uint8_t>(analysis::Stage::kHostDown);
+    const bool upstream = traffic.conversations[f.conversation].data.sent < kLastHop;
+    t.losses_known += f.by_answers || (f.by_arrivals && upstream) ? 1 : 0;
   }
   for (const FlowPath& p : traffic.paths) t.lost_too_late += p.lost_too_late;
   return t;
@@ -88,6 +102,9 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
     table.rows[0].push_back(std::move(value));
   };
   const bool arrivals = t.delivered > 0;
+  // Of packets whose end no capture shows, zero losses would be a claim.
+  const bool fates = t.by_arrivals + t.by_answers + t.lost + t.trimmed > 0;
+  const bool losses = t.losses_known + t.lost > 0;
   add("records", "records", c.records);
   add("frame_bytes", "bytes of their frames", c.bytes);
   add("from_ns", "from", any ? Json(ns(traffic.first - traffic.origin)) : Json(),
@@ -107,14 +124,17 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
   add("goodput_bps", "goodput",
       arrivals ? rate(t.delivered_bytes, traffic.first, traffic.last) : Json(), Shown::kRate);
   add("delivered_bytes", "bytes delivered", arrivals ? Json(t.delivered_bytes) : Json());
-  add("lost", "lost", t.lost);
-  add("lost_share", "lost, share", part_of(t.lost, t.packets + t.resent), Shown::kShare);
-  add("trimmed", "trimmed", t.trimmed);
+  if (t.acknowledged > 0) add("acknowledged", "acknowledged", t.acknowledged);
+  add("lost", "lost", losses ? Json(t.lost) : Json());
+  add("lost_share", "lost, share", losses ? part_of(t.lost, t.packets + t.resent) : Json(),
+      Shown::kShare);
+  add("trimmed", "trimmed", fates ? Json(t.trimmed) : Json());
   add("resent", "sent again", t.resent);
   add("needless", "  of these needless",
-      arrivals ? Json(t.needless_there + t.needless_underway) : Json());
+      arrivals || t.by_answers > 0 ? Json(t.needless_there + t.needless_underway) : Json());
   add("duplicates", "arrived twice", arrivals ? Json(t.duplicates) : Json());
   add("open", "fate not seen", t.open);
+  add("fates_by", "fates known by", fates_by(t));
   add("lost_too_late", "lost too late",
       traffic.rtt_ns.count() > 0 ? Json(t.lost_too_late) : Json());
   add("reordered_share", "reordered", part_of(t.reordered, t.delivered), Shown::kShare);
@@ -135,6 +155,12 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
   const auto note = [&table](uint64_t count, const char* what) {
     if (count > 0) table.notes.push_back(fmt::format("{} {}", count, what));
   };
+  uint64_t unplaced = 0;
+  for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
+    if (way.place.reason == analysis::PlaceReason::kNothing) unplaced += way.data + way.control;
+  }
+  note(unplaced,
+       "packets were captured where nothing tells: they count as sent, see --captured-at");
   note(c.passing, "records show frames that are counted at another point");
   note(c.repeats, "records are in more than one of the files, and count once");
   note(c.copies, "records are of a frame that was seen there already");
@@ -147,7 +173,8 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
   note(c.skipped, "records could not be read");
   note(c.out_of_order, "records lay too far from their place in time");
   note(c.behind + c.over_limit, "records fell out of bounds and are not counted");
-  note(c.answers_unmatched, "SACKs and NACKs answer no packet of the capture");
+  note(c.answers_unmatched,
+       "SACKs and NACKs answer no packet of the capture: --section matches says why");
   note(c.rtx_bit_wrong, "retransmissions do not say that they are");
   note(traffic.changes_cut ? 1 : 0, "list of path changes is cut");
   return table;
@@ -259,13 +286,15 @@ ReportTable planes_table(const Traffic& traffic, const TrafficContext& context) 
 }
 
 std::vector<ReportTable> traffic_tables(const Traffic& traffic, const TrafficContext& context) {
-  return {summary_table(traffic, context), flows_table(traffic, context),
+  return {summary_table(traffic, context), formats_table(traffic, context),
+          vantage_table(traffic, context), flows_table(traffic, context),
           planes_table(traffic, context),  spray_table(traffic, context),
           paths_table(traffic, context),   order_table(traffic, context),
           delays_table(traffic, context),  answers_table(traffic, context),
-          losses_table(traffic, context),  resent_table(traffic, context),
-          faults_table(traffic, context),  evs_table(traffic, context),
-          places_table(traffic, context),  goodput_table(traffic, context)};
+          matches_table(traffic, context), losses_table(traffic, context),
+          resent_table(traffic, context),  faults_table(traffic, context),
+          evs_table(traffic, context),     places_table(traffic, context),
+          goodput_table(traffic, context)};
 }
 
 std::vector<std::string> traffic_sections() {

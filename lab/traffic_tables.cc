@@ -153,12 +153,13 @@ ReportTable paths_table(const Traffic& traffic, const TrafficContext&) {
   }
   for (const auto& [ev, sum] : sums) {
     const FlowPath& p = sum.path;
-    table.rows.push_back({path_name({ev}), fmt::format("{:#010x}", ev), sum.flows, p.packets,
-                          p.delivered_bytes, p.resent, p.lost, p.lost_too_late, p.trimmed,
-                          sum.arrived == 0 ? Json()
-                                           : Json(static_cast<double>(sum.marked) /
-                                                  static_cast<double>(sum.arrived)),
-                          p.times_left});
+    table.rows.push_back(
+        {path_name(traffic, {ev}), entropy_text(traffic, {ev}), sum.flows, p.packets,
+         p.delivered_bytes, p.resent, p.lost, p.lost_too_late, p.trimmed,
+         sum.arrived == 0
+             ? Json()
+             : Json(static_cast<double>(sum.marked) / static_cast<double>(sum.arrived)),
+         p.times_left});
   }
   return table;
 }

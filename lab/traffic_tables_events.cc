@@ -88,7 +88,7 @@ ReportTable evs_table(const Traffic& traffic, const TrafficContext& context) {
     const auto& flow = traffic.flows[change.flow];
     table.rows.push_back({time_ns(change.t - traffic.origin),
                           flow_name(context.topology, traffic.conversations[flow.conversation]),
-                          path_name(change.ev), change.back ? "back" : "left",
+                          path_name(traffic, change.ev), change.back ? "back" : "left",
                           change.back ? Json(change.probed) : Json()});
   }
   return table;

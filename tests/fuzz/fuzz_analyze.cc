@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     MUST(packets <= c.records);
     uint64_t of_paths = 0;
     for (const FlowPath& path : traffic.paths) {
-      MUST(path.flow < traffic.flows.size() && path.plane <= kNoPlane);
+      MUST(path.flow < traffic.flows.size() && path.plane < kFirstClass + kMaxClasses);
       of_paths += path.delivered;
     }
     MUST(of_paths == delivered);

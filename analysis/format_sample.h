@@ -1,0 +1,55 @@
+#pragma once
+// A first look at the beginning of every file: are these packets of ours or other people's, and if so
+// in which format and captured where? All that a sample is asked is answered before the first packet
+// is analyzed, so that a capture is read in one pass.
+
+#include <optional>
+
+#include "analysis/capture_reader.h"
+#include "analysis/carrier_format.h"
+#include "analysis/path_format.h"
+#include "analysis/vantage_guess.h"
+
+namespace mrclab::analysis {
+
+/// What a person may say about a capture that its packets do not.
+struct GivenFormat {
+  std::optional<CarrierFormat> carriers = std::nullopt;
+  std::optional<GivenEv> ev = std::nullopt;
+  std::optional<GivenPlace> place = std::nullopt;
+};
+
+/// What was learned of everything that is not ours.
+struct LearnedFormat {
+  bool foreign = false;  ///< there is something that is not ours
+  uint64_t packets = 0;  ///< foreign ones in the sample
+  bool whole = true;     ///< the sample was the whole capture
+  bool carriers_seen = false;
+  CarrierFormat carriers;
+  std::vector<Ipv6Address> blocks;
+  PathFormat paths;
+  VantageGuess places;
+};
+
+class FormatSample {
+ public:
+  /// One MRC packet. `ours`: it was made by this lab, for another reason than its headers.
+  void add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours);
+  bool any_foreign() const { return format_.foreign; }
+  void set_cut() { format_.whole = false; }
+  LearnedFormat learned(const GivenFormat& given);
+  /// Is most of what this host sent in our format? Empty for a host that the sample has not.
+  std::optional<bool> is_ours(const Ipv6Address& source) const;
+
+ private:
+  struct Source {
+    uint32_t ours = 0, foreign = 0;
+  };
+  LearnedFormat format_;
+  CarrierLearner carriers_;
+  PathLearner paths_;
+  FlatIndex source_index_{1u << 16};
+  std::vector<Source> sources_;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,94 @@
+#pragma once
+// What names a path, and what its plane, in packets of other people's fabrics: learned from what
+// varies between packets of the same two hosts, or given.
+//
+//   path    the carrier, where source port and flow label do not name it (SRv6: they may be 0);
+//           else the entropy value in source port and flow label
+//   plane   by the first of these that varies: the block of the carrier; its last two uSIDs (which
+//           uplink is taken changes neither, MRC paper §2.3); the host's NIC port, by MAC or interface
+//
+// Planes that are known by what varies have no number, only a class: A, B, C in order of value.
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/carrier_format.h"
+#include "analysis/vantage_guess.h"
+
+namespace mrclab::analysis {
+
+inline constexpr uint32_t kNoPlane = 256;  ///< of a path that does not say
+/// Planes without a number: kFirstClass is A.
+inline constexpr uint32_t kFirstClass = 257, kMaxClasses = 256;
+
+/// How the 32 bits of an entropy value lie in source port and flow label (SPEC §7.5.2.1 leaves the
+/// halves to the reader, MRC emulators take both orders, and one half alone).
+enum class EvReading : uint8_t { kLabelPort, kPortLabel, kPort, kLabel };
+inline constexpr size_t kEvReadings = 4;
+const char* name_of(EvReading reading);
+uint32_t read_entropy(EvReading reading, const PacketFacts& facts);
+
+enum class PathBy : uint8_t { kEntropy, kCarrier };
+enum class PlaneBy : uint8_t { kNothing, kBlock, kCarrier, kPort, kBits };
+const char* name_of(PlaneBy plane_by);
+
+/// What a person says about entropy values: --ev-format.
+struct GivenEv {
+  PathBy path_by = PathBy::kEntropy;
+  EvReading reading = EvReading::kLabelPort;
+  /// Where the plane's number is: of an entropy value bits from 0 (the lowest), of a carrier bits
+  /// of the address from 0 (the first).
+  std::optional<std::pair<uint8_t, uint8_t>> plane_bits = std::nullopt;  ///< lowest, highest
+};
+
+struct PathFormat {
+  PathBy path_by = PathBy::kEntropy;
+  Known path_known = Known::kAssumed;
+  EvReading reading = EvReading::kLabelPort;
+  std::optional<EvReading> reflected;  ///< what answers reflect; empty: nothing that data has
+  PlaneBy plane_by = PlaneBy::kNothing;
+  uint8_t plane_place = 0;             ///< of kCarrier: which uSID, from the last in use
+  uint8_t plane_width = 1;             ///< of kCarrier: hextets of a uSID
+  uint32_t plane_mask = 0;             ///< of kCarrier: its bits that vary
+  std::vector<uint64_t> plane_values;  ///< sorted: what a class has there
+  std::unordered_map<uint64_t, uint32_t> class_of_port;  ///< of kPort
+  uint8_t first_bit = 0, last_bit = 0;                   ///< of kBits
+  size_t classes = 0;
+
+  /// kNoPlane if this packet does not say.
+  uint32_t plane_of(const PacketFacts& facts, Stage stage) const;
+};
+
+class PathLearner {
+ public:
+  void add_data(const PacketFacts& facts, uint64_t identity);
+  void add_reflected(EntropyValue reflected);
+  PathFormat learned(const CarrierFormat& carriers, const VantageGuess& places,
+                     const std::optional<GivenEv>& given) const;
+
+ private:
+  static constexpr size_t kMaxSeen = 1u << 15, kMaxReflected = 1u << 12;
+  struct Seen {
+    PacketFacts facts;
+    uint64_t pair = 0;
+  };
+  void learn_reading(PathFormat& format) const;
+  void learn_path(PathFormat& format, const CarrierFormat& carriers) const;
+  bool learn_plane_in_block(PathFormat& format, const CarrierFormat& carriers) const;
+  bool learn_plane_in_carrier(PathFormat& format, const CarrierFormat& carriers) const;
+  bool try_plane_at(PathFormat& format, uint8_t place, uint8_t width) const;
+  bool is_said_elsewhere(PathFormat& format) const;
+  bool learn_plane_by_port(PathFormat& format, const VantageGuess& places) const;
+
+  uint64_t packets_ = 0;
+  std::vector<Seen> seen_;
+  FlatIndex index_{kMaxSeen};
+  std::vector<uint32_t> reflected_;
+  FlatIndex reflected_index_{kMaxReflected};
+  /// Ports of one packet at two places: source and destination ends of one plane.
+  std::unordered_map<uint64_t, std::vector<uint32_t>> same_packet_;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,130 @@
+// What answers say of packets whose receiver was not captured. It is the sender's own knowledge:
+//
+//   trimmed    a NACK says so, and its timestamp or the order says which attempt
+//   arrived    a SACK covers the PSN; which attempt, its timestamp says where the packet triggered it,
+//              or that no later attempt can have been answered as soon
+//   lost       a later attempt is known to have arrived instead, or SACKs go on for two round trips
+//              and none covers it
+//
+// An attempt of which none of this holds stays open: "fate not seen".
+
+#include <algorithm>
+
+#include "analysis/traffic_analyzer.h"
+
+namespace mrclab::analysis {
+
+bool TrafficAnalyzer::known_by_answers(uint32_t flow) const {
+  const FlowState& state = states_[flow];
+  return !state.arrival_seen && state.last_answer >= 0;
+}
+
+void TrafficAnalyzer::learn_from(const FrameSighting& s, uint32_t flow) {
+  const Conversation& c = conversations_.all()[traffic_.flows[flow].conversation];
+  if (states_[flow].arrival_seen || c.data.arrived > 0 || states_[flow].window.empty()) return;
+  if (s.opcode == Opcode::kNack) learn_from_nack(s, flow);
+  if (s.opcode == Opcode::kSack) learn_from_sack(s, flow);
+}
+
+/// By its timestamp, if it has one and one attempt alone has it too; else the only attempt.
+TrafficAttempt* TrafficAnalyzer::attempt_answered(PsnSlot& slot, uint16_t timestamp) {
+  if (slot.attempts == 1) return &slot.first;
+  if (timestamp == 0) return nullptr;
+  TrafficAttempt* found = slot.first.timestamp == timestamp ? &slot.first : nullptr;
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < slot.attempts; ++walked) {
+    AttemptPool::Link& link = later_[at];
+    at = link.previous;
+    if (link.attempt.timestamp != timestamp) continue;
+    if (found != nullptr) return nullptr;
+    found = &link.attempt;
+  }
+  return found;
+}
+
+void TrafficAnalyzer::learn_from_nack(const FrameSighting& s, uint32_t flow) {
+  const auto reason = static_cast<NackReason>(s.answer.nack_reason);
+  const bool last_hop = reason == NackReason::kTrimmedLastHop;
+  if (reason != NackReason::kTrimmed && !last_hop) return;
+  PsnWindow& window = states_[flow].window;
+  PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
+  if (slot == nullptr || slot->attempts == 0) return;
+  TrafficAttempt* attempt = attempt_answered(*slot, s.answer.timestamp);
+  if (attempt == nullptr || attempt->fate != AttemptFate::kOpen) return;
+  attempt->fate = AttemptFate::kTrimmed;
+  ++traffic_.flows[flow].trimmed;
+  ++(last_hop ? traffic_.counters.trimmed_last_hop : traffic_.counters.trimmed_inside);
+  const uint32_t path = known_path(flow, attempt->path);
+  if (path == kNone) return;
+  ++traffic_.paths[path].trimmed;
+  ++plane(traffic_.paths[path].plane).trimmed;
+}
+
+void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
+  FlowState& state = states_[flow];
+  state.last_answer = s.t.ps();
+  const int64_t cumulative = state.window.number_of(s.answer.cumulative);
+  if (!s.probe) {
+    // The packet that triggered it has arrived, whichever of its attempts was meant.
+    PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
+    TrafficAttempt* attempt = slot != nullptr && slot->attempts > 0
+                                  ? attempt_answered(*slot, s.answer.timestamp)
+                                  : nullptr;
+    if (attempt != nullptr && attempt->fate == AttemptFate::kOpen) {
+      attempt->fate = AttemptFate::kDelivered;
+      if (slot->finished()) ++traffic_.flows[flow].duplicates;
+    }
+    if (slot != nullptr && slot->attempts > 0) {
+      acknowledge(s, flow, state.window.number_of(s.answer.trigger));
+    }
+  }
+  state.acknowledged = std::max(state.acknowledged, state.window.base() - 1);
+  const int64_t until = std::min(cumulative, state.window.highest());
+  for (; state.acknowledged < until; ++state.acknowledged) {
+    acknowledge(s, flow, state.acknowledged + 1);
+  }
+  for (uint64_t bits = s.answer.bitmap; bits != 0; bits &= bits - 1) {
+    acknowledge(s, flow, cumulative + s.answer.bitmap_offset + __builtin_ctzll(bits));
+  }
+}
+
+void TrafficAnalyzer::acknowledge(const FrameSighting& s, uint32_t flow, int64_t number) {
+  PsnSlot* slot = states_[flow].window.find(number);
+  if (slot == nullptr || slot->attempts == 0 || slot->finished()) return;
+  TrafficFlow& f = traffic_.flows[flow];
+  slot->arrived = s.t.ps();
+  ++f.acknowledged;
+  if (slot->first.fate != AttemptFate::kOpen) return;
+  // Before the second attempt can have been answered, it was the first.
+  int64_t second = INT64_MAX;
+  for (uint32_t at = slot->later; at != TrafficAttempt::kNone; at = later_[at].previous) {
+    if (later_[at].attempt.fate == AttemptFate::kDelivered) return;
+    second = std::min(second, later_[at].attempt.sent);
+  }
+  if (slot->attempts == 1 || (f.rtts > 0 && s.t.ps() < second + f.rtt_min_ps)) {
+    slot->first.fate = AttemptFate::kDelivered;
+  }
+}
+
+bool TrafficAnalyzer::lost_by_answers(uint32_t flow, const PsnSlot& slot,
+                                      const TrafficAttempt& attempt) const {
+  if (!known_by_answers(flow) || attempt.sent == TrafficAttempt::kUnseen) return false;
+  const FlowState& state = states_[flow];
+  if (!slot.finished()) {
+    const int64_t longest = traffic_.flows[flow].rtt_max_ps;
+    return longest > 0 && state.last_answer - attempt.sent > 2 * longest;
+  }
+  // A later one that is known to have arrived: nothing else would have brought it there so late.
+  const auto replaced = [&](const TrafficAttempt& later) {
+    return later.fate == AttemptFate::kDelivered && later.sent > attempt.sent;
+  };
+  bool lost = replaced(slot.first);
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < slot.attempts; ++walked) {
+    lost = lost || replaced(later_[at].attempt);
+    at = later_[at].previous;
+  }
+  return lost;
+}
+
+}  // namespace mrclab::analysis
