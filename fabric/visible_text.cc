@@ -3,31 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fabric/utf8.h"
+
 namespace mrclab {
 namespace {
-
-struct Character {
-  uint32_t code = 0;
-  size_t bytes = 0;  ///< 0: no UTF-8 starts here
-};
-
-/// RFC 3629: no longer form than needed, no surrogates, nothing above U+10FFFF.
-Character first_of(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  uint32_t code = lead & (0xFFu >> (bytes + 1));
-  for (size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<uint8_t>(text[i]);
-    if ((next & 0xC0) != 0x80) return {};
-    code = code << 6 | (next & 0x3Fu);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kSmallest[bytes] || surrogate || code > 0x10FFFF) return {};
-  return {code, bytes};
-}
 
 bool has_shape(uint32_t code) {
   if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return false;
@@ -53,7 +32,7 @@ std::string made_visible(std::string_view text, bool keep_lines) {
   if (std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   std::string result;
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Utf8Character character = first_character(text);
     const std::string_view bytes = text.substr(0, std::max<size_t>(character.bytes, 1));
     text.remove_prefix(bytes.size());
     if (character.code == '\n') {
