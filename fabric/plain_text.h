@@ -1,7 +1,7 @@
 #pragma once
-// Text that may be shown and written again: UTF-8 without control characters, but for ends of lines and
-// tabs. What people write is refused otherwise, where it stands: control characters would act on the
-// terminals that show them, and bytes that are no UTF-8 fit into neither YAML nor JSON.
+// Text that may be shown and written again: UTF-8 without control characters, but for ends of lines
+// and tabs. What people write is refused otherwise, where it stands: control characters would act
+// on the terminals that show them, and bytes that are no UTF-8 fit into neither YAML nor JSON.
 
 #include <cstddef>
 #include <optional>

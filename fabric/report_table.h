@@ -1,7 +1,7 @@
 #pragma once
 // A report from one process to another as a table: the keys, and the members that they stand for.
-// Writer and reader walk the same table (netio/report_json.h), so that none of them can name what the
-// other does not. Every key is required and no other is known: a report is whole or an error.
+// Writer and reader walk the same table (netio/report_json.h), so that none of them can name what
+// the other does not. Every key is required and no other is known: a report is whole or an error.
 //
 //   template <>
 //   inline constexpr auto kReportTable<Gap> = report_table<Gap>(

@@ -8,8 +8,8 @@
 namespace mrclab {
 namespace {
 
-/// Characters of several bytes that readers may take for an end of line, or leave out: NEL, the line
-/// and the paragraph separator, the byte order mark.
+/// Characters of several bytes that readers may take for an end of line, or leave out: NEL, the
+/// line and the paragraph separator, the byte order mark.
 struct Escaped {
   std::string_view bytes;
   std::string_view escape;

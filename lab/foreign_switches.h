@@ -57,8 +57,8 @@ class ForeignSwitches {
   void look_again();
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
-  /// What went wrong since the last call: a refused change, an undo that left something behind, what
-  /// others did.
+  /// What went wrong since the last call: a refused change, an undo that left something behind,
+  /// what others did.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
-// Notices when somebody other than the lab sets a link down, deletes it, or hangs a queueing discipline on it (tc):
-// every change that the kernel reports is compared with what the lab wants that link to be.
+// Notices when somebody other than the lab sets a link down, deletes it, or hangs a queueing
+// discipline on it (tc): every change that the kernel reports is compared with what the lab wants
+// that link to be.
 
 #include <string>
 #include <vector>

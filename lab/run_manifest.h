@@ -1,8 +1,8 @@
 #pragma once
-// SHA256SUMS: the hash of every file that a run left, as `sha256sum -c SHA256SUMS` checks it as well.
-// Whoever reads a run folder checks the files that the answer rests on first: an answer out of files
-// that were altered since would be no evidence. A hash is no signature: it finds accidents and
-// careless hands, not somebody who writes the manifest anew.
+// SHA256SUMS: the hash of every file that a run left, as `sha256sum -c SHA256SUMS` checks it as
+// well. Whoever reads a run folder checks the files that the answer rests on first: an answer out
+// of files that were altered since would be no evidence. A hash is no signature: it finds accidents
+// and careless hands, not somebody who writes the manifest anew.
 
 #include <filesystem>
 #include <initializer_list>
@@ -16,8 +16,8 @@ namespace mrclab::lab {
 inline constexpr std::string_view kManifestFile = "SHA256SUMS";
 
 /// Hashes every regular file below `folder`; the last thing that a run writes. What is no regular
-/// file, or larger than kHashedBytesMax, is named in a comment and counts as altered when it is read
-/// back. Throws SystemError.
+/// file, or larger than kHashedBytesMax, is named in a comment and counts as altered when it is
+/// read back. Throws SystemError.
 void write_manifest(const std::filesystem::path& folder);
 
 /// Notes one file of the folder anew, which a verb made from the run (its report, an export). Does
@@ -34,7 +34,8 @@ class RunManifest {
  public:
   static constexpr uint64_t kHashedBytesMax = uint64_t{64} << 30;
 
-  /// Reads the manifest, hashes nothing yet. Throws InputError if there is none, or it is malformed.
+  /// Reads the manifest, hashes nothing yet. Throws InputError if there is none, or it is
+  /// malformed.
   explicit RunManifest(std::filesystem::path folder);
 
   /// `parts` are names of files ("verdict.json") and of folders with all that is in them

@@ -168,8 +168,8 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
-/// Follows the lab to its end. What the kernel refuses underway, because somebody took away what the
-/// lab stands on, ends the run there, and with the verdict that it leaves no verdict.
+/// Follows the lab to its end. What the kernel refuses underway, because somebody took away what
+/// the lab stands on, ends the run there, and with the verdict that it leaves no verdict.
 std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOptions& options,
                                          LiveLab& lab, LabFaults& faults, ExecPrograms& programs) {
   try {

@@ -91,12 +91,12 @@ void check_run(const fs::path& run, TrafficRequest& request) {
 
 /// Its captures, fabric and faults. The fabric is that of the first run that is named.
 void add_run(const fs::path& run, TrafficRequest& request) {
+  check_run(run, request);
   const std::vector<fs::path> captures = analysis::captures_in(run / "captures");
   if (captures.empty()) {
     throw InputError(run.string() +
                      ": this run has no captures (its scenario says captures: none)");
   }
-  check_run(run, request);
   request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
   if (request.topology == nullptr && fs::exists(run / "scenario.yaml")) {
     request.topology =

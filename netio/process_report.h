@@ -41,8 +41,8 @@ struct ProcessReport {
   uint64_t capture_skipped = 0;
   uint64_t events_dropped = 0;
   std::string history;  ///< history_to_text
-  /// By name, what the program says of each of its nodes: of hosts endpoint::HostAccount, of switches
-  /// numbers by name.
+  /// By name, what the program says of each of its nodes: of hosts endpoint::HostAccount, of
+  /// switches numbers by name.
   std::map<std::string, nlohmann::json> nodes;
 
   /// What a predecessor had seen belongs to this process's report too. Its nodes and history are

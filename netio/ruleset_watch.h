@@ -1,6 +1,7 @@
 #pragma once
-// Notices that the packet filter of a network namespace was changed: the kernel counts the changes of its
-// rules, whoever makes them. One small request each time; nothing is read of the rules themselves.
+// Notices that the packet filter of a network namespace was changed: the kernel counts the changes
+// of its rules, whoever makes them. One small request each time; nothing is read of the rules
+// themselves.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// Reports of daemons, with each of their keys taken away, renamed and spoilt: no number of a verdict
-// is ever made up.
+// Reports of daemons, with each of their keys taken away, renamed and spoilt: no number of a
+// verdict is ever made up.
 
 #include "lab/process_reports.h"
 

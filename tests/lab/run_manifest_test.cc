@@ -1,4 +1,5 @@
-// What a run left, altered on purpose: each verb that reads it names the file and says nothing else.
+// What a run left, altered on purpose: each verb that reads it names the file and says nothing
+// else.
 
 #include "lab/run_manifest.h"
 
@@ -54,7 +55,7 @@ void flip_byte(const fs::path& file, size_t at) {
 
 /// A reader of run folders, and the files that its answer rests on.
 struct Reader {
-  const char* verb;
+  std::string verb;
   std::function<void(const fs::path&)> read;
   std::vector<std::string> files;
 };
@@ -145,6 +146,8 @@ TEST_CASE(
       CHECK(test::error_of([&] { reader.read(copy); }).find('"' + file + "\" is missing") !=
             std::string::npos);
     }
+    fs::remove_all(runs.path() / "copy");
+    fs::copy(untouched, runs.path() / "copy", fs::copy_options::recursive);
     fs::remove(runs.path() / "copy" / kManifestFile);
     CHECK(test::error_of([&] { reader.read(runs.path() / "copy"); }).find("found no SHA256SUMS") !=
           std::string::npos);

@@ -1,5 +1,5 @@
-// What a run writes of its scenario, read back: free text of people goes the whole way, or is refused
-// with its place before anything runs.
+// What a run writes of its scenario, read back: free text of people goes the whole way, or is
+// refused with its place before anything runs.
 
 #include <doctest/doctest.h>
 
