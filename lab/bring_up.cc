@@ -222,19 +222,21 @@ class LiveFabric::Impl {
 
   void configure_all(const BringUpProgress& progress) {
     size_t done = 0;
+    std::vector<netio::RouteBatch> batches;
     for (const NodeSite& site : topology_.nodes) {
       const NodePlan& plan = plans_[site.id.value];
       if (plan.ipv6) {
-        netio::RouteBatch batch(netlink(site.id));
+        netio::RouteBatch& batch = batches.emplace_back(netlink(site.id));
         for (const netio::Ipv6Prefix& address : plan.loopback_addresses) {
           batch.address("lo", address);
         }
         for (const netio::Route& route : plan.fixed_routes) batch.route(route);
         for (const PortPlan& port : plan.ports) configure_port(batch, port);
-        batch.commit();
+        batch.flush();
       }
       report(progress, "addresses and routes", ++done, topology_.nodes.size());
     }
+    for (netio::RouteBatch& batch : batches) batch.commit();
   }
 
   static void report(const BringUpProgress& progress, std::string_view what, size_t done,

@@ -148,6 +148,15 @@ void ForeignSwitches::change_filter(NodeId node,
   rules.after_own_change();
 }
 
+FabricTime ForeignSwitches::settled(FabricTime t) const {
+  t = std::min(t, reached_);
+  for (const LinkOutage& item : outages_) {
+    if (item.state == LinkOutage::State::kDone || item.outage.up > t) continue;
+    t = std::min(t, item.outage.down - kPicosecond);
+  }
+  return t;
+}
+
 void ForeignSwitches::step_links() {
   for (LinkOutage& item : outages_) {
     if (item.state == LinkOutage::State::kPending && item.down_at <= reached_) {

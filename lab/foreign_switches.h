@@ -51,12 +51,15 @@ class ForeignSwitches {
   /// Does what is due, by the clock, and looks whether somebody else has changed packet filters: at
   /// the rules of one namespace each time.
   void step();
+  /// The schedule is not needed any more up to here, at most `t`: all that ended by then is undone.
+  FabricTime settled(FabricTime t) const;
   /// Remembers how all switches that are not ours are, for look_again().
   void remember_all();
   /// Looks at all of it once more: who is not what it should be now is a problem.
   void look_again();
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
+  void forget_notes() { notes_.clear(); }
   /// What went wrong since the last call: a refused change, an undo that left something behind,
   /// what others did.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }

@@ -10,8 +10,6 @@ double dilation_of(int64_t lab_ns, FabricTime fabric) {
          static_cast<double>(std::max<int64_t>(1, fabric.ps()));
 }
 
-constexpr size_t kMaxWindows = 100'000;
-
 }  // namespace
 
 void Pace::start(netio::LabTime now) {
@@ -47,9 +45,9 @@ std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now)
 
 void Pace::note_window(FabricTime slowest, netio::LabTime now) {
   if (now - window_start_ < kWindowNs || slowest <= at_window_) return;
-  if (windows_.size() < kMaxWindows) {
-    windows_.push_back(dilation_of(now - window_start_, slowest - at_window_));
-  }
+  const double k = dilation_of(now - window_start_, slowest - at_window_);
+  least_ = least_ == 0 ? k : std::min(least_, k);
+  most_ = std::max(most_, k);
   window_start_ = now;
   at_window_ = slowest;
 }
@@ -57,11 +55,8 @@ void Pace::note_window(FabricTime slowest, netio::LabTime now) {
 DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
   DilationReport report;
   report.mean = dilation_of(now - started_, slowest);
-  report.min = report.max = report.mean;
-  for (const double k : windows_) {
-    report.min = std::min(report.min, k);
-    report.max = std::max(report.max, k);
-  }
+  report.min = least_ == 0 ? report.mean : std::min(report.mean, least_);
+  report.max = std::max(report.mean, most_);
   report.jumps = controller_.jumps();
   report.holds = controller_.holds();
   return report;

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "fabric/units.h"
 #include "lab/pace_controller.h"
@@ -61,7 +60,7 @@ class Pace {
   bool paused_ = false;
   netio::LabTime started_{}, window_start_{};
   FabricTime at_window_{};
-  std::vector<double> windows_;
+  double least_ = 0, most_ = 0;  ///< over the windows so far; 0: there was none
 };
 
 }  // namespace mrclab::lab

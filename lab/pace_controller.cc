@@ -11,6 +11,7 @@ constexpr double kMostSlower = 1.25;  // per window
 constexpr double kMostFaster = 0.85;  // per window
 constexpr double kCalibrating = 0.7;  // per window
 constexpr double kKeepAway = 1.1;     // from the pace that was too fast
+constexpr int64_t kLooksToMeasure = 5;
 constexpr double kForget =
     2e-6;  // of that pace, per window and square of the calm windows: 8 % in 1 s
 constexpr int64_t kShortestTickNs = 100'000;
@@ -21,6 +22,11 @@ constexpr int64_t kTickPerProcessNs =
 /// Lab nanoseconds that a stretch of fabric time takes.
 double lab_ns(FabricTime span, double dilation) {
   return static_cast<double>(span.ps()) * dilation / 1000.0;
+}
+
+double dilation_in(int64_t lab_ns, FabricTime span) {
+  return 1000.0 * static_cast<double>(lab_ns) /
+         static_cast<double>(std::max<int64_t>(1, span.ps()));
 }
 
 }  // namespace
@@ -53,30 +59,48 @@ PaceDecision PaceController::step(const PaceInput& input) {
   if (input.window_slack_ns) {
     window_slack_ns_ = std::min(window_slack_ns_.value_or(INT64_MAX), *input.window_slack_ns);
   }
-  if (holding_) {
-    if (static_cast<double>(behind.ps()) > kCatchUp * static_cast<double>(head_start_.ps())) {
-      return {};
-    }
-    holding_ = false;
-    window_start_ = input.now;
-    // At the pace that was chosen, this much is caught up in one L x k: who took much longer stood
-    // still, and says nothing about the pace.
-    const auto held = static_cast<double>(input.now - hold_began_);
-    const double next = next_dilation();
-    return set(held < 2 * lab_ns(head_start_, dilation_) ? std::max(next, trouble_at_) : next);
-  }
+  if (holding_) return go_on(input, reached, behind);
   if (static_cast<double>(behind.ps()) > kHoldAt * static_cast<double>(head_start_.ps())) {
-    holding_ = true;
-    hold_began_ = input.now;
-    note_trouble();
-    ++holds_;
-    return {PaceDecision::Kind::kHold, 0, {}};
+    return hold(input, reached);
   }
   if (const auto jumped = jump(input)) return *jumped;
   if (input.now - window_start_ < kWindowNs) return {};
   window_start_ = input.now;
   const double next = next_dilation();
   return next == dilation_ ? PaceDecision{} : set(next);
+}
+
+PaceDecision PaceController::hold(const PaceInput& input, FabricTime reached) {
+  holding_ = true;
+  ++holds_;
+  looked_at_ = input.now;
+  hold_reached_ = reached;
+  caught_up_ = FabricTime::zero();
+  catching_up_ns_ = 0;
+  return {PaceDecision::Kind::kHold, 0, {}};
+}
+
+PaceDecision PaceController::go_on(const PaceInput& input, FabricTime reached, FabricTime behind) {
+  const int64_t since_look = input.now - looked_at_;
+  if (reached > hold_reached_) {
+    caught_up_ += reached - hold_reached_;
+    catching_up_ns_ += since_look;
+  }
+  hold_reached_ = reached;
+  looked_at_ = input.now;
+  if (static_cast<double>(behind.ps()) > kCatchUp * static_cast<double>(head_start_.ps())) {
+    return {};
+  }
+  holding_ = false;
+  window_start_ = input.now;
+  window_slack_ns_.reset();  // what this window saw has been answered by the hold
+  window_behind_ = FabricTime::zero();
+  const double possible = dilation_in(catching_up_ns_, caught_up_);
+  if (possible < dilation_) return set(dilation_);
+  note_trouble();
+  // Of few looks it is too coarse a measure to go by.
+  if (catching_up_ns_ < kLooksToMeasure * since_look) return set(trouble_at_);
+  return set(std::clamp(possible * kKeepAway, trouble_at_, dilation_ * kMostSlower));
 }
 
 std::optional<PaceDecision> PaceController::jump(const PaceInput& input) {

@@ -13,7 +13,8 @@
 // nothing changes, which keeps it from swinging. That a pace is too fast shows only when the slack is
 // gone, so the last one that was is remembered and kept away from, the less the longer ago. One bad
 // window is no reason to slow down: the clock just waits (a hold) until the process that was late has
-// caught up, and goes on as before.
+// caught up, and goes on as before. How fast it catches up says whether the pace was too fast or the
+// process had no processor: a busy machine takes processors away at any pace, the slowest, too.
 
 #include <cstdint>
 #include <optional>
@@ -72,6 +73,8 @@ class PaceController {
 
   double margin() const;
   std::optional<PaceDecision> jump(const PaceInput& input);
+  PaceDecision hold(const PaceInput& input, FabricTime reached);
+  PaceDecision go_on(const PaceInput& input, FabricTime reached, FabricTime behind);
   /// Ends the window.
   double next_dilation();
   void note_trouble();
@@ -84,7 +87,10 @@ class PaceController {
   bool holding_ = false;
   double trouble_at_ = 0;  ///< no faster than this until it is forgotten
   uint64_t windows_since_trouble_ = 0;
-  netio::LabTime window_start_{}, hold_began_{};
+  netio::LabTime window_start_{}, looked_at_{};
+  FabricTime hold_reached_;     ///< by the slowest process, at the last look in this hold
+  FabricTime caught_up_;        ///< in this hold
+  int64_t catching_up_ns_ = 0;  ///< of its time, without that in which the slowest process stood
   std::optional<int64_t> window_slack_ns_;
   FabricTime window_behind_;  ///< most in this window
   FabricTime jumped_to_;

@@ -105,7 +105,9 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
                      WorldOutcome& outcome) {
   outcome.timing.min_slack_ns = INT64_MAX;
   add_process_reports(outcome, scenario, lab.plan(), folder.reports());
-  for (const OutsideFault& fault : lab.outside_faults()) add_disturbance(outcome, fault.what);
+  for (const OutsideFault& fault : lab.outside_faults().kept()) {
+    add_disturbance(outcome, fault.what);
+  }
   if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
 }
 
@@ -122,7 +124,9 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
     add(note.t, note.kind, scenario.topology.link_name(note.link));
   }
   for (const SwitchNote& note : lab.switch_notes()) add(note.t, note.kind, note.detail);
-  for (const OutsideFault& fault : lab.outside_faults()) add(fault.t, "outside_fault", fault.what);
+  for (const OutsideFault& fault : lab.outside_faults().kept()) {
+    add(fault.t, "outside_fault", fault.what);
+  }
   for (const PowerNote& note : lab.power_notes()) {
     add(note.t, "process_replaced",
         fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
@@ -250,7 +254,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
-  netio::write_schedule_file(scenario.schedule, folder.path / "schedule.txt");
+  netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
 }
 
 /// What no world can do is said before a folder is made.

@@ -13,11 +13,17 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 namespace mrclab::netio {
 namespace {
+
+/// The kernel's work queue waits for a lock that every lab of the machine wants.
+constexpr std::chrono::seconds kAddressPatience{30};
+constexpr std::chrono::microseconds kAddressLook{200};
 
 std::string address_text(const Ipv6Address& address) {
   char text[INET6_ADDRSTRLEN];
@@ -283,8 +289,43 @@ void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {
   header.ifa_index = netlink_.ifindex(dev);
   nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
   put(message.get(), IFA_LOCAL, prefix.address);
+  addresses_.push_back(prefix.address);
   netlink_.socket().queue(std::move(message), "add address " + prefix_text(prefix) + " to " + dev +
                                                   " in " + netlink_.namespace_name());
+}
+
+void RouteBatch::commit() {
+  flush();
+  const auto deadline = std::chrono::steady_clock::now() + kAddressPatience;
+  for (; !addresses_.empty(); addresses_.pop_back()) {
+    while (!is_local(addresses_.back())) {
+      if (std::chrono::steady_clock::now() > deadline) {
+        throw SystemError(
+            "use address " + address_text(addresses_.back()) + " in " + netlink_.namespace_name(),
+            ETIMEDOUT);
+      }
+      std::this_thread::sleep_for(kAddressLook);
+    }
+  }
+}
+
+bool RouteBatch::is_local(const Ipv6Address& address) {
+  NlMessage request = make_message(RTM_GETROUTE, 0);
+  rtmsg header{};
+  header.rtm_family = AF_INET6;
+  header.rtm_dst_len = 128;
+  nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  put(request.get(), RTA_DST, address);
+  bool local = false;
+  try {
+    netlink_.socket().dump(std::move(request), "find the route to " + address_text(address),
+                           [&local](const nlmsghdr& answer) {
+                             const auto* route = static_cast<const rtmsg*>(NLMSG_DATA(&answer));
+                             local = route->rtm_type == RTN_LOCAL;
+                           });
+  } catch (const SystemError&) {  // there is none yet, or one that refuses
+  }
+  return local;
 }
 
 void RouteBatch::neighbour(const std::string& dev, const Ipv6Address& address,

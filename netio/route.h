@@ -105,11 +105,19 @@ class RouteBatch {
   void route(const Route& route);
   /// Removes; a missing one is no error.
   void remove_route(const Route& route);
-  /// Waits for all; throws the first refusal as SystemError naming route and namespace.
-  void commit() { netlink_.flush(); }
+  /// Waits until the kernel has taken all; throws the first refusal as SystemError naming route and
+  /// namespace.
+  void flush() { netlink_.flush(); }
+  /// The same, and waits until packets to the addresses are delivered: the kernel says yes to an address
+  /// before it has a route to it, which comes from a work queue of the whole machine. Throws SystemError
+  /// (ETIMEDOUT) if that takes half a minute.
+  void commit();
 
  private:
+  bool is_local(const Ipv6Address& address);
+
   NamespaceNetlink& netlink_;
+  std::vector<Ipv6Address> addresses_;  ///< added and not yet known to be local
 };
 
 }  // namespace mrclab::netio

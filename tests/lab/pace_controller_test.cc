@@ -141,6 +141,22 @@ TEST_CASE("a process that stands still for 200 ms stops the clock, not the pace 
   CHECK(lab.controller.dilation() < before * 1.15);
 }
 
+TEST_CASE("a process that is often without a processor does not make the pace slower and slower") {
+  SyntheticLab lab;
+  lab.capacity = 2'000;
+  lab.run(4 * kSecond);
+  const double before = lab.controller.dilation();
+  // Longer than any head start at a sensible pace, and at a slow one.
+  for (int i = 0; i < 200; ++i) {
+    lab.stalled = true;
+    lab.run(kStepNs << (i % 6));
+    lab.stalled = false;
+    lab.run(kSecond / 25);
+  }
+  CHECK(lab.controller.holds() > 50);
+  CHECK(lab.controller.dilation() < before * 2);
+}
+
 TEST_CASE("the clock jumps to the next event over a stretch in which nothing happens") {
   SyntheticLab lab;
   lab.capacity = 4'000;

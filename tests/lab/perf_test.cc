@@ -1,13 +1,13 @@
 // `mrclab perf` as a user has it: what it measures on the simulated octet, and what it prints.
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "sandbox.h"
+#include "temporary_runs.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {
@@ -201,16 +201,15 @@ TEST_SUITE_BEGIN("root: perf");
 
 TEST_CASE("a live run measures the same numbers as the simulator") {
   enter_sandbox();
-  const std::string out = "/tmp/mrclab-perf-" + std::to_string(::getpid());
+  const test::TemporaryRuns out;
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
            {"all_to_all", "pair", "-b", "256K", "-n", "2"}, {"write_lat", "pair", "-n", "20"}}) {
     std::vector<std::string> live = words;
-    live.insert(live.end(), {"--world", "live", "--out", out});
+    live.insert(live.end(), {"--world", "live", "--out", out.path()});
     json measured = perf_json(live);
     json simulated = perf_json(words);
     CHECK(measured["results"] == simulated["results"]);
   }
-  std::filesystem::remove_all(out);
 }
 
 TEST_SUITE_END();

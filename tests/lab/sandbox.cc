@@ -1,6 +1,8 @@
 #include "sandbox.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 
 #include "netio/child_process.h"
+#include "netio/file_descriptor.h"
 #include "netio/link.h"
 #include "netio/namespace.h"
 
@@ -48,15 +53,38 @@ void add_processes(std::vector<std::string>& lines) {
   }
 }
 
-void add_cgroups(std::vector<std::string>& lines) {
-  std::error_code ignored;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator it("/sys/fs/cgroup", options, ignored), end; it != end;
-       it.increment(ignored)) {
-    if (it.depth() >= 2) it.disable_recursion_pending();
-    if (it->path().filename().string().find("mrclab") != std::string::npos) {
-      lines.push_back("cgroup " + it->path().string());
+/// The number by which /proc/self/mountinfo knows the mount that a path lies on.
+int mount_of(const fs::path& path) {
+  const auto file = netio::FileDescriptor::open(path, O_PATH | O_DIRECTORY);
+  std::ifstream in("/proc/self/fdinfo/" + std::to_string(file.get()));
+  std::string key;
+  for (int value = 0; in >> key >> value;) {
+    if (key == "mnt_id:") return value;
+  }
+  throw std::runtime_error("no mount of " + path.string());
+}
+
+/// What is mounted on our own /run, or on that again. Under it lie copies of what the machine had
+/// mounted on its /run when this namespace was made; they go when other people's labs go.
+void add_mounts(std::vector<std::string>& lines) {
+  std::map<int, std::pair<int, std::string>> mounts;  // by number: that of the parent, and the line
+  std::ifstream in("/proc/self/mountinfo");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    int number = 0, parent = 0;
+    std::string device, root, place;
+    fields >> number >> parent >> device >> root >> place;
+    mounts[number] = {parent, "mount " + line.substr(line.find(" " + place + " "))};
+  }
+  const int own = mount_of("/run");
+  for (const auto& [number, mount] : mounts) {
+    int ancestor = number;
+    for (size_t i = 0; ancestor != own && i < mounts.size(); ++i) {
+      const auto found = mounts.find(ancestor);
+      if (found == mounts.end()) break;
+      ancestor = found->second.first;
     }
+    if (ancestor == own) lines.push_back(mount.second);
   }
 }
 
@@ -69,10 +97,9 @@ void enter_sandbox() {
   check_system_call("leave the network namespace", ::unshare(CLONE_NEWNET));
   check_system_call("make mounts private",
                     ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-  // This namespace's copies of other people's mounts would come and go with theirs.
-  while (::umount2("/run/netns", MNT_DETACH) == 0) {
+  for (const char* folder : {"/run", "/dev/shm"}) {
+    check_system_call(folder, ::mount("tmpfs", folder, "tmpfs", 0, "mode=755"));
   }
-  check_system_call("mount /run", ::mount("tmpfs", "/run", "tmpfs", 0, "mode=755"));
   check_system_call("make /run/netns", ::mkdir("/run/netns", 0755));
   // The first namespace makes /run/netns a mount point, for us as for `ip netns`; that one stays.
   netio::NetworkNamespace::create("first", {});
@@ -86,10 +113,9 @@ std::vector<std::string> kernel_snapshot() {
   for (const netio::LinkState& link : here.links()) lines.push_back("link " + link.name);
   add_files(lines, "/run");
   add_files(lines, "/dev/shm");
-  add_lines_with(lines, "mount ", "/proc/self/mountinfo", " /run");
+  add_mounts(lines);
   add_lines_with(lines, "socket ", "/proc/net/unix", "/run/mrclab");
   add_processes(lines);
-  add_cgroups(lines);
   std::sort(lines.begin(), lines.end());
   return lines;
 }
@@ -111,10 +137,9 @@ std::string program(const std::string& name) { return std::string(MRCLAB_BINARY_
 
 CommandResult run_command_line(const std::vector<std::string>& argv,
                                std::chrono::seconds patience) {
-  static int number = 0;
-  const fs::path file =
-      fs::temp_directory_path() /
-      ("mrclab-test-output-" + std::to_string(::getpid()) + "-" + std::to_string(number++));
+  // Process numbers repeat: a test in a sandbox has one of few, and shares this folder with others.
+  std::string file = fs::temp_directory_path() / "mrclab-test-output-XXXXXX";
+  netio::FileDescriptor(check_system_call("make a file", ::mkstemp(file.data())));
   CommandResult result;
   {
     netio::ChildOptions options;

@@ -1,6 +1,6 @@
 #pragma once
 // A private corner of the machine for tests that bring labs up: own mount and network namespace, an
-// empty /run. `down --all` in here cannot reach anybody else's labs, and two test runs do not meet.
+// empty /run and /dev/shm. `down --all` in here cannot reach anybody else's labs, and two test runs do not meet.
 
 #include <chrono>
 #include <string>
@@ -11,9 +11,9 @@ namespace mrclab::lab {
 /// Once per process; later calls do nothing. Needs root.
 void enter_sandbox();
 
-/// What kernel and file system hold that could be a lab's: names of network namespaces, links of
-/// this network namespace, mounts, processes of our programs in this sandbox, everything under
-/// /run, /dev/shm, our Unix sockets and cgroups. Sorted.
+/// What this sandbox holds that could be a lab's: names of network namespaces, links of this network
+/// namespace, mounts on /run, processes of our programs, everything under /run and /dev/shm, and our
+/// Unix sockets. Nothing of the rest of the machine, where labs of others come and go. Sorted.
 std::vector<std::string> kernel_snapshot();
 /// Lines that are only before ("- ...") or only after ("+ ..."); empty if equal.
 std::string difference(const std::vector<std::string>& before,

@@ -183,6 +183,32 @@ TEST_SUITE("root: routes") {
     CHECK(output_of(in_a + "route").find("blackhole") == std::string::npos);
   }
 
+  TEST_CASE("a packet to an address is delivered from the moment on that it has been added") {
+    TestLab lab;
+    lab.add("a", host_sysctls()), lab.add("b", host_sysctls());
+    lab.link("a", "p0", "b", "d0");
+    NamespaceNetlink at_a(lab.at("a")), at_b(lab.at("b"));
+    RouteBatch sending(at_a);
+    sending.address("lo", parse_prefix("fd00:1::1/128"));
+    sending.neighbour("p0", parse_address("fe80::1"), {2, 0, 0, 0, 1, 2});
+    sending.route(
+        {.destination = parse_prefix("fd00::/64"), .dev = "p0", .via = parse_address("fe80::1")});
+    sending.commit();
+    const FileDescriptor sender = udp_socket(lab.at("a"), "fd00:1::1", 0);
+    const FileDescriptor receiver = udp_socket(lab.at("b"), "::", 9999);
+    for (int i = 1; i <= 20; ++i) {
+      const std::string address = "fd00::" + std::to_string(i);
+      CAPTURE(address);
+      const sockaddr_in6 to = endpoint(address, 9999);
+      RouteBatch batch(at_b);
+      batch.address("lo", parse_prefix(address + "/128"));
+      batch.commit();
+      REQUIRE(::sendto(sender.get(), "hello", 5, 0, reinterpret_cast<const sockaddr*>(&to),
+                       sizeof to) == 5);
+      REQUIRE(wait_for_datagram(receiver) == "hello");
+    }
+  }
+
   TEST_CASE("a refused route is named, and the batch's other routes are in") {
     TestLab lab;
     lab.add("a", host_sysctls()), lab.add("b", host_sysctls());

@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <unistd.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
 
 #include <future>
 #include <thread>
@@ -30,6 +31,19 @@ std::string replaced(std::string line, const std::string& what, const std::strin
   const size_t at = line.find(what);
   REQUIRE(at != std::string::npos);
   return line.replace(at, what.size(), by);
+}
+
+/// One that nobody on this machine uses now.
+uint16_t free_port() {
+  const netio::FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  REQUIRE(::bind(probe.get(), any, size) == 0);
+  REQUIRE(::getsockname(probe.get(), any, &size) == 0);
+  return ntohs(address.sin_port);
 }
 
 }  // namespace
@@ -89,8 +103,7 @@ TEST_CASE(
     "lines go both ways, one longer than the bound is refused, and a peer that has gone is "
     "noticed") {
   using netio::LineChannel;
-  // Several builds of this test may run at once.
-  const auto port = static_cast<uint16_t>(20'000 + ::getpid() % 10'000);
+  const uint16_t port = free_port();
   const std::chrono::seconds patience(10);
   auto server = std::async(std::launch::async,
                            [&] { return LineChannel::accept("127.0.0.1", port, patience); });
