@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/capture_reader.h"
+#include "fabric/evidence_seal.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -41,6 +42,7 @@ RunEvents read_run_events(const std::filesystem::path& file) {
   RunEvents events;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
+    if (is_seal_line(line)) continue;
     if (events.list.size() == RunEvents::kMax) {
       ++events.left_out;
       continue;
