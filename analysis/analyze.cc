@@ -29,7 +29,9 @@ void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
   note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");
 }
 
-Metrics metrics_of(const RunInputs& in, const PacketHistory& history, const Measurements& m) {
+Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurements& m) {
+  const PacketHistory& history = evidence.packets();
+  const bool watched = evidence.watched();
   Metrics metrics;
   metrics.goodput_bps = static_cast<double>(m.total.bps);
   if (m.baseline.rate.bps > 0) metrics.baseline_bps = static_cast<double>(m.baseline.rate.bps);
@@ -42,7 +44,7 @@ Metrics metrics_of(const RunInputs& in, const PacketHistory& history, const Meas
   metrics.trimmed = c.trimmed;
   metrics.lost = c.dropped;
   metrics.captures = in.captures.size();
-  metrics.capture_records = c.records;
+  metrics.capture_records = watched ? in.capture_records : c.records;
   metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
   metrics.history_sha256 = in.history_sha256;
   return metrics;
@@ -88,19 +90,37 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   return result;
 }
 
-void add_taps(const RunInputs& in, const PacketHistory& daemons, Verdict& verdict) {
+void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
   TapEvidence taps(in.topology, in.end > FabricTime::zero() ? in.end : FabricTime::never());
   CheckResult check;
   try {
     taps.add_file(in.taps);
     taps.finish();
-    check = judge_taps(compare(in.topology, daemons, taps.packets()), taps, in.tap_cost.missing);
+    check = judge_taps(compare(in.topology, evidence.packets(), taps.packets()), taps,
+                       in.tap_cost.missing);
+    if (const Coverage& known = evidence.coverage(); !known.whole(Witness::kPackets)) {
+      check.result = Result::kInconclusive;  // what only the taps saw may be what is missing
+      check.note = known.why(Witness::kPackets);
+    }
   } catch (const CaptureError& error) {
     check.name = "taps_agree";
     check.note = error.what();
   }
   add_check(verdict, std::move(check));
   verdict.taps = in.tap_cost;
+}
+
+/// A host that is silent at the end of a run may have seen anything.
+Coverage with_reports(Coverage coverage, const RunInputs& in) {
+  std::set<std::string> silent;
+  for (const NodeSite& site : in.topology.nodes) {
+    if (site.role == NodeRole::kHost) silent.insert(site.name);
+  }
+  for (const HostReport& report : in.hosts.hosts) silent.erase(report.host);
+  for (const std::string& host : silent) {
+    coverage.ends(Witness::kReports, FabricTime::zero(), host + " left no report");
+  }
+  return coverage;
 }
 
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
@@ -119,16 +139,29 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
 Analysis analyze(const RunInputs& in) {
   Evidence evidence(in.topology, in.schedule,
                     in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  read_files(in, evidence);
+  return analyze(in, evidence);
+}
+
+void read_files(const RunInputs& in, Evidence& evidence) {
   for (const std::filesystem::path& path : in.captures) evidence.add_capture(path);
-  if (!in.events.empty()) evidence.add_events(in.events);
+  if (in.captures.empty()) evidence.absent(Witness::kPackets, "there are no captures");
+  if (in.events.empty()) {
+    evidence.absent(Witness::kEvents, "there are no events");
+  } else {
+    evidence.add_events(in.events);
+  }
   evidence.add_records(in.records);
   evidence.finish();
+}
+
+Analysis analyze(const RunInputs& in, const Evidence& evidence) {
   Analysis analysis = judge(in, evidence);
   analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
                                   analysis.verdict.faults, in.queue_pairs},
                                  in.timing.pace,
                                  in.records});
-  if (!in.taps.empty()) add_taps(in, evidence.packets(), analysis.verdict);
+  if (!in.taps.empty()) add_taps(in, evidence, analysis.verdict);
   name_frames(in.topology, in.captures, analysis.verdict.checks);
   return analysis;
 }
@@ -137,11 +170,11 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   Analysis analysis;
   Verdict& verdict = analysis.verdict;
   const PacketHistory& history = evidence.packets();
-  verdict.notes = evidence.notes();
+  const Coverage coverage = with_reports(evidence.coverage(), in);
+  verdict.notes = coverage.gaps();
   if (in.captures.empty() && !evidence.watched()) {
-    verdict.notes.emplace_back("there are no captures, so no evidence");
+    verdict.notes.emplace_back("there are no captures, so no evidence of packets");
   }
-  const bool evidence_incomplete = !verdict.notes.empty();
   note_anomalies(history.counters(), verdict.notes);
 
   const FabricTime last =
@@ -161,7 +194,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
   verdict.checks =
       run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
-                                in.regions, in.retry_span, in.timing.mode});
+                                in.regions, in.retry_span, coverage, in.timing.mode});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,
@@ -170,15 +203,12 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.notes.push_back(describe(*in.early_end, end));
   }
   verdict.result = overall_result(verdict.checks, in.timing);
-  if (evidence_incomplete && verdict.result == Result::kPass) {
-    verdict.result = Result::kInconclusive;
-  }
   const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
     verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share));
   }
   verdict.blame = find_blame(in.topology, history, evidence.events());
-  verdict.metrics = metrics_of(in, history, m);
+  verdict.metrics = metrics_of(in, evidence, m);
   return analysis;
 }
 

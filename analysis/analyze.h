@@ -43,6 +43,7 @@ struct RunInputs {
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
   std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
   TapCost tap_cost = {};
+  uint64_t capture_records = 0;  ///< of a run that was watched: what its captures hold
 };
 
 struct Analysis {
@@ -53,9 +54,15 @@ struct Analysis {
   std::string picture;
 };
 
-/// Reads the files and judges. A capture that cannot be read makes the run inconclusive and is
-/// named in the notes; nothing is thrown for what a file contains.
+/// Reads the files and judges. What cannot be read, or is not complete, is named in the notes and
+/// makes the checks inconclusive that depend on it (analysis/coverage.h); nothing is thrown for
+/// what a file contains.
 Analysis analyze(const RunInputs& inputs);
+/// Adds all that the files of `inputs` tell, and finishes it.
+void read_files(const RunInputs& inputs, Evidence& evidence);
+/// The same as analyze(inputs) of evidence that is there already (finished), for the files of `inputs` were written
+/// beside it.
+Analysis analyze(const RunInputs& inputs, const Evidence& evidence);
 /// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
 /// the files that the same run would have left, but for metrics about those files.
 Analysis judge(const RunInputs& inputs, const Evidence& evidence);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/units.h"
 
 namespace mrclab::analysis {
@@ -90,6 +91,9 @@ class CaptureReader {
   const CaptureCounters& counters() const { return counters_; }
   /// What is subtracted of every time; of `rebase` known behind the first record.
   int64_t base_seconds() const { return base_seconds_; }
+  /// Known at the end: whose frames these are, from when to when. Empty: the file does not say, or
+  /// is not the one that was sealed.
+  const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  protected:
   /// To be called with the whole seconds of every record.
@@ -102,6 +106,7 @@ class CaptureReader {
 
   std::vector<CaptureInterface> interfaces_;
   CaptureCounters counters_;
+  std::optional<EvidenceSeal> seal_;
 
  private:
   CaptureOptions options_;

@@ -21,6 +21,11 @@ CheckResult failed(CheckResult check, std::string why) {
   return check;
 }
 
+CheckResult proven(CheckResult check, std::string why) {
+  check.proven = true;
+  return failed(std::move(check), std::move(why));
+}
+
 CheckResult unjudged(CheckResult check, std::string why) {
   check.result = Result::kInconclusive;
   check.note = std::move(why);
@@ -52,7 +57,7 @@ CheckResult Judge::operator()(const ExpectNoQpError&) const {
   }
   if (errors > 0) {
     if (!check.where) check.where = whole_run(who);
-    return failed(check, who);
+    return proven(check, who);
   }
   // A NACK "unexpected event" ends in a QP error (MRC specification table 7-3).
   if (const uint64_t fatal = in_.history.counters().fatal_nacks; fatal > 0) {
@@ -88,9 +93,9 @@ CheckResult Judge::operator()(const ExpectMemoryIntact&) const {
   }
   check.measured = static_cast<double>(wrong);
   if (wrong + violations > 0) check.where = whole_run(who);
-  if (wrong > 0) return failed(check, "first at " + who);
+  if (wrong > 0) return proven(check, "first at " + who);
   if (violations > 0) {
-    return failed(check, std::to_string(violations) +
+    return proven(check, std::to_string(violations) +
                              " writes outside of registered memory, first at " + who);
   }
   if (verified > 0 && in_.history.counters().records == 0) {
@@ -285,11 +290,20 @@ std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTim
 
 }  // namespace
 
+/// Where others forward, a packet counts as lost when it has been silent for long.
+CheckedSpan span_of(const CheckInputs& in) {
+  const FabricTime rtt = in.topology.base_rtt;
+  return {in.measurements.end, first_start(in.faults),
+          in.topology.carries_time() ? rtt : rtt * (PacketHistory::kLostAfterRtts + 1)};
+}
+
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {
   std::vector<CheckResult> results;
+  const CheckedSpan span = span_of(inputs);
   for (const Expectation& expectation : expectations) {
-    CheckResult check = std::visit(Judge(inputs), expectation);
+    CheckResult check =
+        judge_coverage(expectation, std::visit(Judge(inputs), expectation), inputs.coverage, span);
     check.name = name_of(expectation);
     check.about = describe(expectation);
     check.published = expectation.published;
@@ -300,6 +314,7 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
 }
 
 Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing) {
+  if (checks.empty() && timing.sound()) return Result::kNoChecks;
   Result result = timing.sound() ? Result::kPass : Result::kInconclusive;
   for (const CheckResult& check : checks) {
     const bool excused = !timing.sound() && check.name != "memory_intact";

@@ -23,6 +23,7 @@ struct CheckInputs {
   std::span<const ScheduledEffect> schedule;
   std::span<const MemoryRegion> regions;  ///< empty: unknown
   FabricTime retry_span;                  ///< zero: unknown
+  const Coverage& coverage;
   TimingMode timing = TimingMode::kCarried;
 };
 
@@ -30,9 +31,9 @@ struct CheckInputs {
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs);
 
-/// The result of the run: fail if a check fails, inconclusive if the run was not sound (reports.h)
-/// or a check could not be judged. A run that is not sound cannot fail, except by memory_intact:
-/// neither lateness nor a fault from outside excuses a wrong byte.
+/// The result of the run: none if nothing was checked, fail if a check fails, inconclusive if the run
+/// was not sound (reports.h) or a check could not be judged. A run that is not sound cannot fail, except
+/// by memory_intact: neither lateness nor a fault from outside excuses a wrong byte.
 Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing);
 
 }  // namespace mrclab::analysis

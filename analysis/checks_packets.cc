@@ -96,7 +96,8 @@ CheckResult Judge::count_attempts(
   if (std::find(flows.begin(), flows.end(), true) == flows.end()) {
     return unjudged(check, "no such QP sent any data");
   }
-  uint64_t count = 0;
+  uint64_t count = 0, settled_count = 0;
+  const FabricTime settled_until = settled();
   std::string first;
   std::optional<PacketToLookAt> packet;
   for (const Attempt& attempt : in_.history.transmissions()) {
@@ -104,12 +105,14 @@ CheckResult Judge::count_attempts(
     if (!t || *t < expected.from || *t >= until) continue;
     if (!flows[in_.history.packets()[attempt.packet].flow]) continue;
     if (expected.flows.plane && !in_plane(attempt, *expected.flows.plane)) continue;
+    settled_count += *t < settled_until ? 1 : 0;
     if (count++ > 0) continue;
     first = packet_name(attempt) + " at " + to_string(*t);
     packet = to_look_at(in_.history.packets()[attempt.packet]);
   }
   check.where->who = first;
   check.where->packet = packet;
+  check.proven = settled_count > expected.at_most;
   return judge_count(check, count, expected.at_least, expected.at_most,
                      count == 0 ? "there was none" : "among them " + first);
 }

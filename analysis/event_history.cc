@@ -44,7 +44,7 @@ void sort_by_time(auto& list) {
 void EventHistory::add(NodeId node, const EventRecord& record) {
   if (!is_kept(record.kind) || topology_.node(node).role != NodeRole::kHost) return;
   if (failures_.size() + paths_.size() + collectives_.size() >= kMaxEvents) {
-    ++over_limit_;
+    complete_ = std::min(complete_, record.t);
     return;
   }
   const uint32_t host = topology_.node(node).index;
@@ -63,13 +63,17 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
   }
 }
 
-void EventHistory::add_file(const std::filesystem::path& path) {
+std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& path) {
   require_input_file(path);
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   listen();
+  std::optional<EvidenceSeal> seal;
+  uint32_t before = 0;
   std::string line;
   while (std::getline(in, line)) {
+    seal = parse_seal_line(line, before);
+    before = checksum(checksum(before, line), "\n");
     // Most lines are of no concern: parse those that may be.
     if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
         line.find(kCollectiveDone) == std::string::npos) {
@@ -77,6 +81,7 @@ void EventHistory::add_file(const std::filesystem::path& path) {
     }
     add_line(line);
   }
+  return seal;
 }
 
 void EventHistory::add_line(const std::string& line) {

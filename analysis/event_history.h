@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/ids.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
@@ -56,9 +57,9 @@ class EventHistory {
 
   explicit EventHistory(const Topology& topology) : topology_(topology) {}
   void add(NodeId node, const EventRecord& record);
-  /// Reads an events.jsonl; a line that cannot be read is counted. Throws std::runtime_error when
-  /// the file cannot be opened.
-  void add_file(const std::filesystem::path& path);
+  /// Reads an events.jsonl; a line that cannot be read is counted. Returns its seal, if it has one
+  /// that fits. Throws std::runtime_error when the file cannot be opened.
+  std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void finish();
 
   /// Whether anybody was listening at all: without it silence says nothing.
@@ -68,7 +69,8 @@ class EventHistory {
   const std::vector<PathNews>& paths() const { return paths_; }
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
   uint64_t malformed() const { return malformed_; }
-  uint64_t over_limit() const { return over_limit_; }
+  /// The first instant of which an event found no room; never() if all did.
+  FabricTime complete_until() const { return complete_; }
 
  private:
   void add_line(const std::string& line);
@@ -77,7 +79,8 @@ class EventHistory {
   std::vector<QpFailure> failures_;
   std::vector<PathNews> paths_;
   std::vector<CollectiveDone> collectives_;
-  uint64_t malformed_ = 0, over_limit_ = 0;
+  uint64_t malformed_ = 0;
+  FabricTime complete_ = FabricTime::never();
   bool heard_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "analysis/evidence.h"
 
+#include <set>
 #include <stdexcept>
 
 #include "analysis/history_file.h"
@@ -8,9 +9,10 @@
 namespace mrclab::analysis {
 
 Evidence::Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule,
-                   FabricTime end)
+                   FabricTime end, AtSwitches watch)
     : topology_(topology),
       end_(end),
+      watch_(watch),
       packets_(topology),
       events_(topology),
       conservation_(topology, schedule, end) {}
@@ -28,6 +30,9 @@ void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
   evidence_.conservation_.add(node_, record.port, record.direction, record.event, record.cause,
                               record.t, name_of_frame(record.frame));
+  const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
+                                 evidence_.topology_.node(node_).role != NodeRole::kHost;
+  if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
   evidence_.packets_.add(node_, record);
 }
 
@@ -37,34 +42,34 @@ void Evidence::Watcher::event(const EventRecord& record) {
 
 void Evidence::add_capture(const std::filesystem::path& path) {
   try {
-    packets_.add_file(path);
+    take(captures_, packets_.add_file(path), path, Witness::kPackets);
   } catch (const CaptureError& error) {
-    notes_.emplace_back(error.what());
+    coverage_.ends(Witness::kPackets, FabricTime::zero(), error.what());
   }
 }
 
 void Evidence::add_events(const std::filesystem::path& path) {
   try {
-    events_.add_file(path);
+    take(event_logs_, events_.add_file(path), path, Witness::kEvents);
   } catch (const std::runtime_error& error) {
-    notes_.emplace_back(error.what());
+    coverage_.ends(Witness::kEvents, FabricTime::zero(), error.what());
   }
 }
 
 void Evidence::add_records(std::span<const std::filesystem::path> paths) {
+  if (paths.empty()) return absent(Witness::kRecords, "no packet records were kept");
   std::vector<std::pair<NodeId, PortId>> port_of_stream;  // in, then out, of every port
   for (const NodeSite& site : topology_.nodes) {
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       port_of_stream.insert(port_of_stream.end(), 2, {site.id, PortId{i}});
     }
   }
-  bool whole = !paths.empty();
-  try {
-    for (const std::filesystem::path& path : paths) {
+  for (const std::filesystem::path& path : paths) {
+    try {
       HistoryReader reader = HistoryReader::open(path);
-      whole = whole && reader.header().streams == port_of_stream.size() &&
-              reader.header().complete >= end_;
-      if (!whole) return;  // a bounded file ran full: the balances would be wrong
+      if (reader.header().streams != port_of_stream.size()) {
+        throw InputError(path.string() + ": these are records of another fabric");
+      }
       while (const auto record = reader.next()) {
         const auto [node, port] = port_of_stream[record->stream];
         const bool out = record->stream % 2 == 1;
@@ -75,18 +80,62 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
                               : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
                                               record->psn, record->ev));
       }
+      take(records_, reader.seal(), path, Witness::kRecords);
+    } catch (const InputError& error) {
+      coverage_.ends(Witness::kRecords, FabricTime::zero(), error.what());
     }
-  } catch (const InputError& error) {
-    notes_.emplace_back(error.what());
-    return;
   }
-  if (whole) conservation_.complete();
+}
+
+void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
+                    const std::filesystem::path& path, Witness witness) {
+  const std::string file = path.filename().string();
+  if (seal) return spans.add(*seal, file);
+  coverage_.ends(witness, FabricTime::zero(),
+                 file + " is not as its writer closed it: cut, damaged, or never closed");
+}
+
+/// Whether each node that runs in a process of ours has told everything, to the end. Others have
+/// nobody who would write down what they do.
+void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
+  if (watched() || coverage_.until(witness) == FabricTime::zero()) return;
+  std::set<std::string> told;
+  for (const NodeSite& site : topology_.nodes) {
+    if (site.role != NodeRole::kHost && site.forwarding != Forwarding::kSwitchd) continue;
+    const FabricTime until = spans.complete_until(site.id);
+    if (until == FabricTime::never() || until > end_) continue;
+    const std::string file = spans.last_file(site.id);
+    const std::string why = (file.empty() ? "no file" : file + " ends early, and no other") +
+                            " has the " + std::string(kWitnessNames[static_cast<size_t>(witness)]) +
+                            " of " + site.name;
+    // Nodes of one process end alike: one of them stands for all.
+    const std::string like = file + to_string(until);
+    if (told.insert(file.empty() ? "" : like).second) coverage_.ends(witness, until, why);
+  }
 }
 
 void Evidence::finish() {
   packets_.finish();
   events_.finish();
-  notes_.insert(notes_.end(), packets_.notes().begin(), packets_.notes().end());
+  check_spans(captures_, Witness::kPackets);
+  check_spans(records_, Witness::kRecords);
+  check_spans(event_logs_, Witness::kEvents);
+  if (coverage_.whole(Witness::kRecords)) conservation_.complete();
+  for (const std::string& note : packets_.notes()) {
+    coverage_.ends(Witness::kPackets, FabricTime::zero(), note);
+  }
+  if (packets_.complete_until() != FabricTime::never()) {
+    coverage_.ends(Witness::kPackets, packets_.complete_until(),
+                   "more packets than the judge keeps in memory");
+  }
+  if (events_.complete_until() != FabricTime::never()) {
+    coverage_.ends(Witness::kEvents, events_.complete_until(),
+                   "more events than the judge keeps in memory");
+  }
+  if (events_.malformed() > 0) {
+    coverage_.ends(Witness::kEvents, FabricTime::zero(),
+                   std::to_string(events_.malformed()) + " events cannot be read");
+  }
 }
 
 }  // namespace mrclab::analysis

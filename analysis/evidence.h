@@ -18,17 +18,25 @@
 #include <vector>
 
 #include "analysis/conservation.h"
+#include "analysis/coverage.h"
 #include "analysis/event_history.h"
 #include "analysis/packet_history.h"
 #include "fabric/effect.h"
+#include "fabric/evidence_seal.h"
 #include "fabric/node.h"
 
 namespace mrclab::analysis {
 
 class Evidence {
  public:
-  /// `topology` outlives it. What happens after `end` is not looked at.
-  Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
+  /// What is looked at of packets at switches: drops, or also which packet was cut to its header there.
+  /// Captures of hosts alone tell of a header when it arrives or is dropped.
+  enum class AtSwitches : uint8_t { kDrops, kDropsAndTrims };
+
+  /// `topology` outlives it. What happens after `end` is not looked at. `watch` is of watched nodes:
+  /// files hold what they hold.
+  Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end,
+           AtSwitches watch = AtSwitches::kDropsAndTrims);
   Evidence(const Evidence&) = delete;
   Evidence& operator=(const Evidence&) = delete;
 
@@ -36,11 +44,14 @@ class Evidence {
   /// One thread. Lives as long as this does.
   NodeObserver& observer(NodeId node);
 
-  // Files. What cannot be read becomes a note.
+  // Files. What cannot be read, or is not complete, ends what the run's evidence covers.
   void add_capture(const std::filesystem::path& path);
   void add_events(const std::filesystem::path& path);
   /// All the record files (fabric/history_record.h) of one run.
   void add_records(std::span<const std::filesystem::path> paths);
+
+  /// There is no source of this kind, by choice: `why` says by whose.
+  void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
 
   /// After everything was added, once.
   void finish();
@@ -48,7 +59,8 @@ class Evidence {
   const PacketHistory& packets() const { return packets_; }
   const EventHistory& events() const { return events_; }
   const Conservation& conservation() const { return conservation_; }
-  const std::vector<std::string>& notes() const { return notes_; }  ///< what was not complete
+  /// But for the hosts' reports, which are told to judge() apart.
+  const Coverage& coverage() const { return coverage_; }
   bool watched() const { return !watchers_.empty(); }
 
  private:
@@ -64,13 +76,19 @@ class Evidence {
     NodeId node_;
   };
 
+  void take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
+            const std::filesystem::path& path, Witness witness);
+  void check_spans(const SealedSpans& spans, Witness witness);
+
   const Topology& topology_;
   FabricTime end_;
+  AtSwitches watch_;
   PacketHistory packets_;
   EventHistory events_;
   Conservation conservation_;
   std::deque<Watcher> watchers_;  // by node
-  std::vector<std::string> notes_;
+  SealedSpans captures_, records_, event_logs_;
+  Coverage coverage_;
 };
 
 }  // namespace mrclab::analysis

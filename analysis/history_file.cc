@@ -1,5 +1,6 @@
 #include "analysis/history_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -8,6 +9,11 @@
 #include "fabric/yaml.h"
 
 namespace mrclab::analysis {
+namespace {
+
+constexpr size_t kMaxSealBytes = 1u << 20;
+
+}  // namespace
 
 HistoryReader::HistoryReader(ByteSource source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {
@@ -17,6 +23,7 @@ HistoryReader::HistoryReader(ByteSource source, std::string name)
   const auto header = parse_history_header(bytes.first<kHistoryHeaderBytes>(), problem);
   if (!header) fail(problem);
   header_ = *header;
+  std::copy_n(bytes.begin(), kHistoryHeaderBytes, header_bytes_.begin());
   source_.skip(kHistoryHeaderBytes);
 }
 
@@ -31,7 +38,7 @@ HistoryReader HistoryReader::open(const std::filesystem::path& path) {
 
 std::optional<CompactRecord> HistoryReader::next() {
   if (index_ == header_.records) {
-    if (!source_.peek(1).empty()) fail("there is more behind its last record");
+    read_seal();
     return std::nullopt;
   }
   const std::span<const uint8_t> bytes = source_.peek(kCompactRecordBytes);
@@ -43,9 +50,19 @@ std::optional<CompactRecord> HistoryReader::next() {
   }
   const auto record = parse_compact(bytes.first<kCompactRecordBytes>(), header_.streams);
   if (!record) fail("record " + std::to_string(index_) + " is none");
+  checksum_ = checksum(checksum_, bytes.first<kCompactRecordBytes>());
   source_.skip(kCompactRecordBytes);
   ++index_;
   return record;
+}
+
+void HistoryReader::read_seal() {
+  const std::span<const uint8_t> rest = source_.peek(kMaxSealBytes + 1);
+  if (rest.empty()) return;
+  const std::string_view text(reinterpret_cast<const char*>(rest.data()), rest.size());
+  if (!text.starts_with(kSealWord)) fail("there is more behind its last record");
+  seal_ = parse_history_seal(text, checksum_, header_bytes_);
+  if (!seal_) fail("its records are not those that its seal was made for");
 }
 
 void HistoryReader::fail(const std::string& problem) const {

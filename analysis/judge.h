@@ -15,7 +15,10 @@
 
 namespace mrclab::analysis {
 
+/// Fails, unless evidence is missing that might have mended it (judge_coverage).
 CheckResult failed(CheckResult check, std::string why);
+/// Fails by what was seen, whatever was not.
+CheckResult proven(CheckResult check, std::string why);
 CheckResult unjudged(CheckResult check, std::string why);
 CheckResult passed(CheckResult check);
 /// Does this attempt's entropy value belong to the plane?
@@ -23,6 +26,9 @@ bool in_plane(const Attempt& attempt, uint32_t plane);
 /// "12.3"
 std::string one_digit(double value);
 double percent_of(Probability share);
+
+/// How far the checks of a run look.
+CheckedSpan span_of(const CheckInputs& in);
 
 class Judge {
  public:
@@ -77,6 +83,11 @@ class Judge {
   bool work_lost() const;
   /// When the last fault was undone; empty if one was not, or there is none.
   std::optional<FabricTime> last_heal() const;
+  /// What packets show before this is as it would be with all evidence.
+  FabricTime settled() const {
+    const FabricTime known = in_.coverage.until(Witness::kPackets);
+    return known == FabricTime::never() ? known : known - span_of(in_).settling;
+  }
   FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }
 
   /// Which of the flows are selected, by flow number.

@@ -31,7 +31,7 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
 
 PacketHistory::PacketHistory(const Topology& topology) : topology_(topology) {}
 
-void PacketHistory::add_file(const std::filesystem::path& path) {
+std::optional<EvidenceSeal> PacketHistory::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
   std::error_code unknown;
   const uintmax_t size = std::filesystem::file_size(path, unknown);
@@ -43,7 +43,9 @@ void PacketHistory::add_file(const std::filesystem::path& path) {
     add(*reader);
   } catch (const CaptureError& error) {
     if (notes_.size() < kMaxNotes) notes_.emplace_back(error.what());
+    return std::nullopt;
   }
+  return reader->seal();
 }
 
 void PacketHistory::add(CaptureReader& reader) {
@@ -233,6 +235,11 @@ void PacketHistory::keep_foreign(const MrcPacket& packet, NodeId node, FabricTim
   if (bursts_.size() < kMaxBursts) bursts_.push_back({t, t, *source, *destination, 1, bytes});
 }
 
+void PacketHistory::leave_out(FabricTime t) {
+  ++counters_.over_limit;
+  complete_ = std::min(complete_, t);
+}
+
 /// The common end of both feeds. `o` knows when, where and what; the packet says the rest.
 void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t original_length) {
   const auto source = host_of_address(topology_, packet.inner.source);
@@ -249,8 +256,7 @@ void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t origin
   const bool data = is_write(packet.bth.opcode);
   if (!data && o.kind == Kind::kEgress) return;
   if (observations_.size() >= kMaxObservations) {
-    ++counters_.over_limit;
-    return;
+    return leave_out(o.t);
   }
   o.start = o.t;
   o.source = *source;

@@ -145,9 +145,9 @@ class PacketHistory {
  public:
   explicit PacketHistory(const Topology& topology);
 
-  /// Reads a whole file. A broken tail is a note, what came before it counts. Throws CaptureError
-  /// when the file cannot be opened at all.
-  void add_file(const std::filesystem::path& path);
+  /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note, what
+  /// came before it counts. Throws CaptureError when the file cannot be opened at all.
+  std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void add(CaptureReader& reader);
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
@@ -170,6 +170,8 @@ class PacketHistory {
   /// In the order in which they began to be seen.
   const std::vector<ForeignBurst>& bursts() const { return bursts_; }
   const HistoryCounters& counters() const { return counters_; }
+  /// The first instant of which something found no room; never() if all did.
+  FabricTime complete_until() const { return complete_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
@@ -215,6 +217,7 @@ class PacketHistory {
 
   Port resolve_interface(const std::string& name) const;
   void observe(const CaptureRecord& record, const Port& port);
+  void leave_out(FabricTime t);
   void give_up_on(FabricTime last);
   void keep(const MrcPacket& packet, Observation o, uint64_t original_length);
   void keep_foreign(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
@@ -259,6 +262,7 @@ class PacketHistory {
   std::vector<ControlArrival> control_;
   std::vector<ForeignBurst> bursts_;
   HistoryCounters counters_;
+  FabricTime complete_ = FabricTime::never();
   std::vector<std::string> notes_;
   size_t slots_in_use_ = 0;
 };

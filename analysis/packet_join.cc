@@ -177,7 +177,7 @@ uint32_t PacketHistory::packet_of(const Observation& o) {
   const uint32_t flow = flow_of(o.source, o.destination, o.qp);
   uint32_t* slot = slot_of(flow, Psn{o.psn}, true);
   if (slot == nullptr) {
-    ++counters_.over_limit;
+    leave_out(o.t);
     return kNone;
   }
   if (*slot == kNone) {

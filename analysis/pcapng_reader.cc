@@ -15,6 +15,7 @@ constexpr uint32_t kByteOrderMagic = 0x1A2B3C4D;
 constexpr uint32_t kInterfaceDescription = 1;
 constexpr uint32_t kObsoletePacket = 2;
 constexpr uint32_t kSimplePacket = 3;
+constexpr uint32_t kInterfaceStatistics = 5;
 constexpr uint32_t kEnhancedPacket = 6;
 constexpr uint16_t kEndOfOptions = 0;
 constexpr uint16_t kComment = 1;
@@ -123,6 +124,9 @@ bool PcapngReader::next(CaptureRecord& record) {
     uint32_t type = 0;
     const std::span<const uint8_t> block = next_block(type);
     if (block.empty()) return false;
+    seal_.reset();  // it was not the last block
+    const uint32_t before = checksum_;
+    checksum_ = checksum(checksum_, block);
     const std::span<const uint8_t> body = block.subspan(8, block.size() - kBlockFrame);
     Step step = Step::kSkipped;
     switch (type) {
@@ -130,6 +134,7 @@ bool PcapngReader::next(CaptureRecord& record) {
       case kInterfaceDescription: describe_interface(body); break;
       case kEnhancedPacket: step = enhanced_packet(body, record); break;
       case kSimplePacket: step = simple_packet(body, record); break;
+      case kInterfaceStatistics: read_seal(body, before); break;
       case kObsoletePacket: step = obsolete_packet(body, record); break;
       default: ++counters_.unknown_blocks;
     }
@@ -152,6 +157,20 @@ bool PcapngReader::next_option(std::span<const uint8_t>& options, Option& option
   option.value = options.subspan(4, length);
   options = options.subspan(4 + padded(length));
   return option.code != kEndOfOptions;
+}
+
+/// Other comments of statistics are none of ours.
+void PcapngReader::read_seal(std::span<const uint8_t> statistics, uint32_t before) {
+  constexpr size_t kFixed = 12;  // interface and time
+  if (statistics.size() < kFixed) return;
+  Option option;
+  bool malformed = false;
+  std::span<const uint8_t> options = statistics.subspan(kFixed);
+  while (!seal_ && next_option(options, option, malformed)) {
+    if (option.code != kComment) continue;
+    seal_ = parse_seal({reinterpret_cast<const char*>(option.value.data()), option.value.size()},
+                       before);
+  }
 }
 
 void PcapngReader::describe_interface(std::span<const uint8_t> body) {

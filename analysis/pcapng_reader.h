@@ -34,6 +34,7 @@ class PcapngReader final : public CaptureReader {
 
   std::span<const uint8_t> next_block(uint32_t& type);  // empty at the end of the file
   void start_section(std::span<const uint8_t> first_bytes);
+  void read_seal(std::span<const uint8_t> statistics, uint32_t before);
   void describe_interface(std::span<const uint8_t> body);
   void read_interface_option(const Option& option, CaptureInterface& interface) const;
   Step enhanced_packet(std::span<const uint8_t> body, CaptureRecord& record);
@@ -51,6 +52,7 @@ class PcapngReader final : public CaptureReader {
   size_t section_first_interface_ = 0;
   size_t pending_skip_ = 0;
   std::vector<uint32_t> snap_lengths_;
+  uint32_t checksum_ = 0;  // of the blocks so far
 };
 
 }  // namespace mrclab::analysis

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/capture_reader.h"
+#include "fabric/evidence_seal.h"
 #include "fabric/input_file.h"
 #include "fabric/json_text.h"
 #include "fabric/visible_text.h"
@@ -48,6 +49,7 @@ RunEvents read_run_events(const std::filesystem::path& file) {
   require_input_file(file);
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
+    if (is_seal_line(line)) continue;
     if (events.list.size() == RunEvents::kMax) {
       ++events.left_out;
       continue;

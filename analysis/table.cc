@@ -137,6 +137,7 @@ class Table {
       case Result::kPass: return "PASS";
       case Result::kFail: return "FAIL";
       case Result::kInconclusive: return "INCONCLUSIVE";
+      case Result::kNoChecks: return "NO CHECKS";
     }
     return "";
   }
@@ -152,7 +153,11 @@ class Table {
 };
 
 void checks_part(const Verdict& verdict, Table& table) {
-  if (verdict.checks.empty()) return;
+  if (verdict.checks.empty()) {
+    table.line(std::string(kNothingChecked));
+    table.rule();
+    return;
+  }
   std::vector<Row> rows{{"check", "result", "measured", "bound", "unit"}};
   for (const CheckResult& check : verdict.checks) {
     rows.push_back({check.name, std::string(name_of(check.result)), plain_number(check.measured),

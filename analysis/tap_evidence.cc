@@ -27,6 +27,10 @@ void TapEvidence::add_file(const std::filesystem::path& path) {
     }
     add(*port, record.bytes);
   }
+  if (!reader->seal()) {
+    throw CaptureError(path.filename().string() +
+                       " is not as its writer closed it: cut, damaged, or never closed");
+  }
 }
 
 void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {

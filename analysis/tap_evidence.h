@@ -44,7 +44,8 @@ class TapEvidence {
 
   /// `topology` outlives it. What happens after `end` is not looked at.
   TapEvidence(const Topology& topology, FabricTime end);
-  /// Throws CaptureError when the file cannot be read, and for nothing that is in it.
+  /// Throws CaptureError when the file cannot be read, or is not as its writer closed it, and for
+  /// nothing that is in it.
   void add_file(const std::filesystem::path& path);
   void finish();
 

@@ -158,6 +158,7 @@ std::string_view name_of(Result result) {
     case Result::kPass: return "pass";
     case Result::kFail: return "fail";
     case Result::kInconclusive: return "inconclusive";
+    case Result::kNoChecks: return "no checks";
   }
   return "inconclusive";
 }
@@ -166,7 +167,8 @@ int exit_code(Result result) {
   switch (result) {
     case Result::kPass: return 0;
     case Result::kFail: return 1;
-    case Result::kInconclusive: return 3;
+    case Result::kInconclusive:
+    case Result::kNoChecks: return 3;
   }
   return 3;
 }
@@ -241,6 +243,11 @@ std::string to_junit(const Verdict& verdict) {
                "</failure>\n    </testcase>\n";
     }
   }
+  if (verdict.checks.empty()) {
+    ++skipped;
+    cases += open_case("checks") + ">\n      <skipped message=\"" + std::string(kNothingChecked) +
+             "\"/>\n    </testcase>\n";
+  }
   const TimingReport& timing = verdict.timing;
   cases += open_case("faithful");
   if (!timing.sound()) {
@@ -251,7 +258,8 @@ std::string to_junit(const Verdict& verdict) {
   } else {
     cases += "/>\n";
   }
-  const std::string counts = "tests=\"" + std::to_string(verdict.checks.size() + 1) +
+  const std::string counts = "tests=\"" +
+                             std::to_string(std::max<size_t>(verdict.checks.size(), 1) + 1) +
                              "\" failures=\"" + std::to_string(failures) + "\" skipped=\"" +
                              std::to_string(skipped) + "\" errors=\"0\" time=\"0\"";
   const auto property = [](const char* name, const std::string& value) {

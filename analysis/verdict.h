@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/blame_result.h"
@@ -14,9 +15,13 @@
 
 namespace mrclab::analysis {
 
-enum class Result : uint8_t { kPass, kFail, kInconclusive };
+/// kNoChecks is of a whole run only: nothing was asked of it, so it has passed nothing.
+enum class Result : uint8_t { kPass, kFail, kInconclusive, kNoChecks };
 std::string_view name_of(Result result);
-/// 0 pass, 1 fail, 3 inconclusive (2 is bad usage, which has no verdict).
+/// Why a verdict is kNoChecks.
+inline constexpr std::string_view kNothingChecked =
+    "nothing was checked, so nothing passed: the scenario expects nothing";
+/// 0 pass, 1 fail, 3 inconclusive or nothing checked (2 is bad usage, which has no verdict).
 int exit_code(Result result);
 
 /// A data packet, and the capture frame that shows it leave its host.
@@ -49,6 +54,8 @@ struct CheckResult {
   std::string note;                    ///< why it failed or could not be judged
   std::optional<Published> published;  ///< the figure to hold `measured` against
   std::optional<WhereToLook> where = std::nullopt;
+  bool proven =
+      false;  ///< it failed by what was seen, not by what was missing: more cannot mend it
 };
 
 /// One fault, measured. Durations count from the fault's (or impairment's) start.

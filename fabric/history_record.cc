@@ -82,8 +82,8 @@ std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactReco
   return record;
 }
 
-std::array<uint8_t, kHistoryHeaderBytes> header_bytes(const HistoryFileHeader& header) {
-  std::array<uint8_t, kHistoryHeaderBytes> out{};
+HistoryHeaderBytes header_bytes(const HistoryFileHeader& header) {
+  HistoryHeaderBytes out{};
   std::copy(kHistoryMagic.begin(), kHistoryMagic.end(), out.begin());
   store_be<uint32_t>(&out[8], kHistoryFileVersion);
   store_be<uint32_t>(&out[12], kCompactRecordBytes);
@@ -117,6 +117,16 @@ std::optional<HistoryFileHeader> parse_history_header(
     return std::nullopt;
   }
   return header;
+}
+
+std::string seal_of_history(const EvidenceSeal& seal, uint32_t records,
+                            const HistoryHeaderBytes& header) {
+  return to_text(seal, checksum(records, header));
+}
+
+std::optional<EvidenceSeal> parse_history_seal(std::string_view text, uint32_t records,
+                                               const HistoryHeaderBytes& header) {
+  return parse_seal(text, checksum(records, header));
 }
 
 }  // namespace mrclab

@@ -10,8 +10,11 @@
 //   record  t_ps 8 | stream 4 | queue and event 4 bits each 1 | cause 1 | outer traffic class 1 |
 //           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4
 //
+//   seal    the text of fabric/evidence_seal.h; its checksum is that of all records, then the header
+//
 // A file is bounded and holds a prefix of its nodes' history: the first record that found no room is
-// the first of all that are left out.
+// the first of all that are left out. A file that was not closed, or whose writer was not told when,
+// has no seal.
 
 #include <array>
 #include <cstdint>
@@ -20,11 +23,12 @@
 #include <string>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/history.h"
 
 namespace mrclab {
 
-inline constexpr uint32_t kHistoryFileVersion = 1;
+inline constexpr uint32_t kHistoryFileVersion = 2;
 inline constexpr size_t kHistoryHeaderBytes = 48;
 inline constexpr size_t kCompactRecordBytes = 32;
 /// What the records of one run may take on disk unless told otherwise: a demo takes half of it.
@@ -68,9 +72,17 @@ struct HistoryFileHeader {
   FabricTime complete = FabricTime::zero();
   bool operator==(const HistoryFileHeader&) const = default;
 };
-std::array<uint8_t, kHistoryHeaderBytes> header_bytes(const HistoryFileHeader& header);
+using HistoryHeaderBytes = std::array<uint8_t, kHistoryHeaderBytes>;
+HistoryHeaderBytes header_bytes(const HistoryFileHeader& header);
 /// Empty, and `problem` says why, if it is no header of this version.
 std::optional<HistoryFileHeader> parse_history_header(
     std::span<const uint8_t, kHistoryHeaderBytes> bytes, std::string& problem);
+
+/// What stands behind the last record; `records` is the checksum of all of them.
+std::string seal_of_history(const EvidenceSeal& seal, uint32_t records,
+                            const HistoryHeaderBytes& header);
+/// Empty if it does not fit.
+std::optional<EvidenceSeal> parse_history_seal(std::string_view text, uint32_t records,
+                                               const HistoryHeaderBytes& header);
 
 }  // namespace mrclab

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -30,6 +32,36 @@ std::string_view node_of(const std::string& line) {
   if (key == std::string::npos) return {};
   const size_t begin = key + kKey.size();
   return std::string_view(line).substr(begin, line.find('"', begin) - begin);
+}
+
+/// Adds the lines of a process's log but for its seal, which is handed back if it fits.
+std::optional<EvidenceSeal> read_part(const fs::path& file, std::vector<std::string>& lines) {
+  std::optional<EvidenceSeal> seal;
+  uint32_t before = 0;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    seal.reset();  // it was not the last line
+    if (is_seal_line(line)) {
+      seal = parse_seal_line(line, before);
+    } else {
+      lines.push_back(line);
+    }
+    before = checksum(checksum(before, line), "\n");
+  }
+  return seal;
+}
+
+/// Of all parts together: those nodes of which anything is known, and until when of all of them.
+EvidenceSeal seal_of(const SealedSpans& parts, uint64_t lines) {
+  EvidenceSeal seal;
+  seal.records = lines;
+  for (const NodeId node : parts.nodes()) {
+    const FabricTime until = parts.complete_until(node);
+    if (until == FabricTime::zero()) continue;
+    seal.nodes.push_back(node);
+    seal.until = std::min(seal.until, until);
+  }
+  return seal;
 }
 
 }  // namespace
@@ -53,13 +85,13 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
 
 void merge_events(const RunFolder& folder) {
   std::vector<std::string> lines;
+  SealedSpans sealed;
   const fs::path parts = folder.path / "events";
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(parts)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) lines.push_back(std::move(line));
+    if (const auto seal = read_part(file, lines)) sealed.add(*seal, file.filename().string());
   }
   // By node as well: then the order does not tell which nodes shared a process or a thread.
   std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
@@ -68,6 +100,9 @@ void merge_events(const RunFolder& folder) {
   });
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
+  const FabricTime last =
+      lines.empty() ? FabricTime::zero() : FabricTime::from_ps(time_of(lines.back()));
+  text += seal_line(seal_of(sealed, lines.size()), last, checksum(0, text)) + '\n';
   netio::write_file(folder.path / "events.jsonl", text);
   fs::remove_all(folder.made ? folder.made->held() / "events" : parts);
 }

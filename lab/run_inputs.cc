@@ -56,6 +56,11 @@ std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario) {
   return analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
 }
 
+analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario) {
+  using enum analysis::Evidence::AtSwitches;
+  return scenario.captures == CaptureScope::kAll ? kDropsAndTrims : kDrops;
+}
+
 analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
                                WorldOutcome&& outcome) {
   std::vector<analysis::FaultSpan> faults = fault_spans_of(scenario);
@@ -86,7 +91,8 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
           .schedule = scenario.schedule,
           .retry_span = retry_span(scenario),
           .regions = regions_of(scenario),
-          .queue_pairs = names_of_queue_pairs(scenario)};
+          .queue_pairs = names_of_queue_pairs(scenario),
+          .capture_records = outcome.capture_records};
 }
 
 }  // namespace mrclab::lab

@@ -12,6 +12,9 @@ namespace mrclab::lab {
 /// The scenario's faults, and what they impair until it stops.
 std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
 
+/// What the judge watches at switches: what captures of such a scope tell of them.
+analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
+
 /// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
 analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome);
 

@@ -16,7 +16,7 @@ constexpr size_t kWhat = 40;  // columns of the first cell
 std::string capitals(Result result) {
   std::string word(analysis::name_of(result));
   std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+                 [](char c) { return c == ' ' ? c : static_cast<char>(c - 'a' + 'A'); });
   return word;
 }
 
@@ -72,7 +72,7 @@ std::string run_table(std::span<const RunRow> rows, std::chrono::duration<double
   std::string text =
       fmt::format("{:<{}} {:>10} {:>10}  {}\n", "run", kWhat, "measured", "published", "unit") +
       rule;
-  size_t count[3] = {};
+  size_t count[4] = {};
   for (const RunRow& row : rows) {
     text += headline(row);
     for (const CheckResult& check : row.verdict->checks) {
@@ -81,8 +81,9 @@ std::string run_table(std::span<const RunRow> rows, std::chrono::duration<double
     ++count[static_cast<size_t>(row.verdict->result)];
   }
   return text + rule +
-         fmt::format("{} passed, {} failed, {} inconclusive in {:.0f} s\n", count[0], count[1],
-                     count[2], wall.count());
+         fmt::format("{} passed, {} failed, {} inconclusive{} in {:.0f} s\n", count[0], count[1],
+                     count[2], count[3] > 0 ? fmt::format(", {} without checks", count[3]) : "",
+                     wall.count());
 }
 
 }  // namespace mrclab::lab

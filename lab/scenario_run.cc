@@ -239,16 +239,26 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   return outcome;
 }
 
-WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder) {
+/// `evidence` is empty where several threads run: nobody watches them.
+WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
+                     std::optional<analysis::Evidence>& evidence) {
   const uint32_t threads =
       options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
-  return run_simulated(scenario, folder,
-                       {.history_bytes = options.history_bytes, .threads = threads},
-                       [&](FabricTime) {
-                         if (options.interrupted && options.interrupted())
-                           throw Interrupted("interrupted");
-                         return true;
-                       });
+  if (threads == 1) {
+    evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
+                     watched_at_switches(scenario));
+  }
+  WorldOutcome outcome = run_simulated(scenario, folder,
+                                       {.history_bytes = options.history_bytes,
+                                        .threads = threads,
+                                        .evidence = evidence ? &*evidence : nullptr},
+                                       [&](FabricTime) {
+                                         if (options.interrupted && options.interrupted())
+                                           throw Interrupted("interrupted");
+                                         return true;
+                                       });
+  if (evidence) evidence->finish();
+  return outcome;
 }
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
@@ -315,9 +325,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   const HandOver hand_over{result.folder};
   write_scenario(scenario, result.folder);
   std::optional<Scenario> happened;
+  std::optional<analysis::Evidence> watched;
   WorldOutcome outcome = options.world == World::kLive
                              ? run_live(scenario, options, result.folder, result, happened)
-                             : run_sim(scenario, options, result.folder);
+                             : run_sim(scenario, options, result.folder, watched);
   if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
@@ -332,7 +343,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
     inputs.taps = tap_file(result.folder);
     inputs.tap_cost = cost_of(*result.taps);
   }
-  analysis::Analysis analysis = analysis::analyze(inputs);
+  analysis::Analysis analysis =
+      watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
   write_results(result.folder, analysis);
   if (!scenario.check_programs.empty()) {

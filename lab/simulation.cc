@@ -42,12 +42,13 @@ std::unique_ptr<Node> Simulation::make_node(const NodeEnvironment& environment) 
   return std::make_unique<switchd::SwitchNode>(environment);
 }
 
-void Simulation::run(const std::function<bool(FabricTime)>& go_on) {
+FabricTime Simulation::run(const std::function<bool(FabricTime)>& go_on) {
   const FabricTime step = std::max(scenario_.stop() / 100, FabricTime::from_ns(1));
   for (FabricTime t = step; world_.now() < scenario_.stop(); t += step) {
     world_.run_until(std::min(t, scenario_.stop()));
     if (!go_on(world_.now())) break;
   }
+  return world_.now();
 }
 
 endpoint::HostAccount Simulation::account(uint32_t host) const {

@@ -20,8 +20,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   /// To the instant where the scenario stops, or until `go_on`, asked a hundred times on the way,
-  /// says no.
-  void run(const std::function<bool(FabricTime now)>& go_on);
+  /// says no. Returns how far it came.
+  FabricTime run(const std::function<bool(FabricTime now)>& go_on);
   /// What a host, by number, says of itself.
   endpoint::HostAccount account(uint32_t host) const;
   analysis::HostReports hosts() const;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "lab/simulation.h"
+#include "lab/watched_node.h"
 #include "netio/file_descriptor.h"
 #include "netio/report_json.h"
 #include "netio/run_recorder.h"
@@ -98,8 +99,9 @@ void write_history(std::vector<HistoryStream> streams, const RunFolder& folder) 
 
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
   const bool large = scenario.topology.nodes.size() >= kLargeFabric;
-  const bool files = scenario.captures != CaptureScope::kNone || history_bytes > 0;
-  return large && !files && std::thread::hardware_concurrency() > 1 ? 2 : 1;
+  const bool looked_at =
+      scenario.captures != CaptureScope::kNone || history_bytes > 0 || !scenario.expect.empty();
+  return large && !looked_at && std::thread::hardware_concurrency() > 1 ? 2 : 1;
 }
 
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
@@ -107,16 +109,19 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const std::function<bool(FabricTime)>& go_on) {
   const Topology& topology = scenario.topology;
   const bool captured = scenario.captures != CaptureScope::kNone;
-  if ((captured || options.history_bytes > 0) && options.threads > 1) {
-    throw std::logic_error("files of packets are written by one thread");
+  if ((captured || options.history_bytes > 0 || options.evidence) && options.threads > 1) {
+    throw std::logic_error("packets are written to files, and judged, by one thread");
   }
   std::deque<netio::EventLog> events;  // one for each thread
   for (uint32_t i = 0; i < options.threads; ++i) {
     events.emplace_back(folder.path / "events" / fmt::format("sim-{}.jsonl", i));
   }
-  netio::PcapngOptions snap;
-  snap.snap_length = netio::kCaptureSnapLength;
-  netio::PcapngWriter capture(folder.captures() / "sim.pcapng", snap);
+  std::unique_ptr<netio::PcapngWriter> capture;
+  if (captured) {
+    netio::PcapngOptions snap;
+    snap.snap_length = netio::kCaptureSnapLength;
+    capture = std::make_unique<netio::PcapngWriter>(folder.captures() / "sim.pcapng", snap);
+  }
   std::unique_ptr<netio::HistoryWriter> records;
   if (options.history_bytes > 0) {
     records = std::make_unique<netio::HistoryWriter>(folder.history() / "sim.bin",
@@ -126,12 +131,19 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   for (const NodeSite& site : topology.nodes) {
     const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
-        topology, site.id, scenario.stop(), captured ? &capture : nullptr, passed,
+        topology, site.id, scenario.stop(), capture.get(), passed,
         &events[SimWorld::shard_of(topology, site.id, options.threads)], records.get()));
   }
-  Simulation simulation(scenario, options.threads,
-                        [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
-  simulation.run(go_on);
+  std::deque<WatchedNode> watched;
+  for (const NodeSite& site : topology.nodes) {
+    if (options.evidence == nullptr) break;
+    watched.emplace_back(*recorders[site.id.value], options.evidence->observer(site.id));
+  }
+  Simulation simulation(scenario, options.threads, [&](NodeId node) -> NodeObserver& {
+    if (options.evidence == nullptr) return *recorders[node.value];
+    return watched[node.value];
+  });
+  const FabricTime reached = simulation.run(go_on);
 
   WorldOutcome outcome;
   outcome.hosts = simulation.hosts();
@@ -139,9 +151,19 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     const auto streams = recorder->history().streams();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }
-  capture.close();
-  for (netio::EventLog& log : events) log.flush();
-  if (records) records->close();
+  EvidenceSeal all;
+  if (reached < scenario.stop()) all.until = reached;
+  std::vector<EvidenceSeal> of_thread(options.threads, all);
+  for (const NodeSite& site : topology.nodes) {
+    all.nodes.push_back(site.id);
+    of_thread[SimWorld::shard_of(topology, site.id, options.threads)].nodes.push_back(site.id);
+  }
+  if (capture) {
+    outcome.capture_records = capture->written();
+    capture->close(all);
+  }
+  for (uint32_t i = 0; i < options.threads; ++i) events[i].close(of_thread[i]);
+  if (records) records->close(all);
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/evidence.h"
 #include "analysis/reports.h"
 #include "analysis/verdict.h"
 #include "endpoint/host_account.h"
@@ -20,6 +21,7 @@ struct WorldOutcome {
   std::vector<HistoryStream> history;
   analysis::HostReports hosts;
   analysis::TimingReport timing;
+  uint64_t capture_records = 0;                 ///< of the simulated world
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
 };
 
@@ -42,11 +44,13 @@ void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
 
 struct SimOptions {
   uint64_t history_bytes = 0;  ///< bound on the packet records; 0: none
-  uint32_t threads = 1;        ///< more than one only if there are neither captures nor records
+  /// More than one only if there are neither captures nor records, and no evidence.
+  uint32_t threads = 1;
+  analysis::Evidence* evidence = nullptr;  ///< is told everything; null: nobody judges
 };
 
 /// The threads of the simulated world where nobody says how many: one, or two for a large fabric
-/// whose packets are not written to files, on a machine that has two.
+/// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 
 /// The simulated world: exact by construction.

@@ -310,10 +310,20 @@ class Daemon {
     }
   }
 
+  /// Whose doings this process has written down, from when to when.
+  EvidenceSeal told() const {
+    EvidenceSeal seal;
+    for (const Hosted& hosted : nodes_) seal.nodes.push_back(hosted.id);
+    if (!left_.is_null()) seal.from = FabricTime::from_ps(left_.at("committed_ps").get<int64_t>());
+    const bool all = driver_.committed() >= std::min(config_.end, config_.work_end);
+    if (!all) seal.until = driver_.committed();
+    return seal;
+  }
+
   void close_outputs() {
-    if (capture_) capture_->close();
-    if (events_) events_->flush();
-    if (records_) records_->close();
+    if (capture_) capture_->close(told());
+    if (events_) events_->close(told());
+    if (records_) records_->close(told());
   }
 
   void finish() {

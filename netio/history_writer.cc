@@ -27,7 +27,7 @@ HistoryWriter::HistoryWriter(const std::filesystem::path& path, uint32_t streams
 
 HistoryWriter::~HistoryWriter() {
   try {
-    close();
+    finish(std::nullopt);
   } catch (const SystemError&) {
     // close() reports; a destructor cannot.
   }
@@ -60,14 +60,25 @@ void HistoryWriter::flush() {
     buffer_.clear();
     throw;
   }
+  checksum_ = checksum(checksum_, buffer_);
   buffer_.clear();
 }
 
-void HistoryWriter::close() {
+void HistoryWriter::close(EvidenceSeal told) {
+  told.until = std::min(told.until, complete_);
+  told.records = written_;
+  finish(told);
+}
+
+void HistoryWriter::finish(const std::optional<EvidenceSeal>& seal) {
   if (!fd_) return;
   flush();
   const auto header = header_bytes(
       {.streams = streams_, .records = written_, .left_out = left_out_, .complete = complete_});
+  if (seal) {
+    const std::string text = seal_of_history(*seal, checksum_, header);
+    fd_.write_all(path_, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  }
   check_system_call("finish " + path_, ::pwrite(fd_.get(), header.data(), header.size(), 0));
   fd_.reset();
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/history_record.h"
 #include "netio/file_descriptor.h"
 
@@ -15,7 +16,7 @@ namespace mrclab::netio {
 
 class HistoryWriter {
  public:
-  /// At most `max_bytes` go to the file. `streams` is what the fabric has. Throws SystemError.
+  /// At most `max_bytes` go to the file, and then its seal. `streams` is what the fabric has. Throws SystemError.
   HistoryWriter(const std::filesystem::path& path, uint32_t streams, uint64_t max_bytes);
   ~HistoryWriter();
   HistoryWriter(const HistoryWriter&) = delete;
@@ -23,8 +24,9 @@ class HistoryWriter {
 
   /// What no longer fits is counted. Throws SystemError (disk full); the file then takes no more.
   void add(const HistoryBytes& record, uint32_t stream);
-  /// Writes what is buffered and the final header. Idempotent.
-  void close();
+  /// Writes what is buffered, the seal and the final header. `told` says whose records were
+  /// offered, from when to when: what found no room shortens it. Once is enough.
+  void close(EvidenceSeal told);
 
   uint64_t written() const { return written_; }
   uint64_t left_out() const { return left_out_; }
@@ -36,6 +38,7 @@ class HistoryWriter {
 
  private:
   void flush();
+  void finish(const std::optional<EvidenceSeal>& seal);
   void leave_out(const HistoryBytes& record);
 
   std::string path_;
@@ -45,6 +48,7 @@ class HistoryWriter {
   uint64_t written_ = 0;  ///< also what is still buffered
   uint64_t left_out_ = 0;
   FabricTime complete_ = FabricTime::never();
+  uint32_t checksum_ = 0;  ///< of the records in the file
   std::vector<uint8_t> buffer_;
 };
 

@@ -18,8 +18,9 @@ constexpr uint16_t kEpbFlags = 2;
 constexpr uint16_t kIsbIfRecv = 4, kIsbIfDrop = 5;
 constexpr uint16_t kLinkTypeEthernet = 1;
 constexpr uint8_t kNanoseconds = 9;  // 10^-9
-/// Kept free under the file's bound, so that the closing statistics always fit.
-constexpr uint64_t kStatisticsBytes = 128;
+/// Kept free under the file's bound, so that the closing statistics always fit, and the seal, which
+/// names nodes, each with an interface at least.
+constexpr uint64_t kStatisticsBytes = 144, kSealBytes = 160;
 constexpr size_t kMaxComment = 1024;
 
 std::span<const uint8_t> bytes_of(std::string_view text) {
@@ -47,7 +48,7 @@ PcapngWriter::PcapngWriter(const std::filesystem::path& path, PcapngOptions opti
 
 PcapngWriter::~PcapngWriter() {
   try {
-    close();
+    finish(std::nullopt);
   } catch (const SystemError&) {
     // close() reports; a destructor cannot.
   }
@@ -75,9 +76,10 @@ bool PcapngWriter::write(const PcapngRecord& record) {
   const std::string_view comment = record.comment.substr(0, kMaxComment);
   const uint64_t block =
       32 + padded(data.size()) + 8 + 4 + (comment.empty() ? 0 : 4 + padded(comment.size()));
-  const uint64_t reserve = kStatisticsBytes * interfaces_.size();
+  const uint64_t reserve = kStatisticsBytes * interfaces_.size() + kSealBytes;
   if (full_ || file_bytes() + block + reserve > options_.max_file_bytes) {
     full_ = true;  // stays so: a capture with holes would mislead
+    complete_ = std::min(complete_, record.t);
     ++interface.skipped;
     ++skipped_;
     return false;
@@ -116,31 +118,43 @@ void PcapngWriter::flush() {
     throw;
   }
   file_bytes_ += buffer_.size();
+  checksum_ = checksum(checksum_, buffer_);
   buffer_.clear();
 }
 
-void PcapngWriter::close() {
+void PcapngWriter::close(EvidenceSeal told) {
+  told.until = std::min(told.until, complete_);
+  told.records = written_;
+  finish(told);
+}
+
+void PcapngWriter::finish(const std::optional<EvidenceSeal>& seal) {
   if (!fd_) return;
   for (uint32_t i = 0; i < interfaces_.size(); ++i) {
-    const Interface& interface = interfaces_[i];
-    const auto ns = static_cast<uint64_t>(interface.last.ns());
-    begin_block(kInterfaceStatistics);
-    put32(i);
-    put32(static_cast<uint32_t>(ns >> 32));
-    put32(static_cast<uint32_t>(ns));
-    if (interface.skipped != 0)
-      put_option(kOptComment, "recording stopped at the file's size bound");
-    for (const auto& [code, value] :
-         {std::pair{kIsbIfRecv, interface.seen}, std::pair{kIsbIfDrop, interface.skipped}}) {
-      put16(code);
-      put16(8);
-      put64(value);
-    }
-    end_options();
-    end_block();
+    const bool last = i + 1 == interfaces_.size();
+    put_statistics(i, last && seal ? to_text(*seal, checksum(checksum_, buffer_)) : "");
   }
   flush();
   fd_.reset();
+}
+
+void PcapngWriter::put_statistics(uint32_t number, const std::string& seal) {
+  const Interface& interface = interfaces_[number];
+  const auto ns = static_cast<uint64_t>(interface.last.ns());
+  begin_block(kInterfaceStatistics);
+  put32(number);
+  put32(static_cast<uint32_t>(ns >> 32));
+  put32(static_cast<uint32_t>(ns));
+  if (!seal.empty()) put_option(kOptComment, seal);
+  if (interface.skipped != 0) put_option(kOptComment, "recording stopped at the file's size bound");
+  for (const auto& [code, value] :
+       {std::pair{kIsbIfRecv, interface.seen}, std::pair{kIsbIfDrop, interface.skipped}}) {
+    put16(code);
+    put16(8);
+    put64(value);
+  }
+  end_options();
+  end_block();
 }
 
 void PcapngWriter::begin_block(uint32_t type) {

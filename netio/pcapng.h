@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/node.h"
 #include "netio/file_descriptor.h"
 
@@ -34,7 +35,8 @@ struct PcapngRecord {
 };
 
 /// A capture file. Any error (a full disk) throws SystemError, after the file has been cut back to
-/// its last complete block. close() ends it with statistics; the destructor does so too, silently.
+/// its last complete block. close() ends it with statistics and a seal, without which no reader takes
+/// the capture for complete; the destructor ends it without a seal, silently.
 class PcapngWriter {
  public:
   PcapngWriter(const std::filesystem::path& path, PcapngOptions options = {});
@@ -47,8 +49,9 @@ class PcapngWriter {
   bool write(const PcapngRecord& record);
   /// Everything so far is in the file.
   void flush();
-  /// Interface statistics (seen, not recorded), then the file is complete.
-  void close();
+  /// Interface statistics (seen, not recorded), the last of them sealed; then the file is complete.
+  /// `told` says whose frames were offered, from when to when: what found no room shortens it.
+  void close(EvidenceSeal told);
 
   uint64_t written() const { return written_; }
   uint64_t skipped() const { return skipped_; }
@@ -60,6 +63,8 @@ class PcapngWriter {
     uint64_t skipped = 0;
     FabricTime last;
   };
+  void finish(const std::optional<EvidenceSeal>& seal);
+  void put_statistics(uint32_t interface, const std::string& seal);
   void begin_block(uint32_t type);
   void end_block();
   void put16(uint16_t value);
@@ -79,6 +84,8 @@ class PcapngWriter {
   uint64_t written_ = 0;
   uint64_t skipped_ = 0;
   bool full_ = false;
+  FabricTime complete_ = FabricTime::never();  ///< the first instant of which something is left out
+  uint32_t checksum_ = 0;                      ///< of what is in the file
   std::vector<Interface> interfaces_;
 };
 

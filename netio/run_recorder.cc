@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "netio/output_folder.h"
@@ -15,6 +16,7 @@ EventLog::EventLog(const std::filesystem::path& file) : out_(name_of_open(create
 void EventLog::write(const Topology& topology, NodeId node, const EventRecord& record) {
   if (written_ >= kMaxEvents) {
     ++dropped_;
+    complete_ = std::min(complete_, record.t);
     return;
   }
   ++written_;
@@ -26,7 +28,20 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
   if (record.psn) line["psn"] = record.psn->value();
   if (!record.cause.empty()) line["cause"] = record.cause;
   if (!record.detail.empty()) line["detail"] = record.detail;
-  out_ << line.dump() << '\n';
+  last_ = std::max(last_, record.t);
+  put(line.dump());
+}
+
+void EventLog::put(const std::string& line) {
+  out_ << line << '\n';
+  checksum_ = checksum(checksum(checksum_, line), "\n");
+}
+
+void EventLog::close(EvidenceSeal told) {
+  told.until = std::min(told.until, complete_);
+  told.records = written_;
+  put(seal_line(told, last_, checksum_));
+  out_.close();
 }
 
 RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
 #include "fabric/history.h"
 #include "fabric/node.h"
 #include "netio/history_writer.h"
@@ -19,19 +20,26 @@ namespace mrclab::netio {
 /// Bytes kept of each captured frame: all headers of a write with immediate are 146.
 inline constexpr uint32_t kCaptureSnapLength = 160;
 
-/// events.jsonl of one process: one line per event, bounded.
+/// events.jsonl of one process: one line per event, bounded. Only close() seals it: a log that broke
+/// off, or found no room on the disk, has no seal.
 class EventLog {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
   explicit EventLog(const std::filesystem::path& file);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
-  void flush() { out_.flush(); }
+  /// `told` says whose events were offered, from when to when: what found no room shortens it.
+  void close(EvidenceSeal told);
   uint64_t dropped() const { return dropped_; }
 
  private:
+  void put(const std::string& line);
+
   std::ofstream out_;
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;
+  FabricTime last_;
+  FabricTime complete_ = FabricTime::never();  // the first instant of which an event is left out
+  uint32_t checksum_ = 0;
 };
 
 class RunRecorder : public NodeObserver {

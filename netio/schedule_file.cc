@@ -1,10 +1,14 @@
 #include "netio/schedule_file.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 #include <stdexcept>
 
 #include "fabric/effect_text.h"
+#include "fabric/evidence_seal.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::netio {
@@ -23,6 +27,11 @@ bool read_settled(const std::string& line, FabricTime& settled) {
   return true;
 }
 
+std::string last_line(const std::string& before) {
+  return fmt::format("{} lines, crc32 {:08x}", std::count(before.begin(), before.end(), '\n'),
+                     checksum(0, before));
+}
+
 }  // namespace
 
 void write_schedule_file(const Schedule& schedule, const std::filesystem::path& file) {
@@ -31,11 +40,19 @@ void write_schedule_file(const Schedule& schedule, const std::filesystem::path& 
     text += kSettled + std::to_string(schedule.settled.ps()) + "\n";
   }
   for (const ScheduledEffect& effect : schedule.effects) text += to_text(effect) + "\n";
+  text += last_line(text) + "\n";
   write_file(file, text);
 }
 
 Schedule read_schedule_file(const Topology& topology, const std::filesystem::path& file) {
-  std::istringstream lines(read_file(file, kMaxScheduleBytes));
+  const std::string text = read_file(file, kMaxScheduleBytes);
+  const size_t last = text.size() < 2 ? std::string::npos : text.rfind('\n', text.size() - 2);
+  const size_t end = last == std::string::npos ? 0 : last + 1;
+  const std::string before = text.substr(0, end);
+  if (text.substr(end) != last_line(before) + "\n") {
+    throw std::runtime_error(file.string() + ": it was cut or changed since it was written");
+  }
+  std::istringstream lines(before);
   Schedule schedule;
   for (std::string line; std::getline(lines, line);) {
     if (read_settled(line, schedule.settled)) continue;

@@ -1,7 +1,8 @@
 #pragma once
 // The schedule of effects on its way to the daemons: a file with one line per effect
 // (fabric/effect_text.h) that is replaced as a whole, so that whoever reads it reads one version. A
-// first line "settled PS" says that only states still in force are left of what happened up to there.
+// first line "settled PS" says that only states still in force are left of what happened up to there;
+// the last line says how many lines there are before it, and their CRC-32: a part is no schedule.
 
 #include <filesystem>
 #include <vector>
@@ -20,7 +21,8 @@ struct Schedule {
 
 /// Throws SystemError or std::filesystem::filesystem_error.
 void write_schedule_file(const Schedule& schedule, const std::filesystem::path& file);
-/// Throws SystemError (cannot read) or std::runtime_error (no such effect in this fabric).
+/// Throws SystemError (cannot read) or std::runtime_error (no such effect in this fabric, or not the
+/// file as it was written).
 Schedule read_schedule_file(const Topology& topology, const std::filesystem::path& file);
 
 }  // namespace mrclab::netio

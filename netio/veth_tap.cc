@@ -125,7 +125,7 @@ class VethTaps::Impl {
     ending_ = true;
     thread_.join();
     if (problem_) std::rethrow_exception(problem_);
-    file_.close();
+    file_.close({});
     report_.skipped = file_.skipped();
     return report_;
   }

@@ -11,6 +11,7 @@ namespace {
 
 using Bytes8 = std::vector<uint8_t>;
 
+/// Records of different streams, without a seal.
 Bytes8 file_of(const HistoryFileHeader& header, uint32_t records) {
   const auto head = header_bytes(header);
   Bytes8 bytes(head.begin(), head.end());
@@ -43,6 +44,41 @@ TEST_CASE("a whole file is read to its last record") {
   CHECK(problem == "");
 }
 
+TEST_CASE(
+    "a sealed file says whose records it has; nothing of it can be cut, left out or changed") {
+  const HistoryHeaderBytes head = header_bytes(three());
+  Bytes8 whole = file_of(three(), 3);
+  const std::span<const uint8_t> records = std::span(whole).subspan(kHistoryHeaderBytes);
+  const EvidenceSeal seal{{NodeId{4}, NodeId{5}}, FabricTime::from_us(1), FabricTime::never(), 3};
+  const std::string text = seal_of_history(seal, checksum(0, records), head);
+  whole.insert(whole.end(), text.begin(), text.end());
+  const auto seal_in = [](const Bytes8& bytes) -> std::optional<EvidenceSeal> {
+    try {
+      HistoryReader reader(ByteSource(std::span<const uint8_t>(bytes)), "a.bin");
+      while (reader.next()) continue;
+      return reader.seal();
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  };
+  REQUIRE(seal_in(whole) == seal);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    CHECK_FALSE(seal_in(Bytes8(whole.begin(), whole.begin() + static_cast<long>(size))));
+  }
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    Bytes8 other = whole;
+    other[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    CHECK_FALSE(seal_in(other));
+  }
+  for (size_t record = 0; record < 3; ++record) {
+    Bytes8 other = whole;
+    const auto at = other.begin() + static_cast<long>(kHistoryHeaderBytes + record * 32);
+    other.erase(at, at + 32);
+    other[31] = 2;  // as many records as there are
+    CHECK_FALSE(seal_in(other));
+  }
+}
+
 TEST_CASE("of an unfinished file every whole record is read") {
   HistoryFileHeader header = three();
   header.records = HistoryFileHeader::kUnfinished;
@@ -72,7 +108,7 @@ TEST_CASE("a broken file is refused with its name, the record and what is wrong"
       {"nothing", {}, "a.bin: it ends within its header"},
       {"half a header", cut(40), "a.bin: it ends within its header"},
       {"another file", with(0, 'x'), "a.bin: this is no file of history records"},
-      {"another version", with(11, 9), "a.bin: version 9 of the records; this program reads 1"},
+      {"another version", with(11, 9), "a.bin: version 9 of the records; this program reads 2"},
       {"another record size", with(15, 33), "a.bin: a header that contradicts its version"},
       {"half a record", cut(48 + 40), "a.bin: it ends before record 1 of 3"},
       {"a record too many", file_of(three(), 4), "a.bin: there is more behind its last record"},

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/more_checks.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -252,6 +253,29 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
     run.inputs.captures.clear();
     CHECK(analyze_run(run.inputs).result == Result::kInconclusive);
   }
+}
+
+TEST_CASE("a scenario that expects nothing passes nothing, and says so everywhere") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "nothing-expected");
+  ScriptedTraffic().write(run.run);
+  const Verdict v = run.analyze().verdict;
+  CHECK(v.result == Result::kNoChecks);
+  CHECK(exit_code(v.result) == 3);
+  CHECK(nlohmann::json::parse(to_json(v))["result"] == "no checks");
+  const std::string table = to_table(v);
+  CHECK(lines_of(table).front().ends_with(" NO CHECKS"));
+  CHECK(table.find("PASS") == std::string::npos);
+  CHECK(table.find("the scenario expects nothing") != std::string::npos);
+  boost::property_tree::ptree junit;
+  std::istringstream xml(to_junit(v));
+  boost::property_tree::read_xml(xml, junit);
+  const auto& suite = junit.get_child("testsuites.testsuite");
+  CHECK(suite.get<int>("<xmlattr>.tests") == 2);
+  CHECK(suite.get<int>("<xmlattr>.skipped") == 1);
+  Verdict later = v;
+  add_check(later, {.name = "program", .result = Result::kPass});  // the user's own check
+  CHECK(later.result == Result::kPass);
 }
 
 TEST_CASE("a run leaves a verdict, a JUnit file and a page") {

@@ -74,8 +74,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ExpectCompletionTime{}};
   const HostReports hosts;
   const Evidence evidence(topology, {}, us * 100);
-  MUST(run_checks(expectations,
-                  {topology, history, m, std::span{&fault, 1}, hosts, evidence, {}, {}, us * 100})
+  MUST(run_checks(expectations, {topology,
+                                 history,
+                                 m,
+                                 std::span{&fault, 1},
+                                 hosts,
+                                 evidence,
+                                 {},
+                                 {},
+                                 us * 100,
+                                 evidence.coverage()})
            .size() == expectations.size());
   return 0;
 }

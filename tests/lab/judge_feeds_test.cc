@@ -16,6 +16,7 @@
 #include "lab/world_outcome.h"
 #include "switchd/switch_node.h"
 #include "tests/lab/temporary_runs.h"
+#include "tests/lab/written_run.h"
 
 namespace mrclab::lab {
 namespace {
@@ -97,7 +98,8 @@ const analysis::CheckResult& check_named(const analysis::Verdict& verdict, std::
 TEST_CASE("files and watched nodes give the same verdict, and it is a pass") {
   const test::TemporaryRuns runs;
   const Scenario scenario = story();
-  const analysis::Verdict from_files = runs.run(scenario).verdict;
+  const test::WrittenRun written = test::write_run(scenario, runs.path());
+  const analysis::Verdict from_files = test::judge_files(written.inputs());
   const analysis::Verdict from_nodes = watched(scenario, [](auto&&...) { return false; });
   for (const analysis::CheckResult& check : from_files.checks) {
     INFO(check.name, ": ", check.note);
@@ -145,6 +147,33 @@ TEST_CASE("one record too few of a wire, a switch or a drop, and the packets do 
     });
     REQUIRE(taken);
     CHECK(check_named(verdict, "accounted").result == analysis::Result::kFail);
+  }
+}
+
+TEST_CASE("a simulated run is judged alike with files of any size, and with none") {
+  const test::TemporaryRuns runs;
+  Scenario scenario = story();
+  const auto judged = [&](uint64_t history_bytes) {
+    RunOptions options = runs.options(World::kSim);
+    options.history_bytes = history_bytes;
+    return run_scenario(scenario, options).verdict;
+  };
+  const analysis::Verdict with_files = judged(64 << 20);
+  const analysis::Verdict short_records = judged(64 << 10);
+  scenario.captures = CaptureScope::kNone;
+  const analysis::Verdict without = judged(0);
+  CHECK(with_files.result == analysis::Result::kPass);
+  for (const analysis::Verdict* verdict : {&short_records, &without}) {
+    CHECK(verdict->notes.empty());
+    CHECK(verdict->metrics.history_sha256 == with_files.metrics.history_sha256);
+    REQUIRE(verdict->checks.size() == with_files.checks.size());
+    for (size_t i = 0; i < verdict->checks.size(); ++i) {
+      const analysis::CheckResult &a = with_files.checks[i], &b = verdict->checks[i];
+      INFO(a.about, ": ", b.note);
+      CHECK(a.result == b.result);
+      CHECK(a.measured == b.measured);
+      CHECK(a.note == b.note);
+    }
   }
 }
 

@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "analysis/history_file.h"
 #include "fabric/yaml.h"
 #include "lab/run_manifest.h"
 #include "netio/file_descriptor.h"
@@ -51,14 +53,25 @@ void replace_in(const fs::path& file, const std::string& what, const std::string
   netio::write_file(file, text.replace(at, what.size(), with));
 }
 
+/// The file `bytes`, changed since `seal` was read from it, as if it had been written so.
+std::string sealed_again(const std::string& bytes, const EvidenceSeal& seal) {
+  const std::string unsealed = bytes.substr(0, bytes.rfind(kSealWord));
+  HistoryHeaderBytes header;
+  std::copy_n(unsealed.begin(), header.size(), header.begin());
+  const uint32_t records = checksum(0, std::string_view(unsealed).substr(header.size()));
+  return unsealed + seal_of_history(seal, records, header);
+}
+
 /// Makes the record `index` of the run's file another one, and the stream's hash with it.
 CompactRecord corrupt_record(const fs::path& folder, size_t index, size_t byte) {
   const fs::path file = folder / "history" / "sim.bin";
   std::string bytes = netio::read_file(file, 1 << 24);
   const size_t at = kHistoryHeaderBytes + index * kCompactRecordBytes;
   REQUIRE(bytes.size() > at + kCompactRecordBytes);
+  auto reader = analysis::HistoryReader::open(file);
+  while (reader.next()) continue;
   bytes[at + byte] ^= 0x01;
-  netio::write_file(file, bytes);
+  netio::write_file(file, sealed_again(bytes, reader.seal().value()));
   const auto* raw = reinterpret_cast<const uint8_t*>(bytes.data()) + at;
   const auto record =
       parse_compact(std::span<const uint8_t, kCompactRecordBytes>(raw, kCompactRecordBytes), 32);

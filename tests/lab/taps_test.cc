@@ -7,13 +7,16 @@
 
 #include <filesystem>
 #include <functional>
+#include <random>
 
 #include "analysis/analyze.h"
 #include "analysis/tap_evidence.h"
 #include "fabric/trailer.h"
 #include "lab/run_taps.h"
 #include "lab/scenario_run.h"
+#include "netio/file_descriptor.h"
 #include "netio/pcapng.h"
+#include "tests/lab/evidence_cuts.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;
@@ -65,7 +68,7 @@ void copy_without(const std::filesystem::path& from, const std::filesystem::path
     copy.bytes = record.bytes;
     writer.write(copy);
   }
-  writer.close();
+  writer.close({});
 }
 
 const CheckResult* tap_check(const analysis::Verdict& verdict) {
@@ -140,6 +143,28 @@ TEST_SUITE("root: taps") {
     const CheckResult at_switch = without("p2.t0-1:u0", 0);
     CHECK(at_switch.result == Result::kFail);
     CHECK(at_switch.measured == 1);
+  }
+
+  TEST_CASE("no part of what was tapped, and none with another bit, is held against anything") {
+    const test::TemporaryRuns runs;
+    const Scenario scenario = parse_tapped(kTapped);
+    RunOptions options = runs.options(World::kLive);
+    options.lab_name = "t_tapcut_" + std::to_string(::getpid());
+    const RunResult result = run_scenario(scenario, options);
+    const std::filesystem::path whole = tap_file(result.folder);
+    CHECK(judge_file(scenario, result.folder, whole).result == Result::kPass);
+    const std::string bytes = netio::read_file(whole, size_t{1} << 30);
+    const std::filesystem::path part = runs.path() / "part.pcapng";
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20; ++i) {
+      for (const test::Cut cut : test::kCuts) {
+        const auto left = test::without(test::FileKind::kCapture, bytes, cut, random);
+        std::filesystem::remove(part);
+        if (left) netio::write_file(part, *left);
+        INFO(test::kCutNames[static_cast<size_t>(cut)], ", ", i);
+        CHECK_THROWS_AS(judge_file(scenario, result.folder, part), analysis::CaptureError);
+      }
+    }
   }
 
   TEST_CASE("a run does not wait for taps whose disk is full, and says that it is") {

@@ -2,7 +2,9 @@
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "fabric/evidence_seal.h"
 #include "netio/file_descriptor.h"
 #include "netio/schedule_file.h"
 #include "temporary_directory.h"
@@ -94,8 +96,29 @@ TEST_CASE("a schedule survives its way to the daemons, and nonsense is refused b
     CHECK(read[i].sequence == schedule[i].sequence);
   }
   for (const char* bad : {"1000 0 0 0 port_carrier 99/0 0\n", "settled \n", "settled 1us\n"}) {
-    netio::write_file(file, bad);
+    netio::write_file(file, fmt::format("{}1 lines, crc32 {:08x}\n", bad, checksum(0, bad)));
     CHECK_THROWS_WITH(netio::read_schedule_file(topology(), file),
                       doctest::Contains("bad schedule line"));
   }
+}
+
+TEST_CASE(
+    "a part of a schedule is none, wherever it was cut, and neither is one with another byte") {
+  const netio::test::TemporaryDirectory directory;
+  const auto file = directory / "schedule";
+  netio::write_schedule_file({{carrier(1, 0, false, 0), carrier(2, 1, true, 1)}}, file);
+  const std::string whole = netio::read_file(file);
+  const auto refused = [&](const std::string& text) {
+    netio::write_file(file, text);
+    CHECK_THROWS_WITH(netio::read_schedule_file(topology(), file),
+                      doctest::Contains("cut or changed"));
+  };
+  for (size_t size = 0; size < whole.size(); ++size) refused(whole.substr(0, size));
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    refused(other);
+  }
+  netio::write_file(file, whole);
+  CHECK(netio::read_schedule_file(topology(), file).effects.size() == 2);
 }

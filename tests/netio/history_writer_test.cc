@@ -20,6 +20,7 @@ HistoryBytes record_at(int64_t ps) {
 struct Parsed {
   HistoryFileHeader header;
   std::vector<CompactRecord> records;
+  std::string seal;  // what stands behind them
 };
 
 Parsed read_back(const std::filesystem::path& file, uint32_t streams) {
@@ -29,11 +30,14 @@ Parsed read_back(const std::filesystem::path& file, uint32_t streams) {
   std::string problem;
   Parsed parsed;
   parsed.header = parse_history_header(bytes.first<kHistoryHeaderBytes>(), problem).value();
-  for (size_t at = kHistoryHeaderBytes; at < bytes.size(); at += kCompactRecordBytes) {
+  size_t at = kHistoryHeaderBytes;
+  for (uint64_t i = 0; i < parsed.header.records && at < bytes.size(); ++i) {
     REQUIRE(bytes.size() - at >= kCompactRecordBytes);
     parsed.records.push_back(
         parse_compact(bytes.subspan(at).first<kCompactRecordBytes>(), streams).value());
+    at += kCompactRecordBytes;
   }
+  parsed.seal = text.substr(at);
   return parsed;
 }
 
@@ -52,6 +56,7 @@ TEST_CASE("every record reaches the file, in the order of the calls") {
   CHECK(parsed.header.records == kRecords);
   CHECK(parsed.header.left_out == 0);
   CHECK(parsed.header.complete == FabricTime::never());
+  CHECK(parsed.seal.empty());  // nobody has said whose records these are, nor until when
   REQUIRE(parsed.records.size() == kRecords);
   for (uint32_t i = 0; i < kRecords; ++i) {
     REQUIRE(parsed.records[i].t.ps() == i);
@@ -67,12 +72,14 @@ TEST_CASE("a full file keeps the first records and says up to when nothing is mi
     for (const int64_t t : {10, 20, 30, 50, 40, 60}) writer.add(record_at(t), 0);
     CHECK(writer.written() == 3);
     CHECK(writer.left_out() == 3);
+    writer.close({.nodes = {NodeId{0}}});
   }
   const Parsed parsed = read_back(file, 2);
   CHECK(parsed.records.size() == 3);
   CHECK(parsed.records.back().t.ps() == 30);
   CHECK(parsed.header.left_out == 3);
   CHECK(parsed.header.complete.ps() == 40);
+  CHECK(parsed.seal.starts_with("sealed: nodes 0 from 0 ps until 40 ps, 3 records, crc32 "));
 }
 
 TEST_CASE("a file whose writer never closed it says so") {

@@ -1,6 +1,7 @@
 #include "netio/pcapng.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -88,8 +89,8 @@ TEST_SUITE("pcapng") {
       record.comment = "drop: queue_full";
       CHECK(writer.write(record));
       CHECK(writer.written() == 2);
-      writer.close();
-      writer.close();  // once is enough, twice does no harm
+      writer.close({});
+      writer.close({});  // once is enough, twice does no harm
     }
     const auto lines = lines_of(output_of(
         "HOME=/nonexistent tshark -r " + path.string() +
@@ -135,7 +136,7 @@ TEST_SUITE("pcapng") {
       CHECK(written > 30);
       // Nothing smaller slips in later: the recording ends at one instant.
       CHECK_FALSE(writer.write(record_of(0, 101, std::span(frame).first(14))));
-      writer.close();
+      writer.close({});
       CHECK(std::filesystem::file_size(path) <= options.max_file_bytes);
     }
     CHECK(lines_of(output_of("HOME=/nonexistent tshark -r " + path.string() +
@@ -144,6 +145,32 @@ TEST_SUITE("pcapng") {
     const std::string file = read_file(path);
     CHECK(blocks_are_whole(file));
     CHECK(file.find("recording stopped") != std::string::npos);
+  }
+
+  TEST_CASE("the seal says until when the file is complete; others read it as a comment") {
+    TemporaryDirectory directory;
+    const auto path = directory / "a.pcapng";
+    const auto frame = make_frame(200, 3);
+    PcapngOptions options;
+    options.max_file_bytes = 5000;
+    PcapngWriter writer(path, options);
+    writer.add_interface("p0");
+    for (const int64_t t : {100, 300, 200}) writer.write(record_of(0, t, frame));
+    while (writer.skipped() == 0) writer.write(record_of(0, 400, frame));
+    writer.write(record_of(0, 350, frame));  // another node's, which runs later
+    writer.close({.nodes = {NodeId{2}, NodeId{3}}});
+    const std::string file = read_file(path);
+    CHECK(blocks_are_whole(file));
+    CHECK(file.find(fmt::format("sealed: nodes 2-3 from 0 ps until 350000 ps, {} records, crc32 ",
+                                writer.written())) != std::string::npos);
+    // No reader takes the seal for a packet, nor stumbles over it.
+    CHECK(lines_of(output_of("HOME=/nonexistent tshark -r " + path.string() +
+                             " -T fields -e frame.number 2>&1 | grep -v root"))
+              .size() == writer.written());
+    CHECK(output_of("capinfos -c " + path.string() + " 2>&1")
+              .find(fmt::format("{}", writer.written())) != std::string::npos);
+    CHECK(lines_of(output_of("tcpdump -n -r " + path.string() + " 2>/dev/null | grep '^[0-9]'"))
+              .size() == writer.written());
   }
 
   TEST_CASE("a full disk is an error, and the file ends with a whole block") {
@@ -165,7 +192,7 @@ TEST_SUITE("pcapng") {
       CHECK(explain(error).find("a.pcapng") != std::string::npos);
     }
     CHECK_FALSE(writer.write(record_of(0, 1000, frame)));  // no holes
-    writer.close();
+    writer.close({});
     const std::string file = read_file(path);
     CHECK(file.size() > 10'000);
     CHECK(blocks_are_whole(file));

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/evidence_seal.h"
+
 namespace mrclab::test {
 
 inline constexpr uint32_t kInbound = 1, kOutbound = 2;
@@ -91,13 +93,24 @@ class CaptureWriter {
   void put16(std::vector<uint8_t>& out, uint32_t value) const { put(out, value, 2); }
 
   std::vector<uint8_t>& bytes() { return bytes_; }
-  void save(const std::filesystem::path& path) const {
-    std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(bytes_.data()),
-              static_cast<std::streamsize>(bytes_.size()));
+  void save(const std::filesystem::path& path) const { save(path, bytes_); }
+  /// As a writer of ours closes it: the last block seals the file.
+  void save_sealed(const std::filesystem::path& path, const EvidenceSeal& seal) const {
+    const std::string text = to_text(seal, checksum(0, bytes_));
+    std::vector<uint8_t> body(12);  // of interface 0, at no time
+    option(body, 1, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    option(body, 0, {});
+    CaptureWriter sealed = *this;
+    sealed.block(5, body);
+    save(path, sealed.bytes_);
   }
 
  private:
+  static void save(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+    std::ofstream out(path, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()),
+              static_cast<std::streamsize>(bytes.size()));
+  }
   void put(std::vector<uint8_t>& out, uint32_t value, unsigned size) const {
     for (unsigned i = 0; i < size; ++i) {
       const unsigned shift = 8 * (options_.big_endian ? size - 1 - i : i);

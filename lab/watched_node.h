@@ -1,0 +1,27 @@
+#pragma once
+// A node of the simulator has two observers: who keeps its history (and its files, which are
+// bounded), and the judge, who sees everything.
+
+#include "fabric/node.h"
+
+namespace mrclab::lab {
+
+class WatchedNode : public NodeObserver {
+ public:
+  /// Both outlive it.
+  WatchedNode(NodeObserver& keeper, NodeObserver& judge) : keeper_(keeper), judge_(judge) {}
+  void packet(const PacketRecord& record) override {
+    keeper_.packet(record);
+    judge_.packet(record);
+  }
+  void event(const EventRecord& record) override {
+    keeper_.event(record);
+    judge_.event(record);
+  }
+
+ private:
+  NodeObserver& keeper_;
+  NodeObserver& judge_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,155 @@
+#include "analysis/coverage.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/synthetic_traffic.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using test::ScriptedTraffic;
+using test::SyntheticRun;
+using test::TrafficStory;
+using test::us;
+
+/// Steady traffic; the link h2:p0 loses what is sent over it from 700us on.
+struct LateLoss : TrafficStory {
+  explicit LateLoss(const char* name) : TrafficStory(name) {
+    traffic.lost = [](const SyntheticRun::Sent& s) {
+      return test::over_h2_p0(s) && s.start >= us(700);
+    };
+  }
+};
+
+ExpectLosses no_losses(FabricTime until = FabricTime::never()) {
+  ExpectLosses losses;
+  losses.at_most = 0;
+  losses.until = until;
+  return losses;
+}
+
+TEST_CASE("the earliest gap of a source counts; what never was is no gap") {
+  Coverage coverage;
+  CHECK(coverage.whole(Witness::kPackets));
+  coverage.ends(Witness::kPackets, us(30), "b.pcapng ran full");
+  coverage.ends(Witness::kPackets, us(20), "a.pcapng ran full");
+  coverage.ends(Witness::kPackets, us(40), "c.pcapng ran full");
+  CHECK(coverage.until(Witness::kPackets) == us(20));
+  CHECK(coverage.why(Witness::kPackets) == "a.pcapng ran full");
+  CHECK(coverage.gaps().size() == 3);
+  CHECK(coverage.whole(Witness::kEvents));
+  coverage.absent(Witness::kEvents, "there are no events");
+  CHECK(coverage.until(Witness::kEvents) == FabricTime::zero());
+  CHECK(coverage.gaps().size() == 3);
+}
+
+TEST_CASE("a capture that ran full has not seen that nothing was lost") {
+  LateLoss story("full-capture");
+  CHECK(story.result(no_losses()) == Result::kFail);
+  LateLoss full("full-capture");  // the same run, but all that shows the loss found no room
+  full.traffic.until = us(600);
+  full.run.seal.until = us(600);
+  const CheckResult check = full.check(no_losses());
+  CHECK(check.result == Result::kInconclusive);
+  CHECK_FALSE(check.measured);
+  CHECK(check.note.find("full-capture.pcapng") != std::string::npos);
+  CHECK(check.note.find("complete until 600us") != std::string::npos);
+  // What it saw to the end, it saw.
+  CHECK(full.result(no_losses(us(500))) == Result::kPass);
+  CHECK(full.result(no_losses(us(600))) == Result::kInconclusive);  // some are still on their way
+  ExpectGoodput goodput;
+  goodput.at_least = Probability{1'000'000};
+  goodput.of = GoodputReference::kLineRate;
+  CHECK(full.result(goodput) == Result::kInconclusive);
+  goodput.until = us(500);
+  CHECK(full.result(goodput) == Result::kPass);
+}
+
+TEST_CASE("a loss that was seen stays a failure, whatever was not") {
+  LateLoss story("seen-loss");
+  story.run.seal.until = us(900);
+  CHECK(story.result(no_losses()) == Result::kFail);
+  LateLoss unsure("unsure-loss");  // beyond what is sealed, nothing is proof
+  unsure.run.seal.until = us(650);
+  CHECK(unsure.result(no_losses()) == Result::kInconclusive);
+}
+
+TEST_CASE("without captures no goodput is measured, be it none") {
+  LateLoss story("no-captures");
+  story.check(ExpectNoQpError{});
+  story.run.inputs.captures.clear();
+  ExpectGoodput goodput;
+  goodput.at_least = Probability{1'000'000};
+  goodput.of = GoodputReference::kLineRate;
+  story.run.inputs.expectations = {goodput};
+  const Verdict verdict = analyze_run(story.run.inputs);
+  CHECK(verdict.result == Result::kInconclusive);
+  CHECK_FALSE(verdict.checks.at(0).measured);
+  CHECK(verdict.checks.at(0).note == "there are no captures");
+}
+
+TEST_CASE("a node without a file is missed by its name") {
+  LateLoss story("no-file");
+  story.run.seal.nodes.erase(story.run.seal.nodes.begin() + 5);
+  const CheckResult check = story.check(no_losses(us(100)));
+  CHECK(check.result == Result::kInconclusive);
+  CHECK(check.note == "no file has the packets of " + story.topology.nodes[5].name);
+}
+
+TEST_CASE("a host without a report has not said that it has no error") {
+  LateLoss story("silent-host");
+  CHECK(story.result(ExpectNoQpError{}) == Result::kPass);
+  story.run.inputs.hosts.hosts.erase(story.run.inputs.hosts.hosts.begin() + 2);
+  const CheckResult check = story.check(ExpectNoQpError{});
+  CHECK(check.result == Result::kInconclusive);
+  CHECK(check.note == "h2 left no report");
+  story.run.inputs.hosts.hosts[0].qps_in_error = 1;  // another has said that it has one
+  CHECK(story.result(ExpectNoQpError{}) == Result::kFail);
+}
+
+TEST_CASE("with nothing to go by, no check passes or fails") {
+  const Topology topology = test::quad();
+  RunInputs inputs{topology, {}};
+  inputs.end = us(1000);
+  const FabricTime us10 = us(10);
+  inputs.expectations = {
+      ExpectNoQpError{},
+      ExpectMemoryIntact{},
+      ExpectHealed{},
+      ExpectGoodput{
+          {}, FabricTime::never(), {}, GoodputReference::kLineRate, Probability{500'000'000}},
+      no_losses(),
+      ExpectTrims{{0, 0}},
+      ExpectRetransmissions{{0, 0}},
+      ExpectShare{"p0/*", {}, Probability{500'000'000}},
+      ExpectPathUnused{"p0/u0", {}},
+      ExpectCounter{"nacks", 0, 0},
+      ExpectDetect{us10},
+      ExpectRecover{us10},
+      ExpectLeave{us10},
+      ExpectQpError{"x"},
+      ExpectPlacedOnce{},
+      ExpectNoSilentLoss{},
+      ExpectInOrder{},
+      ExpectNoQpErrorWhileAPathLives{},
+      ExpectAccounted{},
+      ExpectSteady{},
+      ExpectGoodputBack{},
+      ExpectEvsGood{},
+      ExpectQueuesEmpty{},
+      ExpectGap{us10, Probability{100'000'000}, GoodputReference::kLineRate},
+      ExpectSamples{{}, FabricTime::never(), us10, Probability{900'000'000}},
+      ExpectLatency{"h0", "h1", {}, us10},
+      ExpectFairness{},
+      ExpectLossesPerQp{},
+      ExpectAffectedQps{},
+      ExpectCompletionTime{}};
+  for (const CheckResult& check : analyze_run(inputs).checks) {
+    INFO(check.name, ": ", check.note);
+    CHECK(check.result == Result::kInconclusive);
+    CHECK_FALSE(check.note.empty());
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::analysis

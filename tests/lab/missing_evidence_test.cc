@@ -1,0 +1,307 @@
+// What is taken away from the evidence of a run must never make its verdict better, nor be taken for
+// something that happened: every source, cut, dropped and damaged at random places.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include "analysis/history_file.h"
+#include "lab/chaos_scenario.h"
+#include "lab/watched_run.h"
+#include "netio/file_descriptor.h"
+#include "netio/history_writer.h"
+#include "netio/pcapng.h"
+#include "netio/run_recorder.h"
+#include "tests/lab/evidence_cuts.h"
+#include "tests/lab/shipped.h"
+#include "tests/lab/temporary_runs.h"
+#include "tests/lab/written_run.h"
+#include "tests/support/nightly.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::CheckResult;
+using analysis::Result;
+using analysis::RunInputs;
+using analysis::Verdict;
+using test::Cut;
+using test::FileKind;
+using test::WrittenRun;
+
+/// What became of verdicts on less evidence.
+struct Tally {
+  uint64_t cuts = 0, better = 0, accused = 0, weaker = 0, same = 0;
+};
+using Tallies = std::map<std::pair<std::string, std::string>, Tally>;  // by source and cut
+
+bool better(Result whole, Result less) { return less == Result::kPass && whole != Result::kPass; }
+/// A failure that only comes from what is missing.
+bool accused(Result whole, Result less) { return less == Result::kFail && whole != Result::kFail; }
+
+void hold_against(const Verdict& whole, const Verdict& less, Tally& tally) {
+  ++tally.cuts;
+  bool is_better = better(whole.result, less.result);
+  bool is_accused = accused(whole.result, less.result);
+  bool differs = whole.result != less.result;
+  REQUIRE(whole.checks.size() == less.checks.size());
+  for (size_t i = 0; i < whole.checks.size(); ++i) {
+    const CheckResult &a = whole.checks[i], &b = less.checks[i];
+    INFO(a.about, ": ", name_of(a.result), " (", a.note, ") became ", name_of(b.result), " (",
+         b.note, ")");
+    CHECK_FALSE(better(a.result, b.result));
+    CHECK_FALSE(accused(a.result, b.result));
+    is_better = is_better || better(a.result, b.result);
+    is_accused = is_accused || accused(a.result, b.result);
+    differs = differs || a.result != b.result;
+  }
+  CHECK_FALSE(better(whole.result, less.result));
+  CHECK_FALSE(accused(whole.result, less.result));
+  tally.better += is_better ? 1 : 0;
+  tally.accused += is_accused ? 1 : 0;
+  (differs ? tally.weaker : tally.same) += 1;
+}
+
+std::string whole_file(const fs::path& file) { return netio::read_file(file, size_t{2} << 30); }
+
+/// One run, and its evidence in all its reduced forms.
+class Reduced {
+ public:
+  Reduced(const Scenario& scenario, uint64_t seed, uint32_t places, Tallies& tallies)
+      : random_(seed), places_(places), tallies_(tallies), run_(write_run(scenario)) {}
+
+  void judge_all() {
+    whole_ = test::judge_files(run_.inputs());
+    judge_as_watched();
+    for (uint32_t i = 0; i < places_; ++i) {
+      for (const Cut cut : test::kCuts) {
+        cut_one(run_.captures, FileKind::kCapture, cut, "captures", &RunInputs::captures);
+        cut_one(run_.records, FileKind::kRecords, cut, "packet records", &RunInputs::records);
+        cut_events(cut);
+        cut_log(cut);
+      }
+      fill_capture();
+      fill_records();
+      silence_a_host();
+    }
+    drop_all();
+  }
+
+ private:
+  WrittenRun write_run(const Scenario& scenario) const {
+    fs::create_directory(folder_.path() / "run");
+    return test::write_run(scenario, folder_.path() / "run");
+  }
+
+  /// What we write we can read: the files tell the judge all that it sees when it looks on.
+  void judge_as_watched() {
+    const Verdict watched = run_watched(run_.scenario);
+    CHECK(watched.result == whole_.result);
+    CHECK(whole_.notes == watched.notes);
+    REQUIRE(watched.checks.size() == whole_.checks.size());
+    for (size_t i = 0; i < watched.checks.size(); ++i) {
+      INFO(watched.checks[i].about, ": ", watched.checks[i].note,
+           "; files: ", whole_.checks[i].note);
+      CHECK(watched.checks[i].result == whole_.checks[i].result);
+      CHECK(watched.checks[i].measured == whole_.checks[i].measured);
+    }
+  }
+
+  void judge(const std::string& source, const std::string& how, const RunInputs& inputs) {
+    INFO(run_.scenario.name, ", seed ", run_.scenario.seed, ": ", source, ", ", how);
+    hold_against(whole_, test::judge_files(inputs), tallies_[{source, how}]);
+  }
+
+  const fs::path& one_of(const std::vector<fs::path>& files) {
+    return files[random_() % files.size()];
+  }
+
+  fs::path reduced(const fs::path& file) const { return folder_.path() / file.filename(); }
+  void write(const fs::path& file, const std::string& bytes) const {
+    std::ofstream(file, std::ios::binary) << bytes;
+  }
+
+  void cut_one(const std::vector<fs::path>& files, FileKind kind, Cut cut, const char* source,
+               std::vector<fs::path> RunInputs::*member) {
+    const fs::path file = one_of(files);
+    const auto left = test::without(kind, whole_file(file), cut, random_);
+    RunInputs inputs = run_.inputs();
+    std::vector<fs::path>& paths = inputs.*member;
+    const auto at = std::find(paths.begin(), paths.end(), file);
+    if (left) {
+      write(reduced(file), *left);
+      *at = reduced(file);
+    } else {
+      paths.erase(at);
+    }
+    judge(source, cut_name(cut), inputs);
+  }
+
+  void cut_events(Cut cut) {
+    RunInputs inputs = run_.inputs();
+    const auto left = test::without(FileKind::kLines, whole_file(inputs.events), cut, random_);
+    inputs.events = reduced(inputs.events);
+    fs::remove(inputs.events);
+    if (left) write(inputs.events, *left);
+    judge("events", cut_name(cut), inputs);
+  }
+
+  /// The log of one process is damaged before they are joined.
+  void cut_log(Cut cut) {
+    const RunFolder joined{folder_.path() / "joined"};
+    fs::remove_all(joined.path);
+    fs::create_directories(joined.path);
+    fs::copy(run_.event_logs.front().parent_path(), joined.path / "events");
+    const fs::path file = joined.path / "events" / one_of(run_.event_logs).filename();
+    const auto left = test::without(FileKind::kLines, whole_file(file), cut, random_);
+    fs::remove(file);
+    if (left) write(file, *left);
+    merge_events(joined);
+    RunInputs inputs = run_.inputs();
+    inputs.events = joined.path / "events.jsonl";
+    judge("events of a process", cut_name(cut), inputs);
+  }
+
+  /// As if the file had reached its bound.
+  void fill_capture() {
+    const fs::path file = one_of(run_.captures);
+    const auto reader = analysis::CaptureReader::open(file);
+    netio::PcapngOptions options;
+    options.snap_length = netio::kCaptureSnapLength;
+    options.max_file_bytes = random_() % fs::file_size(file);
+    netio::PcapngWriter writer(reduced(file), options);
+    size_t interfaces = 0;
+    analysis::CaptureRecord record;
+    while (reader->next(record)) {
+      for (; interfaces < reader->interfaces().size(); ++interfaces) {
+        writer.add_interface(reader->interfaces()[interfaces].name);
+      }
+      const bool in = record.direction == analysis::CaptureDirection::kInbound;
+      writer.write({record.interface, record.t, in ? Direction::kIngress : Direction::kEgress,
+                    record.bytes, record.original_length, record.comment});
+    }
+    REQUIRE(reader->seal());
+    if (interfaces == 0) return;
+    writer.close(*reader->seal());
+    RunInputs inputs = run_.inputs();
+    *std::find(inputs.captures.begin(), inputs.captures.end(), file) = reduced(file);
+    judge("captures", "ran full", inputs);
+  }
+
+  void fill_records() {
+    const fs::path file = one_of(run_.records);
+    const std::string bytes = whole_file(file);
+    const std::vector<size_t> bounds = test::record_bounds(FileKind::kRecords, bytes);
+    auto reader = analysis::HistoryReader::open(file);
+    std::vector<CompactRecord> records;
+    while (const auto record = reader.next()) records.push_back(*record);
+    REQUIRE(reader.seal());
+    if (records.empty()) return;
+    // The writer takes the digest's bytes; what it leaves out it knows by their time alone.
+    const size_t kept = random_() % records.size();
+    HistoryFileHeader header = reader.header();
+    header.records = kept;
+    header.left_out = records.size() - kept;
+    for (size_t i = kept; i < records.size(); ++i) {
+      header.complete = std::min(header.complete, records[i].t);
+    }
+    EvidenceSeal seal = *reader.seal();
+    seal.records = kept;
+    seal.until = header.complete;
+    const HistoryHeaderBytes head = header_bytes(header);
+    const std::string body = bytes.substr(kHistoryHeaderBytes, kept * kCompactRecordBytes);
+    write(reduced(file), std::string(head.begin(), head.end()) + body +
+                             seal_of_history(seal, checksum(0, body), head));
+    RunInputs inputs = run_.inputs();
+    *std::find(inputs.records.begin(), inputs.records.end(), file) = reduced(file);
+    judge("packet records", "ran full", inputs);
+  }
+
+  void silence_a_host() {
+    RunInputs inputs = run_.inputs();
+    auto& hosts = inputs.hosts.hosts;
+    hosts.erase(hosts.begin() + static_cast<long>(random_() % hosts.size()));
+    judge("reports", "one host silent", inputs);
+  }
+
+  void drop_all() {
+    RunInputs inputs = run_.inputs();
+    inputs.captures.clear();
+    judge("captures", "none at all", inputs);
+    inputs.records.clear();
+    inputs.events.clear();
+    judge("captures, records and events", "none at all", inputs);
+    RunInputs silent = run_.inputs();
+    silent.hosts.hosts.clear();
+    judge("reports", "none at all", silent);
+    RunInputs unheard = run_.inputs();
+    unheard.events.clear();
+    judge("events", "none at all", unheard);
+    RunInputs unkept = run_.inputs();
+    unkept.records.clear();
+    judge("packet records", "none at all", unkept);
+  }
+
+  static std::string cut_name(Cut cut) {
+    return std::string(test::kCutNames[static_cast<size_t>(cut)]);
+  }
+
+  const test::TemporaryRuns folder_;
+  std::mt19937_64 random_;
+  uint32_t places_;
+  Tallies& tallies_;
+  const WrittenRun run_;
+  Verdict whole_;
+};
+
+void show(const Tallies& tallies) {
+  std::string text;
+  Tally sum;
+  const auto row = [&](const std::string& source, const std::string& cut, const Tally& t) {
+    text += fmt::format("{:28} {:18} {:7} {:7} {:7} {:7} {:7}\n", source, cut, t.cuts, t.better,
+                        t.accused, t.weaker, t.same);
+  };
+  for (const auto& [name, t] : tallies) {
+    row(name.first, name.second, t);
+    sum.cuts += t.cuts, sum.better += t.better, sum.accused += t.accused;
+    sum.weaker += t.weaker, sum.same += t.same;
+  }
+  row("all", "", sum);
+  fmt::print("{:28} {:18} {:>7} {:>7} {:>7} {:>7} {:>7}\n{}", "source", "taken away", "cuts",
+             "better", "accused", "weaker", "same", text);
+}
+
+void judge_seeds(const char* base, uint64_t first, uint64_t last, uint32_t places,
+                 Tallies& tallies) {
+  const ChaosBase chaos = load_chaos_base(base);
+  for (uint64_t seed = first; seed <= last; ++seed) {
+    const ChaosScenario drawn = chaos_scenario(chaos, seed);
+    Reduced(drawn.scenario, seed, places, tallies).judge_all();
+  }
+}
+
+TEST_SUITE("whole run") {
+  TEST_CASE("no verdict is better with less evidence: incidents") {
+    Tallies tallies;
+    const std::vector<std::string> some{"link-flap", "latency-bandwidth"};
+    const std::vector<std::string> all = test::shipped("incidents");
+    for (const std::string& name : test::nightly() ? all : some) {
+      Reduced(load_scenario(name, {}), 1, test::nightly() ? 2 : 1, tallies).judge_all();
+    }
+    show(tallies);
+  }
+
+  TEST_CASE("no verdict is better with less evidence: chaos") {
+    Tallies tallies;
+    judge_seeds("pair", 1, test::nightly() ? 140 : 4, 1, tallies);
+    if (test::nightly()) judge_seeds("ai-backend", 1, 60, 1, tallies);
+    show(tallies);
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::lab
