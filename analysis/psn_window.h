@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
 
@@ -28,6 +29,11 @@ struct TrafficAttempt {
   bool packet_there = false;  ///< when it was sent the packet had already arrived
   bool cut = false;           ///< trimmed at a switch; its header may still be on its way
   bool seen_marked = false, seen_trimmed = false;  ///< some capture has shown it so
+  bool rtx = false;                                ///< its retransmission bit
+  bool timed = false;                              ///< it has a timestamp
+  uint16_t timestamp = 0;                          ///< the sender's
+
+  AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
 };
 
 /// One PSN: its first attempt, and where its later ones are.

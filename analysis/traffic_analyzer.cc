@@ -1,5 +1,5 @@
-// Data packets: what leaves, what arrives, what is dropped. Answers are traffic_answers.cc, what is made of
-// a packet when its window closes is traffic_judgement.cc.
+// Data packets: what leaves and what arrives. What is dropped is traffic_drops.cc, answers are
+// traffic_answers.cc, what is made of a packet when its window closes is traffic_judgement.cc.
 
 #include "analysis/traffic_analyzer.h"
 
@@ -166,8 +166,8 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
   if (s.kind == FrameSighting::Kind::kTrimmedHere) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
-    TrafficAttempt* attempt = slot && slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
-    if (attempt != nullptr) attempt->cut = true;
+    const auto attempt = slot ? attempts_of(s, *slot).open() : std::nullopt;
+    if (attempt) (*attempt)->cut = true;
   }
   if (side.sent) on_sent(s, flow, path);
   if (side.arrived) on_arrived(s, flow, path);
@@ -178,8 +178,10 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
 void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
   PsnWindow& window = states_[flow].window;
   PsnSlot* slot = window.find(window.number_of(s.psn));
-  TrafficAttempt* attempt = slot != nullptr ? newest_on(*slot, s.ev) : nullptr;
-  if (attempt == nullptr || s.point >= traffic_.points.size()) return;
+  if (slot == nullptr || s.point >= traffic_.points.size()) return;
+  const auto newest = attempts_of(s, *slot).newest();
+  if (!newest) return;
+  TrafficAttempt* const attempt = *newest;
   CapturePoint& point = traffic_.points[s.point];
   if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
@@ -187,8 +189,19 @@ void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
 
 bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
   const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
-  return !s.retransmission && last.ev == s.ev && last.sent != TrafficAttempt::kUnseen &&
+  return last.mark().agrees(s.mark()) && last.sent != TrafficAttempt::kUnseen &&
          s.t.ps() - last.sent < kCopyGap.ps();
+}
+
+TrafficAttempt TrafficAnalyzer::sent_as(const FrameSighting& s, const PsnSlot& slot) const {
+  TrafficAttempt attempt;
+  attempt.sent = s.t.ps();
+  attempt.ev = s.ev;
+  attempt.packet_there = slot.finished();
+  attempt.rtx = s.retransmission;
+  attempt.timed = s.has_timestamp;
+  attempt.timestamp = s.timestamp;
+  return attempt;
 }
 
 void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
@@ -206,7 +219,7 @@ void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t pa
     f.resent += s.retransmission ? 1 : 0;
     return;
   }
-  const TrafficAttempt attempt{s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false};
+  const TrafficAttempt attempt = sent_as(s, *slot);
   if (slot->attempts > 0) {
     if (is_copy(s, *slot)) {
       ++traffic_.counters.copies;
@@ -270,15 +283,22 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
     ++traffic_.paths[path].marked;
     ++plane(traffic_.paths[path].plane).marked;
   }
-  TrafficAttempt* attempt = slot->attempts > 0 ? oldest_open(*slot, s.ev) : nullptr;
-  if (attempt == nullptr) {
-    if (slot->attempts > 0 && newest_ended(*slot, s.ev) != nullptr) {
-      ++traffic_.counters.copies;
-      if (!s.trimmed) ++traffic_.flows[flow].duplicates;
+  const AttemptChoice<TrafficAttempt*> choice = attempts_of(s, *slot);
+  TrafficAttempt* attempt = choice.open().value_or(nullptr);
+  if (attempt == nullptr && choice.ended()) {  // a wire carried it twice
+    ++traffic_.counters.copies;
+    if (s.trimmed) return;
+    if (slot->finished()) {
+      ++traffic_.flows[flow].duplicates;
       return;
     }
+    attempt = *choice.ended();  // what the first frame lost, the second brings
+  }
+  if (attempt == nullptr) {
     ++traffic_.counters.unmatched;
-    const TrafficAttempt unseen{TrafficAttempt::kUnseen, s.ev, AttemptFate::kOpen, false, false};
+    TrafficAttempt unseen = sent_as(s, *slot);
+    unseen.sent = TrafficAttempt::kUnseen;
+    unseen.packet_there = false;
     if (slot->attempts == 0) {
       slot->first = unseen;
       slot->attempts = 1;
@@ -349,58 +369,6 @@ void TrafficAnalyzer::note_order(TrafficFlow& f, FlowState& state, int64_t numbe
     if (state.held > 0) --state.held;
   }
   traffic_.held.add(state.held);
-}
-
-void TrafficAnalyzer::on_drop(const FrameSighting& s) {
-  const uint32_t flow = flow_of(s.conversation);
-  const uint32_t path = path_of_flow(flow, s.ev);
-  PsnSlot* slot = path == kNone ? nullptr : open_slot(flow, s.psn);
-  if (slot == nullptr) {
-    ++traffic_.counters.behind;
-    return;
-  }
-  // A host's own port that could not send: the packet never left, and no other record shows it.
-  const bool at_sender = s.stage == Stage::kHostUp && s.end == WireEnd::kLeaving;
-  TrafficAttempt* attempt = slot->attempts > 0 && !at_sender ? oldest_open(*slot, s.ev) : nullptr;
-  if (attempt == nullptr && !at_sender && slot->attempts > 0 && s.stage == Stage::kHostDown) {
-    attempt = newest_ended(*slot, s.ev);  // it arrived, then the NIC refused it
-    if (attempt != nullptr && attempt->fate == AttemptFate::kDelivered) {
-      undo_arrival(traffic_.flows[flow], traffic_.paths[path], *slot);
-    }
-  }
-  if (attempt == nullptr && slot->attempts > 0) {
-    ++traffic_.flows[flow].resent;
-    ++traffic_.paths[path].resent;
-    ++plane(traffic_.paths[path].plane).resent;
-    attempt = add_attempt(*slot, {s.t.ps(), s.ev, AttemptFate::kOpen, slot->finished(), false});
-  } else if (attempt == nullptr) {
-    slot->first = {s.t.ps(), s.ev, AttemptFate::kOpen, false, false};
-    slot->attempts = 1;
-    slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
-    attempt = &slot->first;
-    on_first_sent(s, flow, path);
-  }
-  if (attempt != nullptr) attempt->fate = AttemptFate::kDropped;
-}
-
-void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {
-  if (!slot.finished() || flow.delivered == 0 || path.delivered == 0) return;
-  uint32_t whole = slot.first.fate == AttemptFate::kDelivered ? 1 : 0;
-  for (uint32_t at = slot.later; at != kNone; at = later_[at].previous) {
-    whole += later_[at].attempt.fate == AttemptFate::kDelivered ? 1 : 0;
-  }
-  if (whole != 1) {  // another attempt delivered it as well
-    if (flow.duplicates > 0) --flow.duplicates;
-    return;
-  }
-  slot.arrived = TrafficAttempt::kUnseen;
-  --flow.delivered;
-  --path.delivered;
-  flow.delivered_bytes -= std::min<uint64_t>(slot.payload, flow.delivered_bytes);
-  path.delivered_bytes -= std::min<uint64_t>(slot.payload, path.delivered_bytes);
-  PlaneTraffic& on = plane(path.plane);
-  if (on.delivered > 0) --on.delivered;
-  on.delivered_bytes -= std::min<uint64_t>(slot.payload, on.delivered_bytes);
 }
 
 }  // namespace mrclab::analysis

@@ -71,6 +71,7 @@ class TrafficAnalyzer {
   void on_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
   void note_place(const FrameSighting& s, uint32_t flow);
+  TrafficAttempt sent_as(const FrameSighting& s, const PsnSlot& slot) const;
   bool is_copy(const FrameSighting& s, const PsnSlot& slot);
   void on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path);
   void on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
@@ -86,13 +87,12 @@ class TrafficAnalyzer {
   void take_rtt(const FrameSighting& s, uint32_t flow);
   void on_probe(const FrameSighting& s);
   void on_probe_answer(const FrameSighting& s, uint32_t flow);
+  bool may_answer(EntropyValue reflected, const PsnSlot& slot);
   uint32_t flow_answered_by(const FrameSighting& s);
 
   PsnSlot* open_slot(uint32_t flow, Psn psn);
   TrafficAttempt* newest(PsnSlot& slot);
-  TrafficAttempt* oldest_open(PsnSlot& slot, EntropyValue ev);
-  TrafficAttempt* newest_on(PsnSlot& slot, EntropyValue ev);
-  TrafficAttempt* newest_ended(PsnSlot& slot, EntropyValue ev);
+  AttemptChoice<TrafficAttempt*> attempts_of(const FrameSighting& s, PsnSlot& slot);
   TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
   void retire(uint32_t flow, int64_t number, PsnSlot& slot);
   void judge_attempt(uint32_t flow, const TrafficAttempt& attempt);

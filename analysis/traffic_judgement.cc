@@ -12,42 +12,20 @@ constexpr unsigned kMaxWalked = 64;
 
 }  // namespace
 
-/// The oldest attempt on this path of which nothing is known yet.
-TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, EntropyValue ev) {
-  if (slot.first.ev == ev && slot.first.fate == AttemptFate::kOpen) return &slot.first;
-  TrafficAttempt* found = nullptr;
-  unsigned walked = 0;
-  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
-    AttemptPool::Link& link = later_[at];
-    if (link.attempt.ev == ev && link.attempt.fate == AttemptFate::kOpen) found = &link.attempt;
-    at = link.previous;
-  }
-  return found;
-}
-
-/// The newest attempt on this path.
-TrafficAttempt* TrafficAnalyzer::newest_on(PsnSlot& slot, EntropyValue ev) {
-  unsigned walked = 0;
-  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
-    AttemptPool::Link& link = later_[at];
-    if (link.attempt.ev == ev) return &link.attempt;
-    at = link.previous;
-  }
-  return slot.attempts > 0 && slot.first.ev == ev ? &slot.first : nullptr;
-}
-
-/// The newest attempt on this path that has arrived.
-TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, EntropyValue ev) {
-  const auto fits = [ev](const TrafficAttempt& a) {
-    return a.ev == ev && (a.fate == AttemptFate::kDelivered || a.fate == AttemptFate::kTrimmed);
+AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const FrameSighting& s, PsnSlot& slot) {
+  AttemptChoice<TrafficAttempt*> choice;
+  const auto offer = [&](TrafficAttempt& attempt) {
+    if (!attempt.mark().agrees(s.mark())) return;
+    choice.offer(&attempt, attempt.fate == AttemptFate::kOpen);
   };
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
     AttemptPool::Link& link = later_[at];
-    if (fits(link.attempt)) return &link.attempt;
+    offer(link.attempt);
     at = link.previous;
   }
-  return fits(slot.first) ? &slot.first : nullptr;
+  if (slot.attempts > 0) offer(slot.first);
+  return choice;
 }
 
 TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt& attempt) {

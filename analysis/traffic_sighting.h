@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "analysis/capture_reader.h"
 #include "analysis/flat_index.h"
 #include "analysis/link_layer.h"
@@ -61,6 +62,7 @@ struct FrameSighting {
   DropCause cause = DropCause::kNone;
   bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
   bool probe = false;  ///< a probe, or the answer to one
+  AttemptMark mark() const { return {ev, retransmission, has_timestamp, timestamp}; }
 };
 
 /// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.
