@@ -73,7 +73,7 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
                           record->opcode == 0
                               ? 0
                               : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
-                                              record->psn, record->ev));
+                                              record->psn, record->ev, record->peers));
       }
     }
   } catch (const InputError& error) {
