@@ -12,6 +12,7 @@
 #include "analysis/fault_span.h"
 #include "analysis/measurements.h"
 #include "analysis/reports.h"
+#include "analysis/twin.h"
 #include "analysis/verdict.h"
 
 namespace mrclab::analysis {
@@ -43,6 +44,7 @@ struct RunInputs {
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
   std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
   TapCost tap_cost = {};
+  Twin twin = {};
 };
 
 struct Analysis {
