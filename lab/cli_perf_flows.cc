@@ -28,8 +28,8 @@ struct FlowOptions {
   std::string victim_from, victim_to;
 };
 
-/// What a flow gets is counted in whole messages: with fewer of them one more or less is over 5 %.
-constexpr int64_t kLeastMessages = 20;
+/// What a flow gets is counted in whole messages: one more or less of 20 is 5 %, of 10 it is 10 %.
+constexpr int64_t kLeastMessages = 20, kTooFewMessages = 10;
 constexpr FabricTime kShortest = FabricTime::from_us(300);
 
 /// What both verbs read from their options.
@@ -62,7 +62,7 @@ Window window_of(const PerfSetup& setup, const FlowOptions& options, Bytes messa
   const FabricTime duration = perf_time(setup, options.duration, "--duration");
   if (duration == FabricTime::zero()) throw InputError("--duration: expected more than 0");
   window.to = window.from + duration;
-  if (each * kLeastMessages > duration) {
+  if (each * kTooFewMessages > duration) {
     fmt::print(stderr,
                "mrclab: a message takes {} at a flow's share: in {} what flows get is no more\n"
                "exact than that; --duration {} has {} of them\n",
