@@ -228,6 +228,17 @@ TEST_CASE("a queue that stood before the first fault is not what the fault left"
   CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kPass);
 }
 
+TEST_CASE("one packet that meets no queue is enough, a few that do meet one are not") {
+  Outage quick("quick");
+  quick.traffic.flows = {};
+  waits(quick, 960, 961, FabricTime::zero());
+  CHECK(quick.result(ExpectQueuesEmpty{}) == Result::kPass);
+  Outage slow("slow");
+  slow.traffic.flows = {};
+  waits(slow, 955, 958, us(20));
+  CHECK(slow.result(ExpectQueuesEmpty{}) == Result::kInconclusive);
+}
+
 TEST_CASE("without a fault there is no queue that one could have left") {
   Outage story("no-fault");
   story.run.inputs.faults.clear();
