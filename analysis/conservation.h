@@ -11,7 +11,7 @@
 // it has been there for longer than the queues last; nothing comes out that did not go in.
 //
 // A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice. Of
-// frames with one name (foreign ones have no other) nobody can say which left twice: of those that
+// frames with one name (foreign ones have no other) no record says which left twice: of those that
 // left through such ports at most every second was a copy.
 //
 // Counts any frame: data, control, foreign. Records of one node come in its commit order.

@@ -1,6 +1,6 @@
 #pragma once
-// What a run would have delivered without its faults. The judge cannot know; whoever can simulate the
-// scenario tells it, when asked: a run whose own baseline says enough needs no twin.
+// What a run would have delivered without its faults. The judge does not simulate: `lab` does, and
+// only when the judge asks, because a run whose own baseline says enough needs no twin.
 
 #include <functional>
 
@@ -8,7 +8,7 @@
 
 namespace mrclab::analysis {
 
-/// The goodput of the same scenario and seed without faults. Empty: nobody can simulate it.
+/// The goodput of the same scenario and seed without faults. Empty: it cannot be simulated.
 using Twin = std::function<GoodputMeter()>;
 
 }  // namespace mrclab::analysis
