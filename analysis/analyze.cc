@@ -7,6 +7,7 @@
 #include "analysis/checks.h"
 #include "analysis/frame_finder.h"
 #include "analysis/more_checks.h"
+#include "analysis/path_states.h"
 #include "analysis/picture.h"
 #include "analysis/report.h"
 #include "analysis/tap_evidence.h"
@@ -64,7 +65,7 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.fault = fault.description;
   result.kind = fault.kind;
   result.at = fault.start;
-  const bool back = measured.wires_regained + measured.wires_unjudged == measured.wires_to_regain;
+  const bool back = measured.unused.empty();
   result.healed = fault.healed() && back;
   if (fault.healed()) result.healed_at = fault.healed_at;
   if (m.baseline.usable) {
@@ -85,7 +86,7 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   }
   if (fault.healed() && !back) {
     result.note +=
-        (result.note.empty() ? "" : "; ") + std::string("not all paths are in use again");
+        (result.note.empty() ? "" : "; ") + std::string("not all paths are usable again");
   }
   return result;
 }
@@ -182,6 +183,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   const FabricTime end = in.end > FabricTime::zero() ? in.end : last;
   const FabricTime rtt = in.base_rtt > FabricTime::zero() ? in.base_rtt : in.topology.base_rtt;
   analysis.measurements = measure(in.topology, history, in.faults, rtt, end);
+  accept_usable(in.topology, evidence.events(), in.hosts, analysis.measurements.faults);
   const Measurements& m = analysis.measurements;
 
   verdict.scenario = in.scenario;
@@ -194,7 +196,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
   verdict.checks =
       run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
-                                in.regions, in.retry_span, coverage, in.timing.mode});
+                                in.regions, in.retry_span, coverage, in.timing.mode, in.twin});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,

@@ -12,6 +12,7 @@
 #include "analysis/fault_span.h"
 #include "analysis/measurements.h"
 #include "analysis/reports.h"
+#include "analysis/twin.h"
 #include "analysis/verdict.h"
 
 namespace mrclab::analysis {
@@ -44,6 +45,7 @@ struct RunInputs {
   std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
   TapCost tap_cost = {};
   uint64_t capture_records = 0;  ///< of a run that was watched: what its captures hold
+  Twin twin = {};
 };
 
 struct Analysis {

@@ -125,7 +125,7 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
   for (size_t i = 0; i < in_.faults.size(); ++i) {
     if (!in_.faults[i].heals) continue;  // meant to last
     const FaultMeasurement& m = in_.measurements.faults[i];
-    const uint32_t missing = m.wires_to_regain - m.wires_regained - m.wires_unjudged;
+    const size_t missing = m.unused.size();
     if (!in_.faults[i].healed()) {
       ++open;
       if (why.empty()) {
@@ -134,7 +134,7 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
       }
     } else if (missing > 0 && work_lost()) {
       if (unsure.empty())
-        unsure = fault_name(i) + ": not all wires are used again, nor all work done";
+        unsure = fault_name(i) + ": not all wires are usable again, nor all work done";
     } else if (missing > 0) {
       ++open;
       if (why.empty()) {
@@ -142,7 +142,7 @@ CheckResult Judge::operator()(const ExpectHealed&) const {
               std::to_string(m.wires_to_regain) + " wires carry no traffic after the heal";
         check.where = {in_.faults[i].healed_at, in_.measurements.end, fault_name(i)};
       }
-    } else if (m.wires_unjudged > 0 && unsure.empty()) {
+    } else if (!m.unjudged.empty() && unsure.empty()) {
       unsure = fault_name(i) + ": too little was sent after the heal to use all its paths";
     }
   }

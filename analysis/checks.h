@@ -9,6 +9,7 @@
 #include "analysis/expectation.h"
 #include "analysis/measurements.h"
 #include "analysis/reports.h"
+#include "analysis/twin.h"
 #include "analysis/verdict.h"
 
 namespace mrclab::analysis {
@@ -25,6 +26,7 @@ struct CheckInputs {
   FabricTime retry_span;                  ///< zero: unknown
   const Coverage& coverage;
   TimingMode timing = TimingMode::kCarried;
+  Twin twin = {};
 };
 
 /// One result per expectation, in order. Bundles have to be opened before (without_bundles).

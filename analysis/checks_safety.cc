@@ -131,6 +131,13 @@ bool Judge::lost_power(uint32_t host, FabricTime until) const {
   });
 }
 
+bool Judge::all_lost_power() const {
+  for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
+    if (!lost_power(host, in_.measurements.end)) return false;
+  }
+  return true;
+}
+
 bool Judge::work_lost() const {
   if (!in_.evidence.events().failures().empty()) return true;
   for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
@@ -249,6 +256,10 @@ CheckResult Judge::operator()(const ExpectNoSilentLoss&) const {
   }
   check.measured = static_cast<double>(lost);
   if (lost > 0) return failed(check, first);
+  if (queues == 0 && all_lost_power()) {
+    check.note = "every host lost its power, and its messages with it";
+    return passed(check);
+  }
   if (queues == 0) return unjudged(check, "no host has reported its messages");
   check.note = std::to_string(posted) + " messages posted";
   return passed(check);
@@ -281,6 +292,10 @@ CheckResult Judge::operator()(const ExpectInOrder&) const {
   check.measured = static_cast<double>(wrong);
   if (said > 0) return proven(check, first);
   if (wrong > 0) return failed(check, first);
+  if (queues == 0 && all_lost_power()) {
+    check.note = "every host lost its power, and its completions with it";
+    return passed(check);
+  }
   if (queues == 0) return unjudged(check, "no host has reported its completions");
   return passed(check);
 }

@@ -8,17 +8,6 @@
 namespace mrclab::analysis {
 namespace {
 
-/// What befell a frame before it was wholly in its receiver: then there is no record of arrival.
-bool lost_on_wire(DropCause cause) {
-  switch (cause) {
-    case DropCause::kWireDown:
-    case DropCause::kWireLoss:
-    case DropCause::kFrameCheck:
-    case DropCause::kNoBuffer: return true;
-    default: return false;
-  }
-}
-
 /// The worst that the schedule ever does to each wire.
 struct WireWorst {
   std::vector<BitRate> rate;
@@ -43,6 +32,17 @@ WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> sc
     }
   }
   return worst;
+}
+
+/// Of the addresses of the hosts, in a frame with everything up to BTH.
+uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
+  const bool ipv4 = kind == Encapsulation::kIpv4;
+  const uint8_t* at = &bytes[layout_of(kind).ip + (ipv4 ? 12 : 8)];
+  uint64_t mixed = 0;
+  for (size_t left = ipv4 ? 1 : 4; left > 0; --left, at += sizeof(uint64_t)) {
+    mixed = mix64(mixed ^ load_be<uint64_t>(at));
+  }
+  return static_cast<uint32_t>(mixed);
 }
 
 Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
@@ -127,12 +127,16 @@ void Conservation::add(NodeId node_id, PortId port_id, Direction direction, Pack
 
 void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
   if (!node.is_switch || node.renames) return;
-  const auto found = node.inside.find(frame_name);
-  if (found == node.inside.end()) {
-    ++(may_be_copy ? node.copies : node.invented);
-  } else if (--found->second.frames == 0) {
-    node.inside.erase(found);
+  Inside& frames = node.inside[frame_name];
+  frames.may_copy += may_be_copy ? 1 : 0;
+  if (frames.frames > 0) {
+    --frames.frames;
+  } else if (frames.copies < frames.may_copy / 2) {
+    ++frames.copies;
+  } else {
+    ++node.invented;
   }
+  if (frames.frames == 0 && frames.may_copy == 0) node.inside.erase(frame_name);
 }
 
 Balance Conservation::wire(WireId id) const {
@@ -162,10 +166,20 @@ Balance Conservation::inside(NodeId id) const {
   return balance;
 }
 
-uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev) {
+bool lost_on_wire(DropCause cause) {
+  switch (cause) {
+    case DropCause::kWireDown:
+    case DropCause::kWireLoss:
+    case DropCause::kFrameCheck:
+    case DropCause::kNoBuffer: return true;
+    default: return false;
+  }
+}
+
+uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers) {
   return mix64(uint64_t{qpn.value} << 40 | uint64_t{psn.value()} << 16 |
                static_cast<uint64_t>(opcode)) ^
-         ev.value;
+         (uint64_t{peers} << 32 | ev.value);
 }
 
 /// Reads at fixed offsets, as the digest does (fabric/history.cc).
@@ -180,7 +194,7 @@ uint64_t name_of_frame(const Frame& frame) {
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return 0;
   const uint8_t* const bth = &bytes[at.bth];
   return name_of_frame(static_cast<Opcode>(bth[0]), Qpn{load_be24(bth + 5)},
-                       Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind));
+                       Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind), peers_of(bytes, *kind));
 }
 
 }  // namespace mrclab::analysis

@@ -7,10 +7,12 @@
 // What is in flight or queued at the end cannot be seen, but it cannot be old. A frame takes as long
 // as its wire is, so all that left up to some instant has arrived, or has a drop record, that much
 // later: as many, exactly (on wires that a fault delays: at least as many in the end). In a switch a
-// frame is followed by name (opcode, QPN, PSN, EV) and must come out, or have a drop record, before
+// frame is followed by name (opcode, hosts, QPN, PSN, EV) and must come out, or have a drop record, before
 // it has been there for longer than the queues last; nothing comes out that did not go in.
 //
-// A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
+// A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice. Of
+// frames with one name (foreign ones have no other) no record says which left twice: of those that
+// left through such ports at most every second was a copy.
 //
 // Counts any frame: data, control, foreign. Records of one node come in its commit order.
 
@@ -37,8 +39,12 @@ struct Balance {
   bool holds() const { return missing == 0 && invented == 0; }
 };
 
-/// What a frame keeps on its way through a switch, mixed; the same for all that is not MRC.
-uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev);
+/// What befell a frame before it was wholly in its receiver: then there is no record of arrival.
+bool lost_on_wire(DropCause cause);
+
+/// What a frame keeps on its way through a switch, mixed; the same for all that is not MRC. `peers`
+/// tells pairs of hosts apart: endpoint probes and their answers have one QPN for all of them.
+uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
 class Conservation {
@@ -75,10 +81,12 @@ class Conservation {
   };
   struct Inside {
     uint32_t frames = 0;
-    FabricTime since;  // of the newest
+    FabricTime since;       // of the newest
+    uint32_t may_copy = 0;  // have left through ports that may send twice
+    uint32_t copies = 0;    // of these, must have been the second time
   };
   struct NodeCount {
-    uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0, copies = 0;
+    uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
     FabricTime residence;
     FabricTime in_due_until;
     bool is_switch = false;
@@ -86,7 +94,7 @@ class Conservation {
     bool renames = false;  // it damages frames at some time: then they can only be counted
     std::unordered_map<uint64_t, Inside> inside = {};  // by name; lookup only, and a sum
   };
-  /// `may_be_copy`: what is not inside may be the second time of a frame that just left.
+  /// `may_be_copy`: through a port that sends frames twice at some time.
   void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
 
   const Topology& topology_;

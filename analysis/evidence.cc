@@ -78,7 +78,7 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
                           record->opcode == 0
                               ? 0
                               : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
-                                              record->psn, record->ev));
+                                              record->psn, record->ev, record->peers));
       }
       take(records_, reader.seal(), path, Witness::kRecords);
     } catch (const InputError& error) {

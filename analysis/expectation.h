@@ -302,7 +302,8 @@ struct ExpectSteady {
 inline constexpr int64_t kLivenessRtts = 100;
 
 /// From the last heal to the end of the first whole 20-RTT window behind it that reaches `to` of
-/// the baseline; zero if no window behind the heal ever misses it.
+/// the baseline; zero if no window behind the heal ever misses it. A run that does not get there, or
+/// has no steady baseline, is held against its fault-free twin (measurements.h), window by window.
 struct ExpectGoodputBack {
   FabricTime within = {};  ///< zero: kLivenessRtts
   Probability to{950'000'000};
@@ -314,10 +315,11 @@ struct ExpectEvsGood {
   FabricTime within = {};  ///< zero: kLivenessRtts
   bool operator==(const ExpectEvsGood&) const = default;
 };
-/// No standing queue at the end. Once all work has ended: no frame is left in any switch. While
-/// work goes on: at every host port that was busy for less than 80 % of the last 20 RTT, at least
-/// one packet of those met no more queue on its whole way than a switch leaves unmarked (the ECN
-/// minimum).
+/// No queue that a fault left stands at the end. Once all work has ended: no frame is left in any
+/// switch. While work goes on: at every host port at least one packet of the last 20 RTT met no more
+/// queue on its whole way than the luckiest did in the 20 RTT before the first fault, and what a
+/// switch leaves unmarked (the ECN minimum), or at a port that is busy for 80 % of the time the delay
+/// that congestion control aims at. A busy port that was not used before is not judged.
 struct ExpectQueuesEmpty {
   bool operator==(const ExpectQueuesEmpty&) const = default;
 };

@@ -8,6 +8,7 @@
 //   checks_liveness.cc   steady before, alive again after
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -79,6 +80,7 @@ class Judge {
   FabricTime first_fault() const;
   /// Was the host ever without power up to then? Its work and its word about it are gone.
   bool lost_power(uint32_t host, FabricTime until) const;
+  bool all_lost_power() const;
   /// Work that nobody can ask to come back: its queue pairs failed, or its host lost its power.
   bool work_lost() const;
   /// When the last fault was undone; empty if one was not, or there is none.
@@ -89,6 +91,14 @@ class Judge {
     return known == FabricTime::never() ? known : known - span_of(in_).settling;
   }
   FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }
+
+  struct PortLoad {
+    uint32_t packets = 0;
+    FabricTime busy;
+    FabricTime least_wait = FabricTime::never();
+  };
+  using PortLoads = std::map<std::pair<uint32_t, uint32_t>, PortLoad>;
+  PortLoads port_loads(FabricTime from, FabricTime until) const;
 
   /// Which of the flows are selected, by flow number.
   std::vector<bool> selected(const FlowSelection& selection) const;

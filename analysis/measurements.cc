@@ -176,16 +176,17 @@ BitRate share_of(BitRate rate, Probability share) {
   return {static_cast<uint64_t>(Wide{rate.bps} * share.ppb / Probability::kOne)};
 }
 
-std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start, BitRate target) {
-  if (start >= m.end) return std::nullopt;  // also of a fault that had no effect at all
-  const FabricTime window = m.window();
-  const FabricTime first_whole = start + window;  // the first window that lies behind the start
+namespace {
+
+/// `reaches` says whether the window that ends at an instant does.
+template <class Reaches>
+std::optional<FabricTime> first_window(const Measurements& m, FabricTime start,
+                                       const Reaches& reaches) {
+  if (start >= m.end) return std::nullopt;            // also of a fault that had no effect at all
+  const FabricTime first_whole = start + m.window();  // the first that lies behind the start
   if (first_whole > m.end) return std::nullopt;
   const FabricTime step =
       std::max({m.base_rtt / kStepsPerRtt, (m.end - start) / kMaxSteps, FabricTime::from_ps(1)});
-  const auto reaches = [&](FabricTime at) {
-    return m.goodput.rate_between(std::max(at - window, FabricTime::zero()), at) >= target;
-  };
   bool missed = false;
   for (FabricTime at = start; at <= first_whole && !missed; at += step) missed = !reaches(at);
   if (!missed && reaches(first_whole)) return FabricTime::zero();
@@ -193,6 +194,24 @@ std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start,
     if (reaches(at)) return at - start;
   }
   return std::nullopt;
+}
+
+BitRate rate_of_window(const GoodputMeter& goodput, const Measurements& m, FabricTime at) {
+  return goodput.rate_between(std::max(at - m.window(), FabricTime::zero()), at);
+}
+
+}  // namespace
+
+std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start, BitRate target) {
+  return first_window(m, start,
+                      [&](FabricTime at) { return rate_of_window(m.goodput, m, at) >= target; });
+}
+
+std::optional<FabricTime> recovery_time(const Measurements& m, FabricTime start,
+                                        const GoodputMeter& twin, Probability to) {
+  return first_window(m, start, [&](FabricTime at) {
+    return rate_of_window(m.goodput, m, at) >= share_of(rate_of_window(twin, m, at), to);
+  });
 }
 
 Measurements measure(const Topology& topology, const PacketHistory& history,

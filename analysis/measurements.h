@@ -11,6 +11,8 @@
 //             that loses some packets, when the first one goes is chance
 //   recover   from the start of a fault to the end of the first sliding 20-RTT window that lies
 //             behind the start and reaches its target; zero if no window ever missed it
+//   twin      the same scenario and seed without its faults, simulated: up to the first fault both
+//             are the same, packet for packet, so it shows what would have been delivered later
 // A retransmission or a probe is not a first transmission. "On a path" means that the frame started
 // to leave the sending host, or was given to a port of its own without carrier.
 
@@ -90,8 +92,8 @@ struct FaultMeasurement {
   bool never_left = false;         ///< an affected sender never stayed away
   std::vector<PathUse> uses;       ///< of every affected flow
   uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
-  uint32_t wires_regained = 0;     ///< of these, with the same kind of traffic after the last heal
-  uint32_t wires_unjudged = 0;     ///< of these, not seen again, but nobody sent enough to tell
+  std::vector<WireId> unused;      ///< of these, not crossed again by senders that sent enough
+  std::vector<WireId> unjudged;    ///< of these, not seen again, but no sender sent enough to tell
 };
 
 struct Baseline {
@@ -133,6 +135,9 @@ Measurements measure(const Topology& topology, const PacketHistory& history,
 /// Time from `start` to recovery as defined above; empty if not before the end. `target` in bit/s.
 std::optional<FabricTime> recovery_time(const Measurements& measurements, FabricTime start,
                                         BitRate target);
+/// The same, each window held against `to` of what the fault-free twin delivers in it.
+std::optional<FabricTime> recovery_time(const Measurements& measurements, FabricTime start,
+                                        const GoodputMeter& twin, Probability to);
 
 /// `share` of `rate`, rounded down.
 BitRate share_of(BitRate rate, Probability share);

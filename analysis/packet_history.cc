@@ -273,6 +273,10 @@ void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t origin
     const Link& link = topology_.link(topology_.port(o.where).link);
     o.start = o.t - serialization_time(wire_length({original_length}), link.rate);
   }
+  if (const auto* write = std::get_if<WriteHeaders>(&packet.extension); write && write->tseth) {
+    o.timed = true;
+    o.timestamp = write->tseth->tx_timestamp;
+  }
   if (data && (o.kind == Kind::kEgress || o.kind == Kind::kIngress)) {
     o.detail = keep_placement(packet);
   } else if (o.kind == Kind::kIngress) {

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "analysis/capture_reader.h"
 #include "fabric/headers.h"
 #include "fabric/ids.h"
@@ -54,12 +55,17 @@ struct Attempt {
   uint16_t attempt = 0;       ///< 0 is the first transmission
   Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
-  bool trimmed = false;    ///< cut on the way, also when the header was lost afterwards
-  bool start_seen = true;  ///< false: no capture shows it leaving; `start` is its arrival
-  bool differs = false;    ///< arrived with another placement than its packet first had
-  bool marked = false;     ///< arrived with Congestion Experienced in its outer header
-  uint8_t copies = 0;      ///< arrivals after the first, on the same path
+  bool trimmed = false;            ///< cut on the way, also when the header was lost afterwards
+  bool start_seen = true;          ///< false: no capture shows it leaving; `start` is its arrival
+  bool differs = false;            ///< arrived with another placement than its packet first had
+  bool marked = false;             ///< arrived with Congestion Experienced in its outer header
+  bool rtx = false;                ///< its retransmission bit
+  bool timed = false;              ///< it has a timestamp
+  uint16_t timestamp = 0;          ///< the sender's
+  uint8_t copies = 0;              ///< arrivals after the first: a wire carried it twice
+  uint8_t whole = 0, headers = 0;  ///< frames that arrived with and without payload, not refused
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
+  AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
 };
 
 /// Where a packet's payload goes, as its headers say (MRC specification: RETH in every request).
@@ -187,6 +193,9 @@ class PacketHistory {
     Opcode opcode;
     DropCause cause = DropCause::kNone;
     bool rtx = false, trimmed = false, probe = false, marked = false;
+    bool timed = false;
+    uint16_t timestamp = 0;
+    AttemptMark mark() const { return {EntropyValue{ev}, rtx, timed, timestamp}; }
   };
   struct Place {
     FabricTime t;
@@ -227,6 +236,9 @@ class PacketHistory {
   void compare_placement(const Observation& o, Packet& packet, Attempt& attempt) const;
   void on_egress(const Observation& o);
   void on_arrival(const Observation& o);
+  void arrives(const Observation& o, Attempt& attempt);
+  void arrives_again(const Observation& o, Attempt& attempt);
+  bool stands(const Observation& refused, uint32_t transmission);
   void on_drop(const Observation& o);
   void on_control_arrival(const Observation& o);
   void on_transport_ack(const Observation& o, const SackFields& answer);
@@ -242,7 +254,8 @@ class PacketHistory {
   uint32_t add_transmission(const Observation& o, uint32_t packet);
   uint32_t packet_of(const Observation& o);
   bool is_copy(const Observation& o, uint32_t packet) const;
-  uint32_t find_attempt(uint32_t packet, EntropyValue ev, bool open) const;
+  bool arrived_on(uint32_t packet, EntropyValue ev) const;
+  AttemptChoice<uint32_t> attempts_of(const Observation& o, uint32_t packet) const;
   void acknowledge(uint32_t flow, Psn psn, FabricTime t);
   bool arrived_up_to(uint32_t flow, int64_t unwrapped);
   void skip_refused_answers();

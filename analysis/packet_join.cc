@@ -1,11 +1,12 @@
-// Joining observations of the same packet by (QP, PSN, EV, attempt).
+// Joining observations of the same packet by (QP, PSN, attempt). What answers say: packet_answers.cc.
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "analysis/conservation.h"
+#include "analysis/flow_keys.h"
 #include "analysis/packet_history.h"
-#include "analysis/path_wires.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -17,15 +18,6 @@ constexpr size_t kMaxSlots = 1u << 25;        // PSN slots of all flows together
 constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
 constexpr uint32_t kMaxAttemptsWalked = 64;
 constexpr int64_t kPsnModulus = 1 << 24;
-
-uint64_t pair_key(uint32_t source, uint32_t destination) {
-  return uint64_t{source} << 32 | destination;
-}
-
-/// Exact for up to 2^20 hosts; QPNs have 24 bits.
-uint64_t flow_key(uint32_t source, uint32_t destination, uint32_t qp) {
-  return uint64_t{source} << 44 | uint64_t{destination} << 24 | qp;
-}
 
 }  // namespace
 
@@ -104,10 +96,11 @@ void PacketHistory::join(const Observation& o) {
     case Kind::kTrimmedHere:
       if (data) {
         const uint32_t packet = packet_of(o);
-        const uint32_t attempt = packet == kNone ? kNone : find_attempt(packet, {o.ev}, true);
-        if (attempt == kNone) break;
-        transmissions_[attempt].trimmed = true;
-        transmissions_[attempt].where = o.where;
+        if (packet == kNone) break;
+        const std::optional<uint32_t> attempt = attempts_of(o, packet).open();
+        if (!attempt) break;
+        transmissions_[*attempt].trimmed = true;
+        transmissions_[*attempt].where = o.where;
       }
       break;
     case Kind::kIngress: data ? on_arrival(o) : on_control_arrival(o); break;
@@ -197,6 +190,9 @@ uint32_t PacketHistory::add_transmission(const Observation& o, uint32_t packet) 
   t.start = o.start;
   t.ended = FabricTime::never();
   t.ev = EntropyValue{o.ev};
+  t.rtx = o.rtx;
+  t.timed = o.timed;
+  t.timestamp = o.timestamp;
   t.packet = packet;
   t.previous = owner.last;
   t.attempt = owner.attempts;
@@ -206,28 +202,24 @@ uint32_t PacketHistory::add_transmission(const Observation& o, uint32_t packet) 
   return owner.last;
 }
 
-/// The oldest attempt on this path that is still open; or the newest that has arrived.
-uint32_t PacketHistory::find_attempt(uint32_t packet, EntropyValue ev, bool open) const {
-  uint32_t found = kNone;
+AttemptChoice<uint32_t> PacketHistory::attempts_of(const Observation& o, uint32_t packet) const {
+  AttemptChoice<uint32_t> choice;
   uint32_t at = packets_[packet].last;
   for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
     const Attempt& t = transmissions_[at];
-    const bool same = t.ev == ev || reflected(t.ev) == ev;
-    if (same && open && t.fate == Fate::kInFlight) found = at;
-    const bool arrived = t.fate == Fate::kDelivered || t.fate == Fate::kTrimmed;
-    if (same && !open && arrived) return at;
+    if (t.mark().agrees(o.mark())) choice.offer(at, t.fate == Fate::kInFlight);
     at = t.previous;
   }
-  return found;
+  return choice;
 }
 
-/// A wire that carries frames twice sends the second right behind the first: the same path, and no
-/// retransmission.
+/// A wire that carries frames twice sends the second right behind the first. A sender that sends
+/// again says so, and needs a round trip to know that it has to.
 bool PacketHistory::is_copy(const Observation& o, uint32_t packet) const {
-  if (o.rtx || packets_[packet].last == kNone) return false;
+  if (packets_[packet].last == kNone) return false;
   const Attempt& before = transmissions_[packets_[packet].last];
   const FabricTime length = o.t - o.start;
-  return before.ev == EntropyValue{o.ev} && o.start - before.start < length * 2;
+  return before.mark().agrees(o.mark()) && o.start - before.start < length * 2;
 }
 
 void PacketHistory::on_egress(const Observation& o) {
@@ -260,65 +252,83 @@ void PacketHistory::compare_placement(const Observation& o, Packet& packet, Atte
 void PacketHistory::on_arrival(const Observation& o) {
   const uint32_t packet = packet_of(o);
   if (packet == kNone) return;
-  uint32_t attempt = find_attempt(packet, {o.ev}, true);
-  const uint32_t arrived = attempt == kNone ? find_attempt(packet, {o.ev}, false) : kNone;
-  if (arrived != kNone) {
-    ++counters_.copies;
-    Attempt& copied = transmissions_[arrived];
-    if (copied.copies < UINT8_MAX) ++copied.copies;
-    if (o.trimmed) return;
-    ++counters_.duplicate_deliveries;
-    compare_placement(o, packets_[packet], transmissions_[arrived]);
-    return;
-  }
-  if (attempt == kNone) {
-    ++counters_.unmatched_arrivals;
-    attempt = add_transmission(o, packet);
-    transmissions_[attempt].start_seen = false;
-  }
-  Attempt& t = transmissions_[attempt];
+  const AttemptChoice<uint32_t> choice = attempts_of(o, packet);
+  if (choice.open()) return arrives(o, transmissions_[*choice.open()]);
+  if (choice.ended()) return arrives_again(o, transmissions_[*choice.ended()]);
+  ++counters_.unmatched_arrivals;
+  Attempt& unseen = transmissions_[add_transmission(o, packet)];
+  unseen.start_seen = false;
+  arrives(o, unseen);
+}
+
+void PacketHistory::arrives(const Observation& o, Attempt& t) {
   t.ended = o.t;
   t.fate = o.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (!t.trimmed) t.where = o.where;
-  t.trimmed = o.trimmed;
+  t.trimmed = t.trimmed || o.trimmed;
   t.marked = o.marked;
+  t.cause = DropCause::kNone;
+  ++(o.trimmed ? t.headers : t.whole);
   if (o.trimmed) return;
-  Packet& owner = packets_[packet];
+  Packet& owner = packets_[t.packet];
   compare_placement(o, owner, t);
   if (owner.delivered != FabricTime::never()) {
     ++counters_.duplicate_deliveries;
     return;
   }
   owner.delivered = o.t;
-  deliveries_.push_back({o.t, packet, owner.payload, topology_.port(o.where).plane});
+  deliveries_.push_back({o.t, t.packet, owner.payload, topology_.port(o.where).plane});
+}
+
+/// A wire carried it twice. What the first of the two frames lost, the second may bring.
+void PacketHistory::arrives_again(const Observation& o, Attempt& t) {
+  ++counters_.copies;
+  if (t.copies < UINT8_MAX) ++t.copies;
+  if (t.fate == Fate::kDropped || (t.fate == Fate::kTrimmed && !o.trimmed)) return arrives(o, t);
+  if (uint8_t& frames = o.trimmed ? t.headers : t.whole; frames < UINT8_MAX) ++frames;
+  if (o.trimmed) return;
+  ++counters_.duplicate_deliveries;
+  compare_placement(o, packets_[t.packet], t);
 }
 
 void PacketHistory::on_drop(const Observation& o) {
   const uint32_t packet = packet_of(o);
   if (packet == kNone) return;
   const bool at_sender = o.where.node == topology_.host(o.source) && o.kind == Kind::kDropOut;
-  uint32_t attempt = kNone;
+  const AttemptChoice<uint32_t> choice = attempts_of(o, packet);
+  std::optional<uint32_t> attempt = choice.open();
   if (at_sender) {
     // Given to a port that could not send it: it has no egress record.
     attempt = add_transmission(o, packet);
-    if (transmissions_[attempt].attempt > 0) ++counters_.retransmissions;
-  } else {
-    attempt = find_attempt(packet, {o.ev}, true);
-    if (attempt == kNone && o.where.node == topology_.host(o.destination)) {
-      attempt = find_attempt(packet, {o.ev}, false);  // arrived, then refused by the NIC
-      if (attempt != kNone) undo_arrival(attempt);
+    if (transmissions_[*attempt].attempt > 0) ++counters_.retransmissions;
+  } else if (!attempt && choice.ended()) {
+    const bool refused = o.where.node == topology_.host(o.destination) && !lost_on_wire(o.cause);
+    if (!refused || stands(o, *choice.ended())) {
+      ++counters_.copies;  // of a frame that a wire carried twice
+      return;
     }
+    attempt = choice.ended();
   }
-  if (attempt == kNone) {
+  if (!attempt) {
     ++counters_.unmatched_drops;
     return;
   }
-  Attempt& t = transmissions_[attempt];
+  Attempt& t = transmissions_[*attempt];
   t.ended = o.t;
   t.fate = Fate::kDropped;
   t.cause = o.cause;
   t.where = o.where;
   t.trimmed = t.trimmed || o.trimmed;
+}
+
+/// A frame that had arrived was refused by the NIC. Does another frame of the same attempt stand?
+bool PacketHistory::stands(const Observation& refused, uint32_t transmission) {
+  Attempt& t = transmissions_[transmission];
+  if (uint8_t& frames = refused.trimmed ? t.headers : t.whole; frames > 0) --frames;
+  if (t.whole > 0) return true;
+  undo_arrival(transmission);
+  if (t.headers > 0) t.fate = Fate::kTrimmed;
+  return t.headers > 0;
 }
 
 void PacketHistory::undo_arrival(uint32_t transmission) {
@@ -333,90 +343,6 @@ void PacketHistory::undo_arrival(uint32_t transmission) {
     d->bytes = 0;
     d->packet = kNone;  // removed in finish()
     return;
-  }
-}
-
-void PacketHistory::on_control_arrival(const Observation& o) {
-  if (const auto path = built_path(topology_, o.source, o.destination, {o.ev})) {
-    control_.push_back({o.t, o.source, o.destination, *path, o.probe});
-  }
-  if (o.probe) ++counters_.probes;
-  if (o.detail == kNone) return;
-  const SackFields& answer = sacks_[o.detail];
-  if (answer.is_ack) return on_transport_ack(o, answer);
-  ++(answer.is_nack ? counters_.nacks : counters_.sacks);
-  constexpr auto kFatal = static_cast<uint8_t>(NackReason::kUnexpectedEvent);
-  if (answer.is_nack && answer.nack_reason == kFatal) ++counters_.fatal_nacks;
-  if (const std::optional<uint32_t> flow = flow_answered_by(o, answer)) {
-    on_answer(*flow, answer, o.t);
-  } else {
-    ++counters_.acks_without_flow;
-  }
-}
-
-/// It names no packet: its flow is known from the SACKs of the same direction, or not at all.
-void PacketHistory::on_transport_ack(const Observation& o, const SackFields& answer) {
-  const auto known = answer_index_.find(flow_key(o.source, o.destination, o.qp));
-  if (known != answer_index_.end()) on_answer(known->second, answer, o.t);
-}
-
-/// An answer names the sender's QP, data names the receiver's: nothing on the wire ties the two
-/// together. The packet that triggered the answer does, by its PSN and reflected EV; what was
-/// learnt once is kept.
-std::optional<uint32_t> PacketHistory::flow_answered_by(const Observation& o,
-                                                        const SackFields& answer) {
-  const uint64_t key = flow_key(o.source, o.destination, o.qp);
-  if (const auto known = answer_index_.find(key); known != answer_index_.end()) {
-    return known->second;
-  }
-  const auto candidates = flows_between_.find(pair_key(o.destination, o.source));
-  if (candidates == flows_between_.end()) return std::nullopt;
-  std::optional<uint32_t> found;
-  for (const uint32_t flow : candidates->second) {
-    const uint32_t packet = existing_packet(flow, answer.trigger);
-    if (packet == kNone || find_attempt(packet, answer.ev, false) == kNone) continue;
-    if (found) return std::nullopt;  // two QPs fit: a later answer will tell them apart
-    found = flow;
-  }
-  if (found) answer_index_.emplace(key, *found);
-  return found;
-}
-
-void PacketHistory::acknowledge(uint32_t flow, Psn psn, FabricTime t) {
-  const uint32_t packet = existing_packet(flow, psn);
-  if (packet == kNone) {
-    ++counters_.acks_of_unsent;
-    return;
-  }
-  packets_[packet].acknowledged = std::min(packets_[packet].acknowledged, t);
-}
-
-bool PacketHistory::arrived_up_to(uint32_t flow, int64_t unwrapped) {
-  FlowState& state = flow_states_[flow];
-  while (state.arrived < unwrapped) {
-    const uint32_t packet = state.slots[static_cast<size_t>(state.arrived + 1 - state.base)];
-    if (packet == kNone || packets_[packet].delivered == FabricTime::never()) return false;
-    ++state.arrived;
-  }
-  return true;
-}
-
-void PacketHistory::on_answer(uint32_t flow, const SackFields& answer, FabricTime t) {
-  if (answer.is_nack) {
-    const uint32_t packet = existing_packet(flow, answer.trigger);
-    if (packet != kNone && packets_[packet].nacks < UINT16_MAX) ++packets_[packet].nacks;
-    return;
-  }
-  FlowState& state = flow_states_[flow];
-  const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
-  const int64_t cumulative = std::min(state.highest + (answer.cumulative - highest), state.highest);
-  if (answer.is_ack && !arrived_up_to(flow, cumulative)) ++counters_.acks_ahead;
-  while (state.acknowledged < cumulative) {
-    ++state.acknowledged;
-    acknowledge(flow, Psn{static_cast<uint32_t>(state.acknowledged & Psn::kMask)}, t);
-  }
-  for (uint64_t left = answer.bitmap; left != 0; left &= left - 1) {
-    acknowledge(flow, answer.cumulative + (answer.bitmap_offset + __builtin_ctzll(left)), t);
   }
 }
 

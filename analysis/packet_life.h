@@ -5,10 +5,9 @@
 //   captures, packet records, events --PacketSearch--> sightings and answers of each flow that fits
 //   sightings --live_of--> attempts, each a walk from port to port
 //
-// How sightings are joined: an attempt is known by what no switch changes, its EV, retransmission
-// bit and the sender's timestamp (TSETH), so the next sighting of a walk is the one at the other end
-// of the wire, or at another port of the same switch, with the same three; equal ones in the order
-// in which each place recorded them. Where a frame has our time trailer, the wire and its sequence
+// How sightings are joined: an attempt is known by its mark (attempt_match.h), so the next sighting
+// of a walk is the one at the other end of the wire, or at another port of the same switch, whose
+// mark agrees; equal ones in the order in which each place recorded them. Where a frame has our time trailer, the wire and its sequence
 // number decide. Packet records have none of this but the EV; their time is the fabric's own and
 // exact. Waits compare the two sides of one switch, and answers the ports of one host.
 
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "analysis/capture_reader.h"
 #include "fabric/headers.h"
 #include "fabric/history_record.h"
@@ -51,6 +51,9 @@ struct Sighting {
   Opcode opcode = Opcode::kWriteOnly;
   uint32_t payload = 0;  ///< bytes, as the headers say; 0: not known
   std::optional<uint16_t> msn;
+  AttemptMark mark() const {
+    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0)};
+  }
 };
 
 /// A SACK, NACK or ACK at the sender that concerns the packet.

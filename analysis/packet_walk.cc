@@ -40,9 +40,8 @@ class Walker {
  private:
   /// The same transmission, as far as both of them say who they are?
   static bool agree(const Sighting& a, const Sighting& b) {
-    if (a.ev != b.ev) return false;
-    if (a.from_record || b.from_record) return true;
-    return a.retransmission == b.retransmission && a.timestamp == b.timestamp;
+    if (a.from_record || b.from_record) return a.ev == b.ev;
+    return a.mark().agrees(b.mark());
   }
 
   static bool same_crossing(const Sighting& a, const Sighting& b) {

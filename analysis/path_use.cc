@@ -45,8 +45,8 @@ FaultMeasurement PathUsage::measure(const FaultSpan& fault) const {
     const Regained state = regained(wire, span.first, span.second);
     if (state == Regained::kNotUsedBefore) continue;
     ++result.wires_to_regain;
-    if (state == Regained::kYes) ++result.wires_regained;
-    if (state == Regained::kNobodySent) ++result.wires_unjudged;
+    if (state == Regained::kNo) result.unused.push_back(wire);
+    if (state == Regained::kNobodySent) result.unjudged.push_back(wire);
   }
   return result;
 }
@@ -124,20 +124,21 @@ void PathUsage::judge_flow(uint32_t flow, const FlowCount& count, const Impairme
   }
 }
 
-bool PathUsage::control_on(const WireMatcher& matcher, FabricTime from, FabricTime until) const {
+bool PathUsage::control_on(const WireMatcher& matcher, FabricTime from, FabricTime until,
+                           bool probes) const {
   const auto& control = history_.control();
   auto arrival = std::lower_bound(control.begin(), control.end(), from,
                                   [](const ControlArrival& c, FabricTime t) { return c.t < t; });
   for (; arrival != control.end() && arrival->t < until; ++arrival) {
-    if (!arrival->probe && matcher.crosses(arrival->source, arrival->destination, arrival->path)) {
+    const bool counts = probes || !arrival->probe;
+    if (counts && matcher.crosses(arrival->source, arrival->destination, arrival->path))
       return true;
-    }
   }
   return false;
 }
 
-/// A wire is in use again when the kind of traffic that it carried before crosses it after the last
-/// heal: data, or where only SACKs went, SACKs. Probes are not traffic.
+/// A wire that carried data or SACKs before is usable again when anything crosses it after the last
+/// heal: also a probe, for a value that returns as a backup carries nothing else.
 PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
                                         FabricTime last_up) const {
   const WireMatcher matcher(topology_, wire);
@@ -153,13 +154,13 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
     data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);
     if (data_before && data_after) return Regained::kYes;
   }
-  if (data_before) {
-    return chances >= kExpectedUses * matcher.paths() ? Regained::kNo : Regained::kNobodySent;
-  }
-  if (!control_on(matcher, FabricTime::zero(), first_down)) return Regained::kNotUsedBefore;
+  const bool control_before = control_on(matcher, FabricTime::zero(), first_down, false);
+  if (!data_before && !control_before) return Regained::kNotUsedBefore;
   if (last_up >= end_) return Regained::kNo;
-  // A SACK that arrives within a round trip of the heal may have crossed the wire before.
-  return control_on(matcher, last_up + base_rtt_, end_) ? Regained::kYes : Regained::kNobodySent;
+  // What arrives within a round trip of the heal may have crossed the wire before.
+  if (control_on(matcher, last_up + base_rtt_, end_, true)) return Regained::kYes;
+  const bool enough = data_before && chances >= kExpectedUses * matcher.paths();
+  return enough ? Regained::kNo : Regained::kNobodySent;
 }
 
 }  // namespace mrclab::analysis

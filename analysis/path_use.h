@@ -40,7 +40,7 @@ class PathUsage {
   void judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
                   uint32_t paths, FaultMeasurement& result) const;
   Regained regained(WireId wire, FabricTime first_down, FabricTime last_up) const;
-  bool control_on(const WireMatcher& matcher, FabricTime from, FabricTime until) const;
+  bool control_on(const WireMatcher& matcher, FabricTime from, FabricTime until, bool probes) const;
 
   const Topology& topology_;
   const PacketHistory& history_;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "fabric/ids.h"
 #include "fabric/units.h"
 
@@ -25,12 +26,15 @@ struct TrafficAttempt {
   int64_t sent = kUnseen;
   EntropyValue ev;
   AttemptFate fate = AttemptFate::kOpen;
-  bool packet_there = false;  ///< when it was sent the packet had already arrived
-  bool cut = false;           ///< trimmed at a switch; its header may still be on its way
   bool seen_marked = false, seen_trimmed = false;  ///< some capture has shown it so
-  bool again = false;                              ///< it says that it is a retransmission
-  uint16_t timestamp = 0;                          ///< that it carries; 0 if none
-  EntropyValue path;                               ///< FlowPath's name for the way that it took
+  bool packet_there : 1 = false;  ///< when it was sent the packet had already arrived
+  bool cut : 1 = false;           ///< trimmed at a switch; its header may still be on its way
+  bool rtx : 1 = false;           ///< its retransmission bit
+  bool timed : 1 = false;         ///< it has a timestamp
+  uint16_t timestamp = 0;         ///< the sender's
+  EntropyValue path;              ///< FlowPath's name for the way that it took
+
+  AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
 };
 static_assert(sizeof(TrafficAttempt) == 24);
 

@@ -180,9 +180,8 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
   if (s.kind == FrameSighting::Kind::kTrimmedHere) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
-    TrafficAttempt* attempt =
-        slot && slot->attempts > 0 ? oldest_open(*slot, marks_of(s)) : nullptr;
-    if (attempt != nullptr) attempt->cut = true;
+    const auto attempt = slot ? attempts_of(s, *slot).open() : std::nullopt;
+    if (attempt) (*attempt)->cut = true;
   }
   if (side.sent) on_sent(s, flow, path);
   if (side.arrived) on_arrived(s, flow, path);
@@ -193,8 +192,10 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
 void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
   PsnWindow& window = states_[flow].window;
   PsnSlot* slot = window.find(window.number_of(s.psn));
-  TrafficAttempt* attempt = slot != nullptr ? newest_on(*slot, marks_of(s)) : nullptr;
-  if (attempt == nullptr || s.point >= traffic_.points.size()) return;
+  if (slot == nullptr || s.point >= traffic_.points.size()) return;
+  const auto newest = attempts_of(s, *slot).newest();
+  if (!newest) return;
+  TrafficAttempt* const attempt = *newest;
   CapturePoint& point = traffic_.points[s.point];
   if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
@@ -205,7 +206,8 @@ TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent,
   attempt.sent = sent;
   attempt.ev = s.ev;
   attempt.packet_there = there;
-  attempt.again = s.retransmission;
+  attempt.rtx = s.retransmission;
+  attempt.timed = s.has_timestamp;
   attempt.timestamp = s.timestamp;
   attempt.path = s.foreign ? s.path : s.ev;
   return attempt;
@@ -213,7 +215,7 @@ TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent,
 
 bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
   const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
-  return !s.retransmission && last.ev == s.ev && last.sent != TrafficAttempt::kUnseen &&
+  return last.mark().agrees(s.mark()) && last.sent != TrafficAttempt::kUnseen &&
          s.t.ps() - last.sent < kCopyGap.ps();
 }
 
@@ -292,7 +294,8 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
     state.arrival_seen = true;
     state.complete = state.window.base();
   }
-  TrafficAttempt* attempt = slot->attempts > 0 ? oldest_open(*slot, marks_of(s)) : nullptr;
+  const AttemptChoice<TrafficAttempt*> choice = attempts_of(s, *slot);
+  TrafficAttempt* attempt = choice.open().value_or(nullptr);
   if (s.foreign && attempt != nullptr && attempt->sent != TrafficAttempt::kUnseen) {
     // Where it left, its carrier was whole; here it may name less.
     if (const uint32_t left_on = known_path(flow, attempt->path); left_on != kNone) path = left_on;
@@ -301,12 +304,16 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
     ++traffic_.paths[path].marked;
     ++plane(traffic_.paths[path].plane).marked;
   }
-  if (attempt == nullptr) {
-    if (slot->attempts > 0 && newest_ended(*slot, marks_of(s)) != nullptr) {
-      ++traffic_.counters.copies;
-      if (!s.trimmed) ++traffic_.flows[flow].duplicates;
+  if (attempt == nullptr && choice.ended()) {  // a wire carried it twice
+    ++traffic_.counters.copies;
+    if (s.trimmed) return;
+    if (slot->finished()) {
+      ++traffic_.flows[flow].duplicates;
       return;
     }
+    attempt = *choice.ended();  // what the first frame lost, the second brings
+  }
+  if (attempt == nullptr) {
     ++traffic_.counters.unmatched;
     const TrafficAttempt unseen = attempt_of(s, TrafficAttempt::kUnseen, false);
     if (slot->attempts == 0) {

@@ -98,6 +98,7 @@ class TrafficAnalyzer {
   void take_rtt(const FrameSighting& s, uint32_t flow);
   void on_probe(const FrameSighting& s);
   void on_probe_answer(const FrameSighting& s, uint32_t flow);
+  bool may_answer(EntropyValue reflected, const PsnSlot& slot);
   uint32_t flow_answered_by(const FrameSighting& s);
 
   // traffic_matching.cc: whose answers foreign ones are
@@ -129,21 +130,10 @@ class TrafficAnalyzer {
   TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
   bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;
 
-  /// What tells the attempts of one packet apart.
-  struct AttemptMarks {
-    EntropyValue ev, path;
-    bool foreign = false;  // ours: by the entropy value alone
-    bool again = false;
-    uint16_t timestamp = 0;
-  };
-  static AttemptMarks marks_of(const FrameSighting& s);
-  bool fits(const AttemptMarks& marks, const TrafficAttempt& attempt) const;
   bool may_lead_to(EntropyValue earlier, EntropyValue later) const;
 
   PsnSlot* open_slot(uint32_t flow, Psn psn);
-  TrafficAttempt* oldest_open(PsnSlot& slot, const AttemptMarks& marks);
-  TrafficAttempt* newest_on(PsnSlot& slot, const AttemptMarks& marks);
-  TrafficAttempt* newest_ended(PsnSlot& slot, const AttemptMarks& marks);
+  AttemptChoice<TrafficAttempt*> attempts_of(const FrameSighting& s, PsnSlot& slot);
   TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
   void retire(uint32_t flow, int64_t number, PsnSlot& slot);
   void judge_attempt(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt);

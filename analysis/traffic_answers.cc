@@ -4,6 +4,20 @@
 
 namespace mrclab::analysis {
 
+/// Was the packet sent on this path, as an answer reflects it, and is not known to be lost there?
+bool TrafficAnalyzer::may_answer(EntropyValue reflected, const PsnSlot& slot) {
+  const auto fits = [&](const TrafficAttempt& attempt) {
+    return attempt.ev == reflected && attempt.fate != AttemptFate::kDropped;
+  };
+  bool any = fits(slot.first);
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != kNone && !any && walked < slot.attempts; ++walked) {
+    any = fits(later_[at].attempt);
+    at = later_[at].previous;
+  }
+  return any;
+}
+
 uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
   if (answered_by_conversation_.size() <= s.conversation) {
     answered_by_conversation_.resize(s.conversation + 1, kNone);
@@ -22,8 +36,7 @@ uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
     if (window.empty()) continue;
     PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
     if (slot == nullptr || slot->attempts == 0) continue;
-    const AttemptMarks marks{s.answer.ev, {}};
-    if (!oldest_open(*slot, marks) && !newest_ended(*slot, marks)) continue;
+    if (!may_answer(s.answer.ev, *slot)) continue;
     if (found != kNone) return kNone;  // two QPs fit: a later answer will tell them apart
     found = flow;
   }

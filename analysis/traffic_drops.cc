@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/conservation.h"
 #include "analysis/traffic_analyzer.h"
 
 namespace mrclab::analysis {
@@ -16,11 +17,16 @@ void TrafficAnalyzer::on_drop(const FrameSighting& s) {
   }
   // A host's own port that could not send: the packet never left, and no other record shows it.
   const bool at_sender = s.stage == Stage::kHostUp && s.end == WireEnd::kLeaving;
-  TrafficAttempt* attempt =
-      slot->attempts > 0 && !at_sender ? oldest_open(*slot, marks_of(s)) : nullptr;
-  if (attempt == nullptr && !at_sender && slot->attempts > 0 && s.stage == Stage::kHostDown) {
-    attempt = newest_ended(*slot, marks_of(s));  // it arrived, then the NIC refused it
-    if (attempt != nullptr && attempt->fate == AttemptFate::kDelivered) {
+  const AttemptChoice<TrafficAttempt*> choice =
+      at_sender ? AttemptChoice<TrafficAttempt*>{} : attempts_of(s, *slot);
+  TrafficAttempt* attempt = choice.open().value_or(nullptr);
+  if (attempt == nullptr && choice.ended()) {
+    attempt = *choice.ended();
+    if (s.stage != Stage::kHostDown || lost_on_wire(s.cause)) {  // of a frame carried twice
+      ++traffic_.counters.copies;
+      return;
+    }
+    if (attempt->fate == AttemptFate::kDelivered) {  // it arrived, then the NIC refused it
       undo_arrival(traffic_.flows[flow], traffic_.paths[path], *slot);
     }
   }

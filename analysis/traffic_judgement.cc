@@ -12,19 +12,8 @@ constexpr unsigned kMaxWalked = 64;
 
 }  // namespace
 
-TrafficAnalyzer::AttemptMarks TrafficAnalyzer::marks_of(const FrameSighting& s) {
-  return {s.ev, s.path, s.foreign, s.retransmission, s.timestamp};
-}
-
-/// May a packet with these marks be that attempt? Entropy values of other people's may all be the
-/// same, so there all that stays the same on the way must agree, and the carriers.
-bool TrafficAnalyzer::fits(const AttemptMarks& marks, const TrafficAttempt& attempt) const {
-  if (attempt.ev != marks.ev) return false;
-  if (!marks.foreign) return true;
-  return attempt.again == marks.again && attempt.timestamp == marks.timestamp &&
-         may_lead_to(attempt.path, marks.path);
-}
-
+/// May a frame on the path `later` have been on the path `earlier`? The entropy values of others may all
+/// be the same, so there the carriers must agree as well.
 bool TrafficAnalyzer::may_lead_to(EntropyValue earlier, EntropyValue later) const {
   const size_t from = earlier.value - ForeignPaths::kFirst, to = later.value - ForeignPaths::kFirst;
   if (earlier == later || paths_ == nullptr || format_ == nullptr) return true;
@@ -36,42 +25,21 @@ bool TrafficAnalyzer::may_lead_to(EntropyValue earlier, EntropyValue later) cons
          format_->carriers.may_become(a.carrier, b.carrier);
 }
 
-/// The oldest attempt on this path of which nothing is known yet.
-TrafficAttempt* TrafficAnalyzer::oldest_open(PsnSlot& slot, const AttemptMarks& marks) {
-  if (fits(marks, slot.first) && slot.first.fate == AttemptFate::kOpen) return &slot.first;
-  TrafficAttempt* found = nullptr;
-  unsigned walked = 0;
-  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
-    AttemptPool::Link& link = later_[at];
-    if (link.attempt.fate == AttemptFate::kOpen && fits(marks, link.attempt)) found = &link.attempt;
-    at = link.previous;
-  }
-  return found;
-}
-
-/// The newest attempt on this path.
-TrafficAttempt* TrafficAnalyzer::newest_on(PsnSlot& slot, const AttemptMarks& marks) {
-  unsigned walked = 0;
-  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
-    AttemptPool::Link& link = later_[at];
-    if (fits(marks, link.attempt)) return &link.attempt;
-    at = link.previous;
-  }
-  return slot.attempts > 0 && fits(marks, slot.first) ? &slot.first : nullptr;
-}
-
-/// The newest attempt on this path that has arrived.
-TrafficAttempt* TrafficAnalyzer::newest_ended(PsnSlot& slot, const AttemptMarks& marks) {
-  const auto ended = [&](const TrafficAttempt& a) {
-    return (a.fate == AttemptFate::kDelivered || a.fate == AttemptFate::kTrimmed) && fits(marks, a);
+AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const FrameSighting& s, PsnSlot& slot) {
+  AttemptChoice<TrafficAttempt*> choice;
+  const auto offer = [&](TrafficAttempt& attempt) {
+    if (!attempt.mark().agrees(s.mark())) return;
+    if (s.foreign && !may_lead_to(attempt.path, s.path)) return;
+    choice.offer(&attempt, attempt.fate == AttemptFate::kOpen);
   };
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
     AttemptPool::Link& link = later_[at];
-    if (ended(link.attempt)) return &link.attempt;
+    offer(link.attempt);
     at = link.previous;
   }
-  return ended(slot.first) ? &slot.first : nullptr;
+  if (slot.attempts > 0) offer(slot.first);
+  return choice;
 }
 
 TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt& attempt) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/attempt_match.h"
 #include "analysis/capture_reader.h"
 #include "analysis/flat_index.h"
 #include "analysis/foreign_paths.h"
@@ -64,6 +65,8 @@ struct FrameSighting {
   bool probe = false;         ///< a probe, or the answer to one
   bool foreign = false;       ///< not in a format of ours
   uint16_t plane = kNoPlane;  ///< of a foreign one
+
+  AttemptMark mark() const { return {ev, retransmission, has_timestamp, timestamp}; }
 };
 
 /// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.

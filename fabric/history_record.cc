@@ -13,6 +13,7 @@ constexpr std::array<uint8_t, 8> kHistoryMagic{'m', 'r', 'c', 'h', 'i', 's', 't'
 
 /// Where the digest's record holds the fields that are kept (fabric/history.h).
 constexpr size_t kEvent = 8, kCause = 9, kQueue = 10, kTrafficClass = 11, kWireLength = 12;
+constexpr size_t kHosts = 32, kHostsBytes = 32;
 constexpr size_t kBth = 64, kQpnInBth = 5, kPsn = 77, kEv = 80;
 
 }  // namespace
@@ -56,6 +57,7 @@ CompactBytes compact_bytes(const HistoryBytes& record, uint32_t stream) {
   std::copy_n(&record[kBth + kQpnInBth], 3, &out[21]);
   std::copy_n(&record[kEv], 4, &out[24]);
   store_be<uint32_t>(&out[28], ::libdeflate_crc32(0, record.data(), record.size()));
+  store_be<uint32_t>(&out[32], ::libdeflate_crc32(0, &record[kHosts], kHostsBytes));
   return out;
 }
 
@@ -79,6 +81,7 @@ std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactReco
   record.qpn = {load_be24(&bytes[21])};
   record.ev = {load_be<uint32_t>(&bytes[24])};
   record.fingerprint = load_be<uint32_t>(&bytes[28]);
+  record.peers = load_be<uint32_t>(&bytes[32]);
   return record;
 }
 

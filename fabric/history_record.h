@@ -2,13 +2,14 @@
 // Packet records short enough to be kept: what is needed to find the first difference between two
 // runs whose digests differ. The live and the simulated world write the same files.
 //
-// history/<process>.bin: a header of 48 bytes and records of 32, in commit order per stream, network
+// history/<process>.bin: a header of 48 bytes and records of 36, in commit order per stream, network
 // byte order:
 //
 //   header  "mrchist\n" 8 | version 4 | record size 4 | streams 4 | zero 4 | records 8 |
 //           left out 8 | complete_ps 8
 //   record  t_ps 8 | stream 4 | queue and event 4 bits each 1 | cause 1 | outer traffic class 1 |
-//           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4
+//           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4 |
+//           CRC-32 of the hosts' addresses 4
 //
 //   seal    the text of fabric/evidence_seal.h; its checksum is that of all records, then the header
 //
@@ -30,7 +31,7 @@ namespace mrclab {
 
 inline constexpr uint32_t kHistoryFileVersion = 2;
 inline constexpr size_t kHistoryHeaderBytes = 48;
-inline constexpr size_t kCompactRecordBytes = 32;
+inline constexpr size_t kCompactRecordBytes = 36;
 /// What the records of one run may take on disk unless told otherwise: a demo takes half of it.
 inline constexpr uint64_t kHistoryBytesDefault = uint64_t{128} << 20;
 
@@ -54,6 +55,7 @@ struct CompactRecord {
   Qpn qpn;
   EntropyValue ev;
   uint32_t fingerprint = 0;  ///< of all 84 bytes that the digest takes
+  uint32_t peers = 0;        ///< of the hosts that it goes from and to: a probe's QPN names neither
   bool operator==(const CompactRecord&) const = default;
 };
 

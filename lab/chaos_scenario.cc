@@ -30,18 +30,19 @@ ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   return base;
 }
 
-/// What must hold however bad it was; the rest only if the transport had a way out. Of liveness
-/// what any amount of traffic can show: `healed` and `queues_empty` ask for a lot of it.
+/// What must hold however bad it was; the rest only if the transport had a way out.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
                                             analysis::ExpectSafety{}};
   if (drawn.scenario.faults.empty()) return expect;
   if (!drawn.survivable) return expect;
   expect.emplace_back(analysis::ExpectNoQpError{});
-  expect.emplace_back(analysis::ExpectSteady{});
   const FabricTime within = drawn.scenario.topology.base_rtt * (kLivenessRtts - kSlackRtts);
-  expect.emplace_back(analysis::ExpectGoodputBack{within});
+  expect.emplace_back(analysis::ExpectHealed{});
+  expect.emplace_back(analysis::ExpectGoodputBack{
+      within, has_closed_loop(drawn.scenario.workload) ? kBackOfLoops : kBack});
   expect.emplace_back(analysis::ExpectEvsGood{within});
+  expect.emplace_back(analysis::ExpectQueuesEmpty{});
   return expect;
 }
 
@@ -85,7 +86,8 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;
     scenario.transport = draw_transport(draws, scenario.topology);
-    scenario.workload = draw_workload(draws, scenario.topology, scenario.end);
+    const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
+    scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
   }
   const faults::DrawnFaults faults = faults::draw_faults(
       scenario.topology,

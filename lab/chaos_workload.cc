@@ -15,8 +15,10 @@ constexpr int64_t kPermille = Probability::kOne / 1'000;
 /// Draws workloads whose data packets fit a budget.
 class WorkloadDraw {
  public:
-  WorkloadDraw(faults::Draws& draws, const Topology& topology, FabricTime end, uint64_t packets)
-      : draws_(draws), topology_(topology) {
+  /// `room`: the share of a host's line rate that this workload may fill.
+  WorkloadDraw(faults::Draws& draws, const Topology& topology, FabricTime end, uint64_t packets,
+               Probability room)
+      : draws_(draws), topology_(topology), room_(room.ppb) {
     const BitRate nic{topology.host_rate.bps * topology.planes};
     const uint64_t of_a_host = bytes_in(nic, end).value / topology.pmtu;
     // What one host may offer if it alone sends: a share of its line rate.
@@ -43,10 +45,10 @@ class WorkloadDraw {
     at_most = std::min(at_most, all.size());
     return draws_.some_of(all, at_least + draws_.below(at_most - at_least + 1));
   }
-  /// Of `senders` that share the budget, but at most nearly the line rate.
-  Probability load(size_t senders) {
-    const int64_t most =
-        std::clamp(share_ / static_cast<int64_t>(senders), kPercent, 95 * kPercent);
+  /// Of `senders` that share the budget, of which so many write to one host.
+  Probability load(size_t senders, size_t to_one) {
+    const auto of = [](int64_t share, size_t parts) { return share / static_cast<int64_t>(parts); };
+    const int64_t most = std::max(std::min(of(share_, senders), of(room_, to_one)), kPercent);
     return {static_cast<uint32_t>(draws_.between(std::max(kPercent, most / 4), most) / kPermille *
                                   kPermille)};
   }
@@ -63,7 +65,7 @@ class WorkloadDraw {
   WorkloadSpec permutation() {
     endpoint::PermutationSpec spec;
     spec.hosts = some_hosts(2, 8);
-    spec.load = load(spec.hosts.size());
+    spec.load = load(spec.hosts.size(), 1);
     spec.message = message(spec.load);
     spec.shift =
         static_cast<uint32_t>(draws_.between(1, static_cast<int64_t>(spec.hosts.size()) - 1));
@@ -75,7 +77,7 @@ class WorkloadDraw {
     spec.from = some_hosts(2, 5);
     spec.to = spec.from[draws_.below(spec.from.size())];
     std::erase(spec.from, spec.to);
-    spec.load = load(spec.from.size());
+    spec.load = load(spec.from.size(), spec.from.size());
     spec.message = message(spec.load);
     return spec;
   }
@@ -97,7 +99,9 @@ class WorkloadDraw {
     spec.to = two[back ? 0 : 1];
     spec.count = 0;
     spec.depth = static_cast<uint32_t>(draws_.between(4, 16));
-    const auto most = static_cast<int64_t>(std::min<uint64_t>(per_rtt_ / spec.depth, 24 << 10));
+    const uint64_t in_room = nic_per_rtt_ * static_cast<uint64_t>(room_) / Probability::kOne;
+    const uint64_t together = room_ < kRoom.ppb ? std::min(per_rtt_, in_room) : per_rtt_;
+    const auto most = static_cast<int64_t>(std::min<uint64_t>(together / spec.depth, 24 << 10));
     spec.size = {
         static_cast<uint64_t>(draws_.by_magnitude(std::min<int64_t>(8 << 10, most), most))};
     return spec;
@@ -119,6 +123,7 @@ class WorkloadDraw {
 
   faults::Draws& draws_;
   const Topology& topology_;
+  int64_t room_;
   int64_t share_ = 0;
   uint64_t nic_per_rtt_ = 0;  // bytes that a host could send
   uint64_t per_rtt_ = 0;      // bytes that the budget allows
@@ -139,7 +144,8 @@ struct HostsOf {
 };
 
 /// Each may be drawn; what excludes something else stands in one line. Entropy values stay as many
-/// as there are paths: survivable is what leaves one of all paths.
+/// as there are paths: survivable is what leaves one of all paths. Not drawn is a receiver that asks
+/// for a smaller window in every SACK (`receiver_penalty_sent`): it gets one, for ever.
 constexpr std::array kOptions{
     "congestion_control: fixed, window_percent: 60",
     "congestion_control: fixed, window_percent: 200",
@@ -150,7 +156,7 @@ constexpr std::array kOptions{
     "window_rule: fits",
     "dynamic_mpr: on",
     "max_psn_range: 256",
-    "receiver_penalty_sent: 40",
+    "sack_base: newest",
     "out_of_window: drop",
     "trim_nack: off",
     "active_evs: 8",
@@ -161,10 +167,12 @@ constexpr std::array kOptions{
 }  // namespace
 
 std::vector<WorkloadSpec> draw_workload(faults::Draws& draws, const Topology& topology,
-                                        FabricTime end) {
+                                        FabricTime end, bool trimming) {
   std::vector<WorkloadSpec> workload;
   const uint64_t entries = draws.one_in(3) ? 2 : 1;
-  WorkloadDraw draw(draws, topology, end, kChaosPackets / entries);
+  const Probability room{trimming ? kRoom.ppb
+                                  : kRoomUntrimmed.ppb / static_cast<uint32_t>(entries)};
+  WorkloadDraw draw(draws, topology, end, kChaosPackets / entries, room);
   while (workload.size() < entries) workload.push_back(draw.draw());
   return workload;
 }
@@ -178,6 +186,13 @@ endpoint::TransportChoice draw_transport(faults::Draws& draws, const Topology& t
   }
   return endpoint::parse_transport(read_yaml_text(text + "}", "chaos").with_rtt(topology.base_rtt),
                                    topology);
+}
+
+bool has_closed_loop(const std::vector<WorkloadSpec>& workload) {
+  return std::any_of(workload.begin(), workload.end(), [](const WorkloadSpec& spec) {
+    return !std::holds_alternative<endpoint::PermutationSpec>(spec) &&
+           !std::holds_alternative<endpoint::IncastSpec>(spec);
+  });
 }
 
 std::vector<uint32_t> hosts_of(const std::vector<WorkloadSpec>& workload) {

@@ -89,7 +89,7 @@ void add_shrink(CLI::App& app, CliResult& result) {
   shrink->add_option("RUN|SCENARIO", options->target, "of what failed; or a fabric and --seed")
       ->required();
   shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos");
-  shrink->add_option("--out", options->out, "the file; default: runs/<name>-shrunk.yaml");
+  shrink->add_option("--out", options->out, "a file or a folder; default: runs/<name>-shrunk.yaml");
   shrink->add_option("--budget", options->budget, "at most so many runs of the simulator")
       ->check(CLI::Range(1u, 1'000'000u))
       ->capture_default_str();

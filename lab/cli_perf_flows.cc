@@ -19,7 +19,7 @@ struct FlowOptions {
   PerfOptions common;
   std::string load = "100%";
   std::string message = "64K";
-  std::string duration = "300us";
+  std::string duration;  ///< empty: kShortest, or kLeastMessages of each flow
   std::string warmup = "20rtt";
   uint32_t qps = 1;
   std::string hosts = "all";  // permutation
@@ -28,6 +28,10 @@ struct FlowOptions {
   std::string victim_from, victim_to;
 };
 
+/// What a flow gets is counted in whole messages: one more or less of 20 is 5 %, of 10 it is 10 %.
+constexpr int64_t kLeastMessages = 20, kTooFewMessages = 10;
+constexpr FabricTime kShortest = FabricTime::from_us(300);
+
 /// What both verbs read from their options.
 struct Load {
   Probability share;
@@ -35,25 +39,45 @@ struct Load {
   Window measured;
 };
 
-Load load_of(const PerfSetup& setup, const FlowOptions& options) {
+Load load_of(const FlowOptions& options) {
   Load load;
   load.share = perf_share(options.load, "--load");
   load.message = {perf_size(options.message, "--message")};
   if (load.message.value == 0 || load.message.value > 256u << 20) {
     throw InputError("--message: expected 1 to 256M");
   }
-  load.measured.from = perf_time(setup, options.warmup, "--warmup");
-  load.measured.to = load.measured.from + perf_time(setup, options.duration, "--duration");
-  if (load.measured.to == load.measured.from) throw InputError("--duration: expected more than 0");
   return load;
+}
+
+/// Each flow is to get `gbps`. What was asked for explicitly is done, but not without a warning.
+Window window_of(const PerfSetup& setup, const FlowOptions& options, Bytes message, double gbps) {
+  Window window;
+  window.from = perf_time(setup, options.warmup, "--warmup");
+  const auto each =
+      FabricTime::from_ps(static_cast<int64_t>(static_cast<double>(message.value) * 8e3 / gbps));
+  if (options.duration.empty()) {
+    window.to = window.from + std::max(kShortest, each * kLeastMessages);
+    return window;
+  }
+  const FabricTime duration = perf_time(setup, options.duration, "--duration");
+  if (duration == FabricTime::zero()) throw InputError("--duration: expected more than 0");
+  window.to = window.from + duration;
+  if (each * kTooFewMessages > duration) {
+    fmt::print(stderr,
+               "mrclab: a message takes {} at a flow's share: in {} what flows get is no more\n"
+               "exact than that; --duration {} has {} of them\n",
+               to_string(each), to_string(duration), to_string(each * kLeastMessages),
+               kLeastMessages);
+  }
+  return window;
 }
 
 void add_flow_options(CLI::App& verb, FlowOptions& options) {
   add_perf_options(verb, options.common);
   verb.add_option("--load", options.load, "offered, of a host's line rate")->capture_default_str();
   verb.add_option("--message", options.message, "size of a message")->capture_default_str();
-  verb.add_option("-D,--duration", options.duration, "measured, as fabric time")
-      ->capture_default_str();
+  verb.add_option("-D,--duration", options.duration,
+                  "measured, as fabric time (default: 300us, or 20 messages of each flow)");
   verb.add_option("--warmup", options.warmup, "before it")->capture_default_str();
   verb.add_option("-q,--qp", options.qps, "queue pairs per flow")
       ->check(CLI::Range(1u, endpoint::kMaxQps))
@@ -79,7 +103,7 @@ ordered_json info_json(const PerfSetup& setup, const FlowOptions& options, const
 
 int permutation_command(const FlowOptions& options) {
   const PerfSetup setup = perf_setup(options.common);
-  const Load load = load_of(setup, options);
+  Load load = load_of(options);
   endpoint::PermutationSpec spec;
   spec.hosts = perf_hosts(setup, options.hosts);
   if (spec.hosts.size() < 2) throw InputError("--hosts: expected at least two hosts");
@@ -93,6 +117,7 @@ int permutation_command(const FlowOptions& options) {
   }
   const double full = header_limited_gbps(setup, load.message);
   const double offered = full * static_cast<double>(load.share.ppb) / Probability::kOne;
+  load.measured = window_of(setup, options, load.message, offered);
   const InterruptGuard guard;
   const PerfOutcome outcome = run_perf(setup, {spec}, load.measured.to);
   const std::vector<FlowRow> rows = flow_rows(outcome.work, load.measured, offered);
@@ -151,11 +176,12 @@ endpoint::IncastSpec solo(const endpoint::IncastSpec& both) {
 
 int incast_command(const FlowOptions& options) {
   const PerfSetup setup = perf_setup(options.common);
-  const Load load = load_of(setup, options);
+  Load load = load_of(options);
   const endpoint::IncastSpec spec = incast_spec(setup, options, load);
   const double full = header_limited_gbps(setup, load.message);
   const double offered = full * static_cast<double>(load.share.ppb) / Probability::kOne;
   const double fair = std::min(offered, full / static_cast<double>(spec.from.size()));
+  load.measured = window_of(setup, options, load.message, fair);
   const InterruptGuard guard;
   const PerfOutcome alone = run_perf(setup, {solo(spec)}, load.measured.to);
   const PerfOutcome together = run_perf(setup, {spec}, load.measured.to);

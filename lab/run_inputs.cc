@@ -4,6 +4,7 @@
 #include "endpoint/connection_plan.h"
 #include "faults/fault.h"
 #include "lab/queue_pairs.h"
+#include "lab/twin_run.h"
 
 namespace mrclab::lab {
 namespace {
@@ -92,7 +93,8 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
           .retry_span = retry_span(scenario),
           .regions = regions_of(scenario),
           .queue_pairs = names_of_queue_pairs(scenario),
-          .capture_records = outcome.capture_records};
+          .capture_records = outcome.capture_records,
+          .twin = twin_of(scenario)};
 }
 
 }  // namespace mrclab::lab

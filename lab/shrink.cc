@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <system_error>
 
 #include "faults/shrink.h"
 #include "lab/chaos_scenario.h"
@@ -156,6 +159,25 @@ Scenario scenario_to_shrink(const ShrinkOptions& options) {
   return load_scenario(options.target, overrides);
 }
 
+/// Where the result goes; in a folder, under its usual name. Throws InputError if it cannot be
+/// written: before the work, not after it.
+std::filesystem::path result_file(const ShrinkOptions& options, const Scenario& scenario) {
+  std::filesystem::path out = options.out.value_or("runs");
+  if (!options.out || std::filesystem::is_directory(out)) out /= scenario.name + "-shrunk.yaml";
+  const bool existed = std::filesystem::exists(out);
+  std::error_code problem;
+  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), problem);
+  errno = 0;
+  const bool writable = !problem && std::ofstream(out, std::ios::app).good();
+  if (!writable) {
+    const std::string why = problem ? problem.message() : std::generic_category().message(errno);
+    throw InputError("--out: found " + in_quotes(out.string()) + ", " + why +
+                     ": expected a folder or file that can be written");
+  }
+  if (!existed) std::filesystem::remove(out);
+  return out;
+}
+
 }  // namespace
 
 std::string failing_check(const Scenario& scenario) {
@@ -170,6 +192,7 @@ ShrunkScenario shrink(const Scenario& scenario, uint32_t budget, const ShrinkPro
 int shrink_command(const ShrinkOptions& options) {
   const InterruptGuard guard;
   const Scenario scenario = scenario_to_shrink(options);
+  const std::filesystem::path out = result_file(options, scenario);
   ShrunkScenario shrunk;
   {
     ProgressLine line;
@@ -180,9 +203,6 @@ int shrink_command(const ShrinkOptions& options) {
                             to_string(smallest.end)));
     });
   }
-  std::filesystem::path out = "runs/" + scenario.name + "-shrunk.yaml";
-  if (options.out) out = *options.out;
-  if (out.has_parent_path()) netio::OutputFolder::make(out.parent_path());
   netio::write_file(out, shrunk.comment + to_yaml(shrunk.scenario));
   fmt::print("{}", shrunk.comment);
   for (const faults::Fault& fault : shrunk.scenario.faults) {

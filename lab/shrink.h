@@ -35,7 +35,7 @@ ShrunkScenario shrink(const Scenario& scenario, uint32_t budget,
 struct ShrinkOptions {
   std::string target;  ///< a run folder, a scenario, or a fabric with the seed of its chaos
   std::optional<uint64_t> seed;
-  std::optional<std::filesystem::path> out;  ///< default: runs/<name>-shrunk.yaml
+  std::optional<std::filesystem::path> out;  ///< a file, or a folder; default: runs
   uint32_t budget = 300;                     ///< runs
 };
 int shrink_command(const ShrinkOptions& options);

@@ -1,6 +1,6 @@
 #pragma once
 // history/<process>.bin: the packet records of one process, bounded (fabric/history_record.h says
-// what is in it). Called for every packet at every hop: copies 32 bytes, and a whole buffer goes to
+// what is in it). Called for every packet at every hop: copies 36 bytes, and a whole buffer goes to
 // the file at once; nothing is formatted, nothing allocated after construction.
 
 #include <cstdint>

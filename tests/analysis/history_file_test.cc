@@ -114,9 +114,9 @@ TEST_CASE("a broken file is refused with its name, the record and what is wrong"
       {"a record too many", file_of(three(), 4), "a.bin: there is more behind its last record"},
       {"more records than any disk holds", file_of(huge, 3),
        "a.bin: it ends before record 3 of 1152921504606846976"},
-      {"a stream beyond the fabric", with(48 + 32 + 11, 2), "a.bin: record 1 is none"},
+      {"a stream beyond the fabric", with(48 + 36 + 11, 2), "a.bin: record 1 is none"},
       {"no such event", with(48 + 12, 7), "a.bin: record 0 is none"},
-      {"no such cause", with(48 + 64 + 13, 200), "a.bin: record 2 is none"},
+      {"no such cause", with(48 + 72 + 13, 200), "a.bin: record 2 is none"},
   };
   for (const Broken& broken : table) {
     CAPTURE(broken.what);

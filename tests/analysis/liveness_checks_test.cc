@@ -78,6 +78,64 @@ TEST_CASE("goodput_back counts from the last heal and fails if goodput stays low
   CHECK(open.result(ExpectGoodputBack{us(300)}) == Result::kInconclusive);
 }
 
+/// What the same traffic delivers without the outage.
+Twin twin_of(const Outage& story, const char* name) {
+  return [traffic = story.traffic, name] {
+    test::TrafficStory twin(name);
+    twin.traffic = traffic;
+    twin.traffic.lost = [](const SyntheticRun::Sent&) { return false; };
+    twin.traffic.write(twin.run.run);
+    return twin.run.analyze().measurements.goodput;
+  };
+}
+
+TEST_CASE("goodput_back holds a run that its own baseline does not clear against its twin") {
+  Outage wild("wild-twin");  // no steady baseline, and nothing wrong after the heal
+  wild.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source < 2 && s.start >= us(300) && s.start < us(390);
+  };
+  CHECK(wild.result(ExpectGoodputBack{us(300)}) == Result::kInconclusive);
+  wild.run.inputs.twin = twin_of(wild, "wild-without");
+  CHECK(wild.result(ExpectGoodputBack{us(300)}) == Result::kPass);
+
+  Outage fades("fades");  // the workload itself sends less later on
+  fades.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source == 0 && s.start >= kFault;
+  };
+  CHECK(fades.result(ExpectGoodputBack{us(300)}) == Result::kFail);
+  fades.run.inputs.twin = twin_of(fades, "fades-without");
+  CHECK(fades.result(ExpectGoodputBack{us(300)}) == Result::kPass);
+
+  Outage low("low-twin");  // the outage left less, and the twin shows it
+  low.run.inputs.twin = twin_of(low, "low-without");
+  low.traffic.silent = [](const SyntheticRun::Sent& s) {
+    return s.source == 0 && s.start >= kFault;
+  };
+  CHECK(low.result(ExpectGoodputBack{us(300)}) == Result::kFail);
+}
+
+TEST_CASE("a run that its baseline clears needs no twin") {
+  Outage story("no-twin");
+  story.run.inputs.twin = []() -> GoodputMeter { throw std::logic_error("nobody asked for it"); };
+  CHECK(story.result(ExpectGoodputBack{us(300)}) == Result::kPass);
+}
+
+TEST_CASE("healed is a path that is usable, though its value came back as a backup") {
+  Outage story("backup");
+  story.traffic.avoids = [](const SyntheticRun::Sent& s) {
+    return s.path.plane == 0 && s.destination == 2 && s.start >= us(410);
+  };
+  story.ev(410, "assumed_bad", {0, 0});
+  story.ev(410, "assumed_bad", {0, 1});
+  CHECK(story.result(ExpectHealed{}) == Result::kFail);
+  story.ev(600, "good", {0, 0});
+  CHECK(story.result(ExpectHealed{}) == Result::kFail);  // one of two paths over the wire
+  story.ev(620, "good", {0, 1});
+  CHECK(story.result(ExpectHealed{}) == Result::kPass);
+  story.run.inputs.events.clear();  // packets alone show a path that nobody takes
+  CHECK(story.result(ExpectHealed{}) == Result::kFail);
+}
+
 TEST_CASE("evs_good fails for a value that stays bad, and for one that comes back late") {
   Outage story("evs");
   story.ev(410, "assumed_bad");
@@ -140,10 +198,53 @@ TEST_CASE("queues_empty fails when every packet to a port that is not busy waits
   const CheckResult check = standing.check(ExpectQueuesEmpty{});
   CHECK(check.result == Result::kFail);
   CHECK(check.note.find("h2:p0") != std::string::npos);
-  // A port that is never idle may have a queue; nobody is judged then.
+}
+
+/// Packets to h2:p0, from so early on, each of which waits so long.
+void waits(Outage& story, int64_t from, int64_t until, FabricTime wait) {
+  for (int64_t t = from; t < until; ++t) {
+    SyntheticRun::Sent s;
+    s.destination = 2;
+    s.psn = static_cast<uint32_t>(t);
+    s.path = {0, 0};
+    s.start = us(t);
+    const std::vector<uint8_t> frame = story.run.run.data_frame(s);
+    const FabricTime arrived = story.run.run.leaves(s) + story.run.run.flight() + wait;
+    story.run.run.record("h2:p0", test::kInbound, arrived, frame, frame.size());
+  }
+}
+
+TEST_CASE("a queue that stood before the first fault is not what the fault left") {
+  for (const bool longer : {false, true}) {
+    Outage story(longer ? "longer" : "as-before");
+    story.traffic.flows = {};
+    waits(story, 0, 400, us(8));
+    waits(story, 500, 980, us(longer ? 20 : 8));
+    CHECK(story.result(ExpectQueuesEmpty{}) == (longer ? Result::kFail : Result::kPass));
+  }
+  // Also where a closed loop keeps every port busy all the time.
   Outage busy("busy");
   busy.traffic.interval = FabricTime::from_ns(150);
-  CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kInconclusive);
+  CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kPass);
+}
+
+TEST_CASE("one packet that meets no queue is enough, a few that do meet one are not") {
+  Outage quick("quick");
+  quick.traffic.flows = {};
+  waits(quick, 960, 961, FabricTime::zero());
+  CHECK(quick.result(ExpectQueuesEmpty{}) == Result::kPass);
+  Outage slow("slow");
+  slow.traffic.flows = {};
+  waits(slow, 955, 958, us(20));
+  CHECK(slow.result(ExpectQueuesEmpty{}) == Result::kInconclusive);
+}
+
+TEST_CASE("without a fault there is no queue that one could have left") {
+  Outage story("no-fault");
+  story.run.inputs.faults.clear();
+  story.traffic.flows = {};
+  waits(story, 0, 980, us(20));
+  CHECK(story.result(ExpectQueuesEmpty{}) == Result::kPass);
 }
 
 TEST_CASE("safety and liveness stand for their parts, each a check of its own") {

@@ -117,6 +117,76 @@ TEST_CASE("a packet that arrives twice is delivered once") {
   CHECK(h.counters().duplicate_deliveries == 1);
 }
 
+TEST_CASE("of a frame that a wire carries twice the first that arrives whole delivers the packet") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto p = packet(7, kA, kStart);
+  run.trimmed(p);
+  run.arrives_again(p, FabricTime::from_ns(400));  // its copy met a shorter queue
+  p.retransmission = true;
+  p.start = FabricTime::from_us(30);
+  run.delivered(p);
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.packets().size() == 1);
+  CHECK(h.packets()[0].delivered < FabricTime::from_us(20));
+  REQUIRE(h.deliveries().size() == 1);
+  CHECK(h.deliveries()[0].t == h.packets()[0].delivered);
+  REQUIRE(h.transmissions().size() == 2);
+  CHECK(h.transmissions()[0].fate == Fate::kDelivered);
+  CHECK(h.transmissions()[0].trimmed);
+  CHECK(h.counters().trimmed == 1);
+  CHECK(h.counters().copies == 1);
+  CHECK(h.counters().duplicate_deliveries == 1);
+}
+
+TEST_CASE("a copy arrives for its own attempt, also once the packet was sent again on its path") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  auto p = packet(7, kA, kStart);
+  p.sent_at = 100;
+  run.trimmed(p);
+  auto again = p;
+  again.retransmission = true;
+  again.start = kStart + run.flight() + FabricTime::from_us(1);
+  again.sent_at = 140;
+  run.lost(again, "p0.t0-1:d0", "wire_loss");
+  run.arrives_again(p, again.start - kStart + FabricTime::from_ns(100));  // before the loss
+  again.start += FabricTime::from_us(30);
+  again.sent_at = 400;
+  run.delivered(again);
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.transmissions().size() == 3);
+  CHECK(h.transmissions()[0].fate == Fate::kDelivered);
+  CHECK(h.transmissions()[1].fate == Fate::kDropped);
+  CHECK(h.transmissions()[2].fate == Fate::kDelivered);
+  CHECK(h.packets()[0].delivered == h.transmissions()[0].ended);
+}
+
+TEST_CASE("of two frames of an attempt the NIC refuses one: the other still delivers the packet") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto p = packet(7, kA, kStart);
+  const FabricTime arrived = [&] {
+    run.delivered(p);
+    run.arrives_again(p, FabricTime::from_ns(400));
+    return kStart + run.flight() + FabricTime::from_us(1);
+  }();
+  run.drop("h2:p0", test::kInbound, arrived + FabricTime::from_us(1), run.data_frame(p),
+           "bad_icrc");
+  SUBCASE("one") {
+    const PacketHistory h = history_of(topology, run);
+    CHECK(h.deliveries().size() == 1);
+    CHECK(h.transmissions()[0].fate == Fate::kDelivered);
+  }
+  SUBCASE("both") {
+    run.drop("h2:p0", test::kInbound, arrived + FabricTime::from_us(2), run.data_frame(p),
+             "bad_icrc");
+    const PacketHistory h = history_of(topology, run);
+    CHECK(h.deliveries().empty());
+    CHECK(h.transmissions()[0].fate == Fate::kDropped);
+  }
+}
+
 TEST_CASE("records are joined in order of time, whatever their order in the file") {
   const Topology topology = fabric();
   SyntheticRun run(topology);

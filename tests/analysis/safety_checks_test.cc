@@ -340,6 +340,36 @@ TEST_CASE("a wire that carries frames twice makes no frames out of nowhere") {
   }
 }
 
+TEST_CASE("a frame that is carried twice does not use up another host's of the same number") {
+  const Topology topology = test::quad();
+  const NodeId t0 = topology.t0(0, 0);
+  const PortId in{topology.hosts_per_t0};
+  const WireId wire = topology.port({t0, PortId{0}}).out;
+  const std::vector<ScheduledEffect> schedule{
+      {us(10), WireDuplicates{wire, Probability{Probability::kOne}}}};
+  Conservation books(topology, schedule, us(1000));
+  const SyntheticRun run(topology);
+  // To h0 and to h1: queue pair, PSN and entropy value are the same, as of endpoint probes.
+  FramePool pool;
+  std::array<uint64_t, 2> names{};
+  for (uint32_t host = 0; host < 2; ++host) {
+    SyntheticRun::Sent s;
+    s.source = 2;
+    s.destination = host;
+    s.path = {0, 0};
+    names[host] = name_of_frame(pool.copy(run.data_frame(s)));
+  }
+  const auto add = [&](PortId port, Direction direction, uint32_t host, int64_t t) {
+    books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, us(t), names[host]);
+  };
+  add(in, Direction::kIngress, 0, 100);
+  add(in, Direction::kIngress, 1, 100);
+  add(PortId{0}, Direction::kEgress, 0, 102);
+  add(PortId{0}, Direction::kEgress, 0, 103);
+  add(PortId{1}, Direction::kEgress, 1, 104);
+  CHECK(books.inside(t0).holds());
+}
+
 TEST_CASE("a wire that a fault made slow or long may hold its frames so much longer") {
   const Topology topology = test::quad();
   const PortRef from = *topology.find_port("h0:p0");

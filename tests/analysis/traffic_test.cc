@@ -114,6 +114,21 @@ TEST_CASE("a retransmission is needless if an earlier attempt arrives, and neede
   CHECK(flow.delivered == 4);
 }
 
+TEST_CASE("a packet that arrives trimmed and, by a copy, whole needs no retransmission") {
+  const Topology topology = test::quad();
+  SyntheticRun run(topology);
+  run.trimmed(packet(1, kA, kStart));
+  run.arrives_again(packet(1, kA, kStart), FabricTime::from_ns(400));
+  run.delivered(packet(1, kA, kStart * 3, true));
+  run.delivered(packet(2, kA, kStart * 9));  // long after
+  const TrafficFlow flow = only_flow(traffic_of(run));
+  CHECK(flow.delivered == 2);
+  CHECK(flow.trimmed == 1);
+  CHECK(flow.duplicates == 1);
+  CHECK(flow.needed == 0);
+  CHECK(flow.needless_there == 1);
+}
+
 /// What a switch does to it.
 void shift_carrier_of(std::vector<uint8_t>& frame) {
   Ipv6Address carrier{};

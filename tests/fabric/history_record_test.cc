@@ -45,6 +45,20 @@ TEST_CASE("a kept record says when, where, what happened and to which packet") {
   CHECK(record->ev == EntropyValue{0x0003C001});
 }
 
+TEST_CASE("a kept record tells apart hosts whose probes have the same number, and nothing else") {
+  const HistoryBytes full = sample_record();
+  const auto peers_with = [&full](size_t at) {
+    HistoryBytes other = full;
+    other[at] ^= 0x01;
+    return parse_compact(compact_bytes(other, 7), 8)->peers;
+  };
+  const uint32_t peers = parse_compact(compact_bytes(full, 7), 8)->peers;
+  CHECK(peers_with(47) != peers);  // the source's last byte
+  CHECK(peers_with(63) != peers);  // the destination's
+  CHECK(peers_with(31) == peers);  // the carrier's, which each switch shifts
+  CHECK(peers_with(7) == peers);   // the time
+}
+
 TEST_CASE("whatever the digest takes shows in a kept record, be it in the fingerprint alone") {
   const HistoryBytes full = sample_record();
   const CompactBytes kept = compact_bytes(full, 7);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "netio/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 #include "tests/support/nightly.h"
@@ -187,6 +188,18 @@ TEST_CASE("a permutation and an incast name every flow, and the victim alone and
   CHECK(incast["flows"].size() == 2);
   CHECK(incast["victim"]["flow"] == "h7 -> h1");
   CHECK(incast["victim"]["share"].get<double>() > 0.9);
+}
+
+TEST_CASE("on slow ports flows are measured for longer, and who asks for less is warned") {
+  const test::TemporaryRuns folder;
+  const std::string fabric = (folder.path() / "slow.yaml").string();
+  netio::write_file(fabric,
+                    "name: slow\nplanes: 2\nt0: 2\nt1: 1\nhosts_per_t0: 1\n"
+                    "host_rate: 1Gb/s\nfabric_rate: 1Gb/s\n");
+  const json slow = perf_json({"permutation", fabric});
+  CHECK(slow["summary"]["share_min"].get<double>() > 0.7);  // 300us show 0.31
+  const CommandResult hasty = perf({"permutation", fabric, "-D", "300us"});
+  CHECK(hasty.output.find("in 300us what flows get is no more") != std::string::npos);
 }
 
 TEST_CASE("what a pipe gets has no control characters") {

@@ -40,6 +40,7 @@ class SyntheticRun {
     uint32_t rkey = 0x77;
     uint32_t message = 0;  ///< bytes of the message; 0: this packet is all of it
     uint8_t fill = 0;      ///< of the payload
+    uint16_t sent_at = 0;  ///< the sender's timestamp
   };
 
   /// The frame leaves the sending host: an egress record when its last bit is out.
@@ -54,6 +55,14 @@ class SyntheticRun {
   void delivered(const Sent& s) {
     const std::vector<uint8_t> frame = data_frame(s);
     record(host_port(s.destination, s.path), kInbound, leaves(s) + flight(), frame, frame.size());
+  }
+  /// It arrives once more, so much later: a wire behind the host carried it twice.
+  void arrives_again(const Sent& s, FabricTime later) {
+    const std::vector<uint8_t> frame = data_frame(s);
+    const FabricTime sent =
+        s.start + serialization_time(wire_length({frame.size()}), topology_.host_rate);
+    record(host_port(s.destination, s.path), kInbound, sent + flight() + later, frame,
+           frame.size());
   }
   /// ... or as a header.
   void trimmed(const Sent& s) {
@@ -119,7 +128,9 @@ class SyntheticRun {
     spec.bth.retransmission = s.retransmission;
     const auto length = static_cast<uint32_t>(s.message > 0 ? s.message : s.payload);
     const Reth reth{s.va.value_or(uint64_t{s.psn} * kPayload), s.rkey, length};
-    spec.extension = WriteHeaders{{}, Tseth{}, reth, std::nullopt};
+    Tseth tseth;
+    tseth.tx_timestamp = s.sent_at;
+    spec.extension = WriteHeaders{{}, tseth, reth, std::nullopt};
     spec.payload_length = s.payload;
     return written(spec, s.fill);
   }
