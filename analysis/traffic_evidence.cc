@@ -1,4 +1,4 @@
-// What answers say of other people's packets whose receiver was not captured: the sender's own knowledge.
+// What answers say of other people's packets whose receiver was not captured: what their sender knows.
 //
 //   trimmed    a NACK says so, and its timestamp or the order says which attempt
 //   arrived    a SACK covers the PSN; which attempt, its timestamp says where the packet triggered it,
