@@ -126,6 +126,7 @@ class TrafficAnalyzer {
   void learn_from(const FrameSighting& s, uint32_t flow);
   void learn_from_nack(const FrameSighting& s, uint32_t flow);
   void learn_from_sack(const FrameSighting& s, uint32_t flow);
+  void note_arrival(const FrameSighting& s, uint32_t flow, PsnSlot& slot, TrafficAttempt& arrived);
   void acknowledge(const FrameSighting& s, uint32_t flow, int64_t number);
   TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
   bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;

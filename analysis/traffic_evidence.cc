@@ -1,10 +1,10 @@
-// What answers say of packets whose receiver was not captured. It is the sender's own knowledge:
+// What answers say of other people's packets whose receiver was not captured: what their sender knows.
 //
 //   trimmed    a NACK says so, and its timestamp or the order says which attempt
 //   arrived    a SACK covers the PSN; which attempt, its timestamp says where the packet triggered it,
 //              or that no later attempt can have been answered as soon
-//   lost       a later attempt is known to have arrived instead, or SACKs go on for two round trips
-//              and none covers it
+//   lost       the first word of the packet's arrival is the answer to a later attempt, or SACKs go on
+//              for two round trips and none covers it
 //
 // An attempt of which none of this holds stays open: "fate not seen".
 
@@ -21,7 +21,10 @@ bool TrafficAnalyzer::known_by_answers(uint32_t flow) const {
 
 void TrafficAnalyzer::learn_from(const FrameSighting& s, uint32_t flow) {
   const Conversation& c = conversations_.all()[traffic_.flows[flow].conversation];
-  if (states_[flow].arrival_seen || c.data.arrived > 0 || states_[flow].window.empty()) return;
+  // Of our own packets captures of the receiver tell, or nothing does: answers that come over several
+  // ports at one instant have no order, and what they say here depends on it.
+  if (!c.foreign || states_[flow].arrival_seen || c.data.arrived > 0) return;
+  if (states_[flow].window.empty()) return;
   if (s.opcode == Opcode::kNack) learn_from_nack(s, flow);
   if (s.opcode == Opcode::kSack) learn_from_sack(s, flow);
 }
@@ -70,10 +73,7 @@ void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
     TrafficAttempt* attempt = slot != nullptr && slot->attempts > 0
                                   ? attempt_answered(*slot, s.answer.timestamp)
                                   : nullptr;
-    if (attempt != nullptr && attempt->fate == AttemptFate::kOpen) {
-      attempt->fate = AttemptFate::kDelivered;
-      if (slot->finished()) ++traffic_.flows[flow].duplicates;
-    }
+    if (attempt != nullptr) note_arrival(s, flow, *slot, *attempt);
     if (slot != nullptr && slot->attempts > 0) {
       acknowledge(s, flow, state.window.number_of(s.answer.trigger));
     }
@@ -85,6 +85,30 @@ void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
   }
   for (uint64_t bits = s.answer.bitmap; bits != 0; bits &= bits - 1) {
     acknowledge(s, flow, cumulative + s.answer.bitmap_offset + __builtin_ctzll(bits));
+  }
+}
+
+/// This attempt has arrived. If nothing was heard of the packet before, those before it have not; should
+/// one do so later, it was late.
+void TrafficAnalyzer::note_arrival(const FrameSighting& s, uint32_t flow, PsnSlot& slot,
+                                   TrafficAttempt& arrived) {
+  if (arrived.fate == AttemptFate::kDelivered || arrived.fate == AttemptFate::kTrimmed) return;
+  arrived.fate = AttemptFate::kDelivered;
+  // Of answers that came over several ports at one instant none was first.
+  if (slot.finished() && slot.arrived != s.t.ps()) {
+    ++traffic_.flows[flow].duplicates;
+    return;
+  }
+  const auto give_up = [&](TrafficAttempt& earlier) {
+    if (earlier.fate == AttemptFate::kOpen && earlier.sent < arrived.sent) {
+      earlier.fate = AttemptFate::kDropped;
+    }
+  };
+  give_up(slot.first);
+  unsigned walked = 0;
+  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < slot.attempts; ++walked) {
+    give_up(later_[at].attempt);
+    at = later_[at].previous;
   }
 }
 
@@ -101,7 +125,7 @@ void TrafficAnalyzer::acknowledge(const FrameSighting& s, uint32_t flow, int64_t
     if (later_[at].attempt.fate == AttemptFate::kDelivered) return;
     second = std::min(second, later_[at].attempt.sent);
   }
-  if (slot->attempts == 1 || (f.rtts > 0 && s.t.ps() < second + f.rtt_min_ps)) {
+  if (slot->attempts == 1 || s.t.ps() <= second + f.rtt_min_ps) {
     slot->first.fate = AttemptFate::kDelivered;
   }
 }
@@ -109,22 +133,8 @@ void TrafficAnalyzer::acknowledge(const FrameSighting& s, uint32_t flow, int64_t
 bool TrafficAnalyzer::lost_by_answers(uint32_t flow, const PsnSlot& slot,
                                       const TrafficAttempt& attempt) const {
   if (!known_by_answers(flow) || attempt.sent == TrafficAttempt::kUnseen) return false;
-  const FlowState& state = states_[flow];
-  if (!slot.finished()) {
-    const int64_t longest = traffic_.flows[flow].rtt_max_ps;
-    return longest > 0 && state.last_answer - attempt.sent > 2 * longest;
-  }
-  // A later one that is known to have arrived: nothing else would have brought it there so late.
-  const auto replaced = [&](const TrafficAttempt& later) {
-    return later.fate == AttemptFate::kDelivered && later.sent > attempt.sent;
-  };
-  bool lost = replaced(slot.first);
-  unsigned walked = 0;
-  for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < slot.attempts; ++walked) {
-    lost = lost || replaced(later_[at].attempt);
-    at = later_[at].previous;
-  }
-  return lost;
+  const int64_t longest = traffic_.flows[flow].rtt_max_ps;
+  return !slot.finished() && longest > 0 && states_[flow].last_answer - attempt.sent > 2 * longest;
 }
 
 }  // namespace mrclab::analysis
