@@ -46,7 +46,7 @@ std::string written_back(const std::string& text, Scenario* out = nullptr) {
     try {
       again = parse_scenario(read_yaml_text(yaml, "again.yaml"));
     } catch (const InputError& error) {
-      FAIL(error.what(), "\nof\n", yaml);
+      FAIL(std::string(error.what()), "\nof\n", yaml);
     }
     CHECK(to_yaml(again) == yaml);
     CHECK(again.about == first.about);
