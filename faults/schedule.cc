@@ -160,6 +160,25 @@ std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Top
   return schedule;
 }
 
+std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& schedule,
+                                            FabricTime until) {
+  std::map<Target, size_t> last;
+  for (size_t i = 0; i < schedule.size() && schedule[i].at <= until; ++i) {
+    if (happens_once(schedule[i].effect)) continue;
+    if (is_as_built(schedule[i].effect)) {
+      last.erase(target_of(schedule[i].effect));
+    } else {
+      last.insert_or_assign(target_of(schedule[i].effect), i);
+    }
+  }
+  std::vector<size_t> places;
+  for (const auto& [target, place] : last) places.push_back(place);
+  std::sort(places.begin(), places.end());
+  std::vector<ScheduledEffect> in_force;
+  for (const size_t place : places) in_force.push_back(schedule[place]);
+  return in_force;
+}
+
 void FaultState::apply(const Effect& effect) {
   if (happens_once(effect)) return;
   if (is_as_built(effect)) {

@@ -27,6 +27,11 @@ Target target_of(const Effect& effect);
 std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Topology& topology,
                                      uint64_t first_sequence = 0);
 
+/// Of the effects up to `until`, those whose state is still in force there: for each target that is
+/// degraded, the last one. Sorted as they were.
+std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& schedule,
+                                            FabricTime until);
+
 /// What effects have left degraded. Feed it what a run executed, in order.
 class FaultState {
  public:

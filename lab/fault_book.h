@@ -1,8 +1,11 @@
 #pragma once
-// Every fault of a lab, with its instants: those of its scenario, those by hand, and what others did
-// to it. Compiled as one list, so that faults that overlap compose whoever made them. Pure.
+// The faults of a lab, with their instants: those of its scenario, those by hand, and what others did
+// to it. Compiled as one list, so that faults that overlap compose whoever made them. A lab that stays
+// takes those that are over out of the book, so that it does not grow (lab/fault_record.h). Pure.
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,17 +45,34 @@ class FaultBook {
   /// of what they are about. Throws InputError for a word that means none.
   std::vector<uint32_t> select(const std::string& word, FabricTime at) const;
 
-  const std::vector<BookedFault>& entries() const { return entries_; }
+  /// What is over, or cancelled, and has no effect after `settled`, by number.
+  std::vector<uint32_t> over(FabricTime settled) const;
+  /// Takes one of these out of the book. Its number, its kind and what it was about stay known.
+  void forget(uint32_t number);
+  /// By this instant `count` of the faults in the book are over; never() if so many never will be.
+  FabricTime when_over(size_t count) const;
+
+  /// By number.
+  const std::map<uint32_t, BookedFault>& entries() const { return entries_; }
+  /// How many faults there ever were; their numbers are 0 to here.
+  uint32_t total() const { return total_; }
   FaultStage stage(uint32_t number, FabricTime now) const;
-  /// In the order of numbers.
+  /// Those in the book, in the order of numbers.
   std::vector<faults::Fault> faults() const;
+  /// Of those in the book; ScheduledEffect::fault is a fault's number.
   std::vector<ScheduledEffect> schedule() const;
 
  private:
-  bool is_about(const faults::Fault& fault, const std::string& pattern) const;
+  /// What a pattern can mean it by.
+  std::set<std::string> names_of(const faults::Fault& fault) const;
+  bool forgot(const std::string& word) const;
 
   const Topology& topology_;
-  std::vector<BookedFault> entries_;
+  std::map<uint32_t, BookedFault> entries_;
+  uint32_t total_ = 0;
+  // Of those that are out of the book; bounded by the kinds there are, and by the fabric's names.
+  std::set<faults::FaultKind> forgotten_kinds_;
+  std::set<std::string> forgotten_names_;
 };
 
 }  // namespace mrclab::lab

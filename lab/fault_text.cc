@@ -92,6 +92,11 @@ std::string faults_text(const json& faults) {
       text += wrapped(std::string(26, ' ') + fault.at("noticed").get<std::string>(), 26);
     }
   }
+  const auto left_out = faults.at("left_out").get<uint64_t>();
+  if (left_out > 0) {
+    text +=
+        fmt::format("and {} more; mrclab fault --export FILE writes all that began\n", left_out);
+  }
   const auto now = FabricTime::from_ps(faults.at("fabric_ps").get<int64_t>());
   return fmt::format("fabric time {}\n", microseconds(now)) +
          (text.empty() ? "no faults\n" : " NO  STAGE      SOURCE    FAULT\n" + text);

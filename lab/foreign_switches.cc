@@ -112,6 +112,15 @@ void ForeignSwitches::step() {
   for (const NodeId node : std::exchange(to_verify_, {})) verify(node);
 }
 
+FabricTime ForeignSwitches::settled(FabricTime t) const {
+  t = std::min(t, reached_);
+  for (const LinkOutage& item : outages_) {
+    if (item.state == LinkOutage::State::kDone || item.outage.up > t) continue;
+    t = std::min(t, item.outage.down - kPicosecond);
+  }
+  return t;
+}
+
 void ForeignSwitches::step_links() {
   for (LinkOutage& item : outages_) {
     if (item.state == LinkOutage::State::kPending && item.down_at <= reached_) {

@@ -49,8 +49,11 @@ class ForeignSwitches {
   void replace(const std::vector<ScheduledEffect>& schedule);
   /// Does what is due, by the clock.
   void step();
+  /// The schedule is not needed any more up to here, at most `t`: all that ended by then is undone.
+  FabricTime settled(FabricTime t) const;
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
+  void forget_notes() { notes_.clear(); }
   /// What went wrong since the last call: a refused change, an undo that left something behind.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 

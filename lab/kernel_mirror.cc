@@ -45,8 +45,8 @@ std::vector<CarrierOutage> carrier_outages(const Topology& topology,
 }
 
 KernelMirror::KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
-                           SetLink set_link)
-    : topology_(topology), set_link_(std::move(set_link)) {
+                           SetLink set_link, KeepBefore keep_before)
+    : topology_(topology), set_link_(std::move(set_link)), keep_before_(std::move(keep_before)) {
   replace(schedule);
 }
 
@@ -75,22 +75,42 @@ void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_a
     if (!item.ours) continue;
     const bool seen = slowest <= stands_at && stands_at < item.outage.up;
     if (item.state == State::kPending && slowest >= item.settled) {
-      if (!seen && item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) {
-        notes_.push_back({slowest, item.outage.link, "outage_not_mirrored"});
+      if (!can_follow(item, slowest, dilation, seen)) {
+        note(slowest, item, "outage_not_mirrored");
         item.state = State::kDone;
         continue;
       }
       set_link_(item.outage.link, false);
-      notes_.push_back({slowest, item.outage.link, "link_mirrored_down"});
+      note(slowest, item, "link_mirrored_down");
       item.state = State::kDown;
     }
     if (item.state == State::kDown && !seen && item.outage.up != FabricTime::never() &&
         slowest + fabric_span(kAheadNs, dilation) >= item.outage.up) {
       set_link_(item.outage.link, true);
-      notes_.push_back({slowest, item.outage.link, "link_mirrored_up"});
+      note(slowest, item, "link_mirrored_up");
       item.state = State::kDone;
     }
   }
+}
+
+/// No frame may start before the link is up again: so the gate must still be able to wait for that.
+bool KernelMirror::can_follow(const Item& item, FabricTime slowest, double dilation,
+                              bool seen) const {
+  if (item.outage.up == FabricTime::never()) return true;
+  if (!seen && item.outage.up < slowest + fabric_span(kMinOutageNs, dilation)) return false;
+  return keep_before_(item.outage.up);
+}
+
+void KernelMirror::note(FabricTime t, const Item& item, std::string_view kind) {
+  if (notes_.size() < kMaxNotes) notes_.push_back({t, item.outage.link, kind});
+}
+
+FabricTime KernelMirror::settled(FabricTime t) const {
+  for (const Item& item : items_) {
+    if (!item.ours || item.state == State::kDone || item.outage.up > t) continue;
+    t = std::min(t, item.outage.down - kPicosecond);
+  }
+  return t;
 }
 
 FabricTime KernelMirror::limit() const {

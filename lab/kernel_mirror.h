@@ -36,9 +36,12 @@ struct MirrorNote {
 class KernelMirror {
  public:
   using SetLink = std::function<void(LinkId, bool up)>;
+  /// Keeps all processes from committing this instant, until step() is over and limit() says so.
+  /// False if one of them may have done so already.
+  using KeepBefore = std::function<bool(FabricTime)>;
 
   KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
-               SetLink set_link);
+               SetLink set_link, KeepBefore keep_before);
 
   /// The schedule is another one from an instant on that nobody has committed. What is down in the
   /// kernel stays so until its outage ends, whenever that now is.
@@ -47,14 +50,18 @@ class KernelMirror {
   /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
   /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
   void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
-  /// Nobody may commit past this before the kernel follows; never() if nothing is pending.
+  /// No process may commit past this before the kernel follows; never() if nothing is pending.
   FabricTime limit() const;
+  /// The mirror needs the schedule no more up to here, at most `t`: it is done with what ended by then.
+  FabricTime settled(FabricTime t) const;
   /// Links that are down in the modelled fabric at `t`.
   std::vector<LinkId> down_at(FabricTime t) const;
-  /// In the order of happening; at most three per outage of the schedule.
+  /// In the order of happening; at most two per outage of the schedule, and kMaxNotes.
   const std::vector<MirrorNote>& notes() const { return notes_; }
+  void forget_notes() { notes_.clear(); }
 
  private:
+  static constexpr size_t kMaxNotes = 65536;
   enum class State : uint8_t { kPending, kDown, kDone };
   struct Item {
     CarrierOutage outage;
@@ -62,9 +69,13 @@ class KernelMirror {
     State state = State::kPending;
     bool ours = true;  ///< else ForeignSwitches sets it down and up
   };
+  void note(FabricTime t, const Item& item, std::string_view kind);
+  bool can_follow(const Item& item, FabricTime slowest, double dilation, bool seen) const;
+
   const Topology& topology_;
   std::vector<Item> items_;
   SetLink set_link_;
+  KeepBefore keep_before_;
   std::vector<MirrorNote> notes_;
 };
 

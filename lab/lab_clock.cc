@@ -16,8 +16,6 @@ using netio::ClockPage;
 using netio::LabTime;
 using nlohmann::json;
 
-/// Nobody has committed anything, not even what happens at 0.
-constexpr FabricTime kBeforeTheStart = FabricTime::from_ps(-1);
 /// While stepping the clock stands this far ahead of the limit: moving it takes effect only
 /// ClockPage::kLeadNs later, too long to wait for at every event.
 constexpr FabricTime kClockAhead = FabricTime::from_us(2);
@@ -35,7 +33,7 @@ LabClock::LabClock(LiveLab& lab, const Topology& topology, bool exact)
       watch_(lab) {}
 
 void LabClock::start(bool paused) {
-  if (paused) lab_.set_limit(kBeforeTheStart);
+  if (paused) lab_.set_limit(netio::kBeforeTime);
   lab_.start();
   if (paused) lab_.pause();
   state_ = paused ? State::kStanding : State::kRunning;
@@ -56,10 +54,14 @@ void LabClock::pause() {
 }
 
 void LabClock::stop() {
-  const LabTime now = LabTime::now();
+  const Standstill standstill(lab_);
   if (!lab_.paused()) lab_.pause();
-  // Nobody has got further than the clock will get before it stands.
-  lab_.set_limit(std::min(lab_.limit(), lab_.gate().clock.fabric_at(now + 2 * ClockPage::kLeadNs)));
+  const FabricTime limit = std::min(lab_.limit(), standstill.last_commit());
+  // A process may have gone by a clock that is slower in hindsight, from before this was held up.
+  const LabTime now = LabTime::now();
+  ClockPage& clock = lab_.gate().clock;
+  if (clock.fabric_at(now + ClockPage::kLeadNs) < limit) clock.jump(limit, {0}, now);
+  lab_.set_limit(limit);
   state_ = State::kStopping;
 }
 
@@ -73,9 +75,8 @@ void LabClock::resume() {
 }
 
 void LabClock::until(FabricTime at) {
-  // Somebody may have got as far as clock and limit let him.
-  const FabricTime passed =
-      std::min(lab_.limit(), lab_.gate().clock.fabric_at(LabTime::now() + ClockPage::kLeadNs));
+  const Standstill standstill(lab_);
+  const FabricTime passed = standstill.last_commit();
   if (at < passed) {
     throw InputError(fmt::format("the lab is at {} already; fabric time does not go back",
                                  microseconds(std::max(passed, FabricTime::zero()))));
@@ -212,7 +213,7 @@ void LabClock::fail(const std::string& problem) {
 std::string LabClock::lost_process() const {
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
     if (netio::in_gate(lab_.gate().state(i))) continue;
-    const auto& faults = lab_.outside_faults();
+    const auto& faults = lab_.outside_faults().kept();
     return fmt::format("single steps need every process, but {} is gone{}",
                        lab_.plan().processes[i].name,
                        faults.empty() ? "" : ": " + faults.front().what);

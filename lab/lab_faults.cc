@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "faults/schedule.h"
 #include "lab/clock_text.h"
 #include "lab/queue_pairs.h"
 
@@ -38,14 +39,15 @@ faults::FaultKind kind_of(const std::string& word) {
 }  // namespace
 
 LabFaults::LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
-                     uint64_t seed)
+                     uint64_t seed, std::optional<FaultRecord> record)
     : lab_(lab),
       topology_(topology),
       book_(topology, std::move(scenario)),
-      names_(topology, seed) {}
+      names_(topology, seed),
+      record_(std::move(record)),
+      tidy_at_(book_.when_over(kTidyAt)) {}
 
-FabricTime LabFaults::instant_of(const FaultOrder& order) const {
-  const FabricTime open = lab_.next_open_instant();
+FabricTime LabFaults::instant_of(const FaultOrder& order, FabricTime open) const {
   if (!order.at) return open;
   const FabricTime at = parse_instant(*order.at, topology_, lab_.now(), nullptr);
   // What is asked for "from now on" is not late because the lab has moved on meanwhile.
@@ -60,7 +62,10 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
   for (const auto& [key, value] : order.body) {
     text += yaml_value(key) + ": " + yaml_value(value) + ", ";
   }
-  const FabricTime at = instant_of(order);
+  settle();
+  if (record_ && record_->full()) throw InputError("this lab's record of faults is full");
+  const Standstill standstill(lab_);
+  const FabricTime at = instant_of(order, standstill.open_instant());
   uint32_t number = 0;
   try {
     const YamlValue body = read_yaml_text(text + "}", kByHand).with_rtt(topology_.base_rtt);
@@ -68,38 +73,71 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
   } catch (const InputError& error) {
     throw InputError(order.kind + ": " + without_position(error.what()));
   }
-  take_effect(at);
+  changed_ = true;
+  tell_nodes(standstill);
   return number;
 }
 
 std::vector<uint32_t> LabFaults::heal(const std::string& word) {
-  const FabricTime at = lab_.next_open_instant();
+  settle();
+  const Standstill standstill(lab_);
+  const FabricTime at = standstill.open_instant();
   const std::vector<uint32_t> chosen = book_.select(word, at);
   for (const uint32_t number : chosen) book_.mend(number, at);
-  if (!chosen.empty()) take_effect(at);
+  if (chosen.empty()) return chosen;
+  changed_ = true;
+  tell_nodes(standstill);
   return chosen;
 }
 
-void LabFaults::take_effect(FabricTime from) {
-  changed_ = true;
-  lab_.replace_schedule(book_.schedule(), from);
+/// Takes what is over for every process out of the book.
+void LabFaults::settle() {
+  if (!record_) return;
+  settled_ = std::max(settled_, lab_.settled());
+  for (const uint32_t number : book_.over(settled_)) {
+    if (book_.stage(number, settled_) != FaultStage::kCancelled) {
+      record_->add(number, book_.entries().at(number));
+    }
+    newest_over_.push_back(describe(number));
+    if (newest_over_.size() > kMaxOverListed) newest_over_.pop_front();
+    book_.forget(number);
+  }
+}
+
+/// Faults that are over leave the schedule with the next change. Where none comes, with this.
+void LabFaults::tidy() {
+  if (!record_ || lab_.now() < tidy_at_ || lab_.settled() < tidy_at_) return;
+  settle();
+  tell_nodes(Standstill(lab_));
+}
+
+void LabFaults::tell_nodes(const Standstill& standstill) {
+  netio::Schedule schedule{faults::still_in_force(lab_.schedule(), settled_), settled_};
+  for (const ScheduledEffect& effect : book_.schedule()) {
+    if (effect.at > settled_) schedule.effects.push_back(effect);
+  }
+  lab_.replace_schedule(standstill, std::move(schedule));
+  tidy_at_ = book_.when_over(kTidyAt);
 }
 
 void LabFaults::notice() {
-  const auto& seen = lab_.outside_faults();
-  if (noticed_ == seen.size()) return;
-  from_ = lab_.next_open_instant();
+  if (noticed_ == lab_.outside_faults().total()) return tidy();
+  settle();
+  const Standstill standstill(lab_);
+  from_ = standstill.open_instant();
   bool booked = false;
-  for (; noticed_ < seen.size(); ++noticed_) {
-    switch (seen[noticed_].kind) {
+  for (const OutsideFault& outside : lab_.outside_faults().since(noticed_)) {
+    switch (outside.kind) {
       case OutsideFault::Kind::kLinkDown:
-      case OutsideFault::Kind::kLinkUp: booked |= notice_link(seen[noticed_]); break;
+      case OutsideFault::Kind::kLinkUp: booked |= notice_link(outside); break;
       case OutsideFault::Kind::kDied:
-      case OutsideFault::Kind::kStoodStill: booked |= notice_process(seen[noticed_]); break;
+      case OutsideFault::Kind::kStoodStill: booked |= notice_process(outside); break;
       case OutsideFault::Kind::kOther: break;
     }
   }
-  if (booked) take_effect(from_);
+  if (!booked) return;
+  changed_ = true;
+  tell_nodes(standstill);
 }
 
 std::optional<uint32_t> LabFaults::book_outside(const OutsideFault& outside, std::string_view kind,
@@ -157,7 +195,7 @@ nlohmann::json LabFaults::describe(uint32_t number) const {
   const BookedFault& entry = book_.entries().at(number);
   const FabricTime last_heal = faults::interval_of(entry.fault, topology_).last_heal;
   nlohmann::json line{{"number", number},
-                      {"stage", name_of(book_.stage(number, lab_.now()))},
+                      {"stage", name_of(book_.stage(number, std::max(lab_.now(), settled_)))},
                       {"source", name_of(entry.source)},
                       {"kind", faults::name_of(entry.fault)},
                       {"fault", faults::describe(entry.fault, topology_)},
@@ -167,9 +205,31 @@ nlohmann::json LabFaults::describe(uint32_t number) const {
   return line;
 }
 
-nlohmann::json LabFaults::describe_all() const {
-  nlohmann::json all = nlohmann::json::array();
-  for (uint32_t i = 0; i < book_.entries().size(); ++i) all.push_back(describe(i));
+nlohmann::json LabFaults::list() const {
+  std::map<uint32_t, nlohmann::json> listed;
+  for (auto entry = book_.entries().rbegin(); entry != book_.entries().rend(); ++entry) {
+    if (listed.size() == kMaxListed) break;
+    listed[entry->first] = describe(entry->first);
+  }
+  for (const nlohmann::json& over : newest_over_) listed[over.at("number")] = over;
+  nlohmann::json faults = nlohmann::json::array();
+  for (auto& [number, fault] : listed) faults.push_back(std::move(fault));
+  return {{"left_out", book_.total() - faults.size()}, {"faults", std::move(faults)}};
+}
+
+nlohmann::json LabFaults::outside() const {
+  nlohmann::json faults = nlohmann::json::array();
+  for (const auto& [number, entry] : book_.entries()) {
+    if (entry.source != FaultSource::kOutside) continue;
+    if (book_.stage(number, lab_.now()) != FaultStage::kOver) faults.push_back(describe(number));
+  }
+  return faults;
+}
+
+std::map<uint32_t, BookedFault> LabFaults::all() const {
+  std::map<uint32_t, BookedFault> all;
+  if (record_) all = record_->read();
+  all.insert(book_.entries().begin(), book_.entries().end());
   return all;
 }
 

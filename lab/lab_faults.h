@@ -1,6 +1,7 @@
 #pragma once
 // Faults of a running lab: breaks and mends it by hand, and makes a fault of what others do to it.
-// Each act gets an instant that nobody has committed yet; where the lab stands, the next picosecond.
+// Each act gets an instant that no process has committed yet; where the lab stands, the next
+// picosecond. With a record, faults that are over leave the book and what the nodes are told.
 //
 //   somebody sets a link down         link_down, until somebody sets it up again
 //   a daemon dies                     its switches: switch_crash; its hosts: nic_dead
@@ -9,6 +10,7 @@
 //
 // All of them make the run NOT FAITHFUL: what happened until the instant was not the model's.
 
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +19,7 @@
 
 #include "fabric/pattern.h"
 #include "lab/fault_book.h"
+#include "lab/fault_record.h"
 #include "lab/live_lab.h"
 
 namespace mrclab::lab {
@@ -30,9 +33,16 @@ struct FaultOrder {
 
 class LabFaults {
  public:
-  /// `lab` runs the schedule of `scenario` (seed: of random() by hand). All outlive this.
+  /// list() shows so many that are over, the newest, and so many that are not.
+  static constexpr size_t kMaxOverListed = 32;
+  static constexpr size_t kMaxListed = 500;
+  /// So many may be over before the schedule of a lab to which nothing is done leaves them out.
+  static constexpr size_t kTidyAt = 32;
+
+  /// `lab` runs the schedule of `scenario` (seed: of random() by hand). `record`: where faults that are
+  /// over go; without one all stay in the book, for a run that is judged by them. All outlive this.
   LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
-            uint64_t seed);
+            uint64_t seed, std::optional<FaultRecord> record = std::nullopt);
 
   /// Returns its number. Throws InputError.
   uint32_t break_it(const FaultOrder& order);
@@ -42,16 +52,23 @@ class LabFaults {
   void notice();
 
   const FaultBook& book() const { return book_; }
-  /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?, "noticed"?} of one.
+  /// Every fault there has been, by number, but those that were cancelled and are out of the book.
+  std::map<uint32_t, BookedFault> all() const;
+  /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?, "noticed"?} of one that is
+  /// in the book.
   nlohmann::json describe(uint32_t number) const;
-  /// Of all, by number.
-  nlohmann::json describe_all() const;
+  /// {"faults": those of the book and the newest that are over, by number, "left_out": how many more}.
+  nlohmann::json list() const;
+  /// Of those that others made, by number, what is not over.
+  nlohmann::json outside() const;
   /// Did anybody do more than the scenario says?
   bool changed() const { return changed_; }
 
  private:
-  FabricTime instant_of(const FaultOrder& order) const;
-  void take_effect(FabricTime from);
+  FabricTime instant_of(const FaultOrder& order, FabricTime open) const;
+  void settle();
+  void tidy();
+  void tell_nodes(const Standstill& standstill);
   /// Its number; empty if it is about nothing, or the book is full.
   std::optional<uint32_t> book_outside(const OutsideFault& outside, std::string_view kind,
                                        std::string_view key, const std::vector<std::string>& names);
@@ -63,7 +80,11 @@ class LabFaults {
   const Topology& topology_;
   FaultBook book_;
   NameResolver names_;
-  size_t noticed_ = 0;                   ///< of LiveLab::outside_faults()
+  std::optional<FaultRecord> record_;
+  std::deque<nlohmann::json> newest_over_;   ///< that are out of the book, at most kMaxOverListed
+  FabricTime settled_ = netio::kBeforeTime;  ///< what the book has lost had no effect after this
+  FabricTime tidy_at_ = FabricTime::never();
+  uint64_t noticed_ = 0;                 ///< of LiveLab::outside_faults()
   std::map<LinkId, uint32_t> set_down_;  ///< by others: the number of its fault
   FabricTime from_;                      ///< of what is being noticed
   bool changed_ = false;

@@ -21,7 +21,6 @@ constexpr milliseconds kReadyDeadline{60'000};
 /// A daemon looks at its socket every 5 ms.
 constexpr milliseconds kPowerPatience{2'000};
 constexpr int kChildPageFd = 3;
-constexpr size_t kMaxOutsideFaults = 1000;  // a resident lab may see many link changes
 
 std::filesystem::path program_directory(const LiveLabOptions& options) {
   if (!options.programs.empty()) return options.programs;
@@ -33,10 +32,11 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
   gate.magic = netio::GatePage::kMagic;
   gate.lab = lab_id;
   gate.process_count = processes;
-  gate.limit_ps.store(-1);
+  gate.limit_ps.store(netio::kBeforeTime.ps());
   gate.clock.reset(FabricTime::zero(), netio::LabTime::now());
   for (uint32_t i = 0; i < processes; ++i) {
-    gate.slot(i).done_ps.store(-1);
+    gate.slot(i).done_ps.store(netio::kBeforeTime.ps());
+    gate.slot(i).claimed_ps.store(netio::kBeforeTime.ps());
     gate.slot(i).min_slack_ns.store(INT64_MAX);
     gate.slot(i).waits_for.store(netio::kNoProcess);
   }
@@ -98,8 +98,10 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
       head_start_(shortest_lookahead(topology)),
       pace_(gate_.clock, options_.dilation, head_start_),
-      mirror_(topology, options_.schedule,
-              [this](LinkId link, bool up) { fabric_->set_link(link, up); }),
+      mirror_(
+          topology, options_.schedule,
+          [this](LinkId link, bool up) { fabric_->set_link(link, up); },
+          [this](FabricTime instant) { return keep_before(instant); }),
       power_(topology, plan_.process_of_node, options_.schedule) {
   if (plan_.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
@@ -146,7 +148,7 @@ std::filesystem::path LiveLab::schedule_file() const {
 
 void LiveLab::start_daemons() {
   netio::write_file(fabric_file(), to_yaml(options_.shape));
-  netio::write_schedule_file(options_.schedule, schedule_file());
+  netio::write_schedule_file({options_.schedule}, schedule_file());
   incarnation_.assign(plan_.processes.size(), 1);
   for (uint32_t i = 0; i < plan_.processes.size(); ++i) children_.push_back(start_daemon(i, 1, {}));
 }
@@ -258,7 +260,7 @@ FabricTime LiveLab::now() const {
 
 void LiveLab::set_limit(FabricTime limit) {
   limit_ = limit;
-  if (started_) publish_limit();
+  publish_limit();
 }
 
 void LiveLab::set_brake(std::function<FabricTime()> brake) {
@@ -267,37 +269,45 @@ void LiveLab::set_brake(std::function<FabricTime()> brake) {
 }
 
 FabricTime LiveLab::combined_limit() const {
-  return std::min({limit_, mirror_.limit(), power_.limit(), brake_limit_});
+  return std::min(
+      {limit_, mirror_.limit(), kept_before_ - kPicosecond, power_.limit(), brake_limit_});
 }
 
 void LiveLab::publish_limit() {
+  if (!started_ || stands_still_)
+    return;  // the end of a Standstill publishes what is decided by then
   gate_.limit_ps.store(combined_limit().ps(), std::memory_order_release);
 }
 
-FabricTime LiveLab::next_open_instant() const {
-  // Whoever is in a tick now has read an older clock, and a limit that was in force until now.
-  const netio::LabTime soon = netio::LabTime::now() + kTellAheadNs;
-  const FabricTime reached =
-      std::min(FabricTime::from_ps(gate_.limit_ps.load()), gate_.clock.fabric_at(soon));
-  return reached + FabricTime::from_ps(1);
+bool LiveLab::keep_before(FabricTime instant) {
+  const Standstill standstill(*this);
+  if (standstill.last_commit() >= instant) return false;
+  kept_before_ = std::min(kept_before_, instant);
+  return true;
 }
 
-void LiveLab::replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime from) {
-  options_.schedule = std::move(schedule);
-  gate_.limit_ps.store(std::min(gate_.limit_ps.load(), from.ps() - 1), std::memory_order_release);
-  netio::write_schedule_file(options_.schedule, schedule_file());
+FabricTime LiveLab::settled() const {
+  const FabricTime in_kernel = mirror_.settled(gate_.slowest_done());
+  return foreign_ ? foreign_->settled(in_kernel) : in_kernel;
+}
+
+void LiveLab::replace_schedule(const Standstill& standstill, netio::Schedule schedule) {
+  netio::write_schedule_file(schedule, schedule_file());
   gate_.schedule.fetch_add(1, std::memory_order_release);
+  power_.settle(options_.schedule, schedule.settled);
+  options_.schedule = std::move(schedule.effects);
+  power_.replace(options_.schedule, standstill.open_instant());
   mirror_.replace(options_.schedule);
-  power_.replace(options_.schedule, from);
   if (foreign_) foreign_->replace(options_.schedule);
-  if (started_) publish_limit();
 }
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
+  kept_before_ = FabricTime::never();  // the mirror's own limit says so by now
   watch_foreign_switches();
   cut_power();
+  if (options_.run_dir.empty()) forget_notes();
   if (brake_) brake_limit_ = brake_();
   publish_limit();
   if (slowest < options_.end) step_pace();
@@ -342,13 +352,12 @@ void LiveLab::watch_children() {
     const bool had_finished = state == ProcessState::kFinished;
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
-    outside_faults_.push_back(
-        {.kind = OutsideFault::Kind::kDied,
-         .t = now(),
-         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
-                             to_string(*children_[i]->wait(milliseconds(0))), to_string(now()),
-                             last_words(i)),
-         .process = i});
+    outside_faults_.add({.kind = OutsideFault::Kind::kDied,
+                         .t = now(),
+                         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
+                                             to_string(*children_[i]->wait(milliseconds(0))),
+                                             to_string(now()), last_words(i)),
+                         .process = i});
   }
 }
 
@@ -371,7 +380,7 @@ void LiveLab::watch_heartbeats() {
     const int64_t beat = gate_.slot(i).heartbeat_ns.load(std::memory_order_relaxed);
     if (beat == 0 || lab_now.ns - beat < patience) continue;
     gate_.set_state(i, ProcessState::kReleased);
-    outside_faults_.push_back(
+    outside_faults_.add(
         {.kind = OutsideFault::Kind::kStoodStill,
          .t = now(),
          .what =
@@ -383,21 +392,20 @@ void LiveLab::watch_heartbeats() {
 
 void LiveLab::watch_links() {
   for (const ForeignLinkChange& change : links_->check()) {
-    if (outside_faults_.size() >= kMaxOutsideFaults) return;
     OutsideFault fault{.t = now(),
                        .what = fmt::format("somebody {} {} at {}", change.what,
                                            topology_.port_name(change.port), to_string(now())),
                        .port = change.port};
     if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
     if (change.kind == ForeignLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
-    outside_faults_.push_back(std::move(fault));
+    outside_faults_.add(std::move(fault));
   }
 }
 
 void LiveLab::watch_ovs() {
   if (!ovs_) return;
   if (const auto ended = ovs_->check()) {
-    outside_faults_.push_back(
+    outside_faults_.add(
         {.t = now(), .what = fmt::format("{} ended at {}", *ended, to_string(now()))});
   }
 }
@@ -410,14 +418,20 @@ void LiveLab::watch_foreign_switches() {
   if (!foreign_ || !started_) return;
   foreign_->step();
   for (std::string& problem : foreign_->take_problems()) {
-    if (outside_faults_.size() >= kMaxOutsideFaults) return;
-    outside_faults_.push_back({.t = now(), .what = std::move(problem)});
+    outside_faults_.add({.t = now(), .what = std::move(problem)});
   }
 }
 
 const std::vector<SwitchNote>& LiveLab::switch_notes() const {
   static const std::vector<SwitchNote> kNone;
   return foreign_ ? foreign_->notes() : kNone;
+}
+
+/// They are for a run's events; a lab that stays would only collect them.
+void LiveLab::forget_notes() {
+  mirror_.forget_notes();
+  if (foreign_) foreign_->forget_notes();
+  power_notes_.clear();
 }
 
 DilationReport LiveLab::dilation_report() const {

@@ -17,13 +17,16 @@
 #include "lab/foreign_switches.h"
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
+#include "lab/outside_faults.h"
 #include "lab/ovs_switches.h"
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
 #include "lab/power_cycle.h"
+#include "lab/standstill.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
 #include "netio/gate.h"
+#include "netio/schedule_file.h"
 #include "netio/shared_page.h"
 
 namespace mrclab::lab {
@@ -64,22 +67,6 @@ struct LiveLabOptions {
   int64_t tick_ns = 250'000;       ///< of the daemons; a lab that stays ticks slower
 };
 
-/// Something happened to the lab that its model does not know.
-struct OutsideFault {
-  enum class Kind : uint8_t {
-    kLinkDown,    ///< somebody set `port` down
-    kLinkUp,      ///< and up again
-    kDied,        ///< `process` has ended
-    kStoodStill,  ///< `process` was taken out of the gate
-    kOther,       ///< told, without an effect that the model knows
-  };
-  Kind kind = Kind::kOther;
-  FabricTime t;  ///< committed when it was noticed
-  std::string what;
-  PortRef port = {};
-  uint32_t process = netio::kNoProcess;
-};
-
 /// A process was killed because its switch had lost its power, and another took its place.
 struct PowerNote {
   FabricTime t;  ///< committed by the process
@@ -93,9 +80,6 @@ class LiveLab {
   /// How long a process may do nothing, while others wait for it, before it is taken out of the
   /// gate.
   static constexpr std::chrono::milliseconds kGatePatience{5000};
-  /// A change of the schedule takes effect this much lab time ahead: the clock's lead, and what its
-  /// writer may have been held up between reading the time and publishing.
-  static constexpr int64_t kTellAheadNs = 4 * netio::ClockPage::kLeadNs;
 
   /// Brings the fabric up and starts its daemons; time stays at 0. Throws SystemError or
   /// InputError, leaving nothing behind.
@@ -108,18 +92,20 @@ class LiveLab {
   /// process has finished or none is left.
   bool step();
 
-  /// Nobody commits past `limit` (never(): no limit); what is committed already stays. Combined with
-  /// the kernel mirror's own limit. The clock goes on: whoever stops a lab for long pauses it too.
+  /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own limit.
+  /// A limit that is lower than the one before must be no lower than Standstill::last_commit(). The
+  /// clock goes on: whoever stops a lab for long pauses it too.
   void set_limit(FabricTime limit);
   FabricTime limit() const { return limit_; }
   /// Somebody else who says, at every step, what nobody may commit past; it never goes back.
   void set_brake(std::function<FabricTime()> brake);
-  /// The earliest instant from which on the schedule can still be replaced, right away: nobody can
-  /// have committed it. Where the lab stands that is the next picosecond.
-  FabricTime next_open_instant() const;
-  /// The schedule of effects, as a whole, as it is now. Up to `from`, which is at least
-  /// next_open_instant(), it is what it was. Whoever commits `from` or later does so with the new one.
-  void replace_schedule(std::vector<ScheduledEffect> schedule, FabricTime from);
+  /// Effects up to here are the past: every process has committed it, and outages that ended by then
+  /// are over in the kernel, too.
+  FabricTime settled() const;
+  /// The schedule of effects, as it is now. Before the standstill's open instant it is what it was, but
+  /// may leave out what is settled (netio::Schedule). A process that commits that instant or a later one
+  /// does so with the new schedule.
+  void replace_schedule(const Standstill& standstill, netio::Schedule schedule);
   /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
   /// the pace it had.
   void pause() { pace_.pause(netio::LabTime::now()); }
@@ -135,7 +121,7 @@ class LiveLab {
   const std::vector<SwitchNote>& switch_notes() const;
   const std::vector<ScheduledEffect>& schedule() const { return options_.schedule; }
   const ProcessPlan& plan() const { return plan_; }
-  const std::vector<OutsideFault>& outside_faults() const { return outside_faults_; }
+  const OutsideFaults& outside_faults() const { return outside_faults_; }
   pid_t pid_of(uint32_t process) const { return children_[process]->pid(); }
   const std::vector<PowerNote>& power_notes() const { return power_notes_; }
   std::filesystem::path control_socket(uint32_t process) const;
@@ -156,6 +142,7 @@ class LiveLab {
   void replace_process(uint32_t process);
   FabricTime combined_limit() const;
   void publish_limit();
+  bool keep_before(FabricTime instant);  ///< KernelMirror::KeepBefore
   std::filesystem::path fabric_file() const;
   std::filesystem::path schedule_file() const;
   void step_pace();
@@ -165,6 +152,7 @@ class LiveLab {
   void watch_ovs();
   FabricTime clock() const;  ///< what the clock says, within what may be committed
   void watch_foreign_switches();
+  void forget_notes();
   /// What a process printed last, with a colon before it; empty if nothing.
   std::string last_words(uint32_t process) const;
 
@@ -184,12 +172,15 @@ class LiveLab {
   PowerCycle power_;
   std::vector<PowerNote> power_notes_;
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;
-  std::vector<OutsideFault> outside_faults_;
+  OutsideFaults outside_faults_;
   FabricTime limit_ = FabricTime::never();
+  FabricTime kept_before_ = FabricTime::never();  ///< while the mirror takes its step
   std::function<FabricTime()> brake_;
   FabricTime brake_limit_ = FabricTime::never();
   std::vector<uint32_t> incarnation_;  ///< by process
   bool started_ = false;
+  bool stands_still_ = false;  ///< a Standstill lives
+  friend class Standstill;
 };
 
 }  // namespace mrclab::lab

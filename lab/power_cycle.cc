@@ -14,10 +14,10 @@ constexpr uint64_t kFraming = 14 + 4 + 20;
 
 /// When what had started at `off` at the latest has been taken in or is off the wire.
 FabricTime settled_on(const Topology& topology, WireId id, FabricTime off,
-                      const std::vector<ScheduledEffect>& schedule) {
+                      const std::vector<ScheduledEffect>& schedule, const SettledPast& past) {
   const Wire& wire = topology.wire(id);
-  BitRate slowest = wire.rate;
-  FabricTime delay;
+  BitRate slowest = std::min(wire.rate, past.slowest(id));
+  FabricTime delay = past.delay(id);
   for (const ScheduledEffect& scheduled : schedule) {
     if (scheduled.at > off) break;
     if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
@@ -30,45 +30,50 @@ FabricTime settled_on(const Topology& topology, WireId id, FabricTime off,
          delay + topology.ingress_latency(wire.to.node) + kPicosecond;
 }
 
-/// Would a switch that was switched on at `at` have other random numbers, or other counts of frames,
-/// than one that never went?
+/// The switch that has other random numbers, or other counts of frames, after this effect than one
+/// that never had it; invalid if there is none.
+NodeId remembering_switch(const Topology& topology, const Effect& effect) {
+  return std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, WireLoss> || std::is_same_v<E, WireErrors> ||
+                      std::is_same_v<E, WireDelay> || std::is_same_v<E, WireDuplicates>) {
+          return topology.wire(e.wire).from.node;
+        } else if constexpr (std::is_same_v<E, SwitchErrors>) {
+          return e.node;
+        } else {
+          return NodeId{};
+        }
+      },
+      effect);
+}
+
 bool has_memory(const Topology& topology, NodeId node, FabricTime at,
-                const std::vector<ScheduledEffect>& schedule) {
+                const std::vector<ScheduledEffect>& schedule, const SettledPast& past) {
+  if (past.has_memory(node)) return true;
   for (const ScheduledEffect& scheduled : schedule) {
     if (scheduled.at > at) break;
-    const bool remembers = std::visit(
-        [&](const auto& effect) {
-          using E = std::decay_t<decltype(effect)>;
-          if constexpr (std::is_same_v<E, WireLoss> || std::is_same_v<E, WireErrors> ||
-                        std::is_same_v<E, WireDelay> || std::is_same_v<E, WireDuplicates>) {
-            return topology.wire(effect.wire).from.node == node;
-          } else if constexpr (std::is_same_v<E, SwitchErrors>) {
-            return effect.node == node;
-          } else {
-            return false;
-          }
-        },
-        scheduled.effect);
-    if (remembers) return true;
+    if (remembering_switch(topology, scheduled.effect) == node) return true;
   }
   return false;
 }
 
-/// Empty if nobody can be killed for it.
+/// Empty if no process can be killed for it.
 std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t process,
                                FabricTime off, FabricTime on,
-                               const std::vector<ScheduledEffect>& schedule) {
+                               const std::vector<ScheduledEffect>& schedule,
+                               const SettledPast& past) {
   PowerCut cut{process, off, off, FabricTime::never()};
   FabricTime head_start;
   for (const Port& port : topology.node(node).ports) {
     for (const WireId wire : {port.in, port.out}) {
-      cut.settled = std::max(cut.settled, settled_on(topology, wire, off, schedule));
+      cut.settled = std::max(cut.settled, settled_on(topology, wire, off, schedule, past));
       head_start = std::max(head_start, topology.lookahead(wire));
     }
   }
   // A neighbour may be so much ahead, and must not start anything before the successor listens.
   if (on != FabricTime::never()) cut.last = on - head_start - kPicosecond;
-  if (cut.last < cut.settled || has_memory(topology, node, cut.settled, schedule)) {
+  if (cut.last < cut.settled || has_memory(topology, node, cut.settled, schedule, past)) {
     return std::nullopt;
   }
   return cut;
@@ -76,16 +81,42 @@ std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t p
 
 }  // namespace
 
+void SettledPast::add(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
+                      FabricTime until) {
+  for (const ScheduledEffect& scheduled : schedule) {
+    if (scheduled.at > until) break;
+    if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
+      if (rate->rate.bps > 0) slowest_[rate->wire] = std::min(slowest(rate->wire), rate->rate);
+    } else if (const auto* slower = std::get_if<WireDelay>(&scheduled.effect)) {
+      delay_[slower->wire] = std::max(delay(slower->wire), slower->fixed + slower->jitter);
+    }
+    const NodeId node = remembering_switch(topology, scheduled.effect);
+    if (node.valid()) remembering_.insert(node);
+  }
+}
+
+BitRate SettledPast::slowest(WireId wire) const {
+  const auto found = slowest_.find(wire);
+  return found == slowest_.end() ? BitRate{UINT64_MAX} : found->second;
+}
+
+FabricTime SettledPast::delay(WireId wire) const {
+  const auto found = delay_.find(wire);
+  return found == delay_.end() ? FabricTime::zero() : found->second;
+}
+
 std::vector<PowerCut> power_cuts(const Topology& topology,
                                  const std::vector<uint32_t>& process_of_node,
-                                 const std::vector<ScheduledEffect>& schedule) {
+                                 const std::vector<ScheduledEffect>& schedule,
+                                 const SettledPast& past) {
   std::map<NodeId, FabricTime> off;
   std::vector<PowerCut> cuts;
   const auto add = [&](NodeId node, FabricTime from, FabricTime on) {
     const uint32_t process = process_of_node[node.value];
     const auto nodes = std::count(process_of_node.begin(), process_of_node.end(), process);
     if (process == netio::kNoProcess || nodes > 1) return;
-    if (const auto cut = cut_of(topology, node, process, from, on, schedule)) cuts.push_back(*cut);
+    if (const auto cut = cut_of(topology, node, process, from, on, schedule, past))
+      cuts.push_back(*cut);
   };
   for (const ScheduledEffect& scheduled : schedule) {
     const auto* state = std::get_if<SwitchState>(&scheduled.effect);
@@ -111,10 +142,14 @@ PowerCycle::PowerCycle(const Topology& topology, const std::vector<uint32_t>& pr
   replace(schedule, FabricTime::zero());
 }
 
+void PowerCycle::settle(const std::vector<ScheduledEffect>& schedule, FabricTime until) {
+  past_.add(topology_, schedule, until);
+}
+
 void PowerCycle::replace(const std::vector<ScheduledEffect>& schedule, FabricTime from) {
   const std::vector<Item> before = std::move(items_);
   items_.clear();
-  for (const PowerCut& cut : power_cuts(topology_, process_of_node_, schedule)) {
+  for (const PowerCut& cut : power_cuts(topology_, process_of_node_, schedule, past_)) {
     const bool done = std::any_of(before.begin(), before.end(), [&](const Item& item) {
       return item.done && item.cut.process == cut.process && item.cut.off == cut.off;
     });

@@ -8,6 +8,8 @@
 // the switch (or its inside) that a fault had made draw random numbers or count frames by then.
 
 #include <functional>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "fabric/effect.h"
@@ -23,22 +25,43 @@ struct PowerCut {
   FabricTime last = FabricTime::never();  ///< so far may the lab go before the process is killed
   bool operator==(const PowerCut&) const = default;
 };
+
+/// What matters here of effects that the schedule has forgotten because they are settled.
+class SettledPast {
+ public:
+  void add(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
+           FabricTime until);
+  /// The slowest that the wire ever was, and the longest delay that it ever had, by faults.
+  BitRate slowest(WireId wire) const;
+  FabricTime delay(WireId wire) const;
+  /// Has the switch drawn random numbers or counted frames for a fault?
+  bool has_memory(NodeId node) const { return remembering_.contains(node); }
+
+ private:
+  std::map<WireId, BitRate> slowest_;
+  std::map<WireId, FabricTime> delay_;
+  std::set<NodeId> remembering_;
+};
+
 /// Those that a process can be killed for, by time. `schedule` sorted by (at, sequence).
 std::vector<PowerCut> power_cuts(const Topology& topology,
                                  const std::vector<uint32_t>& process_of_node,
-                                 const std::vector<ScheduledEffect>& schedule);
+                                 const std::vector<ScheduledEffect>& schedule,
+                                 const SettledPast& past = {});
 
 class PowerCycle {
  public:
   PowerCycle(const Topology& topology, const std::vector<uint32_t>& process_of_node,
              const std::vector<ScheduledEffect>& schedule);
-  /// The schedule is another one from an instant on that nobody has committed. For an outage that
-  /// is mended there, as soon as that, nobody is killed any more.
+  /// The schedule is about to forget what is settled up to `until`.
+  void settle(const std::vector<ScheduledEffect>& schedule, FabricTime until);
+  /// The schedule is another one from an instant on that no process has committed. For an outage that
+  /// is mended there, as soon as that, no process is killed any more.
   void replace(const std::vector<ScheduledEffect>& schedule, FabricTime from);
 
   /// The processes to be killed now, each once for a cut. `done`: what a process has committed.
   std::vector<uint32_t> due(const std::function<FabricTime(uint32_t)>& done);
-  /// Nobody may commit past this before that.
+  /// No process may commit past this before those that are due have been killed.
   FabricTime limit() const;
 
  private:
@@ -48,6 +71,7 @@ class PowerCycle {
   };
   const Topology& topology_;
   const std::vector<uint32_t>& process_of_node_;
+  SettledPast past_;
   std::vector<Item> items_;
 };
 

@@ -49,7 +49,7 @@ Scenario recorded_scenario(const std::filesystem::path& folder) {
   const std::filesystem::path schedule = folder / "schedule.txt";
   if (!std::filesystem::exists(schedule)) return scenario;
   try {
-    scenario.schedule = netio::read_schedule_file(scenario.topology, schedule);
+    scenario.schedule = netio::read_schedule_file(scenario.topology, schedule).effects;
   } catch (const netio::SystemError& error) {
     throw InputError(error.what());
   } catch (const std::runtime_error& error) {

@@ -69,13 +69,13 @@ constexpr std::chrono::microseconds kStepLook{200};
 
 /// Until somebody asks for the end. A client that asked for `down` gets its answer first.
 void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
-  size_t faults_told = 0;
+  uint64_t faults_told = 0;
   while (!lab.end && g_asked_to_end == 0) {
     lab.live.step();
     lab.faults.notice();
     lab.clock.look();
-    for (; faults_told < lab.live.outside_faults().size(); ++faults_told) {
-      log.warn("{}", lab.live.outside_faults()[faults_told].what);
+    for (const OutsideFault& fault : lab.live.outside_faults().since(faults_told)) {
+      log.warn("{}", fault.what);
     }
     if (lab.clock.busy()) {
       server.poll();
@@ -136,7 +136,8 @@ void run_resident(const ResidentOptions& options, Report& report) {
   LabClock clock(live, topology, exact);
   clock.start(options.paused);
   LabFaults faults(live, topology, scenario ? scenario->faults : std::vector<faults::Fault>{},
-                   scenario ? scenario->seed : 1);
+                   scenario ? scenario->seed : 1,
+                   FaultRecord(topology, live.fabric().run_directory() / kFaultRecordFile));
   ResidentLab lab{live, clock, faults, topology, scenario};
   netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
   add_resident_methods(server, lab, *log);

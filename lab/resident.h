@@ -47,6 +47,9 @@ int resident_main(int argc, char** argv);
 /// The scenario of a resident lab, resolved, in the lab's directory.
 inline constexpr const char* kScenarioFile = "scenario.yaml";
 
+/// Its faults that are over, likewise (lab/fault_record.h).
+inline constexpr const char* kFaultRecordFile = "faults.over";
+
 /// Control socket of a resident lab.
 std::filesystem::path control_socket(const LabPaths& paths, std::string_view lab);
 

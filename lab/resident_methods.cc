@@ -22,14 +22,12 @@ const Scenario* scenario_of(const ResidentLab& lab) {
 
 netio::Json status(const ResidentLab& lab, steady_clock::time_point since) {
   const auto up_for = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - since);
-  netio::Json outside = netio::Json::array();
-  for (const OutsideFault& fault : lab.live.outside_faults()) outside.push_back(fault.what);
   netio::Json status{{"lab", lab.live.fabric().lab()},
                      {"fabric", lab.topology.name},
                      {"pid", ::getpid()},
                      {"up_seconds", up_for.count()},
                      {"fabric_ns", lab.live.now().ns()},
-                     {"outside_faults", std::move(outside)}};
+                     {"outside_faults", lab.live.outside_faults().told()}};
   if (lab.scenario) {
     status["scenario"] = lab.scenario->name;
     if (lab.scenario->end != FabricTime::never()) status["end_ps"] = lab.scenario->end.ps();
@@ -92,8 +90,8 @@ netio::Json history(const ResidentLab& lab) {
                        netio::RpcClient(lab.live.control_socket(i))
                            .call("report", nullptr, std::chrono::seconds(2)));
   }
-  for (const OutsideFault& fault : lab.live.outside_faults()) {
-    outcome.timing.reasons.push_back(fault.what);
+  for (std::string& told : lab.live.outside_faults().told()) {
+    outcome.timing.reasons.push_back(std::move(told));
   }
   netio::Json streams = netio::Json::object();
   for (const HistoryStream& stream : outcome.history) streams[stream.name] = stream.count;
@@ -119,16 +117,12 @@ netio::Json order_fault(const ResidentLab& lab, const netio::Json& params, spdlo
 
 netio::Json heal(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   return refuse_bad_input([&] {
-    netio::Json answer{{"mended", netio::Json::array()}, {"outside", netio::Json::array()}};
+    netio::Json answer{{"mended", netio::Json::array()}};
     for (const uint32_t number : lab.faults.heal(params.at("what").get<std::string>())) {
       answer["mended"].push_back(lab.faults.describe(number));
       log.info("fault {} mended by hand", number);
     }
-    for (const netio::Json& fault : lab.faults.describe_all()) {
-      if (fault.contains("noticed") && fault.at("stage") != "over") {
-        answer["outside"].push_back(fault);
-      }
-    }
+    answer["outside"] = lab.faults.outside();
     return answer;
   });
 }
@@ -137,7 +131,7 @@ netio::Json session(const ResidentLab& lab) {
   return refuse_bad_input([&] {
     if (!lab.scenario) throw InputError("this lab runs neither a scenario nor a workload");
     return netio::Json{{"changed", lab.faults.changed()},
-                       {"yaml", session_yaml(*lab.scenario, lab.faults.book(), lab.live.now())}};
+                       {"yaml", session_yaml(*lab.scenario, lab.faults.all(), lab.live.now())}};
   });
 }
 
@@ -156,7 +150,9 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
                 [&lab, &log](const netio::Json& params) { return order_fault(lab, params, log); });
   server.method("heal", [&lab, &log](const netio::Json& params) { return heal(lab, params, log); });
   server.method("faults", [&lab](const netio::Json&) {
-    return netio::Json{{"fabric_ps", lab.live.now().ps()}, {"faults", lab.faults.describe_all()}};
+    netio::Json answer = lab.faults.list();
+    answer["fabric_ps"] = lab.live.now().ps();
+    return answer;
   });
   server.method("session", [&lab](const netio::Json&) { return session(lab); });
   server.method("history", [&lab](const netio::Json&) { return history(lab); });

@@ -10,7 +10,7 @@
 //   history                         digest of the packet history so far, and what was not faithful
 //   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
 //   heal {"what"}                   mends; {"mended": [...], "outside": [...]}
-//   faults                          {"fabric_ps", "faults": LabFaults::describe_all()}
+//   faults                          {"fabric_ps", ...LabFaults::list()}
 //   session                         {"yaml": a scenario that repeats the lab, "changed": by anybody}
 //   down                            takes the lab down after the answer
 

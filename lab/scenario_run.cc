@@ -112,7 +112,7 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
     add_process_report(outcome, scenario,
                        nlohmann::json::parse(netio::read_file(file, size_t{64} << 20)));
   }
-  for (const OutsideFault& fault : lab.outside_faults()) {
+  for (const OutsideFault& fault : lab.outside_faults().kept()) {
     outcome.timing.reasons.push_back(fault.what);
   }
   if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
@@ -133,7 +133,7 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
         {"t_ps", note.t.ps()}, {"node", "lab"}, {"kind", note.kind}, {"detail", note.detail}};
     text += line.dump() + "\n";
   }
-  for (const OutsideFault& fault : lab.outside_faults()) {
+  for (const OutsideFault& fault : lab.outside_faults().kept()) {
     const nlohmann::ordered_json line{
         {"t_ps", fault.t.ps()}, {"node", "lab"}, {"kind", "outside_fault"}, {"detail", fault.what}};
     text += line.dump() + "\n";
@@ -252,7 +252,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
-  netio::write_schedule_file(scenario.schedule, folder.path / "schedule.txt");
+  netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
 }
 
 /// What no world can do is said before a folder is made.

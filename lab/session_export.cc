@@ -4,7 +4,8 @@
 
 namespace mrclab::lab {
 
-std::string session_yaml(const Scenario& scenario, const FaultBook& book, FabricTime now) {
+std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
+                         FabricTime now) {
   Scenario session = scenario;
   if (session.end == FabricTime::never()) {
     if (now <= FabricTime::zero()) {
@@ -14,10 +15,9 @@ std::string session_yaml(const Scenario& scenario, const FaultBook& book, Fabric
   }
   session.faults.clear();
   size_t by_hand = 0, outside = 0;
-  for (uint32_t i = 0; i < book.entries().size(); ++i) {
-    const BookedFault& entry = book.entries()[i];
-    const bool began = book.stage(i, entry.fault.at) != FaultStage::kCancelled;
-    if (!began || entry.fault.at >= session.end) continue;
+  for (const auto& [number, entry] : faults) {
+    const bool cancelled = entry.fault.mended <= entry.fault.at;
+    if (cancelled || entry.fault.at >= session.end) continue;
     session.faults.push_back(entry.fault);
     by_hand += entry.source == FaultSource::kHand ? 1 : 0;
     outside += entry.source == FaultSource::kOutside ? 1 : 0;

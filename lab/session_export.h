@@ -11,6 +11,7 @@ namespace mrclab::lab {
 
 /// Text of a scenario file. What has no end by itself ends at `now`. Expectations stay where they
 /// still make sense beside the faults. Throws InputError if no time has passed yet.
-std::string session_yaml(const Scenario& scenario, const FaultBook& book, FabricTime now);
+std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
+                         FabricTime now);
 
 }  // namespace mrclab::lab

@@ -133,6 +133,7 @@ void Driver::resume(FabricTime committed) {
   sent_to_processes_ = slot.frames_sent.load(std::memory_order_acquire);
   taken_from_processes_ = slot.frames_taken.load(std::memory_order_acquire);
   committed_ = committed;
+  page_.slot(processes_.self).claimed_ps.store(committed.ps(), std::memory_order_seq_cst);
   publish(LabTime::now());
 }
 
@@ -140,6 +141,17 @@ void Driver::hand_out_effects(FabricTime until) {
   effects_.hand_out(until, [this](NodeId node, const ScheduledEffect& effect) {
     nodes_[hosted_index_[node.value]].node->apply(effect);
   });
+}
+
+FabricTime Driver::claim(FabricTime target) {
+  if (target <= committed_) return target;
+  std::atomic<int64_t>& claimed = page_.slot(processes_.self).claimed_ps;
+  claimed.store(target.ps(), std::memory_order_seq_cst);
+  const bool allowed = page_.limit_ps.load(std::memory_order_seq_cst) >= target.ps();
+  // A limit that was lowered and is back where it was comes with a newer schedule, or changed nothing.
+  if (allowed && page_.schedule.load(std::memory_order_acquire) == schedule_) return target;
+  claimed.store(committed_.ps(), std::memory_order_seq_cst);
+  return committed_;
 }
 
 Driver::Tick Driver::tick() {
@@ -165,7 +177,7 @@ Driver::Tick Driver::tick() {
   update_bounds(now);
 
   const FabricTime bound = gate_bound();
-  const FabricTime target = std::min(limit, bound);
+  const FabricTime target = claim(std::min(limit, bound));
   const bool advances = target > committed_;
   advance(target, clock, now);
 

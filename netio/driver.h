@@ -75,7 +75,7 @@ class Driver {
   /// empty: of all nodes.
   void watch(std::optional<NodeId> node);
 
-  using ReadSchedule = std::function<std::vector<ScheduledEffect>()>;
+  using ReadSchedule = std::function<Schedule()>;
   /// Reads the schedule of the lab now, and again whenever the page says that there is a newer one.
   /// To be called when all nodes have been added.
   void follow_schedule(ReadSchedule read);
@@ -130,6 +130,9 @@ class Driver {
   };
 
   void take_schedule(uint64_t version);
+  /// How far this tick may go: `target`, or no further than committed() if the lab has said otherwise
+  /// since limit and schedule were read (see gate.h).
+  FabricTime claim(FabricTime target);
   void hand_out_effects(FabricTime until);
   void drain(LabTime now);
   void take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const uint8_t> bytes,

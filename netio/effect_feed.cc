@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/effect_text.h"
+#include "netio/gate.h"
 
 namespace mrclab::netio {
 
@@ -12,9 +13,16 @@ bool EffectFeed::Entry::same_as(const Entry& other) const {
 }
 
 uint64_t EffectFeed::replace(const Topology& topology, const std::vector<bool>& mine,
-                             const std::vector<ScheduledEffect>& schedule, FabricTime committed) {
-  std::vector<Entry> entries;
-  for (const ScheduledEffect& effect : schedule) {
+                             const Schedule& schedule, FabricTime committed) {
+  // A process that has just started has not been handed what is settled, and needs what is left of it.
+  const FabricTime begin = committed >= schedule.settled ? schedule.settled : kBeforeTime;
+  while (!entries_.empty() && handed_out_ > 0 && entries_.front().effect.at <= begin) {
+    entries_.pop_front();
+    --handed_out_;
+  }
+  std::deque<Entry> entries;
+  for (const ScheduledEffect& effect : schedule.effects) {
+    if (effect.at <= begin) continue;
     for_each_concerned(topology, effect.effect, [&](NodeId node) {
       if (mine[node.value]) entries.push_back({node, effect});
     });

@@ -1,15 +1,17 @@
 #pragma once
 // The effects of a lab's schedule that one process executes, handed to its nodes when they are due.
 // What is not due yet can be replaced: faults by hand and changes from outside come while the lab
-// runs. Whoever replaces it sees to it that nobody has come so far yet (lab/live_lab.h).
+// runs. Whoever replaces it sees to it that no process has come so far yet (lab/standstill.h).
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "fabric/effect.h"
 #include "fabric/topology.h"
+#include "netio/schedule_file.h"
 
 namespace mrclab::netio {
 
@@ -17,11 +19,11 @@ class EffectFeed {
  public:
   using HandOver = std::function<void(NodeId, const ScheduledEffect&)>;
 
-  /// The whole schedule of the lab as it is now, sorted by (at, sequence); what concerns no node of
-  /// `mine` (by NodeId) is left out. Up to `committed` it ought to be what was handed out already.
-  /// Returns how many effects differ there: they came too late, and are handed out with the next.
+  /// The schedule of the lab as it is now; what concerns no node of `mine` (by NodeId) is left out. Up
+  /// to `committed` it ought to be what was handed out already, but for what is settled. Returns how
+  /// many effects differ there: they came too late, and are handed out with the next.
   uint64_t replace(const Topology& topology, const std::vector<bool>& mine,
-                   const std::vector<ScheduledEffect>& schedule, FabricTime committed);
+                   const Schedule& schedule, FabricTime committed);
   /// Hands over, once, what is due up to `until`, in order.
   void hand_out(FabricTime until, const HandOver& hand_over);
   /// When the next effect is due: for this node, or any; never() if none is left.
@@ -33,7 +35,7 @@ class EffectFeed {
     ScheduledEffect effect;
     bool same_as(const Entry& other) const;
   };
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;
   size_t handed_out_ = 0;  ///< so many of them
 };
 

@@ -13,6 +13,17 @@ uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
   return sum;
 }
 
+FabricTime GatePage::stop_everywhere() {
+  FabricTime latest = kBeforeTime;
+  const auto in_force =
+      FabricTime::from_ps(limit_ps.exchange(kBeforeTime.ps(), std::memory_order_seq_cst));
+  for (uint32_t i = 0; i < process_count; ++i) {  // also of those that are out of the gate
+    latest = std::max(latest,
+                      FabricTime::from_ps(processes[i].claimed_ps.load(std::memory_order_seq_cst)));
+  }
+  return std::min(latest, in_force);  // a claim beyond the limit is about to be taken back
+}
+
 FabricTime GatePage::slowest_done() const {
   FabricTime slowest = FabricTime::never();
   for (uint32_t i = 0; i < process_count; ++i) {

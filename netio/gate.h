@@ -6,6 +6,12 @@
 // sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent
 // counts, then drains its rings: once it has received that many, every frame that started at or
 // before `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
+//
+// The lab stops all of them at once with another trick (Dekker's). A process claims the instant that
+// it is about to commit to, and only then looks at the limit again: where it was lowered meanwhile, or
+// the schedule is another one, it takes the claim back. The lab lowers the limit and only then looks
+// at the claims. Both orders are sequentially consistent, so either the process sees the new limit or
+// the lab sees the claim, however long either of them is held up in between.
 
 #include <array>
 #include <atomic>
@@ -23,6 +29,8 @@ namespace mrclab::netio {
 inline constexpr uint32_t kMaxProcesses = 128;
 inline constexpr uint32_t kMaxWires = 16'384;
 inline constexpr uint32_t kNoProcess = 0xFFFF'FFFF;
+/// As a limit: nothing is committed, not even what happens at 0.
+inline constexpr FabricTime kBeforeTime = FabricTime::from_ps(-1);
 
 enum class ProcessState : uint32_t {
   kAbsent,
@@ -54,7 +62,8 @@ inline constexpr uint32_t kProgressCounters =
 
 /// What one process tells the others. One cache line each for what is written every tick.
 struct alignas(64) ProcessSlot {
-  std::atomic<int64_t> done_ps{0};       ///< all frames that start up to here are in the kernel
+  std::atomic<int64_t> done_ps{0};     ///< all frames that start up to here are in the kernel
+  std::atomic<int64_t> claimed_ps{0};  ///< what it may be about to commit; see the head of the file
   std::atomic<int64_t> heartbeat_ns{0};  ///< lab time of the last tick
   std::atomic<int64_t> min_slack_ns{INT64_MAX};
   std::atomic<int64_t> window_slack_ns{INT64_MAX};  ///< least since the lab last emptied it
@@ -81,7 +90,7 @@ struct GatePage {
   uint32_t lab = 0;
   uint32_t process_count = 0;
   ClockPage clock;
-  /// Nobody commits past this (pause, run-to, a kernel mirror that must come first).
+  /// No process commits past this (pause, run-to, a kernel mirror that must come first).
   std::atomic<int64_t> limit_ps{0};
   /// The lab's word that nothing starts before this instant: quiet_until() as it was when the clock
   /// jumped. Saves a round through the gate for every head start in the stretch that is jumped over.
@@ -101,6 +110,10 @@ struct GatePage {
   void set_state(uint32_t process, ProcessState state) {
     processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
   }
+  /// No process commits anything more until another limit is stored. Returns the latest instant that
+  /// any of them may have committed, or may still commit by a claim from before. Whoever stores a
+  /// lower limit than was in force stores none below that.
+  FabricTime stop_everywhere();
   /// Sum over all processes.
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.

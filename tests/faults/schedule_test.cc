@@ -7,6 +7,7 @@
 
 #include "fabric/effect_text.h"
 #include "fabric/path.h"
+#include "faults/generator.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 
@@ -310,4 +311,38 @@ TEST_CASE("the losses of one entropy value lie beside that of all frames") {
   CHECK(replay(schedule, us(13)).degraded_targets().size() == 3);
   CHECK(replay(schedule, us(15)).degraded_targets().size() == 2);
   CHECK(replay(schedule).all_healthy());
+}
+
+TEST_CASE("a schedule that forgets what is settled has the same states and the same future") {
+  const Topology t = test::octet();
+  const auto key = [](const ScheduledEffect& e) {
+    return std::pair{e.at, to_text({e.at, e.effect})};
+  };
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    std::vector<Fault> faults = draw_faults(t, {seed, us(10), us(400), {0, 1, 2, 3}}).faults;
+    const std::vector<ScheduledEffect> whole = compile(faults, t);
+    std::vector<ScheduledEffect> kept = whole;
+    for (FabricTime settled = us(20); settled < us(440); settled += us(37)) {
+      CAPTURE(settled.ps());
+      // As a lab does it: what is over goes, and what it had a part in stays as it was.
+      std::erase_if(faults,
+                    [&](const Fault& fault) { return interval_of(fault, t).last_heal <= settled; });
+      std::vector<ScheduledEffect> next = still_in_force(kept, settled);
+      CHECK(replay(next).degraded_targets() == replay(whole, settled).degraded_targets());
+      for (const ScheduledEffect& effect : compile(faults, t)) {
+        if (effect.at > settled) next.push_back(effect);
+      }
+      kept = next;
+      std::vector<std::pair<FabricTime, std::string>> future, expected;
+      for (const auto& e : kept) {
+        if (e.at > settled) future.push_back(key(e));
+      }
+      for (const auto& e : whole) {
+        if (e.at > settled) expected.push_back(key(e));
+      }
+      CHECK(future == expected);
+    }
+    CHECK(kept.empty());
+  }
 }

@@ -5,7 +5,11 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
+#include "lab/fault_record.h"
 #include "lab/fault_text.h"
+#include "lab/outside_faults.h"
+#include "tests/netio/temporary_directory.h"
+#include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 
 namespace mrclab::lab {
@@ -81,6 +85,76 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
   // What somebody else holds down stays down when ours is mended.
   for (const uint32_t number : book.select("all", us(20))) book.mend(number, us(20));
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{{us(10), false}});
+}
+
+TEST_CASE(
+    "a fault that left the book keeps its number, and words that meant it still mean something") {
+  FaultBook book(pair(), {link_down(10, ", for: 5us"), link_down(90)});
+  CHECK(book.over(us(15) - kPicosecond).empty());
+  CHECK(book.when_over(1) == us(15));
+  CHECK(book.when_over(2) == FabricTime::never());
+  REQUIRE(book.over(us(15)) == std::vector<uint32_t>{0});
+  book.forget(0);
+  CHECK(book.total() == 2);
+  CHECK(book.add({fault(faults::FaultKind::kSwitchHang, 95, "{switch: p1.t0-1}")}) == 2);
+  for (const char* known : {"0", "link_down", "p0.t0-0", "p0.t0-0:u*", "all"}) {
+    CAPTURE(known);
+    const auto chosen = book.select(known, us(50));
+    CHECK(std::find(chosen.begin(), chosen.end(), 0u) == chosen.end());
+  }
+  CHECK_THROWS_AS(book.select("3", us(50)), InputError);
+  CHECK_THROWS_AS(book.select("p1.t0-0", us(50)), InputError);
+  for (const ScheduledEffect& effect : book.schedule()) CHECK(effect.fault >= 1);
+  book.mend(1, us(80));
+  CHECK(book.over(us(50)) == std::vector<uint32_t>{1});  // cancelled
+}
+
+TEST_CASE("every kind of fault comes back from the record of those that are over") {
+  const netio::test::TemporaryDirectory directory;
+  const Topology octet = test::octet();
+  FaultRecord record(octet, directory / "over");
+  CHECK(record.read().empty());
+  std::map<uint32_t, BookedFault> recorded;
+  NameResolver names(octet, 1);
+  for (const faults::FaultInfo& info : faults::all_faults()) {
+    faults::Fault made = faults::parse_fault(
+        info.kind, us(30), read_yaml_text(std::string(info.example), "example"), names);
+    made.mended = us(31) + FabricTime::from_ps(static_cast<int64_t>(recorded.size()));
+    const auto number = static_cast<uint32_t>(7 * recorded.size());
+    recorded[number] = {made, number % 2 == 0 ? FaultSource::kHand : FaultSource::kOutside,
+                        "somebody \"did\" it\n"};
+    record.add(number, recorded[number]);
+  }
+  REQUIRE(recorded.size() == faults::all_faults().size());
+  const auto read = record.read();
+  REQUIRE(read.size() == recorded.size());
+  for (const auto& [number, entry] : recorded) {
+    CAPTURE(faults::describe(entry.fault, octet));
+    CHECK(read.at(number).fault == entry.fault);
+    CHECK(read.at(number).source == entry.source);
+    CHECK(read.at(number).noticed == entry.noticed);
+  }
+  netio::write_file(directory / "over", "nonsense\n");
+  CHECK_THROWS_AS(record.read(), InputError);
+}
+
+TEST_CASE("of what others did the newest are kept and the rest is counted") {
+  OutsideFaults outside;
+  uint64_t seen = 0;
+  for (size_t i = 0; i < OutsideFaults::kMaxKept + 5; ++i) {
+    outside.add({.what = std::to_string(i)});
+    if (i == 2) CHECK(outside.since(seen).size() == 3);
+  }
+  CHECK(outside.total() == OutsideFaults::kMaxKept + 5);
+  CHECK(outside.kept().size() == OutsideFaults::kMaxKept);
+  const auto since = outside.since(seen);  // two of them are lost to this reader
+  REQUIRE(since.size() == OutsideFaults::kMaxKept);
+  CHECK(since.front().what == "5");
+  CHECK(outside.since(seen).empty());
+  const auto told = outside.told();
+  REQUIRE(told.size() == OutsideFaults::kMaxTold + 1);
+  CHECK(told.front() == "985 earlier outside faults");
+  CHECK(told.back() == "1004");
 }
 
 TEST_CASE("every kind is listed with a command that fits on a line") {

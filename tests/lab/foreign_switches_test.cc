@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -377,12 +378,12 @@ expect: [no_qp_error, memory_intact]
     const auto pid_file = ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
     REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (lab.outside_faults().empty() && lab.step()) {
+    while (lab.outside_faults().kept().empty() && lab.step()) {
       REQUIRE(std::chrono::steady_clock::now() < deadline);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    REQUIRE(lab.outside_faults().size() == 1);
-    CHECK(says(lab.outside_faults()[0].what, "ovs-vswitchd: signal 9"));
+    REQUIRE(lab.outside_faults().total() == 1);
+    CHECK(says(lab.outside_faults().kept()[0].what, "ovs-vswitchd: signal 9"));
     CHECK(lab.step());
   }
 

@@ -23,6 +23,9 @@ std::vector<ScheduledEffect> outage(const Topology& topology, FabricTime down, F
           {up, PortCarrier{link.b, true}, 3, 0, true}};
 }
 
+/// In these tests the gate can hold all processes back wherever the mirror wants it.
+bool can_wait(FabricTime) { return true; }
+
 }  // namespace
 
 TEST_CASE("a link is down in the kernel only while neither end has carrier") {
@@ -40,7 +43,8 @@ TEST_CASE("the kernel follows after the last frames have crossed and leads when 
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
   std::vector<std::pair<bool, FabricTime>> done;
   FabricTime now;
-  KernelMirror mirror(topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); });
+  KernelMirror mirror(
+      topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); }, can_wait);
   for (; now < FabricTime::from_us(120); now += FabricTime::from_ns(100)) {
     if (now > mirror.limit()) break;  // the gate would not let anybody pass
     mirror.step(now, 5000);
@@ -58,7 +62,8 @@ TEST_CASE("the kernel follows after the last frames have crossed and leads when 
 TEST_CASE("until the kernel's link is up again nobody may commit to the instant of its return") {
   const Topology topology = two_nodes();
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
-  KernelMirror mirror(topology, schedule, [](LinkId, bool) {});
+  KernelMirror mirror(
+      topology, schedule, [](LinkId, bool) {}, can_wait);
   mirror.step(FabricTime::from_us(50), 5000);
   CHECK(mirror.limit() == FabricTime::from_us(110) - FabricTime::from_ps(1));
 }
@@ -67,7 +72,8 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
   const Topology topology = two_nodes();
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(15));
   std::vector<bool> set;
-  KernelMirror mirror(topology, schedule, [&](LinkId, bool up) { set.push_back(up); });
+  KernelMirror mirror(
+      topology, schedule, [&](LinkId, bool up) { set.push_back(up); }, can_wait);
   const FabricTime stands = FabricTime::from_us(14);
   mirror.step(FabricTime::from_us(12), 100, stands);
   mirror.step(stands, 100, stands);
@@ -80,8 +86,9 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
 TEST_CASE("when an outage is mended sooner than it was meant to be, the kernel follows") {
   const Topology topology = two_nodes();
   std::vector<bool> set;
-  KernelMirror mirror(topology, outage(topology, FabricTime::from_us(10), FabricTime::never()),
-                      [&](LinkId, bool up) { set.push_back(up); });
+  KernelMirror mirror(
+      topology, outage(topology, FabricTime::from_us(10), FabricTime::never()),
+      [&](LinkId, bool up) { set.push_back(up); }, can_wait);
   mirror.step(FabricTime::from_us(50), 5000);
   mirror.replace(outage(topology, FabricTime::from_us(10), FabricTime::from_us(60)));
   CHECK(set == std::vector<bool>{false});
@@ -98,9 +105,37 @@ TEST_CASE("when an outage is mended sooner than it was meant to be, the kernel f
 TEST_CASE("an outage too short for the kernel is not mirrored and is counted") {
   const Topology topology = two_nodes();
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(12));
-  KernelMirror mirror(topology, schedule, [](LinkId, bool) { FAIL("must not touch the kernel"); });
+  KernelMirror mirror(
+      topology, schedule, [](LinkId, bool) { FAIL("must not touch the kernel"); }, can_wait);
   mirror.step(FabricTime::from_us(11) + FabricTime::from_ns(500), 100);
   REQUIRE(mirror.notes().size() == 1);
   CHECK(mirror.notes().front().kind == "outage_not_mirrored");
   CHECK(mirror.limit() == FabricTime::never());
+}
+
+TEST_CASE("where the gate can no longer wait for a link's return, the kernel's link stays up") {
+  const Topology topology = two_nodes();
+  const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
+  FabricTime asked;
+  KernelMirror mirror(
+      topology, schedule, [](LinkId, bool) { FAIL("must not touch the kernel"); },
+      [&](FabricTime instant) {
+        asked = instant;
+        return false;  // a process has committed it while the lab was held up
+      });
+  mirror.step(FabricTime::from_us(50), 5000);
+  CHECK(asked == FabricTime::from_us(110));
+  REQUIRE(mirror.notes().size() == 1);
+  CHECK(mirror.notes().front().kind == "outage_not_mirrored");
+}
+
+TEST_CASE("an outage that has ended is needed until the mirror is done with it") {
+  const Topology topology = two_nodes();
+  const FabricTime down = FabricTime::from_us(10), up = down + FabricTime::from_ps(5);
+  KernelMirror mirror(
+      topology, outage(topology, down, up), [](LinkId, bool) {}, can_wait);
+  CHECK(mirror.settled(down) == down);
+  CHECK(mirror.settled(up) == down - FabricTime::from_ps(1));
+  mirror.step(FabricTime::from_us(20), 5000);
+  CHECK(mirror.settled(FabricTime::from_us(20)) == FabricTime::from_us(20));
 }

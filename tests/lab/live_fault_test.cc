@@ -1,15 +1,22 @@
 // Faults by hand, and what others do to a lab that stays.
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "lab/lab_record.h"
+#include "lab/live_lab.h"
+#include "lab/live_options.h"
 #include "lab/world_outcome.h"
+#include "netio/file_descriptor.h"
+#include "netio/rpc.h"
 #include "sandbox.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -130,6 +137,81 @@ TEST_CASE("what was broken by hand while the lab stood or ran is repeated by the
         read_scenario_file(lab.folder() / "session.yaml").faults);
 }
 
+/// Until every process has looked at clock and limit so many times more.
+void wait_for_ticks(LiveLab& lab, int ticks) {
+  for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
+    for (int seen = 0; seen < ticks; ++seen) {
+      const int64_t before = lab.gate().slot(i).heartbeat_ns.load();
+      while (lab.gate().slot(i).heartbeat_ns.load() == before) ::sched_yield();
+    }
+  }
+}
+
+TEST_CASE("a fault by hand is in time for every process however long the lab is held up") {
+  enter_sandbox();
+  const Scenario scenario = parse_scenario(read_yaml_text(kByHand, "by-hand.yaml"));
+  LiveLabOptions options = live_options_of(scenario);
+  options.name = "t_held_" + std::to_string(::getpid());
+  options.programs = MRCLAB_BINARY_DIR;
+  LiveLab lab(scenario.topology, options);
+  lab.start();
+  const auto run_to = [&](FabricTime at) {
+    while (lab.now() < at && lab.step()) ::sched_yield();
+  };
+  FabricTime last_open;
+  for (const int64_t at : {5, 12, 19}) {
+    run_to(FabricTime::from_us(at));
+    const Standstill standstill(lab);
+    const FabricTime open = standstill.open_instant();
+    CHECK(open > last_open);
+    wait_for_ticks(lab, 50);  // whoever was in a tick has ended it, and many more
+    for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
+      CHECK(FabricTime::from_ps(lab.gate().slot(i).done_ps.load()) < open);
+    }
+    std::vector<ScheduledEffect> schedule = lab.schedule();
+    const LinkId link = scenario.topology.port(*scenario.topology.find_port("p0.t0-0:u0")).link;
+    const bool up = at == 12;
+    schedule.push_back({open, WireState{scenario.topology.link(link).a_to_b, up}, 0, 0, up});
+    std::stable_sort(schedule.begin(), schedule.end(),
+                     [](const auto& a, const auto& b) { return a.at < b.at; });
+    lab.replace_schedule(standstill, {schedule});
+    last_open = open;
+  }
+  run_to(FabricTime::from_us(30));
+  for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
+    CHECK(netio::RpcClient(lab.control_socket(i)).call("report").at("late_effects") == 0);
+  }
+  CHECK(lab.outside_faults().total() == 0);
+}
+
+TEST_CASE("faults that are over leave what the nodes are told, and the session still has them") {
+  BrokenLab lab({"--scenario", "SCENARIO", "--paused"});
+  for (int i = 0; i < 6; ++i) {
+    lab.said({"fault", "link_down", "p0.t0-0:u0", "for=1us"});
+    lab.said({"fault", "jitter", "link=p1.t0-1:u0", "up_to=1us", "for=1us"});
+    lab.said({"clock", "until", "+2us"});
+  }
+  lab.said({"fault", "rate", "link=p0.t0-1:u0", "to=50Gb/s"});
+  lab.said({"clock", "until", "+2us"});
+  lab.said({"heal", "p0.t0-1"});
+  lab.said({"clock", "until", "end"});
+  lab.said({"fault", "host_pause", "host=h1", "for=4us"});  // with it the others leave
+  const std::string schedule = netio::read_file(LabPaths{}.lab_directory("hand") / "schedule");
+  CAPTURE(schedule);
+  CHECK(std::count(schedule.begin(), schedule.end(), '\n') == 3);  // settled; paused, and on again
+  const json listed = lab.asked({"inspect", "hand", "--faults"});
+  CHECK(listed.at("faults").size() == 15);
+  CHECK(listed.at("left_out") == 0);
+  CHECK(lab.said({"heal", "3"}).find("nothing to mend") != std::string::npos);
+
+  lab.said({"fault", "--export", lab.folder() / "session.yaml"});
+  CHECK(read_scenario_file(lab.folder() / "session.yaml").faults.size() == 14);
+  const json history = lab.history();
+  CHECK(history.at("not_faithful") == json::array());
+  CHECK(history.at("history_sha256") ==
+        simulated_history(lab.folder() / "session.yaml", lab.folder()));
+}
+
 TEST_CASE("a word that means nothing is refused with what would be right, and nothing happens") {
   BrokenLab lab(
       {"pair", "--paused", "--workload", "all_reduce: {hosts: all, size: 64KiB, until: end}"});
@@ -190,6 +272,18 @@ TEST_CASE("what others do with their own tools becomes a fault that heal leaves 
   CHECK(lab.fault(1).at("kind") == "switch_crash");
   CHECK(lab.fault(1).at("noticed").get<std::string>().find("plane-0") != std::string::npos);
   CHECK_FALSE(lab.history().at("not_faithful").empty());
+}
+
+TEST_CASE("a lab that is broken and mended sixty times stays faithful and does not grow") {
+  std::vector<std::string> soak{"/usr/bin/python3", MRCLAB_SOURCE_DIR "/tests/soak/soak_lab",
+                                "--build", MRCLAB_BINARY_DIR};
+  if (test::nightly()) {
+    soak.insert(soak.end(),
+                {"--minutes", "30", "--faults", "3600", "--outside", "400", "--kills", "3"});
+  }
+  const CommandResult result = run_command_line(soak, std::chrono::hours(1));
+  MESSAGE(result.output);
+  CHECK(result.code == 0);
 }
 
 TEST_SUITE_END();

@@ -68,6 +68,26 @@ TEST_CASE(
   CHECK(cycle.limit() == FabricTime::never());
 }
 
+TEST_CASE("what a schedule has forgotten as settled still decides who is killed, and when") {
+  const std::string slow = "  - {at: 2us, rate: {link: \"p0.t1-0:d0\", to: 100Mb/s, until: 4us}}\n";
+  const std::string random =
+      "  - {at: 2us, jitter: {link: \"p0.t1-0:d0\", up_to: 3us, until: 4us}}\n";
+  for (const std::string& before : {slow, random}) {
+    CAPTURE(before);
+    const Scenario whole = power_scenario(before + kReboot);
+    const auto process_of_node = plan_processes(whole.topology, true, 2).process_of_node;
+    std::vector<ScheduledEffect> later = faults::still_in_force(whole.schedule, us(10));
+    CHECK(later.empty());
+    for (const auto& effect : whole.schedule) {
+      if (effect.at > us(10)) later.push_back(effect);
+    }
+    SettledPast past;
+    past.add(whole.topology, whole.schedule, us(10));
+    CHECK(power_cuts(whole.topology, process_of_node, later, past) == cuts(whole, true));
+    CHECK(power_cuts(whole.topology, process_of_node, later) != cuts(whole, true));
+  }
+}
+
 TEST_CASE("nobody is killed for an outage that is over at once, or who remembers what a wire did") {
   CHECK(cuts(power_scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0, for: 2us}}\n"), true)
             .empty());

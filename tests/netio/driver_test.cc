@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -38,6 +39,7 @@ class Chatter : public Node {
     const FabricTime at =
         arrival.arrival + environment_.topology.ingress_latency(environment_.self);
     if (arrival.foreign) ++foreign;
+    if (on_receive) on_receive();
     events_.push({at, EventClass::kArrival, port.value, arrival.sequence},
                  std::move(arrival.frame));
   }
@@ -63,6 +65,7 @@ class Chatter : public Node {
   std::vector<std::pair<FabricTime, uint64_t>> log;
   std::vector<FabricTime> effects;
   uint64_t foreign = 0;
+  std::function<void()> on_receive;  ///< in the middle of a tick, between limit and commit
 
  private:
   void send(FabricTime now, uint8_t kind, FrameSink& out) {
@@ -257,7 +260,7 @@ TEST_SUITE("root: carried time") {
     };
     set({10, 20, 40});
     for (Driver* driver : {nodes.host_driver.get(), nodes.leaf_driver.get()}) {
-      driver->follow_schedule([&] { return schedule; });
+      driver->follow_schedule([&] { return Schedule{schedule}; });
     }
     nodes.gate.limit_ps.store(us(30).ps() - 1);
     const auto tick_both = [&](int times) {
@@ -284,6 +287,44 @@ TEST_SUITE("root: carried time") {
     nodes.gate.schedule.fetch_add(1);
     tick_both(1);
     CHECK(nodes.host_driver->report().late_effects == 2);  // 45, and 50 after it once more
+  }
+
+  TEST_CASE("whoever stops a lab in the middle of a tick knows how far its processes still go") {
+    const FabricTime end = FabricTime::from_us(60);
+    for (const bool replaced : {false, true}) {
+      CAPTURE(replaced);
+      TwoNodes nodes(end);
+      std::vector<ScheduledEffect> schedule;
+      for (Driver* driver : {nodes.host_driver.get(), nodes.leaf_driver.get()}) {
+        driver->follow_schedule([&] { return Schedule{schedule}; });
+      }
+      std::optional<FabricTime> last;
+      // The host has read limit and schedule when its frame is taken in, and has not committed yet.
+      nodes.host->on_receive = [&] {
+        if (last || nodes.host->log.size() < 20) return;
+        last = nodes.gate.stop_everywhere();
+        if (!replaced) return;
+        schedule = {{*last + kPicosecond, WireState{WireId{0}, false}, 0}};
+        nodes.gate.schedule.fetch_add(1);
+        nodes.gate.limit_ps.store(FabricTime::never().ps());
+      };
+      for (int i = 0; i < 1000; ++i) {
+        nodes.host_driver->tick();
+        if (last && i % 2 == 0) CHECK((replaced || nodes.host_driver->committed() <= *last));
+        nodes.leaf_driver->tick();
+      }
+      REQUIRE(last);
+      CHECK(*last < end);
+      if (!replaced) {
+        CHECK(nodes.gate.slowest_done() <= *last);
+        CHECK(nodes.leaf_driver->committed() <= *last);
+        nodes.gate.limit_ps.store(end.ps());
+      }
+      REQUIRE(nodes.run(1, 1));
+      CHECK(nodes.host_driver->report().late_effects == 0);
+      CHECK(nodes.leaf_driver->report().late_effects == 0);
+      CHECK(nodes.host->effects.size() == schedule.size());
+    }
   }
 
   TEST_CASE("a frame without trailer is foreign and one with another wire's is refused") {

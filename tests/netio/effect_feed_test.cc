@@ -42,7 +42,7 @@ TEST_CASE("effects are handed out once, when they are due, to the nodes of this 
   EffectFeed feed;
   CHECK(feed.next() == FabricTime::never());
   const std::vector schedule{carrier(1, 0, false), carrier(2, 1, false), carrier(3, 0, true)};
-  CHECK(feed.replace(topology(), only(0), schedule, FabricTime::from_ps(-1)) == 0);
+  CHECK(feed.replace(topology(), only(0), {schedule}, FabricTime::from_ps(-1)) == 0);
   CHECK(feed.next() == us(1));
   CHECK(feed.next(topology().host(1)) == FabricTime::never());
   CHECK(handed_out(feed, us(1) - FabricTime::from_ps(1)).empty());
@@ -53,31 +53,49 @@ TEST_CASE("effects are handed out once, when they are due, to the nodes of this 
 
 TEST_CASE("what is not due yet can be replaced, and what came too late is counted") {
   EffectFeed feed;
-  feed.replace(topology(), only(0), {carrier(1, 0, false, 0), carrier(9, 0, true, 1)}, us(-1));
+  feed.replace(topology(), only(0), {{carrier(1, 0, false, 0), carrier(9, 0, true, 1)}}, us(-1));
   handed_out(feed, us(5));
   // The same past with other numbers, and another future.
-  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false, 7), carrier(6, 0, true, 8)},
+  CHECK(feed.replace(topology(), only(0), {{carrier(1, 0, false, 7), carrier(6, 0, true, 8)}},
                      us(5)) == 0);
   CHECK(handed_out(feed, us(10)) == std::vector{us(6)});
-  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false), carrier(4, 0, true)}, us(10)) ==
+  CHECK(feed.replace(topology(), only(0), {{carrier(1, 0, false), carrier(4, 0, true)}}, us(10)) ==
         1);
   CHECK(handed_out(feed, us(11)) == std::vector{us(4)});
-  CHECK(feed.replace(topology(), only(0), {carrier(1, 0, false)}, us(11)) == 1);
+  CHECK(feed.replace(topology(), only(0), {{carrier(1, 0, false)}}, us(11)) == 1);
+}
+
+TEST_CASE("what is settled may leave the schedule, and is not handed out again") {
+  EffectFeed feed;
+  const auto down = carrier(1, 0, false), up = carrier(3, 0, true), again = carrier(4, 0, false);
+  feed.replace(topology(), only(0), {{down, up, again, carrier(9, 0, true)}}, us(-1));
+  CHECK(handed_out(feed, us(5)).size() == 3);
+  // Up to 3 nothing is in force; then, up to 4, a state is that this process knows already.
+  CHECK(feed.replace(topology(), only(0), {{again, carrier(7, 0, true)}, us(3)}, us(5)) == 0);
+  CHECK(feed.replace(topology(), only(0), {{again, carrier(8, 0, true)}, us(4)}, us(6)) == 0);
+  CHECK(handed_out(feed, us(10)) == std::vector{us(8)});
+
+  EffectFeed successor;  // of a process that was killed: it needs what is still in force
+  successor.replace(topology(), only(0), {{again, carrier(8, 0, true)}, us(4)}, us(-1));
+  CHECK(handed_out(successor, us(10)) == std::vector{us(4), us(8)});
 }
 
 TEST_CASE("a schedule survives its way to the daemons, and nonsense is refused by name") {
   const netio::test::TemporaryDirectory directory;
   const auto file = directory / "schedule";
   const std::vector schedule{carrier(1, 0, false, 0), carrier(2, 1, true, 1)};
-  netio::write_schedule_file(schedule, file);
-  const auto read = netio::read_schedule_file(topology(), file);
+  netio::write_schedule_file({schedule, us(1)}, file);
+  CHECK(netio::read_schedule_file(topology(), file).settled == us(1));
+  const auto read = netio::read_schedule_file(topology(), file).effects;
   REQUIRE(read.size() == 2);
   for (size_t i = 0; i < 2; ++i) {
     CHECK(read[i].at == schedule[i].at);
     CHECK(read[i].effect == schedule[i].effect);
     CHECK(read[i].sequence == schedule[i].sequence);
   }
-  netio::write_file(file, "1000 0 0 0 port_carrier 99/0 0\n");
-  CHECK_THROWS_WITH(netio::read_schedule_file(topology(), file),
-                    doctest::Contains("bad schedule line"));
+  for (const char* bad : {"1000 0 0 0 port_carrier 99/0 0\n", "settled \n", "settled 1us\n"}) {
+    netio::write_file(file, bad);
+    CHECK_THROWS_WITH(netio::read_schedule_file(topology(), file),
+                      doctest::Contains("bad schedule line"));
+  }
 }

@@ -1,0 +1,31 @@
+#pragma once
+// A lab is stopped for a moment, so that what happens next can be changed: a fault by hand, a pause.
+
+#include "fabric/units.h"
+
+namespace mrclab::lab {
+
+class LiveLab;
+
+/// While it lives, no process of the lab commits anything more, so what happens from open_instant() on
+/// can still be changed. Its owner may be held up for as long as it likes: the lab waits. One at a
+/// time.
+class Standstill {
+ public:
+  explicit Standstill(LiveLab& lab);
+  ~Standstill();
+  Standstill(const Standstill&) = delete;
+  Standstill& operator=(const Standstill&) = delete;
+
+  /// The earliest instant that no process can have committed. Where the lab stands that is the next
+  /// picosecond.
+  FabricTime open_instant() const { return last_commit_ + kPicosecond; }
+  /// The latest instant that a process has committed, or still will.
+  FabricTime last_commit() const { return last_commit_; }
+
+ private:
+  LiveLab& lab_;
+  FabricTime last_commit_;
+};
+
+}  // namespace mrclab::lab
