@@ -17,6 +17,7 @@
 #include "lab/foreign_switches.h"
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
+#include "lab/ordinary_routes.h"
 #include "lab/ovs_switches.h"
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
@@ -190,6 +191,7 @@ class LiveLab {
   FabricTime brake_limit_ = FabricTime::never();
   std::vector<uint32_t> incarnation_;  ///< by process
   bool started_ = false;
+  OrdinaryRoutes ordinary_routes_;
 };
 
 }  // namespace mrclab::lab
