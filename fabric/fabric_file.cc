@@ -26,6 +26,14 @@ void read_time(const YamlValue& map, std::string_view key, FabricTime& out) {
   if (const auto value = map.get(key)) out = value->as_time();
 }
 
+/// Our choice: 2,000 km of fibre, far beyond what any AI fabric has, and no run of it ends in a lifetime.
+constexpr FabricTime kLongestWay = FabricTime::from_ms(10);
+
+void read_way_time(const YamlValue& map, std::string_view key, FabricTime& out) {
+  read_time(map, key, out);
+  if (out > kLongestWay) map.require(key).fail_expecting("at most " + exact(kLongestWay));
+}
+
 /// A multiple of Plane_BDP such as 0.8, in thousandths.
 void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   const auto value = map.get(key);
@@ -111,9 +119,9 @@ void read_wires(const YamlValue& file, FabricShape& shape) {
   if (const auto value = file.get("host_rate")) shape.host_rate = value->as_rate();
   shape.fabric_rate = shape.host_rate;
   if (const auto value = file.get("fabric_rate")) shape.fabric_rate = value->as_rate();
-  read_time(file, "propagation", shape.propagation);
-  read_time(file, "switch_latency", shape.switch_latency);
-  read_time(file, "host_latency", shape.host_latency);
+  read_way_time(file, "propagation", shape.propagation);
+  read_way_time(file, "switch_latency", shape.switch_latency);
+  read_way_time(file, "host_latency", shape.host_latency);
   read_count(file, "pmtu", 256, 4096, shape.pmtu);
   if (const auto optics = file.get("optics")) {
     if (optics->is_scalar()) {

@@ -147,6 +147,13 @@ class Selection {
   }
 
   [[noreturn]] void fail_no_match(std::string_view term) const {
+    const size_t arrow = term.find("->");
+    if (population_.article == "link" && arrow != std::string_view::npos) {
+      const std::string both = std::string(term).replace(arrow, 2, "--");
+      throw NameError(in_quotes(term) + ", which is one direction of a link",
+                      "the link, " + in_quotes(both) +
+                          ", or where a fault may hit one direction the key \"wire\"");
+    }
     const std::string near = population_.suggestion(term);
     throw NameError(in_quotes(term) + ", which names no " + std::string(population_.article),
                     near.empty() ? "a fabric that has one" : "a name such as " + in_quotes(near));

@@ -2,11 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <set>
 
-#include "fabric/frame.h"
 #include "fabric/path.h"
 #include "lab/node_container_files.h"
 #include "lab/node_plan.h"
@@ -18,6 +18,9 @@ namespace {
 
 using netio::NamespaceNetlink;
 using netio::NetworkNamespace;
+
+/// Rules of ours stand behind that of the local table and before that of the main one.
+constexpr uint32_t kFirstRule = 1000;
 
 /// Two descriptors per node and some for everything else.
 void raise_descriptor_limit() {
@@ -43,8 +46,6 @@ std::vector<std::string> node_names(const Topology& topology) {
 }
 
 }  // namespace
-
-uint32_t port_mtu() { return kFrameCapacity + kTrailerReserve - 14; }
 
 class LiveFabric::Impl {
  public:
@@ -88,9 +89,14 @@ class LiveFabric::Impl {
     if (!up) return;
     for (const PortRef& end : {link.a, link.b}) confirm_carrier(end);
     for (const PortRef& end : {link.a, link.b}) {
-      if (!plans_[end.node.value].ipv6) continue;
+      const NodePlan& plan = plans_[end.node.value];
+      if (!plan.ipv6) continue;
       netio::RouteBatch batch(netlink(end.node));
-      configure_port(batch, plans_[end.node.value].ports[end.port.value]);
+      configure_port(batch, plan.ports[end.port.value]);
+      // With its last port a route is gone as a whole; before that the kernel keeps the other ways.
+      for (const netio::Route& route : plan.peer_routes) {
+        if (leads_over(route, device(end))) queue_peer_route(batch, end.node, route);
+      }
       batch.commit();
     }
   }
@@ -104,6 +110,14 @@ class LiveFabric::Impl {
       throw;
     }
     netlink(link.b.node).flush();
+  }
+
+  void replace_peer_route(uint32_t from, uint32_t to, netio::Route route) {
+    const NodeId node = topology_.host(from);
+    netio::Route& known = plans_[node.value].peer_routes[to];
+    known = std::move(route);
+    netio::RouteBatch batch(netlink(node));
+    queue_peer_route(batch, node, known);
   }
 
   void tear_down() {
@@ -171,10 +185,8 @@ class LiveFabric::Impl {
     for (const NodeSite& site : topology_.nodes) {
       if (!plans_[site.id.value].needs_stub) continue;
       const NetworkNamespace* ns = &namespaces_[site.id.value];
-      // Locally administered, and of a role that no port has.
-      const MacAddress mac{0x02, 0x6f, 0, 0, 0, 0};
-      const MacAddress peer_mac{0x02, 0x6f, 0, 0, 0, 1};
-      pairs.push_back({{ns, kStubInterface, mac, {}}, {ns, kStubPeer, peer_mac, {}}, port_mtu()});
+      const uint32_t mtu = plans_[site.id.value].stub_mtu;
+      pairs.push_back({{ns, kStubInterface, kStubMac, {}}, {ns, kStubPeer, kStubPeerMac, {}}, mtu});
     }
     // In portions, so that a big fabric shows its progress.
     constexpr size_t kPortion = 64;
@@ -193,8 +205,8 @@ class LiveFabric::Impl {
       const NodePlan& plan = plans_[site.id.value];
       std::vector<std::string> names;
       for (const PortPlan& port : plan.ports) names.push_back(port.interface);
-      if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
       if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
+      if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
       for (const std::string& name : names) node.queue_up(name);
       node.flush();
       report(progress, "interfaces", ++done, topology_.nodes.size());
@@ -215,6 +227,27 @@ class LiveFabric::Impl {
     throw std::runtime_error(topology_.port_name(port) + " has no carrier although it is up");
   }
 
+  static bool leads_over(const netio::Route& route, const std::string& device) {
+    return std::any_of(route.ways.begin(), route.ways.end(),
+                       [&](const netio::RouteWay& way) { return way.dev == device; });
+  }
+
+  /// Over those of its ways whose link is up: the kernel takes no others.
+  void queue_peer_route(netio::RouteBatch& batch, NodeId host, const netio::Route& wanted) const {
+    const NodeSite& site = topology_.node(host);
+    netio::Route route = wanted;
+    std::erase_if(route.ways, [&](const netio::RouteWay& way) {
+      return std::any_of(site.ports.begin(), site.ports.end(), [&](const Port& port) {
+        return port.name == way.dev && !link_up_[port.link.value];
+      });
+    });
+    if (route.ways.empty()) {
+      batch.remove_route(route);
+    } else {
+      batch.route(route, ENETDOWN);
+    }
+  }
+
   static void configure_port(netio::RouteBatch& batch, const PortPlan& port) {
     batch.neighbour(port.interface, other_end(), port.peer_mac);
     for (const netio::Route& route : port.routes) batch.route(route);
@@ -230,8 +263,13 @@ class LiveFabric::Impl {
         for (const netio::Ipv6Prefix& address : plan.loopback_addresses) {
           batch.address("lo", address);
         }
+        for (uint32_t i = 0; i < plan.rules.size(); ++i) batch.rule(plan.rules[i], kFirstRule + i);
+        if (!plan.rules.empty()) batch.neighbour(kStubInterface, other_end(), kStubPeerMac);
         for (const netio::Route& route : plan.fixed_routes) batch.route(route);
         for (const PortPlan& port : plan.ports) configure_port(batch, port);
+        for (const netio::Route& route : plan.peer_routes) {
+          if (!route.ways.empty()) batch.route(route);
+        }
         batch.flush();
       }
       report(progress, "addresses and routes", ++done, topology_.nodes.size());
@@ -295,6 +333,9 @@ void LiveFabric::queue_shaper(PortRef port, const netio::Shaper& shaper) {
 }
 bool LiveFabric::is_shaped(PortRef port) const { return impl_->shaped_.contains(port); }
 
+void LiveFabric::queue_peer_route(uint32_t from, uint32_t to, netio::Route route) {
+  impl_->replace_peer_route(from, to, std::move(route));
+}
 void LiveFabric::set_link(LinkId link, bool up) { impl_->set_link(link, up); }
 bool LiveFabric::link_is_up(LinkId link) const { return impl_->link_up_[link.value]; }
 

@@ -10,19 +10,12 @@
 #include "faults/draws.h"
 #include "faults/schedule.h"
 #include "lab/chaos_workload.h"
+#include "lab/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {
 
 constexpr size_t kNameMax = 32;
-
-std::optional<std::filesystem::path> fabric_called(const std::string& word) {
-  try {
-    return find_fabric(word);
-  } catch (const NameError&) {
-    return std::nullopt;
-  }
-}
 
 ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   ChaosBase base{word, scenario.fabric, std::nullopt};
@@ -51,14 +44,11 @@ FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'0
 }  // namespace
 
 ChaosBase load_chaos_base(const std::string& word) {
-  const bool is_path = word.ends_with(".yaml") || word.find('/') != std::string::npos;
-  if (is_path && read_yaml_file(word).get("workload")) {
-    return scenario_base(word, read_scenario_file(word));
-  }
-  if (const auto fabric = fabric_called(word)) {
-    return {word, parse_fabric(read_yaml_file(*fabric)), std::nullopt};
-  }
-  return scenario_base(word, load_scenario(word));
+  const std::filesystem::path file = find_fabric_or_scenario(word);
+  const YamlValue document = read_yaml_file(file);
+  if (document.is_map() && document.get("workload"))
+    return scenario_base(word, read_scenario_file(file));
+  return {word, parse_fabric(document), std::nullopt};
 }
 
 ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {

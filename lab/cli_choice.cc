@@ -20,11 +20,21 @@ void require_root(const std::string& verb) {
   throw InputError("'mrclab " + verb + "' needs root for network namespaces; run with sudo");
 }
 
-LabRecord choose_lab(const std::optional<std::string>& name, const LabPaths& paths) {
+std::string lab_word(const std::string& lab, const LabPaths& paths) {
+  return recorded_labs(paths).size() > 1 ? " " + lab : "";
+}
+
+std::string lab_option(const std::string& lab, const LabPaths& paths) {
+  return recorded_labs(paths).size() > 1 ? " --lab " + lab : "";
+}
+
+LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how,
+                     const LabPaths& paths) {
   const std::vector<std::string> labs = recorded_labs(paths);
   if (labs.empty()) throw InputError("no lab is up; start one with 'sudo mrclab up octet'");
   if (!name && labs.size() > 1) {
-    throw InputError("several labs are up (" + joined(labs) + "); say which one");
+    throw InputError("several labs are up (" + joined(labs) + "); say which one " +
+                     std::string(how));
   }
   const std::string& chosen = name ? *name : labs.front();
   require_lab_name(chosen);

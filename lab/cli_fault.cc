@@ -100,7 +100,8 @@ int fault_command(const FaultOptions& options) {
   }
   fmt::print("{}", fault_text(fault));
   if (!fault.contains("until_ps")) {
-    fmt::print("mend it with:  mrclab heal {}\n", fault.at("number").get<uint32_t>());
+    fmt::print("mend it with:  mrclab heal {}{}\n", fault.at("number").get<uint32_t>(),
+               lab_option(choose_lab(options.lab).lab));
   }
   return 0;
 }

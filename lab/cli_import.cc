@@ -20,7 +20,7 @@ struct ImportVerb {
   std::string log, map, fabric = "octet";
   std::string format = "auto", compress = "auto", quiet, out, name;
   std::string workload = "all_reduce: {hosts: all, size: 8MiB, until: end}";
-  bool skip_unknown = false, as_json = false;
+  bool skip_unknown = false, as_json = false, force = false;
 };
 
 LogFormat format_of(const std::string& word) {
@@ -64,7 +64,16 @@ std::string fabric_word(const std::string& fabric, const std::filesystem::path& 
                          .string());
 }
 
+/// What somebody has written since would be gone.
+void require_new_file(const ImportVerb& verb) {
+  std::error_code ignored;
+  if (verb.force || verb.out.empty() || !std::filesystem::exists(verb.out, ignored)) return;
+  throw InputError("--out: found " + in_quotes(verb.out) +
+                   ", which is there already: expected a new file, or --force beside it");
+}
+
 int import_command(const ImportVerb& verb) {
+  require_new_file(verb);
   const Topology topology = read_fabric_file(find_fabric(verb.fabric));
   const PortMap ports = PortMap::read(verb.map, topology);
   const LinkLog log = read_link_log_file(verb.log, format_of(verb.format));
@@ -114,6 +123,7 @@ void add_import_verb(CLI::App& app, CliResult& result) {
   import->add_option("--workload", verb->workload, "as in a scenario")->capture_default_str();
   import->add_option("--name", verb->name, "of the scenario; default: the file's");
   import->add_option("--out", verb->out, "where the scenario goes; default: standard output");
+  import->add_flag("--force", verb->force, "write over the file that --out names");
   import->add_flag("--skip-unknown", verb->skip_unknown, "leave out ports that the map lacks");
   import->add_flag("--json", verb->as_json, "what was read, as JSON (with --out)");
   import->footer("Example: mrclab import incident.csv --map ports.yaml --out incident.yaml");

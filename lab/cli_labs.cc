@@ -127,11 +127,14 @@ int up_command(UpOptions options) {
   if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", ovs_limits());
   const uint32_t last = topology.host_count() - 1;
   if (options.resident.paused) {
-    fmt::print("time stands at 0; try:  mrclab clock step, mrclab clock resume\n");
+    fmt::print("time stands at 0; try:  mrclab clock step{0}, mrclab clock resume{0}\n",
+               lab_option(lab));
   } else if (!options.workload.empty() || !options.scenario.empty()) {
-    fmt::print("try:  mrclab fault link_down p0.t0-0:u0 for=50us, mrclab inspect --faults\n");
+    fmt::print(
+        "try:  mrclab fault{} link_down p0.t0-0:u0 for=50us\n      mrclab inspect{} --faults\n",
+        lab_option(lab), lab_word(lab));
   } else {
-    fmt::print("try:  mrclab exec h0 -- ping -c 3 h{}\n", last);
+    fmt::print("try:  mrclab exec{} h0 -- ping -c 3 h{}\n", lab_option(lab), last);
   }
   return 0;
 }
@@ -170,7 +173,7 @@ int down_command(const std::optional<std::string>& name, bool all) {
     return report.problems.empty() ? 0 : 3;
   }
   std::string lab = name.value_or("");
-  if (lab.empty()) lab = choose_lab(name).lab;
+  if (lab.empty()) lab = choose_lab(name, "as NAME").lab;
   require_lab_name(lab);
   const std::vector<std::string> labs = recorded_labs({});
   // A folder without a readable record is a lab too: one that died while it was being written.
@@ -280,7 +283,7 @@ void tell_lab_from_node(InspectOptions& options) {
 
 int inspect_command(InspectOptions options) {
   tell_lab_from_node(options);
-  const LabRecord record = choose_lab(options.name);
+  const LabRecord record = choose_lab(options.name, "as NAME");
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
   if (options.node) return inspect_switch(topology, record, *options.node, options.as_json);
   if (!options.evs.empty()) {

@@ -1,6 +1,7 @@
 // trace, blame.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -11,8 +12,10 @@
 #include "lab/blame_run.h"
 #include "lab/blame_score.h"
 #include "lab/cli.h"
+#include "lab/cli_choice.h"
 #include "lab/ecmp_view.h"
 #include "lab/json_print.h"
+#include "lab/ordinary_trace.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
 
@@ -22,7 +25,7 @@ namespace {
 struct TraceOptions {
   std::vector<std::string> words;
   std::string qp, psn, ev;
-  std::optional<std::string> host, to, fabric;
+  std::optional<std::string> host, to, fabric, lab;
   std::optional<uint32_t> attempt;
   EcmpQuestion ecmp;
   bool as_json = false;
@@ -75,6 +78,29 @@ int trace_hash(const TraceOptions& options, const Topology& topology) {
   return print_trace(options, explained, ecmp_text(explained));
 }
 
+/// The lab that is meant, if its kernels can be asked.
+std::optional<LabRecord> lab_of(const TraceOptions& options) {
+  if (options.lab) return choose_lab(options.lab);
+  if (options.fabric || ::geteuid() != 0 || recorded_labs({}).empty()) return std::nullopt;
+  const LabRecord only = choose_lab({});
+  return state_of(only) == "up" ? std::optional(only) : std::nullopt;
+}
+
+int trace_ordinary(const TraceOptions& options) {
+  if (options.lab) require_root("trace --lab");
+  const std::optional<LabRecord> lab = lab_of(options);
+  const Topology topology =
+      read_fabric_file(lab ? LabPaths{}.lab_directory(lab->lab) / "fabric.yaml"
+                           : find_fabric(options.fabric.value_or("octet")));
+  const auto ordinary = explain_ordinary(topology, options.words[0], options.words[1], lab);
+  return print_trace(options, ordinary, ordinary_trace_text(ordinary));
+}
+
+bool looks_like_host(const std::string& word) {
+  return word.size() > 1 && word[0] == 'h' &&
+         word.find_first_not_of("0123456789", 1) == std::string::npos;
+}
+
 int trace_command(const TraceOptions& options) {
   if (!options.qp.empty()) return trace_packet(options);
   if (!options.psn.empty()) throw InputError("--psn: expected --qp beside it");
@@ -82,6 +108,9 @@ int trace_command(const TraceOptions& options) {
   if (!options.ev.empty()) words.insert(words.begin(), options.ev);
   if (words.empty()) {
     throw InputError("expected a run with --qp and --psn, a path and two hosts, or a carrier");
+  }
+  if (words.size() == 2 && looks_like_host(words[0]) && looks_like_host(words[1])) {
+    return trace_ordinary(options);
   }
   const Topology topology = read_fabric_file(find_fabric(options.fabric.value_or("octet")));
   if (words.size() == 1 && looks_like_address(words.front())) {
@@ -142,8 +171,8 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   CLI::App* trace =
       app.add_subcommand("trace", "Follow one packet of a run, or read a path or a carrier");
   trace->add_option("WHAT", options->words,
-                    "a run folder or latest; a path and two hosts; a carrier; or ecmp and two "
-                    "hosts");
+                    "a run folder or latest; a path and two hosts; a carrier; ecmp and two "
+                    "hosts; or two hosts: the ways of ordinary traffic");
   trace->add_option("--qp", options->qp, "queue pair, as the packet or its sender calls it");
   trace->add_option("--psn", options->psn, "packet sequence number");
   trace->add_option("--host", options->host, "the sending host, where a QP number is ambiguous");
@@ -156,11 +185,13 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)");
   trace->add_option("--down", options->ecmp.down, "ecmp: what moves without this uplink");
   trace->add_option("--fabric", options->fabric, "of paths, carriers, captures (default: octet)");
+  trace->add_option("--lab", options->lab, "two hosts: of this lab (default: the only one)");
   trace->add_flag("--json", options->as_json, "as JSON");
   trace->footer(
       "Exit code 1: the fabric lacks what the carrier names.\n"
       "Example: mrclab trace --qp 0x12 --psn 345 latest\n"
       "         mrclab trace p3/u1 h0 h5\n"
+      "         sudo mrclab trace h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
       "         mrclab trace ecmp h0 h5 --fabric ecmp-octet --down p1.t0-0:u2");
   trace->callback([options, &result] { result.code = trace_command(*options); });

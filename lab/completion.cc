@@ -7,19 +7,13 @@
 
 #include "fabric/fabric_file.h"
 #include "faults/fault_kind.h"
+#include "lab/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {
 
 std::string shipped(const char* kind) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  const auto directory = source_directory() / "topologies" / kind;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return fmt::format("{}", fmt::join(names, " "));
+  return fmt::format("{}", fmt::join(shipped_names(kind), " "));
 }
 
 std::string fault_kinds() {
@@ -60,6 +54,13 @@ std::string words_of(const std::string& verb) {
   return "";
 }
 
+/// May a word of this verb that is no option name a file?
+bool takes_files(const std::string& verb) {
+  const std::set<std::string> none{"demo",  "down",  "ls",   "inspect", "exec",    "shell",
+                                   "clock", "fault", "heal", "doctor",  "version", "completion"};
+  return !none.contains(verb);
+}
+
 std::string options_of(const CLI::App& app) {
   std::string words;
   for (const CLI::Option* option : app.get_options()) {
@@ -80,11 +81,12 @@ std::string bash_completion(const CLI::App& app) {
     for (const CLI::App* inner : verb->get_subcommands([](const CLI::App*) { return true; })) {
       words += " " + inner->get_name() + " " + options_of(*inner);
     }
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), words);
+    cases += fmt::format("    {}) words=\"{}\" files={} ;;\n", verb->get_name(), words,
+                         takes_files(verb->get_name()) ? "1" : "");
   }
   return fmt::format(R"(# bash completion for mrclab: source <(./mrclab completion)
 _mrclab() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} verb= word words i
+  local current=${{COMP_WORDS[COMP_CWORD]}} verb= word words files= i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${{COMP_WORDS[i]}}
     [[ $word == -- ]] && {{ COMPREPLY=(); return; }}
@@ -94,7 +96,8 @@ _mrclab() {{
     '') words="{} --no-install --help --version" ;;
 {}    *) words= ;;
   esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; [[ -n $verb ]] && compgen -f -- "$current")
+  [[ -n $verb && ${{COMP_WORDS[COMP_CWORD - 1]}} == --* ]] && files=1
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; [[ -n $files ]] && compgen -f -- "$current")
 }}
 complete -F _mrclab mrclab ./mrclab
 )",

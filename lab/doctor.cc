@@ -203,6 +203,12 @@ std::vector<Diagnosis> examine_machine() {
   };
 }
 
+std::string_view doctor_summary(bool all_there, size_t limited) {
+  if (!all_there) return "Something that is needed is missing (see above).";
+  if (limited > 0) return "This machine can run labs, but for what is limited (see above).";
+  return "This machine can run every lab.";
+}
+
 int doctor_command(bool as_json) {
   if (::geteuid() != 0) {
     fmt::print(stderr, "mrclab: doctor tries out namespaces and needs root; run with sudo\n");
@@ -210,10 +216,12 @@ int doctor_command(bool as_json) {
   }
   nlohmann::json list = nlohmann::json::array();
   bool all_there = true;
+  size_t limited = 0;
   for (const Diagnosis& item : examine_machine()) {
     const bool ok = item.finding == Finding::kOk;
     const bool missing = item.finding == Finding::kMissing;
     all_there = all_there && !missing;
+    if (item.finding == Finding::kLimited) ++limited;
     const std::string word = ok ? "ok" : missing ? "missing" : "limited";
     list.push_back(
         {{"what", item.what}, {"finding", word}, {"detail", item.detail}, {"advice", item.advice}});
@@ -225,8 +233,7 @@ int doctor_command(bool as_json) {
   if (as_json) {
     fmt::print("{}\n", list.dump(1));
   } else {
-    fmt::print("{}\n", all_there ? "This machine can run every lab."
-                                 : "Something that is needed is missing (see above).");
+    fmt::print("{}\n", doctor_summary(all_there, limited));
   }
   return all_there ? 0 : 3;
 }

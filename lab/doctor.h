@@ -3,6 +3,7 @@
 // and says what to do about what is missing. Nothing is left behind.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mrclab::lab {
@@ -20,6 +21,8 @@ std::vector<Diagnosis> examine_machine();
 
 /// Prints one line each. 0: all that is needed is there; 2: needs root to look; 3: something is
 /// missing.
+/// The last line of it.
+std::string_view doctor_summary(bool all_there, size_t limited);
 int doctor_command(bool as_json);
 
 }  // namespace mrclab::lab

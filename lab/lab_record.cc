@@ -30,7 +30,10 @@ constexpr size_t kMaxLabName = 32;
 constexpr size_t kMaxRecordBytes = 1 << 20;
 
 [[noreturn]] void throw_errno(const std::string& attempt) {
-  throw netio::SystemError(attempt, errno);
+  const int error = errno;
+  throw netio::SystemError(
+      attempt, error,
+      error == EROFS ? "labs are recorded there: mount /run so that it can be written" : "");
 }
 
 std::string read_small_file(const fs::path& path) {
@@ -126,11 +129,15 @@ void require_lab_name(std::string_view lab) {
   };
   const bool good = !lab.empty() && lab.size() <= kMaxLabName && lab[0] >= 'a' && lab[0] <= 'z' &&
                     std::all_of(lab.begin(), lab.end(), allowed);
-  if (!good) {
-    throw InputError("'" + std::string(lab) +
-                     "' cannot be the name of a lab; expected 1 to 32 characters of a-z, 0-9 and "
-                     "'_', starting with a letter");
+  if (good) return;
+  std::string why;
+  if (lab.find('-') != std::string_view::npos) {
+    why = "; a '-' would run into the node's name in 'mrclab-<lab>-<node>'";
   }
+  throw InputError("'" + std::string(lab) +
+                   "' cannot be the name of a lab; expected 1 to 32 characters of a-z, 0-9 and "
+                   "'_', starting with a letter" +
+                   why);
 }
 
 void create_record(const LabPaths& paths, const LabRecord& record) {

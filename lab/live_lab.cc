@@ -103,7 +103,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       mirror_(
           topology, options_.schedule, [this](LinkId link, bool up) { mirror_link(link, up); },
           [this](FabricTime instant) { return keep_before(instant); }),
-      power_(topology, plan_.process_of_node, options_.schedule) {
+      power_(topology, plan_.process_of_node, options_.schedule),
+      ordinary_routes_(*fabric_, options_.schedule) {
   if (plan_.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
                                  plan_.processes.size(), netio::kMaxProcesses));
@@ -307,6 +308,7 @@ void LiveLab::replace_schedule(const Standstill& standstill, netio::Schedule sch
   power_.replace(options_.schedule, standstill.open_instant());
   mirror_.replace(options_.schedule);
   if (foreign_) foreign_->replace(options_.schedule);
+  ordinary_routes_.replace(options_.schedule);
 }
 
 bool LiveLab::step() {
@@ -322,6 +324,7 @@ bool LiveLab::step() {
   watch_children();
   watch_heartbeats();
   watch_links();
+  ordinary_routes_.step(slowest);
   watch_ovs();
   for (uint32_t i = 0; i < children_.size(); ++i) {
     if (gate_.state(i) == ProcessState::kReady) return true;
@@ -406,6 +409,9 @@ void LiveLab::watch_links() {
                        .port = change.port};
     if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
     if (change.kind == ForeignLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
+    if (fault.kind != OutsideFault::Kind::kOther) {
+      ordinary_routes_.set_outside(change.port, change.kind == ForeignLinkChange::Kind::kUp);
+    }
     outside_faults_.add(std::move(fault));
   }
 }

@@ -17,6 +17,7 @@
 #include "lab/foreign_switches.h"
 #include "lab/kernel_mirror.h"
 #include "lab/link_guard.h"
+#include "lab/ordinary_routes.h"
 #include "lab/outside_faults.h"
 #include "lab/ovs_switches.h"
 #include "lab/pace.h"
@@ -185,6 +186,7 @@ class LiveLab {
   FabricTime brake_limit_ = FabricTime::never();
   std::vector<uint32_t> incarnation_;  ///< by process
   bool started_ = false;
+  OrdinaryRoutes ordinary_routes_;
   bool stands_still_ = false;  ///< a Standstill lives
   friend class Standstill;
 };

@@ -3,8 +3,8 @@
 #include "fabric/byte_order.h"
 #include "fabric/frame.h"
 #include "fabric/headers.h"
-#include "fabric/path_list.h"
 #include "fabric/routes.h"
+#include "lab/ordinary_paths.h"
 
 namespace mrclab::lab {
 namespace {
@@ -14,7 +14,9 @@ using netio::Route;
 
 /// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
 constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
-constexpr uint32_t kFirstMetric = 1024;  // the kernel's default (IP6_RT_PRIO_USER)
+constexpr uint32_t kOuterHeader = 40;
+constexpr uint32_t kFromPrograms = 100, kFromStub = 101;  // tables of a host
+constexpr uint32_t kFirstMetric = 1024;                   // the kernel's default (IP6_RT_PRIO_USER)
 
 Ipv6Prefix block_prefix() {
   Ipv6Prefix prefix{{}, kUsidBlockBits};
@@ -32,7 +34,7 @@ Ipv6Prefix usid_prefix(Usid usid, uint8_t bits = kUsidBits) {
 Route blackhole_block() {
   Route route;
   route.destination = block_prefix();
-  route.blackhole = true;
+  route.end = netio::RouteEnd::kBlackhole;
   return route;
 }
 
@@ -77,31 +79,56 @@ std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site)
   return ports;
 }
 
+/// All addresses of hosts are in fd00::/16.
+Route to_all_hosts(uint32_t table) {
+  Route route;
+  route.destination.address[0] = 0xfd;
+  route.destination.length = 16;
+  route.table = table;
+  return route;
+}
+
+/// A lightweight tunnel does not fragment what is sent into it, and what it makes of it is then too long
+/// for our switches. So packets of programs first leave by an interface that is short enough, and take
+/// their way when they come back. What comes in by ports finds no way on.
+void plan_stub(NodePlan& plan) {
+  plan.needs_stub = true;
+  plan.stub_mtu = kOrdinaryMtu - kOuterHeader;
+  plan.rules = {{"lo", kFromPrograms}, {kStubPeer, kFromStub}};
+  Route out = to_all_hosts(kFromPrograms);
+  out.dev = kStubInterface;
+  out.via = other_end();
+  Route nowhere = to_all_hosts(kFromStub);
+  nowhere.end = netio::RouteEnd::kUnreachable;
+  plan.fixed_routes.insert(plan.fixed_routes.end(), {out, nowhere});
+}
+
 NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   NodePlan plan;
   plan.sysctls = netio::host_sysctls();
   plan.ipv6 = true;
   plan.loopback_addresses = {{host_address(topology, site.index), 128}};
   plan.fixed_routes = {blackhole_block()};
+  plan_stub(plan);
   plan.ports = port_plans(topology, site);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     const Port& port = site.ports[p];
     std::vector<Route>& routes = plan.ports[p].routes;
-    routes.push_back(route_via_peer(port, carriers_into(topology, port)));
+    for (const uint32_t table : {kFromPrograms, kFromStub}) {
+      routes.push_back(route_via_peer(port, carriers_into(topology, port)));
+      routes.back().table = table;
+    }
     routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
     // Outside of planes ports may share a switch or the host's uSID; each has routes of its own, which
     // take nobody's place and stay when the port of another goes down.
     for (Route& route : routes) route.metric = kFirstMetric + p;
   }
+  const DeadParts none(topology);
   for (uint32_t other = 0; other < topology.host_count(); ++other) {
-    if (other == site.index) continue;
-    const Path path = ordinary_path(topology, site.index, other);
-    const netio::EncapRed encap{
-        make_carrier(topology, site.index, other, path, UsidRole::kHostKernel)};
-    PortPlan& port = plan.ports[path.plane];
-    Route route = route_with(port.interface, {host_address(topology, other), 128}, encap);
-    route.mtu = kOrdinaryMtu;
-    port.routes.push_back(std::move(route));
+    const bool self = other == site.index;
+    plan.peer_routes.push_back(ordinary_route(
+        topology, site.index, other,
+        self ? std::vector<Path>{} : ordinary_paths(topology, site.index, other, none)));
   }
   return plan;
 }
@@ -125,6 +152,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   plan.sysctls = netio::forwarding_sysctls();
   plan.ipv6 = true;
   plan.needs_stub = true;
+  plan.stub_mtu = port_mtu();
   plan.fixed_routes = {blackhole_block(),
                        route_with(kStubInterface, usid_prefix(site.usid),
                                   netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
@@ -154,6 +182,8 @@ std::string device_of(const Topology& topology, PortRef ref) {
   return name;
 }
 
+uint32_t port_mtu() { return kFrameCapacity + kTrailerReserve - kEthernetBytes; }
+
 Ipv6Address other_end() {
   Ipv6Address address{};
   address[0] = 0xfe;
@@ -162,18 +192,17 @@ Ipv6Address other_end() {
   return address;
 }
 
-Path ordinary_path(const Topology& topology, uint32_t from, uint32_t to) {
-  if (!topology.regular()) {
-    const std::vector<Path> paths = paths_between(topology, std::min(from, to), std::max(from, to));
-    const Path path = paths[(from + to) % paths.size()];
-    return from < to ? path : *path_back(topology, to, from, path);
+Route ordinary_route(const Topology& topology, uint32_t from, uint32_t to,
+                     const std::vector<Path>& paths) {
+  Route route;
+  route.destination = {host_address(topology, to), 128};
+  route.table = kFromStub;
+  for (const Path path : paths) {
+    const netio::EncapRed encap{make_carrier(topology, from, to, path, UsidRole::kHostKernel)};
+    const PortRef port{topology.host(from), PortId{path.plane}};
+    route.ways.push_back({device_of(topology, port), other_end(), encap});
   }
-  Path path;
-  path.plane = (from + to) % topology.planes;
-  if (topology.host_row(from) != topology.host_row(to)) {
-    path.uplink = (from ^ to) % topology.t1_per_plane;
-  }
-  return path;
+  return route;
 }
 
 netio::Route switch_route(const Topology& topology, NodeId node, Usid usid, PortId port) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fabric/forwarder.h"
+#include "fabric/path.h"
 #include "lab/node_plan.h"
 #include "netio/link.h"
 #include "netio/route.h"
@@ -64,6 +65,10 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
                                   to_string(neighbour.mac), neighbour.dev));
     }
     for (const netio::InstalledRoute& route : netio::installed_routes(netlink)) {
+      // A host's to others follow what is broken anywhere in the fabric (ordinary_routes.h).
+      const bool to_host =
+          host_of_address(fabric.topology(), route.destination.address).has_value();
+      if (site.role == NodeRole::kHost && to_host) continue;
       const bool of_our_link = !route.dev.empty() && !devices.contains(route.dev);
       if (!is_ours(site) || !of_our_link) lines.push_back(route_text(route));
     }

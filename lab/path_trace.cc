@@ -20,13 +20,6 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kUsidBytes = 2;
 constexpr size_t kBlockBytes = 4;
 
-uint32_t numbered_host(const Topology& topology, const std::string& name) {
-  const auto node = topology.find_node(name);
-  if (node && topology.node(*node).role == NodeRole::kHost) return topology.node(*node).index;
-  throw InputError(fmt::format("found {}, which is no host of the fabric {}: expected h0 to h{}",
-                               in_quotes(name), topology.name, topology.host_count() - 1));
-}
-
 std::string_view role_word(UsidRole role) {
   switch (role) {
     case UsidRole::kT1: return "T1";
@@ -151,6 +144,13 @@ std::optional<Ipv6Address> parse_address(const std::string& text) {
   Ipv6Address address{};
   if (::inet_pton(AF_INET6, text.c_str(), address.data()) != 1) return std::nullopt;
   return address;
+}
+
+uint32_t numbered_host(const Topology& topology, const std::string& name) {
+  const auto node = topology.find_node(name);
+  if (node && topology.node(*node).role == NodeRole::kHost) return topology.node(*node).index;
+  throw InputError(fmt::format("found {}, which is no host of the fabric {}: expected h0 to h{}",
+                               in_quotes(name), topology.name, topology.host_count() - 1));
 }
 
 Path parse_path_or_ev(const std::string& text) {

@@ -26,6 +26,8 @@ nlohmann::ordered_json explain_carrier(const Topology& topology, const std::stri
 std::string path_trace_text(const nlohmann::ordered_json& path);
 std::string carrier_trace_text(const nlohmann::ordered_json& carrier);
 
+/// The number of a host by its name. Throws InputError.
+uint32_t numbered_host(const Topology& topology, const std::string& name);
 /// "p3/u1", or an EV such as 0x0003c001. Throws InputError saying what is wrong with its bits.
 Path parse_path_or_ev(const std::string& text);
 /// An IPv6 address, whatever block it is in.

@@ -4,13 +4,14 @@
 
 #include "fabric/fabric_file.h"
 #include "lab/scenario.h"
+#include "lab/shipped_files.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
 namespace {
 
 /// A scenario says on which fabric it runs; a fabric says how many planes it has.
-std::string check_file(const std::string& file) {
+std::string check_file(const std::filesystem::path& file) {
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && !document.get("fabric") &&
       (document.get("planes") || document.get("switches"))) {
@@ -26,13 +27,21 @@ std::string check_file(const std::string& file) {
                      to_string(scenario.end));
 }
 
+/// A file of whatever name, or else what ships under this name.
+std::filesystem::path file_called(const std::string& word) {
+  std::error_code ignored;
+  if (std::filesystem::exists(word, ignored)) return word;
+  return find_fabric_or_scenario(word);
+}
+
 }  // namespace
 
 int validate_command(const std::vector<std::string>& files) {
   int code = 0;
   for (const std::string& file : files) {
     try {
-      fmt::print("{} {}: {}\n", paint("ok", Colour::kGreen, stdout), file, check_file(file));
+      fmt::print("{} {}: {}\n", paint("ok", Colour::kGreen, stdout), file,
+                 check_file(file_called(file)));
     } catch (const InputError& error) {
       std::fflush(stdout);
       fmt::print(stderr, "{} {}\n", paint("error", Colour::kRed, stderr), error.what());

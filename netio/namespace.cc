@@ -76,7 +76,15 @@ Sysctls quiet_ipv6(const char* forwarding) {
 Sysctls switch_sysctls() {
   return {{"net/ipv6/conf/default/disable_ipv6", "1"}, {"net/ipv6/conf/all/disable_ipv6", "1"}};
 }
-Sysctls host_sysctls() { return quiet_ipv6("0"); }
+Sysctls host_sysctls() {
+  Sysctls list = quiet_ipv6("0");
+  // What takes a way is sent on from an interface of the host's own; none of its ports is a router's.
+  list.push_back({"net/ipv6/conf/all/forwarding", "1"});
+  list.push_back({"net/ipv6/conf/default/forwarding", "0"});
+  // By ports, too: two connections of one pair of hosts may take two ways.
+  list.push_back({"net/ipv6/fib_multipath_hash_policy", "1"});
+  return list;
+}
 Sysctls forwarding_sysctls() { return quiet_ipv6("1"); }
 
 NetworkNamespace::Visit::Visit(const NetworkNamespace& target)

@@ -1,6 +1,7 @@
 #include "netio/route.h"
 
 #include <arpa/inet.h>
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/lwtunnel.h>
 #include <linux/neighbour.h>
@@ -100,101 +101,40 @@ struct ActionWriter {
   }
 };
 
-std::string describe(const Route& route) {
-  std::string text = (route.blackhole ? "blackhole " : "") + prefix_text(route.destination);
-  if (const auto* encap = std::get_if<EncapRed>(&route.action))
-    text += " encap.red " + address_text(encap->segment);
-  if (std::holds_alternative<EndNextCsid>(route.action)) text += " End next-csid";
-  if (const auto* end = std::get_if<EndXNextCsid>(&route.action))
-    text += " End.X next-csid to " + address_text(end->next_hop);
-  if (const auto* end = std::get_if<EndDt6>(&route.action))
-    text += " End.DT6 table " + std::to_string(end->table);
-  if (route.via) text += " via " + address_text(*route.via);
-  if (!route.dev.empty()) text += " dev " + route.dev;
-  return text;
-}
-
-std::string_view action_name(uint32_t seg6_local_action) {
-  switch (seg6_local_action) {
-    case SEG6_LOCAL_ACTION_END: return "End";
-    case SEG6_LOCAL_ACTION_END_X: return "End.X";
-    case SEG6_LOCAL_ACTION_END_DT6: return "End.DT6";
-    default: return "seg6local";
-  }
-}
-
-Ipv6Address address_in(nlattr* attribute) {
-  Ipv6Address address{};
-  nla_memcpy(address.data(), attribute, static_cast<int>(address.size()));
-  return address;
-}
-
-void read_seg6_local(nlattr* encap, InstalledRoute& route) {
-  std::array<nlattr*, SEG6_LOCAL_MAX + 1> local{};
-  if (nla_parse_nested(local.data(), SEG6_LOCAL_MAX, encap, nullptr) < 0) return;
-  if (local[SEG6_LOCAL_ACTION] == nullptr) return;
-  route.action = action_name(nla_get_u32(local[SEG6_LOCAL_ACTION]));
-  if (local[SEG6_LOCAL_NH6] != nullptr) route.via = address_in(local[SEG6_LOCAL_NH6]);
-  if (local[SEG6_LOCAL_COUNTERS] == nullptr) return;
-  std::array<nlattr*, SEG6_LOCAL_CNT_MAX + 1> counts{};
-  if (nla_parse_nested(counts.data(), SEG6_LOCAL_CNT_MAX, local[SEG6_LOCAL_COUNTERS], nullptr) < 0)
-    return;
-  const auto count = [&](int which) { return counts[which] ? nla_get_u64(counts[which]) : 0; };
-  route.counters = {count(SEG6_LOCAL_CNT_PACKETS), count(SEG6_LOCAL_CNT_BYTES),
-                    count(SEG6_LOCAL_CNT_ERRORS)};
-}
-
-std::string name_of(uint32_t ifindex, const std::vector<LinkState>& links) {
-  for (const LinkState& link : links) {
-    if (link.ifindex == ifindex) return link.name;
-  }
+std::string describe(const RouteAction& action) {
+  if (const auto* encap = std::get_if<EncapRed>(&action))
+    return " encap.red " + address_text(encap->segment);
+  if (std::holds_alternative<EndNextCsid>(action)) return " End next-csid";
+  if (const auto* end = std::get_if<EndXNextCsid>(&action))
+    return " End.X next-csid to " + address_text(end->next_hop);
+  if (const auto* end = std::get_if<EndDt6>(&action))
+    return " End.DT6 table " + std::to_string(end->table);
   return "";
 }
 
-/// Empty for a route that nobody set: of another table, or the kernel's own.
-std::optional<InstalledRoute> read_route(const nlmsghdr& message,
-                                         const std::vector<LinkState>& links) {
-  std::array<nlattr*, RTA_MAX + 1> attributes{};
-  if (message.nlmsg_type != RTM_NEWROUTE ||
-      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(rtmsg), attributes.data(), RTA_MAX,
-                  nullptr) < 0)
-    return std::nullopt;
-  const auto* header = static_cast<const rtmsg*>(nlmsg_data(&message));
-  const bool ours = header->rtm_table == RT_TABLE_MAIN && header->rtm_protocol != RTPROT_KERNEL &&
-                    (header->rtm_type == RTN_UNICAST || header->rtm_type == RTN_BLACKHOLE);
-  if (!ours || (header->rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
-  InstalledRoute route;
-  route.destination.length = header->rtm_dst_len;
-  route.blackhole = header->rtm_type == RTN_BLACKHOLE;
-  if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
-  if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
-  if (attributes[RTA_PRIORITY]) route.metric = nla_get_u32(attributes[RTA_PRIORITY]);
-  if (attributes[RTA_OIF] && !route.blackhole)
-    route.dev = name_of(nla_get_u32(attributes[RTA_OIF]), links);
-  if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {
-    const bool local = nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6_LOCAL;
-    route.action = "encap";
-    if (local) read_seg6_local(attributes[RTA_ENCAP], route);
-  }
-  return route;
+std::string describe(const Route& route) {
+  std::string text = prefix_text(route.destination);
+  if (route.end == RouteEnd::kBlackhole) text = "blackhole " + text;
+  if (route.end == RouteEnd::kUnreachable) text = "unreachable " + text;
+  text += describe(route.action);
+  if (route.via) text += " via " + address_text(*route.via);
+  if (!route.dev.empty()) text += " dev " + route.dev;
+  for (const RouteWay& way : route.ways) text += describe(way.action) + " dev " + way.dev;
+  return text;
 }
 
-/// Empty for an entry that is not permanent.
-std::optional<InstalledNeighbour> read_neighbour(const nlmsghdr& message,
-                                                 const std::vector<LinkState>& links) {
-  std::array<nlattr*, NDA_MAX + 1> attributes{};
-  if (message.nlmsg_type != RTM_NEWNEIGH ||
-      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(ndmsg), attributes.data(), NDA_MAX,
-                  nullptr) < 0)
-    return std::nullopt;
-  const auto* header = static_cast<const ndmsg*>(nlmsg_data(&message));
-  if (header->ndm_family != AF_INET6 || header->ndm_state != NUD_PERMANENT) return std::nullopt;
-  if (!attributes[NDA_DST] || !attributes[NDA_LLADDR]) return std::nullopt;
-  InstalledNeighbour neighbour;
-  neighbour.dev = name_of(static_cast<uint32_t>(header->ndm_ifindex), links);
-  neighbour.address = address_in(attributes[NDA_DST]);
-  nla_memcpy(neighbour.mac.data(), attributes[NDA_LLADDR], static_cast<int>(neighbour.mac.size()));
-  return neighbour;
+void put_ways(NamespaceNetlink& netlink, nl_msg* message, const std::vector<RouteWay>& ways) {
+  nlattr* nest = nla_nest_start(message, RTA_MULTIPATH);
+  for (const RouteWay& way : ways) {
+    auto* hop = static_cast<rtnexthop*>(nlmsg_reserve(message, sizeof(rtnexthop), NLMSG_ALIGNTO));
+    std::memset(hop, 0, sizeof *hop);  // one share for each
+    hop->rtnh_ifindex = static_cast<int>(netlink.ifindex(way.dev));
+    put(message, RTA_GATEWAY, way.via);
+    std::visit(ActionWriter{message}, way.action);
+    const auto* end = static_cast<const uint8_t*>(nlmsg_tail(nlmsg_hdr(message)));
+    hop->rtnh_len = static_cast<uint16_t>(end - reinterpret_cast<const uint8_t*>(hop));
+  }
+  nla_nest_end(message, nest);
 }
 
 NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type, int flags) {
@@ -202,11 +142,12 @@ NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type,
   rtmsg header{};
   header.rtm_family = AF_INET6;
   header.rtm_dst_len = route.destination.length;
-  header.rtm_table = RT_TABLE_MAIN;
+  header.rtm_table = static_cast<uint8_t>(route.table);
   header.rtm_protocol = type == RTM_NEWROUTE ? RTPROT_STATIC : RTPROT_UNSPEC;
   header.rtm_scope = type == RTM_NEWROUTE ? RT_SCOPE_UNIVERSE : RT_SCOPE_NOWHERE;
-  header.rtm_type =
-      route.blackhole ? RTN_BLACKHOLE : (type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC);
+  header.rtm_type = type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC;
+  if (route.end == RouteEnd::kBlackhole) header.rtm_type = RTN_BLACKHOLE;
+  if (route.end == RouteEnd::kUnreachable) header.rtm_type = RTN_UNREACHABLE;
   nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
   put(message.get(), RTA_DST, route.destination.address);
   if (!route.dev.empty()) nla_put_u32(message.get(), RTA_OIF, netlink.ifindex(route.dev));
@@ -219,6 +160,7 @@ NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type,
     nla_put_u32(message.get(), RTAX_MTU, route.mtu);
     nla_nest_end(message.get(), metrics);
   }
+  if (!route.ways.empty()) put_ways(netlink, message.get(), route.ways);
   std::visit(ActionWriter{message.get()}, route.action);
   return message;
 }
@@ -245,38 +187,6 @@ Ipv6Prefix parse_prefix(const std::string& text) {
 
 std::string prefix_text(const Ipv6Prefix& prefix) {
   return address_text(prefix.address) + "/" + std::to_string(prefix.length);
-}
-
-std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink) {
-  const std::vector<LinkState> links = netlink.links();
-  NlMessage request = make_message(RTM_GETROUTE, NLM_F_DUMP);
-  rtmsg header{};
-  header.rtm_family = AF_INET6;
-  nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  std::vector<InstalledRoute> routes;
-  netlink.socket().dump(std::move(request), "list the routes of " + netlink.namespace_name(),
-                        [&](const nlmsghdr& answer) {
-                          if (auto route = read_route(answer, links)) {
-                            routes.push_back(std::move(*route));
-                          }
-                        });
-  return routes;
-}
-
-std::vector<InstalledNeighbour> installed_neighbours(NamespaceNetlink& netlink) {
-  const std::vector<LinkState> links = netlink.links();
-  NlMessage request = make_message(RTM_GETNEIGH, NLM_F_DUMP);
-  ndmsg header{};
-  header.ndm_family = AF_INET6;
-  nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  std::vector<InstalledNeighbour> neighbours;
-  netlink.socket().dump(std::move(request), "list the neighbours of " + netlink.namespace_name(),
-                        [&](const nlmsghdr& answer) {
-                          if (auto neighbour = read_neighbour(answer, links)) {
-                            neighbours.push_back(std::move(*neighbour));
-                          }
-                        });
-  return neighbours;
 }
 
 void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {
@@ -342,10 +252,23 @@ void RouteBatch::neighbour(const std::string& dev, const Ipv6Address& address,
                                                   dev + " in " + netlink_.namespace_name());
 }
 
-void RouteBatch::route(const Route& route) {
+void RouteBatch::route(const Route& route, int tolerated) {
   netlink_.socket().queue(
       route_message(netlink_, route, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE),
-      "add route " + describe(route) + " in " + netlink_.namespace_name());
+      "add route " + describe(route) + " in " + netlink_.namespace_name(), tolerated);
+}
+
+void RouteBatch::rule(const RouteRule& rule, uint32_t place) {
+  NlMessage message = make_message(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+  fib_rule_hdr header{};
+  header.family = AF_INET6;
+  header.table = static_cast<uint8_t>(rule.table);
+  header.action = FR_ACT_TO_TBL;
+  nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
+  nla_put_string(message.get(), FRA_IIFNAME, rule.from.c_str());
+  nla_put_u32(message.get(), FRA_PRIORITY, place);
+  netlink_.socket().queue(std::move(message), "add the rule for what comes from " + rule.from +
+                                                  " in " + netlink_.namespace_name());
 }
 
 void RouteBatch::remove_route(const Route& route) {

@@ -31,11 +31,13 @@ std::string prefix_text(const Ipv6Prefix& prefix);
 /// then looks up the segment as destination.
 struct EncapRed {
   Ipv6Address segment{};
+  bool operator==(const EncapRed&) const = default;
 };
 /// SRv6 End with the NEXT-C-SID flavour (RFC 9800 §4.1.1): uN. Counters on.
 struct EndNextCsid {
   uint8_t block_bits = 32;
   uint8_t usid_bits = 16;
+  bool operator==(const EndNextCsid&) const = default;
 };
 /// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next hop
 /// whatever the next uSID is. The kernel looks the next hop up as a destination and wants no interface
@@ -44,32 +46,53 @@ struct EndXNextCsid {
   Ipv6Address next_hop{};
   uint8_t block_bits = 32;
   uint8_t usid_bits = 16;
+  bool operator==(const EndXNextCsid&) const = default;
 };
 /// SRv6 End.DT6 (RFC 8986 §4.6): decapsulates and looks the inner destination up in `table`; 255,
 /// the local table, delivers to this host. Counters on.
 struct EndDt6 {
   uint32_t table = 255;
+  bool operator==(const EndDt6&) const = default;
 };
 using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndXNextCsid, EndDt6>;
 
-/// One IPv6 unicast route in the main table, or a blackhole.
+/// One of several ways of a route. The kernel wants a next hop for each.
+struct RouteWay {
+  std::string dev;
+  Ipv6Address via{};
+  RouteAction action = {};
+  bool operator==(const RouteWay&) const = default;
+};
+
+/// What becomes of packets that a route without an interface matches.
+enum class RouteEnd : uint8_t {
+  kNone,
+  kBlackhole,    ///< dropped without a word
+  kUnreachable,  ///< their sender is told
+};
+
+/// One IPv6 unicast route, or the end of one.
 struct Route {
   Ipv6Prefix destination;
   std::string dev;  ///< interface; a seg6local route needs one, not lo
   std::optional<Ipv6Address> via = std::nullopt;
   RouteAction action = {};
-  bool blackhole = false;
+  RouteEnd end = RouteEnd::kNone;
   std::optional<Ipv6Address> source = std::nullopt;  ///< preferred source address
   uint32_t mtu = 0;                                  ///< 0: the interface's
   uint32_t metric = 0;                               ///< 0: the kernel's default, 1024
+  /// Not empty: each flow takes one of these by a hash, in place of `dev`, `via` and `action`.
+  std::vector<RouteWay> ways = {};
+  uint32_t table = 254;  ///< the main one
 };
 
 /// An IPv6 unicast or blackhole route as the kernel has it.
 struct InstalledRoute {
   Ipv6Prefix destination;
-  std::string dev;  ///< empty for a blackhole
+  std::string dev;  ///< empty for a blackhole, and of a route with several ways
   std::optional<Ipv6Address> via;
   uint32_t metric = 0;
+  uint32_t table = 0;
   bool blackhole = false;
   std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
   /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a local
@@ -80,10 +103,20 @@ struct InstalledRoute {
   std::optional<Counters> counters;
 };
 
-/// The main table of a namespace, without what the kernel adds by itself (multicast, link-local), in
+/// Which table is asked for packets that come in by an interface; those of local programs come by "lo".
+struct RouteRule {
+  std::string from;
+  uint32_t table = 0;
+};
+
+/// The tables of a namespace, without what the kernel adds by itself (multicast, link-local), in
 /// the kernel's order.
 std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink);
 
+/// The ways of the route that the kernel would take to `destination` for what comes in by the interface
+/// `from`, one for a plain route, without those of dead interfaces; empty if there is no route.
+std::vector<RouteWay> installed_ways(NamespaceNetlink& netlink, const std::string& from,
+                                     const Ipv6Address& destination);
 /// A permanent IPv6 neighbour entry as the kernel has it.
 struct InstalledNeighbour {
   std::string dev;
@@ -101,8 +134,10 @@ class RouteBatch {
   void address(const std::string& dev, const Ipv6Prefix& prefix);
   /// A permanent neighbour entry: nobody ever asks for it on the wire.
   void neighbour(const std::string& dev, const Ipv6Address& address, const MacAddress& mac);
-  /// Adds or replaces.
-  void route(const Route& route);
+  /// Adds or replaces. The error number `tolerated` (0: none) is no error.
+  void route(const Route& route, int tolerated = 0);
+  /// At the rule's place in the list; the first one that matches and whose table has a route counts.
+  void rule(const RouteRule& rule, uint32_t place);
   /// Removes; a missing one is no error.
   void remove_route(const Route& route);
   /// Waits until the kernel has taken all; throws the first refusal as SystemError naming route and

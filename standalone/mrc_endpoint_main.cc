@@ -32,7 +32,9 @@ void add_options(CLI::App& app, Options& o) {
       ->allow_extra_args(false)
       ->required();
   app.add_option("-N,--netns", o.endpoint.network_namespace, "network namespace of the interfaces");
-  app.add_option("-s,--size", o.perf.size, "bytes per message")->capture_default_str();
+  app.add_option("-s,--size", o.perf.size, "bytes per message: 65536, 64K, 1M")
+      ->transform(CLI::AsSizeValue(false))  // K is 1024, as in nccl-tests
+      ->capture_default_str();
   app.add_option("-n,--iters", o.perf.iters, "messages")->capture_default_str();
   app.add_option("-t,--tx-depth", o.perf.tx_depth, "messages outstanding")
       ->check(CLI::Range(1, 1024))

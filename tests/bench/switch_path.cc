@@ -268,7 +268,7 @@ json over_wire(const Options& options, const Topology& topology) {
   netio::RouteBatch batch(netlink);
   netio::Route blackhole;
   blackhole.destination = netio::parse_prefix("5f00::/32");
-  blackhole.blackhole = true;
+  blackhole.end = netio::RouteEnd::kBlackhole;
   batch.route(blackhole);
   batch.commit();
   Traffic traffic(a, b, make_frame(topology, options.bytes), options.window);

@@ -148,6 +148,7 @@ TEST_CASE("bad fabric files get an exact error") {
            Row{"propagation: 6rtt\n",
                "f.yaml:6:14: found \"6rtt\": expected a duration in ps, ns, us, ms or s: no RTT "
                "is known here"},
+           Row{"propagation: 1000s\n", "f.yaml:6:14: found \"1000s\": expected at most 10ms"},
            Row{"propagation: 0ns\nswitch_latency: 0ns\n",
                "f.yaml:7:17: found no propagation and no switch_latency: expected one of them "
                "above 0: a frame needs a head start"},

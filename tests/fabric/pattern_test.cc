@@ -169,6 +169,9 @@ TEST_CASE("a name that matches nothing is refused with the nearest existing name
            Row{error_of([&] { n.links("p7.t0-1:u4"); }),
                "found \"p7.t0-1:u4\", which names no link: expected a name such as "
                "\"p7.t0-1:u0\""},
+           Row{error_of([&] { n.links("h3:p2->p2.t0-0:d3"); }),
+               "found \"h3:p2->p2.t0-0:d3\", which is one direction of a link: expected the link, "
+               "\"h3:p2--p2.t0-0:d3\", or where a fault may hit one direction the key \"wire\""},
            Row{error_of([&] { n.wires("h3:p2"); }),
                "found \"h3:p2\", which names no wire: expected a name such as "
                "\"h3:p2->p2.t0-0:d3\""},

@@ -137,7 +137,8 @@ TEST_CASE("a link is set down at both ends, and its addresses and routes come ba
   const Topology topology = pair_fabric(Forwarding::kKernel);
   LiveFabric fabric(topology, "flap");
   const auto routes = [&] {
-    return in_node(fabric, topology.host(0), {"/usr/bin/ip", "-6", "route"}).output +
+    return in_node(fabric, topology.host(0), {"/usr/bin/ip", "-6", "route", "show", "table", "all"})
+               .output +
            in_node(fabric, topology.host(0), {"/usr/bin/ip", "-6", "neigh"}).output +
            in_node(fabric, topology.t0(0, 0), {"/usr/bin/ip", "-6", "route"}).output;
   };

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <set>
+#include <tuple>
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
@@ -27,28 +28,6 @@ const netio::Route* find_route(const std::vector<netio::Route>& routes, const st
   return nullptr;
 }
 
-TEST_CASE("a host sends ordinary traffic into each plane towards some host") {
-  FabricShape shape;
-  shape.planes = 8;
-  shape.t0 = 2;
-  shape.t1 = 4;
-  shape.hosts_per_t0 = 4;
-  const Topology octet = build_topology(shape);
-  std::set<uint32_t> planes, uplinks;
-  for (uint32_t from = 0; from < 8; ++from) {
-    for (uint32_t to = 0; to < 8; ++to) {
-      if (from == to) continue;
-      const Path path = ordinary_path(octet, from, to);
-      CHECK(path == ordinary_path(octet, to, from));
-      planes.insert(path.plane);
-      if (path.uplink != kT0LocalUplink) uplinks.insert(path.uplink);
-      CHECK((path.uplink == kT0LocalUplink) == (from / 4 == to / 4));
-    }
-  }
-  CHECK(planes.size() == 8);
-  CHECK(uplinks.size() == 4);
-}
-
 TEST_CASE("no route of a node takes another's place") {
   std::vector<Topology> fabrics{build_topology(parse_fabric(read_yaml_text(
       "name: twice\nswitches: {leaf1: 0100, leaf2: 0200}\nhosts: [[leaf1, leaf1], [leaf2, leaf2]]\n"
@@ -64,15 +43,19 @@ TEST_CASE("no route of a node takes another's place") {
       CAPTURE(site.name);
       if (site.role == NodeRole::kHost && ++hosts > 8) continue;  // of a thousand, all alike
       const NodePlan plan = plan_node(topology, site.id);
-      std::set<std::pair<std::string, uint32_t>> keys;  // what the kernel tells routes apart by
+      std::set<std::tuple<std::string, uint32_t, uint32_t>>
+          keys;  // what the kernel tells routes apart by
       const auto add = [&](const netio::Route& route) {
         const uint32_t metric = route.metric == 0 ? 1024 : route.metric;
-        const bool added = keys.emplace(netio::prefix_text(route.destination), metric).second;
-        if (!added) FAIL_CHECK(netio::prefix_text(route.destination));
+        const std::string prefix = netio::prefix_text(route.destination);
+        if (!keys.emplace(prefix, metric, route.table).second) FAIL_CHECK(prefix);
       };
       for (const netio::Route& route : plan.fixed_routes) add(route);
       for (const PortPlan& port : plan.ports) {
         for (const netio::Route& route : port.routes) add(route);
+      }
+      for (const netio::Route& route : plan.peer_routes) {
+        if (!route.ways.empty()) add(route);
       }
     }
   }
@@ -92,30 +75,30 @@ TEST_CASE(
   }
   const netio::Route* rest = find_route(plan.fixed_routes, "5f00::/32");
   REQUIRE(rest != nullptr);
-  CHECK(rest->blackhole);
+  CHECK(rest->end == netio::RouteEnd::kBlackhole);
 }
 
-TEST_CASE(
-    "a host has one encapsulating route to every other host, with that host's kernel uSID last") {
+TEST_CASE("a host reaches every other over each of its ports, with that host's kernel uSID last") {
   const Topology topology = small_fabric();
   const NodePlan plan = plan_node(topology, topology.host(0));
-  size_t routes = 0;
-  for (uint32_t p = 0; p < plan.ports.size(); ++p) {
-    for (const netio::Route& route : plan.ports[p].routes) {
-      const auto* encap = std::get_if<netio::EncapRed>(&route.action);
-      if (encap == nullptr) continue;
-      ++routes;
-      const auto carrier = parse_carrier(topology, encap->segment);
+  REQUIRE(plan.peer_routes.size() == 4);
+  CHECK(plan.peer_routes[0].ways.empty());  // itself
+  for (uint32_t other = 1; other < 4; ++other) {
+    const netio::Route& route = plan.peer_routes[other];
+    CHECK(host_of_address(topology, route.destination.address) == other);
+    REQUIRE(route.ways.size() == 2);
+    std::set<uint32_t> planes;
+    for (const netio::RouteWay& way : route.ways) {
+      const auto carrier = parse_carrier(topology, std::get<netio::EncapRed>(way.action).segment);
       REQUIRE(carrier);
       CHECK(carrier->role == UsidRole::kHostKernel);
-      CHECK(carrier->path.plane == p);
-      const auto to = host_of_address(topology, route.destination.address);
-      REQUIRE(to);
-      CHECK(carrier->destination_row == topology.host_row(*to));
-      CHECK(carrier->downlink == topology.host_downlink(*to));
+      CHECK(way.dev == "p" + std::to_string(carrier->path.plane));
+      CHECK(carrier->destination_row == topology.host_row(other));
+      CHECK(carrier->downlink == topology.host_downlink(other));
+      planes.insert(carrier->path.plane);
     }
+    CHECK(planes.size() == 2);
   }
-  CHECK(routes == 3);
 }
 
 TEST_CASE("our own switches get no IPv6 at all from the kernel") {

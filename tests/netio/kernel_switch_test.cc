@@ -145,7 +145,7 @@ TEST_SUITE("root: kernel switches") {
     RouteBatch batch(netlink);
     const Ipv6Address next = parse_address("fe80::1");
     batch.neighbour("d0", next, {2, 0, 0, 0, 1, 2});
-    batch.route({.destination = parse_prefix("5f00::/32"), .dev = "", .blackhole = true});
+    batch.route({.destination = parse_prefix("5f00::/32"), .dev = "", .end = RouteEnd::kBlackhole});
     batch.route(
         {.destination = parse_prefix("5f00:0:100::/48"), .dev = "d0", .action = EndNextCsid{}});
     batch.route({.destination = parse_prefix("5f00:0:f001::/48"),

@@ -165,7 +165,7 @@ TEST_SUITE("root: routes") {
     batch.address("p0", parse_prefix("fd00::1/64"));
     batch.address("p0", parse_prefix("fd00::1/64"));  // again: replaced, no error
     batch.neighbour("p0", parse_address("fd00::2"), {2, 0, 0, 0, 1, 2});
-    batch.route({.destination = parse_prefix("5f00::/16"), .dev = "", .blackhole = true});
+    batch.route({.destination = parse_prefix("5f00::/16"), .dev = "", .end = RouteEnd::kBlackhole});
     batch.commit();
     const std::string in_a = "ip -6 -n " + lab.at("a").name() + " ";
     const std::string addresses = output_of(in_a + "addr show dev p0");
@@ -176,7 +176,8 @@ TEST_SUITE("root: routes") {
           std::string::npos);
     CHECK(output_of(in_a + "route").find("blackhole 5f00::/16") != std::string::npos);
 
-    Route blackhole{.destination = parse_prefix("5f00::/16"), .dev = "", .blackhole = true};
+    Route blackhole{
+        .destination = parse_prefix("5f00::/16"), .dev = "", .end = RouteEnd::kBlackhole};
     batch.remove_route(blackhole);
     batch.remove_route(blackhole);  // gone already: no error
     batch.commit();

@@ -100,7 +100,7 @@ TEST_CASE("the example program plays ping-pong over eight planes and finds no by
 
 TEST_CASE("two processes move 20 MB by several queue pairs, verified, without a spurious loss") {
   Cables cables;
-  const std::vector<std::string> more{"-i", kPlanes, "-n", "320", "--qps", "3"};
+  const std::vector<std::string> more{"-i", kPlanes, "-n", "320", "--qps", "3", "--size", "64K"};
   const auto outcome = cables.run(endpoint(true, "28516", more), endpoint(false, "28516", more));
   const auto server = nlohmann::json::parse(outcome.server_says);
   const auto client = nlohmann::json::parse(outcome.client_says);
