@@ -200,14 +200,14 @@ TEST_CASE("queues_empty fails when every packet to a port that is not busy waits
   CHECK(check.note.find("h2:p0") != std::string::npos);
 }
 
-/// Packets to h2:p0, from so early on, each of which waits so long.
-void waits(Outage& story, int64_t from, int64_t until, FabricTime wait) {
-  for (int64_t t = from; t < until; ++t) {
+/// Packets to h2:p0 between two instants, each of which waits so long.
+void waits(Outage& story, int64_t from, int64_t until, FabricTime wait, int64_t per_us = 1) {
+  for (int64_t n = from * per_us; n < until * per_us; ++n) {
     SyntheticRun::Sent s;
     s.destination = 2;
-    s.psn = static_cast<uint32_t>(t);
+    s.psn = static_cast<uint32_t>(n);
     s.path = {0, 0};
-    s.start = us(t);
+    s.start = us(1) * n / per_us;
     const std::vector<uint8_t> frame = story.run.run.data_frame(s);
     const FabricTime arrived = story.run.run.leaves(s) + story.run.run.flight() + wait;
     story.run.run.record("h2:p0", test::kInbound, arrived, frame, frame.size());
@@ -222,6 +222,12 @@ TEST_CASE("a queue that stood before the first fault is not what the fault left"
     waits(story, 500, 980, us(longer ? 20 : 8));
     CHECK(story.result(ExpectQueuesEmpty{}) == (longer ? Result::kFail : Result::kPass));
   }
+  // Of a port that sends all the time the queue is being worked off, however long it is.
+  Outage full("full");
+  full.traffic.flows = {};
+  waits(full, 0, 400, FabricTime::zero());
+  waits(full, 500, 980, us(20), 3);
+  CHECK(full.result(ExpectQueuesEmpty{}) == Result::kPass);
   // Also where a closed loop keeps every port busy all the time.
   Outage busy("busy");
   busy.traffic.interval = FabricTime::from_ns(150);
