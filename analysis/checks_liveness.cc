@@ -120,7 +120,7 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   }
   const auto name_of_value = [&](const PathKey& key) {
     const auto& [host, qp, plane, ev] = key;
-    return host_name(host) + " QP " + std::to_string(qp.value) + ": " +
+    return host_name(host) + " " + qp_name(qp) + ": " +
            (ev && path_of(*ev) ? to_string(*path_of(*ev)) : "plane " + std::to_string(plane));
   };
   std::map<PathKey, PathState> states;
