@@ -78,6 +78,7 @@ struct OutsideFault {
   std::string what;
   PortRef port = {};
   uint32_t process = netio::kNoProcess;
+  bool disk_full = false;  ///< kDied: it could not write down what happens
 };
 
 /// A process was killed because its switch had lost its power, and another took its place.
