@@ -54,7 +54,7 @@ class LabClock {
 
   /// {"state": running | until | stopping | stepping | standing, "fabric_ps", "until_ps"?,
   /// "dilation", "ticket", "outcome"?}; the outcome is there when the ticket's order is done:
-  /// {"result", "problem"?, "effects"?, "instants"?, "records"?, "left_out"?}.
+  /// {"result", "problem"?, "effects"?, "fault_numbers"?, "instants"?, "records"?, "left_out"?}.
   nlohmann::json state() const;
 
  private:
