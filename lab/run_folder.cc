@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kUnjudged = "UNJUDGED";
+
 /// Fabric time of an event line, which starts with {"t_ps":<number>.
 int64_t time_of(const std::string& line) {
   const size_t colon = line.find(':');
@@ -51,11 +53,32 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
     for (const char* sub : {"captures", "history", "reports", "events", "logs"}) {
       fs::create_directory(folder.path / sub);
     }
-    point_latest(root, leaf);
+    mark_unjudged(folder, "It goes on, or its process was killed.");
     return folder;
   }
   throw fs::filesystem_error("too many runs in one second", root,
                              std::make_error_code(std::errc::file_exists));
+}
+
+void mark_unjudged(const RunFolder& folder, const std::string& why) {
+  std::ofstream(folder.path / kUnjudged) << "This run has no verdict. " << why << "\n";
+}
+
+void mark_judged(const RunFolder& folder) {
+  std::error_code ignored;  // the verdict is there, whatever else the folder says
+  fs::remove(folder.path / kUnjudged, ignored);
+  point_latest(folder.path.parent_path(), folder.path.filename());
+}
+
+uint64_t folder_bytes(const RunFolder& folder) {
+  uint64_t bytes = 0;
+  std::error_code gone;  // a file that is just renamed or removed
+  for (fs::recursive_directory_iterator at(folder.path, gone), end; at != end; at.increment(gone)) {
+    std::error_code none;
+    const uintmax_t size = at->is_regular_file(none) ? at->file_size(none) : 0;
+    if (!none) bytes += size;
+  }
+  return bytes;
 }
 
 void merge_events(const RunFolder& folder) {

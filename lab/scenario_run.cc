@@ -9,20 +9,25 @@
 #include "analysis/analyze.h"
 #include "analysis/more_checks.h"
 #include "lab/exec_workload.h"
+#include "lab/interrupt.h"
 #include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
+#include "lab/progress.h"
 #include "lab/run_inputs.h"
 #include "lab/run_taps.h"
 #include "lab/stopwatch.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 #include "netio/schedule_file.h"
+#include "netio/system_error.h"
 
 namespace mrclab::lab {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+constexpr const char* kBeforeItBegan = "before it began";
 
 /// Lab names allow neither '-' nor '.', and are at most 32 long.
 std::string lab_name_for(const std::string& scenario) {
@@ -81,6 +86,14 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   return live;
 }
 
+/// What can no longer be recorded can no longer be judged.
+void require_disk(const LiveLab& lab) {
+  for (const OutsideFault& fault : lab.outside_faults()) {
+    if (!fault.disk_full) continue;
+    throw netio::SystemError("record the run beyond " + to_string(fault.t), ENOSPC, fault.what);
+  }
+}
+
 /// Steps the lab until it has finished; keeps the view fresh.
 void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults,
             ExecPrograms& programs) {
@@ -88,8 +101,11 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   while (lab.step()) {
+    require_disk(lab);
     faults.notice();
-    if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
+    if (options.interrupted && options.interrupted()) {
+      throw Interrupted(to_string(lab.now()));
+    }
     programs.step(lab.now());
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
@@ -191,7 +207,9 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
-  LiveLab lab(scenario.topology, live_options(scenario, options, folder));
+  LiveLab lab(scenario.topology, live_options(scenario, options, folder), [&](const BringUpStep&) {
+    if (options.interrupted && options.interrupted()) throw Interrupted(kBeforeItBegan);
+  });
   result.bring_up_seconds = seconds_since(start);
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
@@ -237,16 +255,44 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   return outcome;
 }
 
-WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder) {
+/// How far it is, and what it takes on the disk until its end.
+void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
+                    Progress& progress) {
+  if (!progress.due()) return;
+  const double done = static_cast<double>(now.ps()) / static_cast<double>(scenario.stop().ps());
+  const uint64_t bytes = folder_bytes(folder);
+  std::string text = fmt::format("{} of {}, {} on disk", to_string(now), to_string(scenario.stop()),
+                                 byte_text(bytes));
+  std::error_code unknown;
+  const auto space = std::filesystem::space(folder.path, unknown);
+  const double to_come = done > 0 ? static_cast<double>(bytes) * (1 - done) / done : 0;
+  if (!unknown && to_come > static_cast<double>(space.available)) {
+    text += fmt::format(" and only {} free", byte_text(space.available));
+  }
+  progress.show(done, text);
+}
+
+WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
+                     RunResult& result) {
+  WorldOutcome outcome;
   const uint32_t threads =
       options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
-  return run_simulated(scenario, folder,
-                       {.history_bytes = options.history_bytes, .threads = threads},
-                       [&](FabricTime) {
-                         if (options.interrupted && options.interrupted())
-                           throw Interrupted("interrupted");
-                         return true;
-                       });
+  const auto start = SteadyClock::now();
+  std::optional<FabricTime> interrupted_at;
+  {
+    Progress progress("simulating");
+    outcome = run_simulated(scenario, folder,
+                            {.history_bytes = options.history_bytes, .threads = threads},
+                            [&](FabricTime now) {
+                              if (options.interrupted && options.interrupted())
+                                interrupted_at = now;
+                              if (options.progress) show_simulated(scenario, folder, now, progress);
+                              return !interrupted_at;
+                            });
+  }
+  result.run_seconds = seconds_since(start);
+  if (interrupted_at) throw Interrupted(to_string(*interrupted_at));
+  return outcome;
 }
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
@@ -290,23 +336,55 @@ void run_check_programs(const Scenario& scenario, const RunOptions& options,
   }
 }
 
+/// The folder of a run that was interrupted there says so and is the user's; then everybody hears.
+[[noreturn]] void keep_unjudged(const Scenario& scenario, const RunFolder& folder,
+                                const std::string& at) {
+  const bool began = at != kBeforeItBegan;
+  const std::string where =
+      began ? fmt::format("interrupted at {} of {}", at, to_string(scenario.stop()))
+            : std::string("interrupted before it began");
+  mark_unjudged(folder, fmt::format("It was {}.", where));
+  merge_events(folder);
+  give_to_invoking_user(folder);
+  const std::string what = where + "; " + folder.path.string();
+  if (!began) throw Interrupted(what + " has no verdict");
+  throw Interrupted(what + " has what was recorded, but no verdict: with --until " + at +
+                    " a run is judged that far");
+}
+
 }  // namespace
 
 std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
 
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   check_options(scenario, options);
+  const auto began = SteadyClock::now();
   RunResult result;
   result.folder = make_run_folder(options.runs_root, scenario.name);
   write_scenario(scenario, result.folder);
   std::optional<Scenario> happened;
-  WorldOutcome outcome = options.world == World::kLive
-                             ? run_live(scenario, options, result.folder, result, happened)
-                             : run_sim(scenario, options, result.folder);
+  WorldOutcome outcome;
+  try {
+    outcome = options.world == World::kLive
+                  ? run_live(scenario, options, result.folder, result, happened)
+                  : run_sim(scenario, options, result.folder, result);
+  } catch (const Interrupted& at) {
+    keep_unjudged(scenario, result.folder, at.what());
+  } catch (const netio::SystemError& error) {
+    mark_unjudged(result.folder, error.what());
+    throw;
+  }
   if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
+  std::optional<Ticking> ticking;
+  if (options.progress) {
+    ticking.emplace("judging", byte_text(folder_bytes(result.folder)) + " of evidence");
+  }
+  std::optional<EndsAtOnce> at_once;
+  at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
+                              result.folder.path.string()));
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
   analysis::RunInputs inputs = run_inputs(happened ? *happened : scenario,
                                           std::string(name_of(options.world)), std::move(outcome));
@@ -320,12 +398,16 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   analysis::Analysis analysis = analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
   analysis::write_results(result.folder.path, analysis);
+  at_once.reset();
+  ticking.reset();
   if (!scenario.check_programs.empty()) {
     run_check_programs(scenario, options, result.folder, analysis.verdict);
     analysis::write_results(result.folder.path, analysis);
   }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);
+  result.seconds = seconds_since(began);
+  mark_judged(result.folder);
   give_to_invoking_user(result.folder);
   return result;
 }

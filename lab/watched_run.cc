@@ -39,7 +39,7 @@ analysis::Verdict run_watched(const Scenario& scenario) {
   {
     Simulation simulation(scenario, 1,
                           [&](NodeId node) -> NodeObserver& { return watches[node.value]; });
-    simulation.run([](FabricTime) { return true; });
+    simulation.run();
     outcome.hosts = simulation.hosts();
   }
   evidence.finish();

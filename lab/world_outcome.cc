@@ -144,7 +144,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   }
   Simulation simulation(scenario, options.threads,
                         [&](NodeId node) -> NodeObserver& { return *recorders[node.value]; });
-  simulation.run(go_on);
+  simulation.run(go_on, options.until);
 
   WorldOutcome outcome;
   outcome.hosts = simulation.hosts();
