@@ -1,4 +1,4 @@
-// validate, doctor, version, completion; and main.
+// validate, doctor, version, completion.
 
 #include <fmt/format.h>
 
@@ -6,12 +6,10 @@
 #include <memory>
 
 #include "fabric/yaml.h"
-#include "lab/cli_clock.h"
-#include "lab/cli_import.h"
+#include "lab/cli.h"
 #include "lab/completion.h"
 #include "lab/doctor.h"
 #include "lab/validate.h"
-#include "netio/system_error.h"
 
 namespace mrclab::lab {
 
@@ -41,62 +39,6 @@ void add_machine_verbs(CLI::App& app, CliResult& result) {
   CLI::App* completion = app.add_subcommand("completion", "Print bash completion");
   completion->footer("Example: source <(./mrclab completion)");
   completion->callback([&app] { fmt::print("{}", bash_completion(app)); });
-}
-
-namespace {
-
-int parse_and_run(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return -1;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      app.exit(error);  // --help
-      return 0;
-    }
-    fmt::print(stderr, "mrclab: {}; see --help\n", error.what());
-    return 2;
-  }
-}
-
-}  // namespace
-
-int cli_main(int argc, char** argv) {
-  CLI::App app("mrclab: an eight-plane AI fabric on one laptop", "mrclab");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("mrclab ") + MRCLAB_VERSION);
-  CliResult result;
-  add_run_verbs(app, result);
-  add_chaos_verbs(app, result);
-  add_diff_verb(app, result);
-  add_report_verb(app, result);
-  add_analyze_verb(app, result);
-  add_trace_verb(app, result);
-  add_blame_verb(app, result);
-  add_lab_verbs(app, result);
-  add_fault_verbs(app, result);
-  add_clock_verb(app, result);
-  add_node_verbs(app, result);
-  add_transport_verb(app, result);
-  add_perf_verbs(app, result);
-  add_plan_verb(app, result);
-  add_export_verb(app);
-  add_import_verb(app, result);
-  add_conform_verb(app, result);
-  add_machine_verbs(app, result);
-  try {
-    const int code = parse_and_run(app, argc, argv);
-    return code >= 0 ? code : result.code;
-  } catch (const InputError& error) {
-    fmt::print(stderr, "mrclab: {}\n", error.what());
-    return 2;
-  } catch (const netio::SystemError& error) {
-    fmt::print(stderr, "mrclab: {}\n", netio::explain(error));
-    return netio::exit_code(error);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "mrclab: {}\n", error.what());
-    return 3;
-  }
 }
 
 }  // namespace mrclab::lab

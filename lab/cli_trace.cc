@@ -158,7 +158,9 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   trace->add_flag("--json", options->as_json, "as JSON");
   trace->footer(
       "Exit code 1: the fabric lacks what the carrier names.\n"
-      "Example: mrclab trace --qp 0x12 --psn 345 latest\n"
+      "Reports and mrclab analyze name queue pairs and PSNs.\n"
+      "Example: mrclab run link-flap --world sim\n"
+      "         mrclab trace --qp 0x8b4002 --psn 5717043 latest\n"
       "         mrclab trace p3/u1 h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
       "         mrclab trace ecmp h0 h5 --fabric ecmp-octet --down p1.t0-0:u2");
