@@ -63,7 +63,7 @@ TEST_CASE("what could not be judged says why") {
   v.checks[0].note = "the run ends at 300us, before this interval";
   std::string text = to_summary(v, {1, "r"});
   CHECK(text.find("INCONCLUSIVE  optic-glitch: of 2 checks, 1 inconclusive") != std::string::npos);
-  CHECK(text.find("the run ends") != std::string::npos);
+  CHECK(text.find("run ends at 300us, before this interval") != std::string::npos);
   v.checks[0].result = Result::kPass;
   v.timing.faithful = false;
   v.timing.reasons = {"the kernel lost frame 7 on wire h0:p0->p0.t0-0:d0"};
