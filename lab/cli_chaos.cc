@@ -103,7 +103,8 @@ void add_shrink(CLI::App& app, CliResult& result) {
       app.add_subcommand("shrink", "Find a smallest scenario that fails in the same way");
   shrink->add_option("RUN|SCENARIO", options->target, "of what failed; or a fabric and --seed")
       ->required();
-  shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos");
+  shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   shrink->add_option("--out", options->out, "the file; default: runs/<name>-shrunk.yaml");
   shrink->add_option("--budget", options->budget, "at most so many runs of the simulator")
       ->check(CLI::Range(1u, 1'000'000u))

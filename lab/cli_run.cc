@@ -33,7 +33,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--world", *world, "live (packets in namespaces) or sim (one process)")
       ->check(CLI::IsMember({"live", "sim"}))
       ->capture_default_str();
-  run->add_option("--seed", options->seed, "in place of the scenario's");
+  run->add_option("--seed", options->seed, "in place of the scenario's")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
   run->add_option("--forwarding", options->forwarding,
                   "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")

@@ -14,6 +14,7 @@
 #include "lab/ecmp_view.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
+#include "lab/scenario.h"
 
 namespace mrclab::lab {
 namespace {
@@ -152,7 +153,8 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   trace->add_option("--ev", options->ev, "an entropy value, in place of a path");
   trace->add_option("--evs", options->ecmp.evs, "ecmp: entropy values of the queue pair (256)")
       ->check(CLI::Range(1, 16'384));
-  trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)");
+  trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   trace->add_option("--down", options->ecmp.down, "ecmp: what moves without this uplink");
   trace->add_option("--fabric", options->fabric, "of paths, carriers, captures (default: octet)");
   trace->add_flag("--json", options->as_json, "as JSON");
