@@ -4,8 +4,8 @@ namespace mrclab::analysis {
 
 std::string headline(const Blame& blame) {
   std::string text = blame.kind + " " + blame.component + " " +
-                     std::string(name_of(blame.symptom)) + ", " + to_string(blame.from) + " to " +
-                     to_string(blame.until);
+                     std::string(name_of(blame.symptom)) + ", packets sent " +
+                     to_string(blame.from) + " to " + to_string(blame.until);
   if (blame.times > 1) text += ", " + std::to_string(blame.times) + " times";
   return text;
 }

@@ -8,7 +8,8 @@
 
 namespace mrclab::analysis {
 
-/// "link h0:p2--p2.t0-0:d0 no light, 300us to 308.4us"
+/// "link h0:p2--p2.t0-0:d0 no light, packets sent 300us to 308.4us": what was sent just before a
+/// cut is still on its way when it comes.
 std::string headline(const Blame& blame);
 /// {"kind", "component", "symptom", "or_else", "places", "from_ns", "until_ns", "times", "bad", "of",
 /// "bad_elsewhere", "noticed", "evidence"}

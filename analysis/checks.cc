@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/expectation_text.h"
 #include "analysis/judge.h"
 
 namespace mrclab::analysis {
@@ -288,6 +289,16 @@ std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTim
   return where;
 }
 
+/// When nothing was broken any more; empty if some fault lasts, or none came.
+std::optional<FabricTime> last_heal(std::span<const FaultSpan> faults) {
+  std::optional<FabricTime> last;
+  for (const FaultSpan& fault : faults) {
+    if (!fault.healed()) return std::nullopt;
+    last = std::max(last.value_or(fault.healed_at), fault.healed_at);
+  }
+  return last;
+}
+
 }  // namespace
 
 /// Where others forward, a packet counts as lost when it has been silent for long.
@@ -301,11 +312,12 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {
   std::vector<CheckResult> results;
   const CheckedSpan span = span_of(inputs);
+  const std::optional<FabricTime> healed = last_heal(inputs.faults);
   for (const Expectation& expectation : expectations) {
     CheckResult check =
         judge_coverage(expectation, std::visit(Judge(inputs), expectation), inputs.coverage, span);
     check.name = name_of(expectation);
-    check.about = describe(expectation);
+    check.about = describe_for_run(expectation, healed);
     check.published = expectation.published;
     if (!check.where) check.where = interval_of(expectation, inputs.measurements.end);
     results.push_back(std::move(check));

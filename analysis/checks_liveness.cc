@@ -124,7 +124,7 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
     }
   }
   const auto name_of_value = [&](const PathStates::Key& key) {
-    return host_name(key.host) + " QP " + std::to_string(key.qp.value) + ": " +
+    return host_name(key.host) + " " + qp_name(key.qp) + ": " +
            (key.ev && path_of(*key.ev) ? to_string(*path_of(*key.ev))
                                        : "plane " + std::to_string(key.plane));
   };

@@ -235,7 +235,7 @@ CheckResult Judge::operator()(const ExpectNoSilentLoss&) const {
     for (const QueueReport& queue : host.queues) {
       ++queues;
       posted += queue.posted;
-      const std::string name = host.host + " QP " + std::to_string(queue.qp.value);
+      const std::string name = host.host + " " + qp_name(queue.qp);
       const auto flow =
           flows.find({in_.topology.node(*node).index, queue.peer, queue.remote.value});
       const uint64_t whole = flow == flows.end() ? 0 : whole_messages(history, flow->second);
@@ -276,7 +276,7 @@ CheckResult Judge::operator()(const ExpectInOrder&) const {
       ++queues;
       wrong += queue.out_of_order;
       if (queue.out_of_order > 0 && first.empty()) {
-        first = host.host + " QP " + std::to_string(queue.qp.value);
+        first = host.host + " " + qp_name(queue.qp);
         check.where = whole_run(first);
       }
     }

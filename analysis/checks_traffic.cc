@@ -44,8 +44,8 @@ std::string unit_of(const GoodputReference& of) {
 
 std::string Judge::flow_name(uint32_t number) const {
   const Flow& flow = in_.history.flows()[number];
-  return host_name(flow.source) + " to " + host_name(flow.destination) + " QP " +
-         std::to_string(flow.destination_qp.value);
+  return host_name(flow.source) + " to " + host_name(flow.destination) + " " +
+         qp_name(flow.destination_qp);
 }
 
 FabricTime Judge::first_fault() const { return first_start(in_.faults); }

@@ -1,20 +1,20 @@
-// What expectations are called in a report.
+// What expectations are called in a verdict.
 
-#include "analysis/expectation.h"
+#include "analysis/expectation_text.h"
+
+#include "analysis/measurements.h"
 
 namespace mrclab::analysis {
 namespace {
 
-std::string interval(FabricTime from, FabricTime until) {
-  std::string text;
-  if (from != FabricTime::zero()) text += " from " + exact(from);
-  if (until != FabricTime::never()) text += " until " + exact(until);
-  return text;
+std::string share(Probability p) {
+  std::string text = exact(p);
+  return text.insert(text.find('%'), " ");
 }
 
 std::string of(const GoodputReference& reference) {
-  if (reference.kind == GoodputReference::kRate) return exact(reference.rate);
-  return reference.kind == GoodputReference::kBaseline ? "baseline" : "line rate";
+  if (reference.kind == GoodputReference::kRate) return " of " + exact(reference.rate);
+  return reference.kind == GoodputReference::kBaseline ? " of baseline" : " of line rate";
 }
 
 std::string who(const FlowSelection& flows) {
@@ -26,122 +26,157 @@ std::string who(const FlowSelection& flows) {
   return text;
 }
 
-template <class Bound>
-std::string bounds(const Bound& at_least, const Bound& at_most, const Bound& most) {
-  std::string text;
-  if (at_least != Bound{}) text += " >= " + exact(at_least);
-  if (at_most != most) text += (text.empty() ? "" : ",") + std::string(" <= ") + exact(at_most);
-  return text;
+std::string at_least(const std::string& bound) { return " ≥ " + bound; }
+std::string at_most(const std::string& bound) { return " ≤ " + bound; }
+
+/// The bounds that are given; `most` is what stands for no upper one.
+template <class Bound, class Text>
+std::string bounds(const Bound& low, const Bound& high, const Bound& most, Text text) {
+  const bool has_low = low != Bound{}, has_high = high != most;
+  return (has_low ? at_least(text(low)) : "") + (has_low && has_high ? " and" : "") +
+         (has_high ? at_most(text(high)) : "");
 }
 
-/// "at most 5", "at least 1", "1 to 5"
-std::string count_of(uint64_t at_least, uint64_t at_most) {
-  if (at_most == PacketBounds::kNoBound) return "at least " + std::to_string(at_least);
-  if (at_least == 0) return "at most " + std::to_string(at_most);
-  return std::to_string(at_least) + " to " + std::to_string(at_most);
-}
-std::string packets(const PacketBounds& e, const char* what) {
-  return count_of(e.at_least, e.at_most) + " packets " + what + who(e.flows) +
-         interval(e.from, e.until);
+std::string count_bounds(uint64_t low, uint64_t high) {
+  return bounds(low, high, PacketBounds::kNoBound,
+                [](uint64_t count) { return std::to_string(count); });
 }
 
-std::string within(const char* what, FabricTime bound) {
-  return std::string(what) + " within " +
-         (bound == FabricTime::zero() ? std::to_string(kLivenessRtts) + " RTT" : to_string(bound)) +
-         " of the last heal";
-}
+/// What is measured, of whom, when; then the bound.
+class Describer {
+ public:
+  explicit Describer(std::optional<FabricTime> healed) : healed_(healed) {}
 
-struct Describer {
-  std::string operator()(const ExpectNoQpError&) const { return "no QP in error"; }
-  std::string operator()(const ExpectMemoryIntact&) const { return "memory intact"; }
-  std::string operator()(const ExpectHealed&) const { return "every fault healed"; }
+  std::string operator()(const ExpectNoQpError&) const {
+    return "queue pairs in error" + at_most("0");
+  }
+  std::string operator()(const ExpectMemoryIntact&) const {
+    return "bytes wrong in memory" + at_most("0");
+  }
+  std::string operator()(const ExpectHealed&) const {
+    return "faults not healed at the end" + at_most("0");
+  }
   std::string operator()(const ExpectGoodput& e) const {
-    const std::string from = " from " + exact(e.from);  // always, as in files
-    return "goodput" + who(e.flows) + bounds(e.at_least, e.at_most, Probability{}) + " of " +
-           of(e.of) + from + interval({}, e.until);
+    const bool whole_plane = e.flows.all_hosts() && e.flows.plane;
+    return "goodput" +
+           (whole_plane ? " of plane " + std::to_string(*e.flows.plane) : who(e.flows)) + when(e) +
+           bounds(e.at_least, e.at_most, Probability{}, share) + of(e.of);
   }
   std::string operator()(const ExpectDetect& e) const {
-    return "detected within " + to_string(e.within);
+    return "time to detect a fault" + at_most(to_string(e.within));
   }
   std::string operator()(const ExpectRecover& e) const {
-    return "recovered to " + exact(e.to) + " of baseline within " + to_string(e.within);
+    return "time to recover to " + share(e.to) + " of baseline" + at_most(to_string(e.within));
   }
   std::string operator()(const ExpectLeave& e) const {
-    return "affected paths left within " + to_string(e.within);
+    return "time to leave the affected paths" + at_most(to_string(e.within));
   }
-  std::string operator()(const ExpectQpError& e) const { return "QP error \"" + e.reason + "\""; }
+  std::string operator()(const ExpectQpError& e) const {
+    return "queue pairs that fail with \"" + e.reason + "\"" + at_least("1");
+  }
   std::string operator()(const ExpectGap& e) const {
-    return "no longer than " + to_string(e.at_most) + " below " + exact(e.below) + " of " +
-           of(e.of) + who(e.flows) + interval(e.from, e.until);
+    return "longest stretch below " + share(e.below) + of(e.of) + who(e.flows) + when(e) +
+           at_most(to_string(e.at_most));
   }
   std::string operator()(const ExpectSamples& e) const {
-    return "lowest sample of " + to_string(e.every) + " >= " + exact(e.min_over_mean) +
-           " of the mean" + who(e.flows) + interval(e.from, e.until);
+    return "lowest goodput of " + to_string(e.every) + who(e.flows) + when(e) +
+           at_least(share(e.min_over_mean)) + " of the mean";
   }
   std::string operator()(const ExpectLatency& e) const {
-    return "mean latency" + who({e.source, e.destination, {}}) +
-           bounds(e.at_least, e.at_most, FabricTime::never()) + interval(e.from, e.until);
+    return "mean latency" + who({e.source, e.destination, {}}) + when(e) +
+           bounds(e.at_least, e.at_most, FabricTime::never(),
+                  [](FabricTime t) { return to_string(t); });
   }
   std::string operator()(const ExpectFairness& e) const {
-    const char* by = e.by == FairnessMeasure::kJain ? "Jain's fairness" : "least over most";
-    return by + who(e.flows) + " >= " + exact(e.at_least) + interval(e.from, e.until);
+    const char* by = e.by == FairnessMeasure::kJain ? "Jain's fairness" : "least over most goodput";
+    return by + who(e.flows) + when(e) + at_least(share(e.at_least));
   }
   std::string operator()(const ExpectLossesPerQp& e) const {
-    return "at most " + std::to_string(e.at_most) + " packets lost per QP" + who(e.flows) +
-           interval(e.from, e.until);
+    return "most packets lost by one QP" + who(e.flows) + when(e) +
+           at_most(std::to_string(e.at_most));
   }
   std::string operator()(const ExpectAffectedQps& e) const {
-    return "share of QPs that lost a packet" + who(e.flows) +
-           bounds(e.at_least, e.at_most, Probability{Probability::kOne}) +
-           interval(e.from, e.until);
+    return "QPs that lost a packet" + who(e.flows) + when(e) +
+           bounds(e.at_least, e.at_most, Probability{Probability::kOne}, share);
   }
-  std::string operator()(const ExpectLosses& e) const { return packets(e, "lost"); }
-  std::string operator()(const ExpectTrims& e) const { return packets(e, "trimmed"); }
-  std::string operator()(const ExpectRetransmissions& e) const { return packets(e, "sent again"); }
+  std::string operator()(const ExpectLosses& e) const { return packets("lost", e); }
+  std::string operator()(const ExpectTrims& e) const { return packets("trimmed", e); }
+  std::string operator()(const ExpectRetransmissions& e) const { return packets("sent again", e); }
   std::string operator()(const ExpectShare& e) const {
-    return "share of " + e.path + who(e.flows) +
-           bounds(e.at_least, e.at_most, Probability{Probability::kOne}) +
-           interval(e.from, e.until);
+    return "share of " + e.path + who(e.flows) + when(e) +
+           bounds(e.at_least, e.at_most, Probability{Probability::kOne}, share) + " of packets";
   }
   std::string operator()(const ExpectPathUnused& e) const {
-    const std::string most =
-        e.at_most == 0 ? "unused" : "used by at most " + std::to_string(e.at_most) + " packets";
-    return e.path + " " + most + who(e.flows) + interval(e.from, e.until);
+    return "packets sent over " + e.path + who(e.flows) + when(e) +
+           at_most(std::to_string(e.at_most));
   }
   std::string operator()(const ExpectCounter& e) const {
-    return e.name + ": " + count_of(e.at_least, e.at_most);
+    return e.name + count_bounds(e.at_least, e.at_most);
   }
   std::string operator()(const ExpectCompletionTime& e) const {
-    return "collectives at most " + exact(e.slower_by) + " slower than before the first fault" +
-           interval(e.from, e.until);
+    return "collectives slower than before the first fault" + when(e) + at_most(share(e.slower_by));
   }
-  std::string operator()(const ExpectSteady&) const { return "steady before the first fault"; }
+  std::string operator()(const ExpectSteady&) const {
+    return "variation of goodput before the first fault" +
+           at_most(std::to_string(static_cast<int>(100 * kMaxBaselineVariation)) + " %");
+  }
   std::string operator()(const ExpectSafety&) const { return "safety"; }
   std::string operator()(const ExpectPlacedOnce&) const {
-    return "no byte placed twice differently, none outside its region";
+    return "packets placed twice differently, or outside their region" + at_most("0");
   }
   std::string operator()(const ExpectNoSilentLoss&) const {
-    return "no message lost without an error";
+    return "messages lost without an error" + at_most("0");
   }
-  std::string operator()(const ExpectInOrder&) const { return "no completion out of order"; }
+  std::string operator()(const ExpectInOrder&) const {
+    return "completions out of order" + at_most("0");
+  }
   std::string operator()(const ExpectNoQpErrorWhileAPathLives&) const {
-    return "no QP in error while a path lives";
+    return "queue pairs in error while a path lives" + at_most("0");
   }
-  std::string operator()(const ExpectAccounted&) const { return "every packet accounted for"; }
-  std::string operator()(const ExpectLiveness& e) const { return within("liveness", e.within); }
+  std::string operator()(const ExpectAccounted&) const {
+    return "packets not accounted for" + at_most("0");
+  }
+  std::string operator()(const ExpectLiveness& e) const { return "liveness" + within(e.within); }
   std::string operator()(const ExpectGoodputBack& e) const {
-    return within(("goodput back at " + exact(e.to) + " of baseline").c_str(), e.within);
+    return "goodput back at " + share(e.to) + " of baseline after the last heal" + within(e.within);
   }
   std::string operator()(const ExpectEvsGood& e) const {
-    return within("every entropy value usable", e.within);
+    return "entropy values usable after the last heal" + within(e.within);
   }
-  std::string operator()(const ExpectQueuesEmpty&) const { return "no standing queue at the end"; }
+  std::string operator()(const ExpectQueuesEmpty&) const { return "standing queue at the end"; }
+
+ private:
+  /// The interval; its beginning also in words where that says more.
+  std::string when(const auto& e) const {
+    const bool to_the_end = e.until == FabricTime::never();
+    if (healed_ && *healed_ > FabricTime::zero() && e.from >= *healed_ && to_the_end) {
+      return " after the heal (from " + exact(e.from) + ")";
+    }
+    std::string text;
+    if (e.from != FabricTime::zero()) text += " from " + exact(e.from);
+    if (!to_the_end) text += " until " + exact(e.until);
+    return text;
+  }
+  std::string packets(const char* what, const PacketBounds& e) const {
+    return std::string("packets ") + what + who(e.flows) + when(e) +
+           count_bounds(e.at_least, e.at_most);
+  }
+  static std::string within(FabricTime bound) {
+    return at_most(bound == FabricTime::zero() ? std::to_string(kLivenessRtts) + " RTT"
+                                               : to_string(bound));
+  }
+
+  std::optional<FabricTime> healed_;
 };
 
 }  // namespace
 
 std::string describe(const Expectation& expectation) {
-  return std::visit(Describer{}, expectation);
+  return describe_for_run(expectation, std::nullopt);
+}
+
+std::string describe_for_run(const Expectation& expectation, std::optional<FabricTime> healed) {
+  return std::visit(Describer(healed), expectation);
 }
 
 }  // namespace mrclab::analysis

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "analysis/checks.h"
+#include "analysis/qp_name.h"
 
 namespace mrclab::analysis {
 
@@ -121,8 +122,7 @@ class Judge {
     return {FabricTime::zero(), in_.measurements.end, std::move(who)};
   }
   WhereToLook at_failure(const QpFailure& failure) const {
-    return {failure.t, in_.measurements.end,
-            host_name(failure.host) + " QP " + std::to_string(failure.qp.value)};
+    return {failure.t, in_.measurements.end, host_name(failure.host) + " " + qp_name(failure.qp)};
   }
   PacketToLookAt to_look_at(const Packet& packet) const;
   bool names_a_path(const std::string& pattern) const;

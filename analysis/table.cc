@@ -1,65 +1,18 @@
-// The verdict as a table for the terminal.
+// The verdict as a table for the terminal: first what it is made of, then, in a few lines, what
+// came out.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "analysis/blame_text.h"
-#include "analysis/verdict.h"
+#include "analysis/summary.h"
+#include "analysis/text_table.h"
 
 namespace mrclab::analysis {
 namespace {
 
-using Row = std::vector<std::string>;
-
-/// Columns of a terminal, for text in UTF-8: continuation bytes take none.
-size_t columns(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
-std::string cut_to(std::string text, size_t width) {
-  if (columns(text) <= width) return text;
-  while (!text.empty() && columns(text) + 2 > width) {
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) {
-      text.pop_back();
-    }
-    if (!text.empty()) text.pop_back();
-  }
-  return text + "..";
-}
-
-std::string padded(const std::string& text, size_t width, bool right) {
-  const size_t used = columns(text);
-  const std::string space(width > used ? width - used : 0, ' ');
-  return right ? space + text : text + space;
-}
-
-/// Lines of at most `width` columns, broken between words.
-std::vector<std::string> wrapped(const std::string& text, size_t width) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (size_t at = 0; at < text.size();) {
-    const size_t space = std::min(text.find(' ', at), text.size());
-    const std::string word = cut_to(text.substr(at, space - at), width);
-    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
-      lines.push_back(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = space + 1;
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
-}
-
-std::string plain_number(const std::optional<double>& value) {
-  if (!value) return "-";
-  char text[48];
-  const bool whole = *value == static_cast<double>(static_cast<int64_t>(*value));
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.2f", *value);
-  return text;
-}
+using Row = TextTable::Row;
 
 std::string rate(double bps) {
   constexpr const char* kUnits[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
@@ -78,115 +31,53 @@ std::string after(const std::optional<FabricTime>& t, const char* zero) {
 
 std::string optional_time(const std::optional<FabricTime>& t) { return t ? to_string(*t) : "-"; }
 
-class Table {
- public:
-  explicit Table(TableOptions options) : options_(options) {
-    options_.width = std::max<size_t>(options_.width, 60);
+/// "0", "4.67 us", "99.97 %": what the unit counts stands in the sentence of the check.
+std::string in_unit(const std::optional<double>& value, const std::string& unit) {
+  const std::string number = plain_number(value);
+  if (unit == "exit code") return unit + " " + number;
+  if (unit.starts_with('%')) return number + " %";
+  return unit.starts_with("us") ? number + " us" : number;
+}
+
+/// Most sentences have their bound in them; what was only found out while judging has it not.
+bool names_bound(const std::string& about) {
+  return about.find("≥") != std::string::npos || about.find("≤") != std::string::npos;
+}
+
+/// Four columns each, so that the sentences stand below each other.
+const char* mark_of(Result result) {
+  switch (result) {
+    case Result::kPass: return "pass";
+    case Result::kFail: return "FAIL";
+    case Result::kInconclusive:
+    case Result::kNoChecks: break;
   }
+  return "????";
+}
 
-  void line(const std::string& text = {}) { out_ += cut_to(text, options_.width) + "\n"; }
-  void rule() { out_ += std::string(options_.width, '-') + "\n"; }
-
-  /// Text at the left, the result in capitals at the right edge.
-  void headline(const std::string& left, Result result) {
-    const std::string word = capitals(result);
-    const size_t room = options_.width - word.size() - 1;
-    out_ += padded(cut_to(left, room), room, false) + " " + coloured(word, result) + "\n";
-  }
-
-  void indented(const std::string& text, size_t indent) {
-    for (const std::string& part : wrapped(text, options_.width - indent)) {
-      out_ += std::string(indent, ' ') + part + "\n";
-    }
-  }
-
-  /// A row of cells; the first takes what room is left. `right` says which are right-aligned;
-  /// `result` colours the cell `result_cell`.
-  void row(const Row& cells, const std::vector<size_t>& widths, const std::vector<bool>& right,
-           size_t result_cell = SIZE_MAX, Result result = Result::kPass) {
-    std::string text;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      std::string cell = padded(cut_to(cells[i], widths[i]), widths[i], right[i]);
-      if (i == result_cell) cell = coloured(cell, result);
-      text += (i == 0 ? "" : "  ") + cell;
-    }
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    out_ += text + "\n";
-  }
-
-  /// Widths of the longest cells; the first column gives way so that the row fits.
-  std::vector<size_t> fit(const std::vector<Row>& rows) const {
-    std::vector<size_t> widths(rows.front().size(), 0);
-    for (const Row& cells : rows) {
-      for (size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns(cells[i]));
-    }
-    size_t total = 2 * (widths.size() - 1);
-    for (const size_t w : widths) total += w;
-    if (total > options_.width) {
-      const size_t over = total - options_.width;
-      widths[0] = widths[0] > over + 8 ? widths[0] - over : 8;
-    }
-    return widths;
-  }
-
-  std::string take() { return std::move(out_); }
-
- private:
-  static std::string capitals(Result result) {
-    switch (result) {
-      case Result::kPass: return "PASS";
-      case Result::kFail: return "FAIL";
-      case Result::kInconclusive: return "INCONCLUSIVE";
-      case Result::kNoChecks: return "NO CHECKS";
-    }
-    return "";
-  }
-
-  std::string coloured(const std::string& text, Result result) const {
-    if (!options_.colour) return text;
-    const char* code = result == Result::kPass ? "32" : result == Result::kFail ? "31" : "33";
-    return std::string("\x1b[1;") + code + "m" + text + "\x1b[0m";
-  }
-
-  TableOptions options_;
-  std::string out_;
-};
-
-void checks_part(const Verdict& verdict, Table& table) {
+void checks_part(const Verdict& verdict, TextTable& table) {
   if (verdict.checks.empty()) {
     table.line(std::string(kNothingChecked));
     table.rule();
     return;
   }
-  std::vector<Row> rows{{"check", "result", "measured", "bound", "unit"}};
   for (const CheckResult& check : verdict.checks) {
-    rows.push_back({check.name, std::string(name_of(check.result)), plain_number(check.measured),
-                    plain_number(check.bound), check.unit});
-  }
-  std::vector<bool> right{false, false, true, true, false};
-  if (published_any(verdict)) {
-    right.insert(right.end() - 1, true);
-    rows[0].insert(rows[0].end() - 1, "published");
-    for (size_t i = 0; i < verdict.checks.size(); ++i) {
-      const auto& published = verdict.checks[i].published;
-      rows[i + 1].insert(rows[i + 1].end() - 1, published ? shown(*published) : "");
-    }
-  }
-  const std::vector<size_t> widths = table.fit(rows);
-  table.row(rows[0], widths, right);
-  for (size_t i = 0; i < verdict.checks.size(); ++i) {
-    const CheckResult& check = verdict.checks[i];
-    table.row(rows[i + 1], widths, right, 1, check.result);
-    if (!check.note.empty()) table.indented(check.note, 4);
+    const bool pass = check.result == Result::kPass;
+    std::string text = sentence_of(check);
+    if (pass && !check.note.empty()) text += " (" + check.note + ")";
+    table.marked(mark_of(check.result), check.result, text);
+    if (!pass && !check.note.empty()) table.indented(check.note, 8);
     if (check.where && check.result == Result::kFail) {
-      table.indented("where: " + to_string(*check.where), 4);
+      table.indented("where: " + to_string(*check.where), 8);
     }
-    if (check.published) table.indented("published: " + check.published->figure, 4);
+    if (const auto& published = check.published) {
+      table.indented("to compare: " + published->text + " (" + published->figure + ")", 8);
+    }
   }
   table.rule();
 }
 
-void faults_part(const Verdict& verdict, Table& table) {
+void faults_part(const Verdict& verdict, TextTable& table) {
   if (verdict.faults.empty()) return;
   std::vector<Row> rows{{"fault", "at", "detected", "recovered", "healed"}};
   for (const FaultResult& fault : verdict.faults) {
@@ -208,7 +99,7 @@ void faults_part(const Verdict& verdict, Table& table) {
 }
 
 /// What the packets say was broken. More than a few are in verdict.json.
-void blame_part(const Verdict& verdict, Table& table) {
+void blame_part(const Verdict& verdict, TextTable& table) {
   constexpr size_t kBlamesShown = 8;
   if (verdict.blame.empty()) return;
   table.line("blame, by the packets alone");
@@ -225,18 +116,31 @@ void blame_part(const Verdict& verdict, Table& table) {
   table.rule();
 }
 
-void timing_part(const Verdict& verdict, Table& table) {
+std::string milliseconds(int64_t ns) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3g ms", std::abs(static_cast<double>(ns)) * 1e-6);
+  return text;
+}
+
+/// How close it was. The gate holds a process until what it needs is there, so a clock that has run
+/// ahead of a frame costs time and nothing else.
+std::string slack_text(const TimingReport& t) {
+  if (t.dilation_max <= 0) return "";  // a simulation has no lab clock, so no slack either
+  if (t.min_slack_ns >= 0) return "every frame " + milliseconds(t.min_slack_ns) + " early or more";
+  return "the lab stood still for frames, up to " + milliseconds(t.min_slack_ns) +
+         (t.faithful ? "; none came too late" : "");
+}
+
+void timing_part(const Verdict& verdict, TextTable& table) {
   const TimingReport& t = verdict.timing;
   if (t.mode == TimingMode::kWall) {
     table.line(t.sound() ? "timing     wall clock: honest, but not exact"
                          : "timing     wall clock, DISTURBED: there is nothing to be judged");
   } else {
-    table.line(
-        std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") + ", late frames " +
-        std::to_string(t.late_frames) + ", gaps " + std::to_string(t.gaps) +
-        // A simulation has no lab clock, so neither slack nor dilation.
-        (t.dilation_max > 0 ? ", slack at least " + to_string(FabricTime::from_ns(t.min_slack_ns))
-                            : ""));
+    table.line(std::string("timing     ") + (t.faithful ? "FAITHFUL" : "NOT FAITHFUL") +
+               ", late frames " + std::to_string(t.late_frames) + ", gaps " +
+               std::to_string(t.gaps));
+    table.indented(slack_text(t), 11);
   }
   for (const std::string& reason : t.reasons) table.indented(reason, 11);
   char text[96];
@@ -246,7 +150,7 @@ void timing_part(const Verdict& verdict, Table& table) {
 }
 
 /// What it cost that libpcap looked on as well.
-void taps_part(const Verdict& verdict, Table& table) {
+void taps_part(const Verdict& verdict, TextTable& table) {
   if (!verdict.taps) return;
   const TapCost& taps = *verdict.taps;
   const auto number = [](const char* format, double value) {
@@ -267,11 +171,18 @@ void taps_part(const Verdict& verdict, Table& table) {
 
 }  // namespace
 
+std::string sentence_of(const CheckResult& check) {
+  std::string text = check.about.empty() ? check.name : check.about;
+  if (check.bound && check.unit != "exit code" && !names_bound(text)) {
+    text += " ≤ " + in_unit(check.bound, check.unit);
+  }
+  return check.measured ? text + ": " + in_unit(check.measured, check.unit) : text;
+}
+
 std::string to_table(const Verdict& verdict, TableOptions options) {
-  Table table(options);
-  table.headline(verdict.scenario + "  (" + verdict.world + ", seed " +
-                     std::to_string(verdict.seed) + circumstances(verdict) + ")",
-                 verdict.result);
+  TextTable table(options);
+  table.line(verdict.scenario + "  (" + verdict.world + ", seed " + std::to_string(verdict.seed) +
+             circumstances(verdict) + ")");
   table.rule();
   checks_part(verdict, table);
   faults_part(verdict, table);

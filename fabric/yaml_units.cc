@@ -142,7 +142,13 @@ std::string one_of(std::string_view word, const std::vector<std::string>& known)
 
 std::string exact(FabricTime time) {
   if (time == FabricTime::never()) return "never";
-  return in_largest_unit(static_cast<uint64_t>(time.ps()), kTimeUnits);
+  const auto ps = static_cast<uint64_t>(time.ps());
+  constexpr uint64_t kNs = 1'000, kUs = 1'000'000, kMs = 1'000'000'000;
+  const uint64_t digits = ps % kNs != 0 ? kUs : kMs;  // from there on they are hard to read
+  if (ps < digits || ps % kUs == 0) return in_largest_unit(ps, kTimeUnits);
+  std::string decimals = std::to_string(kUs + ps % kUs).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  return std::to_string(ps / kUs) + "." + decimals + "us";
 }
 
 std::string exact(Bytes size) { return in_largest_unit(size.value, kByteUnits); }

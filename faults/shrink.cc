@@ -6,6 +6,9 @@ namespace {
 /// Below this an outage is shorter than what a packet takes to cross a wire.
 constexpr int64_t kShortest = 100'000;  // ps
 
+/// A row of the table may be one place off only where there are two.
+bool needs_all_ports(const Fault& fault) { return info(fault.kind).name == "stale_table"; }
+
 class Simpler {
  public:
   Simpler(const Fault& fault, const Topology& topology) : fault_(fault), topology_(topology) {}
@@ -14,7 +17,7 @@ class Simpler {
     halve(&Targets::links);
     halve(&Targets::wires);
     halve(&Targets::optics);
-    if (info(fault_.kind).name != "stale_table") halve(&Targets::ports);  // one place off needs two
+    if (!needs_all_ports(fault_)) halve(&Targets::ports);
     halve(&Targets::nodes);
     halve(&Targets::planes);
     halve(&Targets::evs);
@@ -76,6 +79,28 @@ class Simpler {
 };
 
 }  // namespace
+
+Fault fewest_targets(Fault fault, const Topology& topology,
+                     const std::function<bool(const Fault&)>& fulfils) {
+  const auto reduce = [&]<class List>(List Targets::*list) {
+    if ((fault.targets.*list).size() < 2) return;
+    fault.targets.*list =
+        minimize<typename List::value_type>(fault.targets.*list, [&](const List& fewer) {
+          if (fewer.empty()) return false;  // no fault
+          Fault with = fault;
+          with.targets.*list = fewer;
+          return !holds_of(with, topology).empty() && fulfils(with);
+        });
+  };
+  reduce(&Targets::links);
+  reduce(&Targets::wires);
+  reduce(&Targets::optics);
+  if (!needs_all_ports(fault)) reduce(&Targets::ports);
+  reduce(&Targets::nodes);
+  reduce(&Targets::planes);
+  reduce(&Targets::evs);
+  return fault;
+}
 
 std::vector<Fault> simpler(const Fault& fault, const Topology& topology) {
   return Simpler(fault, topology).all();

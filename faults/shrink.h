@@ -40,6 +40,10 @@ std::vector<Item> minimize(std::vector<Item> items,
   return items;
 }
 
+/// The fault with as few of its targets as still fulfil the predicate, as `minimize` finds them.
+Fault fewest_targets(Fault fault, const Topology& topology,
+                     const std::function<bool(const Fault&)>& fulfils);
+
 /// Faults that are a bit less than this one, the boldest first: half of its targets, without what it
 /// need not be told, half as long, half as much. None that is not a valid fault.
 std::vector<Fault> simpler(const Fault& fault, const Topology& topology);

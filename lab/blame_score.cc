@@ -162,7 +162,7 @@ BlameScore score_scenario(const std::string& run, const Scenario& scenario) {
   {
     Simulation simulation(scenario, 1,
                           [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
-    simulation.run([](FabricTime) { return true; });
+    simulation.run();
   }
   evidence.finish();
   return score_blame(

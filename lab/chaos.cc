@@ -12,6 +12,8 @@
 #include "lab/chaos_text.h"
 #include "lab/interrupt.h"
 #include "lab/program_consent.h"
+#include "lab/progress.h"
+#include "lab/stopwatch.h"
 #include "lab/task_pool.h"
 #include "lab/terminal.h"
 #include "lab/watched_run.h"
@@ -73,7 +75,7 @@ SeedResult run_live_seed(const ChaosBase& base, uint64_t seed, const std::filesy
 class ChaosRun {
  public:
   ChaosRun(const ChaosOptions& options, ChaosBase base)
-      : options_(options), base_(std::move(base)), text_(options.json == "-" ? stderr : stdout) {
+      : options_(options), base_(std::move(base)), text_(options.json ? stderr : stdout) {
     report_.base = base_.word;
     report_.base_sha256 = fingerprint(base_);
     report_.world = std::string(name_of(options.world));
@@ -85,29 +87,47 @@ class ChaosRun {
   }
 
   int run() {
+    begin();
+    std::string interrupted;
+    try {
+      run_seeds();
+    } catch (const Interrupted& why) {
+      interrupted = why.what();
+    }
+    finish(!interrupted.empty());
+    if (interrupted.empty()) return chaos_exit_code(report_);
+    std::fflush(text_);
+    fmt::print(stderr, "mrclab: {}; {} of {} seeds are done\n", interrupted, report_.results.size(),
+               seeds_.size());
+    return chaos_exit_code(report_) == 1 ? 1 : 3;
+  }
+
+ private:
+  void begin() const {
     fmt::print(text_, "{}\n",
                chaos_title(report_, seeds_.size(), options_.world == World::kSim ? jobs_ : 1));
-    const auto start = SteadyClock::now();
+    std::fflush(text_);
+  }
+
+  void run_seeds() {
     if (options_.world == World::kSim) {
       simulate();
     } else {
       for (const uint64_t seed : seeds_) take(run_live_seed(base_, seed, options_.out));
     }
-    line_.clear();
-    std::sort(report_.results.begin(), report_.results.end(),
-              [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
-    const std::chrono::duration<double> seconds = SteadyClock::now() - start;
-    fmt::print(text_, "{}", chaos_summary(report_, seconds.count()));
-    if (options_.world == World::kSim) keep_failures();
-    if (options_.json == "-") {
-      fmt::print("{}", to_json_text(report_));
-    } else if (options_.json) {
-      netio::write_file(*options_.json, to_json_text(report_));
-    }
-    return chaos_exit_code(report_);
   }
 
- private:
+  /// What is done counts, also when the user did not wait for the rest.
+  void finish(bool interrupted) {
+    progress_.clear();
+    std::sort(report_.results.begin(), report_.results.end(),
+              [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
+    fmt::print(text_, "{}", chaos_summary(report_, seconds_since(start_)));
+    if (options_.json) fmt::print("{}", to_json_text(report_));
+    std::fflush(nullptr);  // keeping a run may be ended at once
+    if (options_.world == World::kSim && !interrupted) keep_failures();
+  }
+
   void simulate() {
     TaskPool pool(jobs_, [this](uint64_t seed) {
       return to_json(run_chaos_seed(base_, seed))
@@ -126,13 +146,14 @@ class ChaosRun {
   void take(SeedResult result) {
     if (result.result == analysis::Result::kFail) ++failed_;
     if (result.result != analysis::Result::kPass) {
-      line_.clear();
+      progress_.clear();
       fmt::print(text_, "{}", chaos_line(report_, result, text_));
       std::fflush(text_);
     }
     report_.results.push_back(std::move(result));
-    line_.show(
-        fmt::format("{} of {} seeds, {} failed", report_.results.size(), seeds_.size(), failed_));
+    const size_t done = report_.results.size();
+    progress_.show(static_cast<double>(done) / static_cast<double>(seeds_.size()),
+                   fmt::format("{} of {} seeds, {} failed", done, seeds_.size(), failed_));
   }
 
   /// Files only for those that failed, the first few.
@@ -161,24 +182,21 @@ class ChaosRun {
   std::vector<uint64_t> seeds_;
   uint32_t jobs_ = 1;
   size_t failed_ = 0;
-  ProgressLine line_;
+  SteadyClock::time_point start_ = SteadyClock::now();
+  Progress progress_{"chaos"};
 };
 
 int merge_command(const ChaosOptions& options) {
   std::vector<ChaosReport> reports;
   for (const auto& file : options.merge) reports.push_back(read_chaos_report(file));
   const MergedReport merged = merge(reports);
-  std::FILE* text = options.json == "-" ? stderr : stdout;
+  std::FILE* text = options.json ? stderr : stdout;
   for (const SeedResult& result : merged.report.results) {
     if (result.result == analysis::Result::kPass) continue;
     fmt::print(text, "{}", chaos_line(merged.report, result, text));
   }
   fmt::print(text, "{}{}", chaos_summary(merged.report, std::nullopt), merge_text(merged));
-  if (options.json == "-") {
-    fmt::print("{}", to_json_text(merged.report));
-  } else if (options.json) {
-    netio::write_file(*options.json, to_json_text(merged.report));
-  }
+  if (options.json) fmt::print("{}", to_json_text(merged.report));
   const int code = chaos_exit_code(merged.report);
   if (!merged.contradicting.empty()) return 1;
   return code == 0 && !merged.missing.empty() ? 3 : code;

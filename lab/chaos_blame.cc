@@ -9,14 +9,13 @@
 #include "fabric/yaml.h"
 #include "lab/blame_score.h"
 #include "lab/interrupt.h"
+#include "lab/progress.h"
 #include "lab/task_pool.h"
-#include "lab/terminal.h"
-#include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
 
-/// Scores by seed. A seed whose process ended is an error: chaos itself says why.
+/// Scores by seed, of those that were run before the user lost patience. A seed whose process ended is an error: chaos itself says why.
 std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs) {
   TaskPool pool(jobs, [&](uint64_t seed) {
@@ -24,10 +23,10 @@ std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
     return to_json(score_scenario(fmt::format("seed {}", seed), drawn.scenario)).dump();
   });
   std::map<uint64_t, BlameScore> scores;
-  ProgressLine line;
+  Progress progress("chaos --blame");
   size_t next = 0;
   while (next < seeds.size() || pool.busy() > 0) {
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    if (InterruptGuard::interrupted()) break;
     while (next < seeds.size() && pool.idle()) pool.start(seeds[next++]);
     const auto answer = pool.wait(std::chrono::milliseconds(100));
     if (!answer) continue;
@@ -35,7 +34,8 @@ std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
       throw std::runtime_error(fmt::format("seed {}: {}", answer->task, answer->death));
     }
     scores[answer->task] = blame_score_from_json(answer->text);
-    line.show(fmt::format("{} of {} seeds", scores.size(), seeds.size()));
+    progress.show(static_cast<double>(scores.size()) / static_cast<double>(seeds.size()),
+                  fmt::format("{} of {} seeds", scores.size(), seeds.size()));
   }
   return scores;
 }
@@ -50,23 +50,22 @@ int chaos_blame_command(const ChaosOptions& options) {
   const auto seeds = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
   const uint32_t jobs =
       options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  std::FILE* text = options.json == "-" ? stderr : stdout;
+  std::FILE* text = options.json ? stderr : stdout;
   fmt::print(text, "mrclab: blame over chaos on {}, seeds {}\n", base.word, options.seeds);
   std::fflush(text);
   BlameScore score;
-  for (const auto& [seed, of_seed] : score_seeds(base, seeds, jobs)) score.add(of_seed);
+  const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs);
+  for (const auto& [seed, of_seed] : scores) score.add(of_seed);
   fmt::print(text, "{}", blame_table(score));
   if (options.json) {
     nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};
     json.update(to_json(score));
-    const std::string out = json.dump(1) + "\n";
-    if (options.json == "-") {
-      fmt::print("{}", out);
-    } else {
-      netio::write_file(*options.json, out);
-    }
+    fmt::print("{}\n", json.dump(1));
   }
-  return score.reaches_marks() ? 0 : 1;
+  if (scores.size() == seeds.size()) return score.reaches_marks() ? 0 : 1;
+  std::fflush(text);
+  fmt::print(stderr, "mrclab: interrupted; {} of {} seeds are done\n", scores.size(), seeds.size());
+  return 3;
 }
 
 }  // namespace mrclab::lab

@@ -9,6 +9,7 @@
 #include "fabric/yaml.h"
 #include "lab/cli.h"
 #include "lab/json_print.h"
+#include "lab/progress.h"
 #include "lab/terminal.h"
 #include "lab/traffic_input.h"
 
@@ -62,9 +63,9 @@ void print_tables(const std::vector<ReportTable>& tables, const AnalyzeOptions& 
 
 int analyze_command(const AnalyzeOptions& options) {
   TrafficRequest request = traffic_request(options.words);
-  ProgressLine progress;
+  Progress progress("analyzing");
   request.input.progress = [&progress](uint64_t records) {
-    progress.show(fmt::format("{} million records", records / 1'000'000));
+    progress.show({}, fmt::format("{:.1f} million records", static_cast<double>(records) * 1e-6));
   };
   const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
   progress.clear();

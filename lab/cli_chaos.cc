@@ -15,10 +15,27 @@ namespace mrclab::lab {
 
 namespace {
 
+/// --json once took the name of a file, as in "--json 2.json" and "--json -".
+void refuse_file_of_json(const ChaosOptions& options, const std::string& surplus) {
+  const auto is_file = [](const std::string& word) {
+    return word == "-" || word.ends_with(".json");
+  };
+  const std::string& word = is_file(options.base) ? options.base : surplus;
+  if (options.json && is_file(word)) {
+    throw InputError("chaos --json prints the results: found " + in_quotes(word) +
+                     ": expected a redirection such as --json > results.json");
+  }
+  if (!surplus.empty()) {
+    throw InputError("chaos: found " + in_quotes(options.base) + " and " + in_quotes(surplus) +
+                     ": expected one fabric or scenario");
+  }
+}
+
 void add_chaos(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<ChaosOptions>();  // shared with the callback
   auto world = std::make_shared<std::string>("sim");
   auto blame = std::make_shared<bool>(false);
+  auto surplus = std::make_shared<std::string>();
   CLI::App* chaos =
       app.add_subcommand("chaos", "Let faults drawn from seeds loose on a fabric or a scenario");
   chaos->add_option("FABRIC|SCENARIO", options->base, "name or file; of a scenario the workload");
@@ -31,8 +48,8 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(1u, 1024u));
   chaos->add_option("--shard", options->shard, "the i-th of n parts of the seeds: i/n")
       ->capture_default_str();
-  chaos->add_option("--json", options->json, "write the results here (- is stdout)");
-  chaos->add_option("--merge", options->merge, "join files that --json wrote, and run nothing");
+  chaos->add_flag("--json", options->json, "print the results as JSON");
+  chaos->add_option("--merge", options->merge, "join results that --json printed, and run nothing");
   chaos->add_option("--out", options->out, "where the runs of failing seeds go")
       ->capture_default_str();
   chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
@@ -42,7 +59,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
-      "  parallel mrclab chaos octet --seeds 1-9000 --shard {}/9 --json {}.json ::: $(seq 9)\n"
+      "  parallel mrclab chaos octet --seeds 1-9000 --shard {}/9 --json \\> {}.json ::: $(seq 9)\n"
       "  mrclab chaos --merge *.json\n"
       "--blame prints per kind of fault: targets injected; faint: touched 1 to 4 packets;\n"
       "observable: 5 or more; named as the component, or in a class of at most 4 that cannot be\n"
@@ -51,7 +68,9 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"
       "         mrclab chaos octet --seeds 1-200 --blame");
-  chaos->callback([options, world, blame, &result] {
+  chaos->add_option("SURPLUS", *surplus)->group("");  // to say what to do instead
+  chaos->callback([options, world, blame, surplus, &result] {
+    refuse_file_of_json(*options, *surplus);
     if (options->base.empty() == options->merge.empty()) {
       throw InputError("chaos: expected a fabric or a scenario, or --merge and files");
     }
@@ -88,7 +107,8 @@ void add_shrink(CLI::App& app, CliResult& result) {
       app.add_subcommand("shrink", "Find a smallest scenario that fails in the same way");
   shrink->add_option("RUN|SCENARIO", options->target, "of what failed; or a fabric and --seed")
       ->required();
-  shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos");
+  shrink->add_option("--seed", options->seed, "in place of the scenario's; of a fabric: of chaos")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   shrink->add_option("--out", options->out, "a file or a folder; default: runs/<name>-shrunk.yaml");
   shrink->add_option("--budget", options->budget, "at most so many runs of the simulator")
       ->check(CLI::Range(1u, 1'000'000u))

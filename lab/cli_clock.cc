@@ -13,6 +13,7 @@
 #include "lab/clock_text.h"
 #include "lab/interrupt.h"
 #include "lab/labd_client.h"
+#include "lab/resident.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
@@ -148,12 +149,16 @@ void add_clock_verb(CLI::App& app, CliResult& result) {
   CLI::App* step =
       add(*clock, "step", "Go to the next instant at which something happens", options, result,
           [](const ClockOptions& given) { return give_order(given, step_order(given)); });
-  step->add_option("N", options->count, "so many of these instants")->capture_default_str();
+  step->add_option("N", options->count, "so many of these instants")
+      ->check(CLI::Range(uint64_t{1}, kMaxSteps))
+      ->capture_default_str();
   step->add_option("--node", options->node, "at this node: h3, p0.t0-1");
   step->add_option("--port", options->port, "at this port: p0.t0-0:d1");
   step->add_option("--qp", options->qp, "of this queue pair (inspect --qps): h3:0x1a2b3c");
   step->add_flag("--fault", options->fault, "of the scenario's faults");
-  step->footer("Example: sudo mrclab clock step --qp h0:0xe44001");
+  step->footer(
+      "Queue pairs are listed by inspect --qps; this one is of optic-glitch.\n"
+      "Example: sudo mrclab clock step --qp h0:0xc73001");
 }
 
 }  // namespace mrclab::lab

@@ -12,6 +12,7 @@
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "lab/cli_choice.h"
+#include "lab/scenario.h"
 
 namespace mrclab::lab {
 namespace {
@@ -30,7 +31,9 @@ void add_perf_options(CLI::App& verb, PerfOptions& options) {
                   "sim, or live: the same numbers, from packets in namespaces")
       ->check(CLI::IsMember({"live", "sim"}))
       ->capture_default_str();
-  verb.add_option("--seed", options.seed, "of paths and identities")->capture_default_str();
+  verb.add_option("--seed", options.seed, "of paths and identities")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed))
+      ->capture_default_str();
   verb.add_option("--transport", options.transport,
                   "as in a scenario: lab, or \"{profile: lab, active_evs: 64}\"")
       ->capture_default_str();
@@ -98,10 +101,13 @@ uint64_t perf_size(const std::string& text, const std::string& option) {
 }
 
 FabricTime perf_time(const PerfSetup& setup, const std::string& text, const std::string& option) {
-  return read_yaml_text("value: " + text + "\n", option)
-      .with_rtt(setup.topology.base_rtt)
-      .require("value")
-      .as_time();
+  // Our choice: the simulator takes an hour for it.
+  constexpr FabricTime kLongest = FabricTime::from_ms(1'000);
+  const YamlValue value = read_yaml_text("value: " + text + "\n", option)
+                              .with_rtt(setup.topology.base_rtt)
+                              .require("value");
+  if (value.as_time() > kLongest) value.fail_expecting("at most " + exact(kLongest));
+  return value.as_time();
 }
 
 Probability perf_share(const std::string& text, const std::string& option) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "fabric/fabric_file.h"
 #include "fabric/yaml.h"
 #include "lab/cli_perf.h"
 #include "lab/flow_report.h"
@@ -222,8 +223,10 @@ void add_perf_flows(CLI::App& perf, CliResult& result) {
       perf.add_subcommand("permutation", "Every host writes to another: what each flow gets");
   add_flow_options(*permutation, *options);
   permutation->add_option("--hosts", options->hosts, "all, \"h[0-3]\"")->capture_default_str();
-  permutation->add_option("--shift", options->shift,
-                          "host i writes to host i + shift (default: half of the hosts)");
+  permutation
+      ->add_option("--shift", options->shift,
+                   "host i writes to host i + shift (default: half of the hosts)")
+      ->check(CLI::Range(uint64_t{1}, kMaxNodes));
   permutation->footer("Example: mrclab perf permutation hall --shift 4");
   permutation->callback([options, &result] { result.code = permutation_command(*options); });
 

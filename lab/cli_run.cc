@@ -7,6 +7,7 @@
 
 #include "lab/cli.h"
 #include "lab/cli_choice.h"
+#include "lab/dilation.h"
 #include "lab/mechanism.h"
 #include "lab/run_command.h"
 #include "lab/sim_world.h"
@@ -32,13 +33,15 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--world", *world, "live (packets in namespaces) or sim (one process)")
       ->check(CLI::IsMember({"live", "sim"}))
       ->capture_default_str();
-  run->add_option("--seed", options->seed, "in place of the scenario's");
+  run->add_option("--seed", options->seed, "in place of the scenario's")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
   run->add_option("--forwarding", options->forwarding,
                   "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")
       ->check(CLI::IsMember({"switchd", "kernel", "ovs"}));
   run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
-  run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second");
+  run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second")
+      ->check(CLI::Range(1u, kMaxDilation));
   run->add_option("--captures", options->captures, "hosts, all or none")
       ->check(CLI::IsMember({"hosts", "all", "none"}));
   run->add_option("--taps", options->taps,

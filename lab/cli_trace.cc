@@ -18,6 +18,7 @@
 #include "lab/ordinary_trace.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
+#include "lab/scenario.h"
 
 namespace mrclab::lab {
 namespace {
@@ -182,14 +183,17 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   trace->add_option("--ev", options->ev, "an entropy value, in place of a path");
   trace->add_option("--evs", options->ecmp.evs, "ecmp: entropy values of the queue pair (256)")
       ->check(CLI::Range(1, 16'384));
-  trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)");
+  trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   trace->add_option("--down", options->ecmp.down, "ecmp: what moves without this uplink");
   trace->add_option("--fabric", options->fabric, "of paths, carriers, captures (default: octet)");
   trace->add_option("--lab", options->lab, "two hosts: of this lab (default: the only one)");
   trace->add_flag("--json", options->as_json, "as JSON");
   trace->footer(
       "Exit code 1: the fabric lacks what the carrier names.\n"
-      "Example: mrclab trace --qp 0x12 --psn 345 latest\n"
+      "Reports and mrclab analyze name queue pairs and PSNs.\n"
+      "Example: mrclab run link-flap --world sim\n"
+      "         mrclab trace --qp 0x8b4002 --psn 5717043 latest\n"
       "         mrclab trace p3/u1 h0 h5\n"
       "         sudo mrclab trace h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"

@@ -1,4 +1,5 @@
 #include "lab/clock_text.h"
+#include "lab/fault_text.h"
 
 #include <fmt/format.h>
 
@@ -74,8 +75,9 @@ std::string record_line(const json& record) {
 std::string outcome_text(const json& state, size_t max_records) {
   const json& outcome = state.at("outcome");
   std::string text;
+  for (const json& fault : outcome.value("faults", json::array())) text += fault_text(fault);
   for (const json& effect : outcome.value("effects", json::array())) {
-    text += "fault: " + effect.get<std::string>() + "\n";
+    text += "  " + effect.get<std::string>() + "\n";
   }
   const json records = outcome.value("records", json::array());
   for (size_t i = 0; i < records.size() && i < max_records; ++i) {

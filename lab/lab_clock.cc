@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fabric/effect_text.h"
 #include "fabric/yaml.h"
@@ -195,11 +196,13 @@ void LabClock::finish(const char* result) {
   }
   if (fault_at_) {
     outcome_["effects"] = json::array();
+    std::set<uint32_t> faults;
     for (const ScheduledEffect& effect : lab_.schedule()) {
-      if (effect.at == *fault_at_) {
-        outcome_["effects"].push_back(describe(topology_, effect.effect));
-      }
+      if (effect.at != *fault_at_) continue;
+      outcome_["effects"].push_back(describe(topology_, effect.effect));
+      faults.insert(effect.fault);
     }
+    outcome_["fault_numbers"] = faults;
   }
   pending_.reset();
   if (state_ != State::kRunning) state_ = State::kStanding;

@@ -57,8 +57,8 @@ class LabClock {
 
   /// {"state": running | until | stopping | stepping | standing, "fabric_ps", "until_ps"?,
   /// "dilation", "ticket", "outcome"?}; the outcome is there when the ticket's order is done:
-  /// {"result", "problem"?, "effects"?, "instants"?, "records"?, "left_out"?}. Asked for a ticket,
-  /// it answers for that one, as long as its outcome is among the last kOutcomes.
+  /// {"result", "problem"?, "effects"?, "fault_numbers"?, "instants"?, "records"?, "left_out"?}.
+  /// Asked for a ticket, it answers for that one, as long as its outcome is among the last kOutcomes.
   nlohmann::json state(std::optional<uint64_t> ticket = {}) const;
 
  private:

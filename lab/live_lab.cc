@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "fabric/fabric_file.h"
+#include "netio/exit_codes.h"
 #include "netio/file_descriptor.h"
 #include "netio/process_report.h"
 #include "netio/report_json.h"
@@ -363,12 +364,14 @@ void LiveLab::watch_children() {
     const bool had_finished = state == ProcessState::kFinished;
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
-    outside_faults_.add({.kind = OutsideFault::Kind::kDied,
-                         .t = now(),
-                         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name,
-                                             to_string(*children_[i]->wait(milliseconds(0))),
-                                             to_string(now()), last_words(i)),
-                         .process = i});
+    const netio::ExitStatus status = *children_[i]->wait(milliseconds(0));
+    outside_faults_.add(
+        {.kind = OutsideFault::Kind::kDied,
+         .t = now(),
+         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name, to_string(status),
+                             to_string(now()), last_words(i)),
+         .process = i,
+         .disk_full = status.signal_number == 0 && status.code == netio::kDiskFullExit});
   }
 }
 

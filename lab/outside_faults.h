@@ -26,6 +26,7 @@ struct OutsideFault {
   std::string what;
   PortRef port = {};
   uint32_t process = netio::kNoProcess;
+  bool disk_full = false;  ///< kDied: it could not write down what happens
 };
 
 class OutsideFaults {

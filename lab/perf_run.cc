@@ -9,8 +9,8 @@
 #include "fabric/yaml.h"
 #include "lab/interrupt.h"
 #include "lab/process_reports.h"
+#include "lab/progress.h"
 #include "lab/sim_world.h"
-#include "lab/terminal.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {
@@ -63,13 +63,13 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
     return std::all_of(hosts.begin(), hosts.end(),
                        [](const endpoint::HostNode* host) { return host->finished(); });
   };
-  ProgressLine line;
+  Progress progress("simulating");
   const FabricTime step = topology.base_rtt;
   bool alive = true;
   while (alive && !outcome.finished && outcome.first_error.empty() && world.now() < end) {
     alive = world.run_until(std::min(std::max(world.now(), FabricTime::zero()) + step, end));
     outcome.finished = finished();
-    line.show(fmt::format("{} of fabric time", to_string(world.now())));
+    progress.show({}, fmt::format("{} of at most {}", to_string(world.now()), to_string(end)));
     if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   }
   outcome.ended = world.now();
@@ -109,6 +109,7 @@ PerfOutcome run_live(const PerfSetup& setup, const std::vector<endpoint::Workloa
   RunOptions options;
   options.world = World::kLive;
   options.runs_root = setup.out;
+  options.progress = true;
   options.interrupted = InterruptGuard::interrupted;
   const RunResult result = run_scenario(scenario, options);
   PerfOutcome outcome;

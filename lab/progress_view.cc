@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lab/progress.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
@@ -56,7 +57,8 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   lines.push_back(title_);
   lines.push_back(fmt::format("fabric time {:>10} of {:<10} [{}] {:3.0f} %", to_string(sample.now),
                               to_string(sample.end), bar(done, kBar), done * 100));
-  lines.push_back(fmt::format("1 us of fabric time takes {:.2f} ms here", sample.dilation / 1000));
+  lines.push_back(fmt::format("1 us of fabric time takes {:.2f} ms here{}", sample.dilation / 1000,
+                              left_text(sample)));
   lines.push_back("");
   double total = 0;
   for (size_t plane = 0; plane < sample.plane_bytes.size(); ++plane) {
@@ -75,6 +77,13 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   lines.push_back(fmt::format("verified       {}, QPs in error: {}",
                               mebibytes(sample.bytes_verified), sample.qps_in_error));
   return lines;
+}
+
+/// ", about 5 s left" at the pace of now, which may change.
+std::string ProgressView::left_text(const ProgressSample& sample) {
+  const FabricTime left = sample.end - sample.now;
+  if (sample.dilation <= 0 || left <= FabricTime::zero()) return "";
+  return ", " + about_seconds(static_cast<double>(left.ps()) * 1e-12 * sample.dilation) + " left";
 }
 
 std::string ProgressView::plain_line(const ProgressSample& sample) const {
@@ -115,7 +124,10 @@ void ProgressView::finish(const ProgressSample& sample) {
 
 void ProgressView::print(const std::vector<std::string>& lines) {
   if (lines_drawn_ > 0) fmt::print(out_, "\x1b[{}A", lines_drawn_);
-  for (const std::string& line : lines) fmt::print(out_, "{}\x1b[K\n", line);
+  const size_t room = terminal_columns(out_);
+  for (const std::string& line : lines) {
+    fmt::print(out_, "{}\x1b[K\n", std::string_view(line).substr(0, room));
+  }
   lines_drawn_ = lines.size();
   std::fflush(out_);
 }

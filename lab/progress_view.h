@@ -40,6 +40,7 @@ class ProgressView {
 
  private:
   void remember(const ProgressSample& sample);
+  static std::string left_text(const ProgressSample& sample);
   double gbps(const ProgressSample& sample, size_t plane) const;
   void print(const std::vector<std::string>& lines);
 

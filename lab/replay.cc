@@ -69,6 +69,7 @@ int replay_command(const ReplayOptions& options) {
   run.world = options.world.value_or(first.world == "live" ? World::kLive : World::kSim);
   if (run.world == World::kLive) require_root("replay --world live");
   run.runs_root = options.out;
+  run.progress = true;
   run.interrupted = InterruptGuard::interrupted;
   const RunResult again = run_scenario(scenario, run);
   const bool same = again.verdict.metrics.history_sha256 == first.history_sha256;

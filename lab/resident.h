@@ -34,6 +34,9 @@ nlohmann::json to_json(const ResidentOptions& options);
 /// Throws nlohmann::json::exception.
 ResidentOptions resident_options_from(const nlohmann::json& value);
 
+/// Instants that one `clock step` may be told to go to.
+inline constexpr uint64_t kMaxSteps = 10'000;
+
 /// The pace that `--dilation` names: a number, or nothing for auto. Throws InputError.
 std::optional<double> parse_dilation(const std::string& text);
 

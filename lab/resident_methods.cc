@@ -6,6 +6,7 @@
 
 #include "lab/describe.h"
 #include "lab/queue_pairs.h"
+#include "lab/resident.h"
 #include "lab/session_export.h"
 #include "lab/world_outcome.h"
 #include "netio/report_json.h"
@@ -14,8 +15,6 @@ namespace mrclab::lab {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr uint64_t kMaxSteps = 10'000;
 
 const Scenario* scenario_of(const ResidentLab& lab) {
   return lab.scenario ? &*lab.scenario : nullptr;
@@ -79,6 +78,19 @@ netio::Json give_order(const ResidentLab& lab, const netio::Json& params) {
     }
     return lab.clock.state();
   });
+}
+
+/// The clock's state; of a step to the schedule of faults, which they are, as `fault` tells them.
+netio::Json clock_state(const ResidentLab& lab, const netio::Json& params) {
+  const bool asked = params.is_object() && params.contains("ticket");
+  netio::Json state =
+      asked ? lab.clock.state(params.at("ticket").get<uint64_t>()) : lab.clock.state();
+  if (!state.contains("outcome") || !state["outcome"].contains("fault_numbers")) return state;
+  netio::Json& faults = state["outcome"]["faults"] = netio::Json::array();
+  for (const netio::Json& number : state["outcome"]["fault_numbers"]) {
+    faults.push_back(lab.faults.describe(number.get<uint32_t>()));
+  }
+  return state;
 }
 
 /// What the daemons have recorded until the scenario's end, so far.
@@ -151,10 +163,8 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
                            [&lab](LinkId link) { return lab.live.fabric().link_is_up(link); });
   });
   server.method("clock", [&lab](const netio::Json& params) { return give_order(lab, params); });
-  server.method("clock_state", [&lab](const netio::Json& params) {
-    if (!params.is_object() || !params.contains("ticket")) return lab.clock.state();
-    return lab.clock.state(params.at("ticket").get<uint64_t>());
-  });
+  server.method("clock_state",
+                [&lab](const netio::Json& params) { return clock_state(lab, params); });
   server.method("fault",
                 [&lab, &log](const netio::Json& params) { return order_fault(lab, params, log); });
   server.method("heal", [&lab, &log](const netio::Json& params) { return heal(lab, params, log); });

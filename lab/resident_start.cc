@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/yaml.h"
+#include "lab/dilation.h"
 #include "lab/resident.h"
 #include "netio/file_descriptor.h"
 
@@ -138,7 +139,6 @@ ResidentOptions resident_options_from(const json& value) {
 }
 
 std::optional<double> parse_dilation(const std::string& text) {
-  constexpr uint32_t kMaxDilation = 1'000'000;  // as in a scenario
   if (text == "auto") return std::nullopt;
   uint32_t k = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);

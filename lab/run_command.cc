@@ -7,13 +7,17 @@
 #include <chrono>
 #include <cstdio>
 
-#include "analysis/analyze.h"
+#include "analysis/summary.h"
 #include "lab/interrupt.h"
 #include "lab/program_consent.h"
+#include "lab/progress.h"
 #include "lab/run_table.h"
+#include "lab/terminal.h"
 
 namespace mrclab::lab {
 namespace {
+
+constexpr int kInterruptedCode = 3;
 
 CaptureScope capture_scope(const std::string& option, const std::string& word) {
   if (word == "hosts") return CaptureScope::kHosts;
@@ -50,17 +54,31 @@ double plane_gbps(const Topology& topology) {
   return static_cast<double>(topology.host_rate.bps) * topology.host_count() / 1e9;
 }
 
-void print_times(std::FILE* out, const RunResult& result, World world) {
-  if (world == World::kLive) {
-    fmt::print(out, "up in {:.2f} s, ran {:.1f} s, down in {:.2f} s, judged in {:.1f} s\n",
-               result.bring_up_seconds, result.run_seconds, result.tear_down_seconds,
-               result.analyze_seconds);
+std::string times_line(const RunResult& result, World world) {
+  if (world == World::kSim) {
+    return fmt::format("time       simulated in {:.1f} s, judged in {:.1f} s\n", result.run_seconds,
+                       result.analyze_seconds);
   }
-  fmt::print(out, "run folder  {}\n", result.folder.path.string());
+  return fmt::format(
+      "time       up in {:.2f} s, ran {:.1f} s, down in {:.2f} s, judged in {:.1f} s\n",
+      result.bring_up_seconds, result.run_seconds, result.tear_down_seconds,
+      result.analyze_seconds);
 }
 
-RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, std::FILE* notes) {
-  ProgressView view(notes, on_terminal(notes),
+void print_result(const RunResult& result, World world) {
+  const analysis::TableOptions table{.width = table_columns(stdout),
+                                     .colour = wants_colour(stdout)};
+  fmt::print("\n{}{}", analysis::to_table(result.verdict, table), times_line(result, world));
+  fmt::print("disk       {} in {}\n", byte_text(folder_bytes(result.folder)),
+             result.folder.path.string());
+  fmt::print("{}", analysis::to_summary(
+                       result.verdict,
+                       {result.seconds, (result.folder.path / "report.html").string()}, table));
+  std::fflush(stdout);  // the next run may be ended at once
+}
+
+RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
+  ProgressView view(stderr, on_terminal(stderr),
                     fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
                                 scenario.topology.name, name_of(options.world), scenario.seed),
                     plane_gbps(scenario.topology));
@@ -72,6 +90,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options, st
   run.history_bytes = history_bytes(options.history);
   run.threads = options.threads;
   run.view = &view;
+  run.progress = true;
   run.interrupted = InterruptGuard::interrupted;
   return run_scenario(scenario, run);
 }
@@ -90,8 +109,9 @@ void print_summary(const std::vector<Scenario>& scenarios, const std::vector<Run
   fmt::print("\n{}", run_table(rows, wall));
 }
 
-void print_json(const std::vector<RunResult>& results) {
-  if (results.size() == 1) {
+/// An object for one scenario, a list for several.
+void print_json(const std::vector<RunResult>& results, size_t scenarios) {
+  if (scenarios == 1) {
     fmt::print("{}\n", analysis::to_json(results.front().verdict));
     return;
   }
@@ -116,24 +136,28 @@ int run_command(const RunCommandOptions& options) {
     const std::filesystem::path file = find_scenario(name);
     if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
   }
-  std::FILE* notes = options.json ? stderr : stdout;
   const InterruptGuard guard;
   const auto start = std::chrono::steady_clock::now();
   std::vector<RunResult> results;
   int code = 0;
+  std::string interrupted;
   for (const Scenario& scenario : scenarios) {
-    results.push_back(run_one(scenario, options, notes));
-    const RunResult& result = results.back();
-    code = worse(code, analysis::exit_code(result.verdict.result));
-    if (options.json) continue;
-    const analysis::TableOptions table{.width = 80, .colour = on_terminal(stdout)};
-    fmt::print("\n{}", analysis::to_table(result.verdict, table));
-    print_times(stdout, result, options.world);
+    try {
+      results.push_back(run_one(scenario, options));
+    } catch (const Interrupted& why) {
+      interrupted = why.what();
+      break;
+    }
+    code = worse(code, analysis::exit_code(results.back().verdict.result));
+    if (!options.json) print_result(results.back(), options.world);
   }
-  if (options.json) print_json(results);
+  if (options.json && !results.empty()) print_json(results, scenarios.size());
   if (!options.json && results.size() > 1)
     print_summary(scenarios, results, std::chrono::steady_clock::now() - start);
-  return code;
+  if (interrupted.empty()) return code;
+  std::fflush(stdout);
+  fmt::print(stderr, "mrclab: {}\n", interrupted);
+  return worse(code, kInterruptedCode);
 }
 
 int demo_command(const std::filesystem::path& out) {
@@ -144,9 +168,7 @@ int demo_command(const std::filesystem::path& out) {
   RunCommandOptions options;
   options.scenarios = {"optic-glitch"};
   options.out = out;
-  const int code = run_command(options);
-  fmt::print("report      {}\n", (out / "latest" / "report.html").string());
-  return code;
+  return run_command(options);
 }
 
 }  // namespace mrclab::lab

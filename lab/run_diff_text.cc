@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fabric/headers.h"
 #include "fabric/path.h"
@@ -190,9 +191,12 @@ std::string context_text(const RunDiff& diff) {
 }
 
 std::string streams_text(const RunDiff& diff) {
-  std::string text =
-      fmt::format("\nstreams that differ: {} of {}, by their first difference\n",
-                  diff.streams.size(), std::max(diff.a.streams.size(), diff.b.streams.size()));
+  std::set<std::string_view> names;  // unlike fabrics share but a part of them
+  for (const RecordedRun* run : {&diff.a, &diff.b}) {
+    for (const HistoryStream& stream : run->streams) names.insert(stream.name);
+  }
+  std::string text = fmt::format("\nstreams that differ: {} of {}, by their first difference\n",
+                                 diff.streams.size(), names.size());
   for (size_t i = 0; i < diff.streams.size() && i < kStreamsShown; ++i) {
     const StreamDifference& stream = diff.streams[i];
     text += fmt::format("  {:>13}  {:<20} records A {:<8} B {}\n",

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kUnjudged = "UNJUDGED";
+
 /// Fabric time of an event line, which starts with {"t_ps":<number>.
 int64_t time_of(const std::string& line) {
   const size_t colon = line.find(':');
@@ -76,11 +78,40 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
     for (const char* sub : {"captures", "history", "reports", "events", "logs"}) {
       made->make_new(sub);
     }
-    parent.point_link("latest", leaf);  // a file system without links still gets its run
-    return {root / leaf, std::make_shared<const netio::OutputFolder>(std::move(*made))};
+    RunFolder folder{root / leaf, std::make_shared<const netio::OutputFolder>(std::move(*made))};
+    mark_unjudged(folder, "It goes on, or its process was killed.");
+    return folder;
   }
   throw netio::OutputError("make a run folder in " + root.string(), EEXIST,
                            "too many runs in one second");
+}
+
+void mark_unjudged(const RunFolder& folder, const std::string& why) {
+  try {
+    netio::write_file(folder.path / kUnjudged, "This run has no verdict. " + why + "\n");
+  } catch (const netio::SystemError&) {  // a full disk: why there is no verdict is said elsewhere
+  }
+}
+
+void mark_judged(const RunFolder& folder) {
+  std::error_code ignored;  // the verdict is there, whatever else the folder says
+  fs::remove((folder.made ? folder.made->held() : folder.path) / kUnjudged, ignored);
+  try {  // a file system without links still gets its run
+    const fs::path root = folder.path.parent_path();
+    netio::OutputFolder::open(root).point_link("latest", folder.path.filename().string());
+  } catch (const netio::SystemError&) {
+  }
+}
+
+uint64_t folder_bytes(const RunFolder& folder) {
+  uint64_t bytes = 0;
+  std::error_code gone;  // a file that is just renamed or removed
+  for (fs::recursive_directory_iterator at(folder.path, gone), end; at != end; at.increment(gone)) {
+    std::error_code none;
+    const uintmax_t size = at->is_regular_file(none) ? at->file_size(none) : 0;
+    if (!none) bytes += size;
+  }
+  return bytes;
 }
 
 void merge_events(const RunFolder& folder) {

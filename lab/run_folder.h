@@ -1,6 +1,7 @@
 #pragma once
 // The folder that a run leaves: runs/<time>-<name>/, and runs/latest points to it.
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,9 +20,17 @@ struct RunFolder {
   std::filesystem::path reports() const { return path / "reports"; }
 };
 
-/// Makes runs/<UTC time>-<name>/ below `root` with its subfolders, and the link `latest`. Throws
+/// Makes runs/<UTC time>-<name>/ below `root` with its subfolders, marked as unjudged. Throws
 /// netio::OutputError (no rights, a place of other users), SystemError (disk full).
 RunFolder make_run_folder(const std::filesystem::path& root, const std::string& name);
+
+/// The file UNJUDGED of a run folder says why there is no verdict, as far as there is room for it.
+void mark_unjudged(const RunFolder& folder, const std::string& why);
+/// The run has its verdict: it is the one that `latest` points to.
+void mark_judged(const RunFolder& folder);
+
+/// What its files take on the disk so far.
+uint64_t folder_bytes(const RunFolder& folder);
 
 /// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.
 void merge_events(const RunFolder& folder);

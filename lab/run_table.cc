@@ -80,6 +80,11 @@ std::string run_table(std::span<const RunRow> rows, std::chrono::duration<double
     }
     ++count[static_cast<size_t>(row.verdict->result)];
   }
+  const bool compared = std::any_of(rows.begin(), rows.end(),
+                                    [](const RunRow& row) { return published_any(*row.verdict); });
+  if (compared) {
+    text += rule + "published: what others measured, to compare; bounds are each scenario's own\n";
+  }
   return text + rule +
          fmt::format("{} passed, {} failed, {} inconclusive{} in {:.0f} s\n", count[0], count[1],
                      count[2], count[3] > 0 ? fmt::format(", {} without checks", count[3]) : "",

@@ -1,5 +1,6 @@
 #include "lab/scenario.h"
 #include "fabric/build_topology.h"
+#include "lab/dilation.h"
 
 #include <algorithm>
 
@@ -15,7 +16,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr int64_t kMaxDilation = 1'000'000;
 /// The pace of a run whose switches were exchanged (ScenarioOverrides::forwarding) for the kernel's or for
 /// those of Open vSwitch: two cores forward a fully loaded octet with time to spare. The userspace datapath
 /// takes up to half a millisecond for a lone packet over three bridges. Our choice.

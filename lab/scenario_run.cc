@@ -9,9 +9,11 @@
 #include "analysis/analyze.h"
 #include "analysis/more_checks.h"
 #include "lab/exec_workload.h"
+#include "lab/interrupt.h"
 #include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
+#include "lab/progress.h"
 #include "lab/run_inputs.h"
 #include "lab/run_manifest.h"
 #include "lab/run_taps.h"
@@ -19,11 +21,14 @@
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 #include "netio/schedule_file.h"
+#include "netio/system_error.h"
 
 namespace mrclab::lab {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+
+constexpr const char* kBeforeItBegan = "before it began";
 
 /// Lab names allow neither '-' nor '.', and are at most 32 long.
 std::string lab_name_for(const std::string& scenario) {
@@ -82,6 +87,14 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   return live;
 }
 
+/// What can no longer be recorded can no longer be judged.
+void require_disk(const LiveLab& lab) {
+  for (const OutsideFault& fault : lab.outside_faults().kept()) {
+    if (!fault.disk_full) continue;
+    throw netio::SystemError("record the run beyond " + to_string(fault.t), ENOSPC, fault.what);
+  }
+}
+
 /// Steps the lab until it has finished; keeps the view fresh.
 void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults,
             ExecPrograms& programs) {
@@ -89,8 +102,11 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   while (lab.step()) {
+    require_disk(lab);
     faults.notice();
-    if (options.interrupted && options.interrupted()) throw Interrupted("interrupted");
+    if (options.interrupted && options.interrupted()) {
+      throw Interrupted(to_string(lab.now()));
+    }
     programs.step(lab.now());
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
@@ -192,7 +208,9 @@ std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOpti
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
-  LiveLab lab(scenario.topology, live_options(scenario, options, folder));
+  LiveLab lab(scenario.topology, live_options(scenario, options, folder), [&](const BringUpStep&) {
+    if (options.interrupted && options.interrupted()) throw Interrupted(kBeforeItBegan);
+  });
   result.bring_up_seconds = seconds_since(start);
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
@@ -239,24 +257,50 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   return outcome;
 }
 
-/// `evidence` is empty where several threads run: nobody watches them.
+/// How far it is, and what it takes on the disk until its end.
+void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
+                    Progress& progress) {
+  if (!progress.due()) return;
+  const double done = static_cast<double>(now.ps()) / static_cast<double>(scenario.stop().ps());
+  const uint64_t bytes = folder_bytes(folder);
+  std::string text = fmt::format("{} of {}, {} on disk", to_string(now), to_string(scenario.stop()),
+                                 byte_text(bytes));
+  std::error_code unknown;
+  const auto space = std::filesystem::space(folder.path, unknown);
+  const double to_come = done > 0 ? static_cast<double>(bytes) * (1 - done) / done : 0;
+  if (!unknown && to_come > static_cast<double>(space.available)) {
+    text += fmt::format(" and only {} free", byte_text(space.available));
+  }
+  progress.show(done, text);
+}
+
+/// `evidence` is empty where several threads run: they are not watched.
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
-                     std::optional<analysis::Evidence>& evidence) {
+                     RunResult& result, std::optional<analysis::Evidence>& evidence) {
+  WorldOutcome outcome;
   const uint32_t threads =
       options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
   if (threads == 1) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
   }
-  WorldOutcome outcome = run_simulated(scenario, folder,
-                                       {.history_bytes = options.history_bytes,
-                                        .threads = threads,
-                                        .evidence = evidence ? &*evidence : nullptr},
-                                       [&](FabricTime) {
-                                         if (options.interrupted && options.interrupted())
-                                           throw Interrupted("interrupted");
-                                         return true;
-                                       });
+  const auto start = SteadyClock::now();
+  std::optional<FabricTime> interrupted_at;
+  {
+    Progress progress("simulating");
+    outcome = run_simulated(scenario, folder,
+                            {.history_bytes = options.history_bytes,
+                             .threads = threads,
+                             .evidence = evidence ? &*evidence : nullptr},
+                            [&](FabricTime now) {
+                              if (options.interrupted && options.interrupted())
+                                interrupted_at = now;
+                              if (options.progress) show_simulated(scenario, folder, now, progress);
+                              return !interrupted_at;
+                            });
+  }
+  result.run_seconds = seconds_since(start);
+  if (interrupted_at) throw Interrupted(to_string(*interrupted_at));
   if (evidence) evidence->finish();
   return outcome;
 }
@@ -314,25 +358,56 @@ void write_results(const RunFolder& folder, const analysis::Analysis& analysis) 
   }
 }
 
+/// The folder of a run that was interrupted there says so; then everybody hears.
+[[noreturn]] void keep_unjudged(const Scenario& scenario, const RunFolder& folder,
+                                const std::string& at) {
+  const bool began = at != kBeforeItBegan;
+  const std::string where =
+      began ? fmt::format("interrupted at {} of {}", at, to_string(scenario.stop()))
+            : std::string("interrupted before it began");
+  mark_unjudged(folder, fmt::format("It was {}.", where));
+  merge_events(folder);
+  const std::string what = where + "; " + folder.path.string();
+  if (!began) throw Interrupted(what + " has no verdict");
+  throw Interrupted(what + " has what was recorded, but no verdict: with --until " + at +
+                    " a run is judged that far");
+}
+
 }  // namespace
 
 std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
 
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   check_options(scenario, options);
+  const auto began = SteadyClock::now();
   RunResult result;
   result.folder = make_run_folder(options.runs_root, scenario.name);
   const HandOver hand_over{result.folder};
   write_scenario(scenario, result.folder);
   std::optional<Scenario> happened;
   std::optional<analysis::Evidence> watched;
-  WorldOutcome outcome = options.world == World::kLive
-                             ? run_live(scenario, options, result.folder, result, happened)
-                             : run_sim(scenario, options, result.folder, watched);
+  WorldOutcome outcome;
+  try {
+    outcome = options.world == World::kLive
+                  ? run_live(scenario, options, result.folder, result, happened)
+                  : run_sim(scenario, options, result.folder, result, watched);
+  } catch (const Interrupted& at) {
+    keep_unjudged(scenario, result.folder, at.what());
+  } catch (const netio::SystemError& error) {
+    mark_unjudged(result.folder, error.what());
+    throw;
+  }
   if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
   merge_events(result.folder);
   const auto start = SteadyClock::now();
+  std::optional<Ticking> ticking;
+  if (options.progress) {
+    ticking.emplace("judging", byte_text(folder_bytes(result.folder)) + " of evidence");
+  }
+  std::optional<EndsAtOnce> at_once;
+  at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
+                              result.folder.path.string()));
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
   analysis::RunInputs inputs = run_inputs(happened ? *happened : scenario,
                                           std::string(name_of(options.world)), std::move(outcome));
@@ -347,12 +422,16 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
       watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
   write_results(result.folder, analysis);
+  at_once.reset();
+  ticking.reset();
   if (!scenario.check_programs.empty()) {
     run_check_programs(scenario, options, result.folder, analysis.verdict);
     write_results(result.folder, analysis);
   }
   result.verdict = analysis.verdict;
   result.analyze_seconds = seconds_since(start);
+  result.seconds = seconds_since(began);
+  mark_judged(result.folder);
   write_manifest(result.folder.path);
   return result;
 }

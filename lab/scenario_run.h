@@ -28,8 +28,9 @@ struct RunOptions {
   uint32_t host_processes = 2;
   /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
   uint64_t history_bytes = kHistoryBytesDefault;
-  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
-  ProgressView* view = nullptr;
+  std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program
+  ProgressView* view = nullptr;       ///< of a live run
+  bool progress = false;              ///< lines on stderr about what takes long, and has no view
   std::function<bool()> interrupted;  ///< asked every few milliseconds
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
@@ -39,19 +40,15 @@ struct RunResult {
   RunFolder folder;
   analysis::Verdict verdict;
   double bring_up_seconds = 0;  ///< wall clock; live only
-  double run_seconds = 0;
+  double run_seconds = 0;       ///< also in the simulator
   double tear_down_seconds = 0;
   double analyze_seconds = 0;
+  double seconds = 0;                    ///< of all that, and what is between
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
 };
 
-/// Thrown when the user interrupts a run; everything has been torn down.
-class Interrupted : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind.
+/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A run that
+/// is interrupted keeps its folder, which says that it has no verdict; `latest` stays where it was.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace mrclab::lab

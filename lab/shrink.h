@@ -1,6 +1,6 @@
 #pragma once
-// The verb `shrink`: a smallest scenario that still fails in the same way. Fewer faults first (delta
-// debugging), then a simpler workload and transport, a smaller fabric, milder faults, a shorter run,
+// The verb `shrink`: a smallest scenario that still fails in the same way. Fewer faults and
+// targets first (delta debugging), then a simpler workload and transport, a smaller fabric, milder faults, a shorter run,
 // again and again until nothing helps any more or the budget of runs is spent. Every step is a run of
 // the simulator in a process of its own, so that a failed assertion can be shrunk too; a run that is
 // inconclusive, or fails in another way only, counts as one that does not fail.
@@ -19,16 +19,17 @@ namespace mrclab::lab {
 std::string failing_check(const Scenario& scenario);
 
 struct ShrunkScenario {
-  Scenario scenario;    ///< expects nothing but what fails
-  std::string check;    ///< which is this
-  uint32_t runs = 0;    ///< that it took
-  std::string comment;  ///< what was removed: lines beginning with '#'
+  Scenario scenario;         ///< expects nothing but what fails
+  std::string check;         ///< which is this
+  uint32_t runs = 0;         ///< that it took
+  std::string comment;       ///< what was removed: lines beginning with '#'
+  bool interrupted = false;  ///< by the user: it may not be a smallest one
 };
 
 /// Told after each run.
 using ShrinkProgress = std::function<void(uint32_t runs, const Scenario& smallest)>;
 
-/// Throws InputError if the scenario does not fail.
+/// Throws InputError if the scenario does not fail, Interrupted before that is known.
 ShrunkScenario shrink(const Scenario& scenario, uint32_t budget,
                       const ShrinkProgress& progress = {});
 

@@ -57,12 +57,12 @@ SimWorld::~SimWorld() {
   world_.nodes.clear();  // before the pools that their frames go back to
 }
 
-bool SimWorld::run_until(FabricTime until) {
+bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
   alive_ = true;
   if (shards_.size() == 1) {
-    run_alone(until);
+    run_alone(until, go_on);
   } else {
-    run_together(until);
+    run_together(until, go_on);
   }
   return alive_;
 }
@@ -83,18 +83,27 @@ bool SimWorld::next_window(FabricTime until) {
   return true;
 }
 
-void SimWorld::run_alone(FabricTime until) {
-  while (next_window(until)) shards_.front()->run(window_end_);
+void SimWorld::run_alone(FabricTime until, const GoOn& go_on) {
+  while (next_window(until)) {
+    shards_.front()->run(window_end_);
+    if (go_on && !go_on(now_)) return;
+  }
 }
 
-void SimWorld::run_together(FabricTime until) {
-  bool go_on = true;
+void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
+  bool another = true, asked = false;
   std::vector<std::exception_ptr> failures(shards_.size());
   std::atomic<bool> failed = false;
   // All have collected what was sent to them: one of them decides how far the next window goes.
   std::barrier collected(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
     share_buffers();
-    go_on = !failed && next_window(until);
+    try {
+      another = !failed && (!go_on || !asked || go_on(now_)) && next_window(until);
+    } catch (...) {
+      failures.front() = std::current_exception();
+      another = false;
+    }
+    asked = true;
   });
   std::barrier ran(static_cast<std::ptrdiff_t>(shards_.size()));
   const auto work = [&](size_t index) {
@@ -102,7 +111,7 @@ void SimWorld::run_together(FabricTime until) {
     while (true) {
       for (const auto& other : shards_) shard.collect(*other);
       collected.arrive_and_wait();
-      if (!go_on) return;
+      if (!another) return;
       try {
         shard.run(window_end_);
       } catch (...) {

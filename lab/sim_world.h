@@ -37,9 +37,11 @@ class SimWorld {
            const ObserverOf& observer_of);
   ~SimWorld();
 
+  /// Asked after each window, and told where the world is; false stops it there.
+  using GoOn = std::function<bool(FabricTime now)>;
   /// Processes every event up to `until`. Returns false when nothing is left to happen. What a node
   /// or an observer throws comes out here; then the world is only good for being destroyed.
-  bool run_until(FabricTime until);
+  bool run_until(FabricTime until, const GoOn& go_on = {});
   FabricTime now() const { return now_; }
   const Node& node(NodeId id) const { return *world_.nodes[id.value]; }
   /// The thread, from 0, that runs a node.
@@ -49,8 +51,8 @@ class SimWorld {
 
  private:
   bool next_window(FabricTime until);
-  void run_alone(FabricTime until);
-  void run_together(FabricTime until);
+  void run_alone(FabricTime until, const GoOn& go_on);
+  void run_together(FabricTime until, const GoOn& go_on);
   void share_buffers();
 
   SimShard::World world_;

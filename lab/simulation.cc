@@ -1,6 +1,7 @@
 #include "lab/simulation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "switchd/switch_node.h"
@@ -42,12 +43,15 @@ std::unique_ptr<Node> Simulation::make_node(const NodeEnvironment& environment) 
   return std::make_unique<switchd::SwitchNode>(environment);
 }
 
-FabricTime Simulation::run(const std::function<bool(FabricTime)>& go_on) {
-  const FabricTime step = std::max(scenario_.stop() / 100, FabricTime::from_ns(1));
-  for (FabricTime t = step; world_.now() < scenario_.stop(); t += step) {
-    world_.run_until(std::min(t, scenario_.stop()));
-    if (!go_on(world_.now())) break;
-  }
+FabricTime Simulation::run(const SimWorld::GoOn& go_on, FabricTime until) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kAskEvery{20};
+  auto next = Clock::now();
+  world_.run_until(std::min(until, scenario_.stop()), [&](FabricTime now) {
+    if (!go_on || Clock::now() < next) return true;
+    next = Clock::now() + kAskEvery;
+    return go_on(now);
+  });
   return world_.now();
 }
 

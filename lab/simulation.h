@@ -19,9 +19,9 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// To the instant where the scenario stops, or until `go_on`, asked a hundred times on the way,
-  /// says no. Returns how far it came.
-  FabricTime run(const std::function<bool(FabricTime now)>& go_on);
+  /// To the instant where the scenario stops, to `until`, or until `go_on` says no: it is asked ever
+  /// so often in wall time, however slowly fabric time passes. Returns how far it came.
+  FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
   /// What a host, by number, says of itself.
   endpoint::HostAccount account(uint32_t host) const;
   analysis::HostReports hosts() const;

@@ -24,7 +24,7 @@ analysis::Verdict run_watched(const Scenario& scenario) {
   {
     Simulation simulation(scenario, 1,
                           [&](NodeId node) -> NodeObserver& { return watched[node.value]; });
-    simulation.run([](FabricTime) { return true; });
+    simulation.run();
     outcome.hosts = simulation.hosts();
   }
   evidence.finish();

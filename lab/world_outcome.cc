@@ -143,7 +143,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     if (options.evidence == nullptr) return *recorders[node.value];
     return watched[node.value];
   });
-  const FabricTime reached = simulation.run(go_on);
+  const FabricTime reached = simulation.run(go_on, options.until);
 
   WorldOutcome outcome;
   outcome.hosts = simulation.hosts();

@@ -46,16 +46,18 @@ struct SimOptions {
   uint64_t history_bytes = 0;  ///< bound on the packet records; 0: none
   /// More than one only if there are neither captures nor records, and no evidence.
   uint32_t threads = 1;
-  analysis::Evidence* evidence = nullptr;  ///< is told everything; null: nobody judges
+  analysis::Evidence* evidence = nullptr;  ///< is told everything; null: no check reads packets
+  FabricTime until = FabricTime::never();  ///< the world goes no further, whatever the scenario says
 };
 
 /// The threads of the simulated world where nobody says how many: one, or two for a large fabric
 /// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 
-/// The simulated world: exact by construction.
+/// The simulated world: exact by construction. `go_on` is asked ever so often in wall time; what it
+/// throws comes out here, when all that was recorded is in its files.
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const SimOptions& options,
-                           const std::function<bool(FabricTime now)>& go_on);
+                           const std::function<bool(FabricTime now)>& go_on = {});
 
 }  // namespace mrclab::lab

@@ -13,6 +13,7 @@
 
 #include "fabric/fabric_file.h"
 #include "netio/driver.h"
+#include "netio/exit_codes.h"
 #include "netio/file_descriptor.h"
 #include "netio/log.h"
 #include "netio/parallel.h"
@@ -370,7 +371,7 @@ int daemon_main(int argc, char** argv, const MakeProgram& make_program) {
     return Daemon(read_daemon_config(argv[1]), make_program).run();
   } catch (const SystemError& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], explain(error).c_str());
-    return exit_code(error);
+    return error.kind() == ErrorKind::kDiskFull ? kDiskFullExit : exit_code(error);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 2;

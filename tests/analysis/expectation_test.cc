@@ -1,4 +1,5 @@
 #include "analysis/expectation.h"
+#include "analysis/expectation_text.h"
 
 #include <doctest/doctest.h>
 
@@ -42,10 +43,15 @@ TEST_CASE("names and descriptions are those of the file and of a report") {
   CHECK(name_of(parse("goodput: {from: 0us, at_least: 1%}")) == "goodput");
   CHECK(name_of(parse("healed")) == "healed");
   CHECK(describe(parse("goodput: {from: 600us, at_least: 95%}")) ==
-        "goodput >= 95% of baseline from 600us");
-  CHECK(describe(parse("detect: {within: 6rtt}")) == "detected within 66us");
+        "goodput from 600us ≥ 95 % of baseline");
+  CHECK(describe(parse("detect: {within: 6rtt}")) == "time to detect a fault ≤ 66us");
   CHECK(describe(parse("recover: {within: 10us, to: 90%}")) ==
-        "recovered to 90% of baseline within 10us");
+        "time to recover to 90 % of baseline ≤ 10us");
+  const Expectation later = parse("goodput: {from: 600us, at_least: 95%, plane: 0}");
+  CHECK(describe_for_run(later, FabricTime::from_us(460)) ==
+        "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline");
+  CHECK(describe_for_run(later, FabricTime::from_us(700)) ==
+        "goodput of plane 0 from 600us ≥ 95 % of baseline");
 }
 
 TEST_CASE("an expectation keeps what was published, in the unit that its check measures in") {
@@ -167,8 +173,9 @@ TEST_CASE("bounds on packets, paths and counters are read, written and described
     CHECK(parse(to_yaml(read)) == read);
   }
   CHECK(describe(parse("losses: {at_least: 1, at_most: 4, from: 3us, plane: 3}")) ==
-        "1 to 4 packets lost in plane 3 from 3us");
-  CHECK(describe(parse("path_unused: {path: p0/u1, from: 320us}")) == "p0/u1 unused from 320us");
+        "packets lost in plane 3 from 3us ≥ 1 and ≤ 4");
+  CHECK(describe(parse("path_unused: {path: p0/u1, from: 320us}")) ==
+        "packets sent over p0/u1 from 320us ≤ 0");
   CHECK(error_of("losses: {from: 1us}").find("at_least") != std::string::npos);
   CHECK(error_of("counter: {name: naks, at_most: 0}").find("nacks") != std::string::npos);
 }

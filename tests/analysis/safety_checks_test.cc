@@ -263,7 +263,7 @@ TEST_CASE("accounted fails for a packet that left and was never seen again") {
   REQUIRE(check.where->packet);
   CHECK(check.where->from > us(19));  // captures round
   CHECK(check.where->from < us(21));
-  CHECK(check.where->who == "h0 to h2 QP 256 PSN 4 on p0/-");
+  CHECK(check.where->who == "h0 to h2 QP 0x000100 PSN 4 on p0/-");
   // The frame that it names, counted from 1, is that packet.
   const auto capture = CaptureReader::open(story.run.inputs.captures.front());
   CHECK(check.where->packet->file == story.run.inputs.captures.front().filename());

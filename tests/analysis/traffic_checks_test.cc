@@ -203,7 +203,7 @@ TEST_CASE(
   CHECK(all.measured == 10);
   CHECK(all.bound == 10);
   REQUIRE(all.where);
-  CHECK(all.where->who.starts_with("h1 to h3 QP 256 PSN 1500 on p1/u"));
+  CHECK(all.where->who.starts_with("h1 to h3 QP 0x000100 PSN 1500 on p1/u"));
   losses.at_most = 9;
   CHECK(story.result(losses) == Result::kFail);
   losses.until = us(500);

@@ -154,6 +154,9 @@ TEST_CASE("exact text reads back as the same value") {
   }
   CHECK(exact(Bytes{8u << 20}) == "8MiB");
   CHECK(exact(FabricTime::from_us(1200)) == "1200us");
+  CHECK(exact(FabricTime::from_ns(1'500)) == "1500ns");
+  CHECK(exact(FabricTime::from_ps(16'511'105)) == "16.511105us");
+  CHECK(exact(FabricTime::from_ns(1'234'500)) == "1234.5us");
   CHECK(exact(BitRate::from_gbps(100)) == "100Gb/s");
   CHECK(exact(Probability{950'000'000}) == "95%");
   CHECK(exact(Probability{1'000'000}) == "0.1%");

@@ -87,3 +87,38 @@ TEST_CASE("halving comes to an end") {
   }
   CHECK(steps < 100);
 }
+
+TEST_CASE("of many targets the few that matter are left, with few questions") {
+  const Topology t = test::octet();
+  const Fault fault =
+      read_fault(t, R"({at: 10us, link_down: {link: "p[0-7].t0-0:u1", for: 50us}})");
+  REQUIRE(fault.targets.links.size() == 8);
+  int questions = 0;
+  const auto left_with = [&](const std::vector<LinkId>& wanted) {
+    questions = 0;
+    return fewest_targets(fault, t, [&](const Fault& fewer) {
+      ++questions;
+      CHECK(read_fault(t, to_yaml(fewer, t)) == fewer);
+      const auto& links = fewer.targets.links;
+      return std::all_of(wanted.begin(), wanted.end(), [&](LinkId link) {
+        return std::find(links.begin(), links.end(), link) != links.end();
+      });
+    });
+  };
+  const std::vector<LinkId> all = fault.targets.links;
+  CHECK(left_with({all[5]}).targets.links == std::vector<LinkId>{all[5]});
+  CHECK(questions <= 8);
+  CHECK(left_with({all[1], all[6]}).targets.links == std::vector<LinkId>{all[1], all[6]});
+  CHECK(left_with(all) == fault);
+}
+
+TEST_CASE("whatever the kind, what is left is a fault of that kind") {
+  const Topology t = test::octet();
+  for (const FaultInfo& kind : all_faults()) {
+    const Fault fault = read_fault(
+        t, "{at: 10us, " + std::string(kind.name) + ": " + std::string(kind.example) + "}");
+    const Fault fewer = fewest_targets(fault, t, [](const Fault&) { return true; });
+    CHECK_FALSE(holds_of(fewer, t).empty());
+    CHECK(read_fault(t, to_yaml(fewer, t)) == fewer);
+  }
+}

@@ -102,6 +102,8 @@ TEST_CASE("the table of runs holds ours against what was published, in 80 column
   const std::string text = run_table({&row, 1}, std::chrono::seconds(3));
   CHECK(text.find("L2 port-ladder, without spray") != std::string::npos);
   CHECK(text.find("FAIL\n") != std::string::npos);
+  CHECK(text.find("what others measured, to compare; bounds are each scenario's own\n") !=
+        std::string::npos);
   CHECK(text.find("     87.30      87.13  % of baseline\n") != std::string::npos);
   CHECK(text.find("0 passed, 1 failed, 0 inconclusive in 3 s\n") != std::string::npos);
   for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {

@@ -94,7 +94,7 @@ class BrokenLab {
 std::string simulated_history(const fs::path& scenario, const fs::path& folder) {
   const Scenario s = read_scenario_file(scenario);
   const RunFolder run = make_run_folder(folder, "sim");
-  return history_sha256(run_simulated(s, run, {}, [](FabricTime) { return true; }).history);
+  return history_sha256(run_simulated(s, run, {}).history);
 }
 
 TEST_CASE("what was broken by hand while the lab stood or ran is repeated by the simulator") {
@@ -107,6 +107,8 @@ TEST_CASE("what was broken by hand while the lab stood or ran is repeated by the
   const json step = lab.asked({"clock", "step", "--fault"});
   CHECK(step.at("fabric_ps") == 15'000'001);
   CHECK(step.at("outcome").at("effects").size() == 4);
+  REQUIRE(step.at("outcome").at("faults").size() == 1);
+  CHECK(step.at("outcome").at("faults")[0].at("fault") == down.at("fault"));  // the same words
   lab.said({"fault", "jitter", "link=p1.t0-1:u0", "direction=down", "up_to=2us", "--at", "+3us"});
   lab.said({"fault", "host_pause", "host=h1", "for=4us", "--at", "30us"});
   lab.said({"clock", "until", "25us"});

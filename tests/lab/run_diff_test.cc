@@ -145,6 +145,30 @@ TEST_CASE("another seed of a lossy wire is named as such") {
   CHECK(mentions(diff.hints, "seed: A 9, B 10"));
 }
 
+TEST_CASE("of unlike fabrics no more streams differ than there are") {
+  const test::TemporaryRuns runs;
+  const auto folder_of = [&](const std::string& fabric) {
+    Scenario scenario = parse_scenario(
+        read_yaml_text("name: unlike\nfabric: " + fabric +
+                           "\nseed: 9\nworkload:\n  - all_reduce: {hosts: all, size: 64KiB, until: "
+                           "end}\nend: 30us\nexpect: [no_qp_error]\n",
+                       "unlike.yaml"));
+    scenario.captures = CaptureScope::kNone;
+    return runs.run(scenario).folder.path;
+  };
+  const RunDiff diff =
+      diff_runs(folder_of("{name: a, planes: 4, t0: 2, t1: 1, hosts_per_t0: 1}"),
+                folder_of("{name: b, planes: 1, t0: 2, t1: 4, hosts_per_t0: 1}"), 4);
+  const std::string text = to_text(diff), counted = "streams that differ: ";
+  size_t differ = 0, all = 0;
+  REQUIRE(text.find(counted) != std::string::npos);
+  REQUIRE(std::sscanf(text.c_str() + text.find(counted) + counted.size(), "%zu of %zu", &differ,
+                      &all) == 2);
+  CHECK(differ == diff.streams.size());
+  CHECK(differ <= all);
+  CHECK(differ > std::max(diff.a.streams.size(), diff.b.streams.size()));
+}
+
 TEST_CASE("one bit of one record is found at its place") {
   const test::TemporaryRuns runs;
   const fs::path a = runs.run(scenario_of()).folder.path;

@@ -38,7 +38,7 @@ struct TracedRun {
     scenario = parse_scenario(read_yaml_text(text, "traced"));
     folder = make_run_folder(runs.path(), "traced");
     std::filesystem::create_directories(folder.path / "events");
-    run_simulated(scenario, folder, {.history_bytes = 64 << 20}, [](FabricTime) { return true; });
+    run_simulated(scenario, folder, {.history_bytes = 64 << 20});
     merge_events(folder);
     write_resolved_scenario(scenario, folder.path / "scenario.yaml");
     write_manifest(folder.path);

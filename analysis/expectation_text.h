@@ -1,0 +1,15 @@
+#pragma once
+// What an expectation is called in a verdict, in the light of the run that was judged.
+
+#include <optional>
+#include <string>
+
+#include "analysis/expectation.h"
+
+namespace mrclab::analysis {
+
+/// describe(), but an interval that begins behind `healed`, the end of the last fault, says so:
+/// "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline".
+std::string describe_for_run(const Expectation& expectation, std::optional<FabricTime> healed);
+
+}  // namespace mrclab::analysis

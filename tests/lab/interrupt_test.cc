@@ -1,0 +1,141 @@
+// Real signals to real processes: what they end, how fast, and what is kept.
+
+#include "lab/interrupt.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "lab/scenario.h"
+#include "tests/lab/waiting_command.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The status of a process that does this.
+int status_of(const std::function<void()>& act) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    act();
+    ::_exit(7);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+fs::path scenario_until(const fs::path& folder, const std::string& end) {
+  const fs::path file = folder / ("until-" + end + ".yaml");
+  std::ofstream(file) << "name: writes\nfabric: pair\nseed: 1\nworkload:\n"
+                         "  - write: {from: h0, to: h1, size: 64KiB, until: end}\nend: "
+                      << end << "\nexpect: [no_qp_error]\n";
+  return file;
+}
+/// It would take the simulator days.
+fs::path endless_scenario(const fs::path& folder) { return scenario_until(folder, "1000s"); }
+
+std::vector<fs::path> run_folders(const fs::path& root) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (entry.is_directory() && !entry.is_symlink()) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+}  // namespace
+
+TEST_CASE("the first signal is noted, one that comes later kills") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    const int status = status_of([number] {
+      const InterruptGuard guard;
+      ::raise(number);
+      if (!InterruptGuard::interrupted()) return;
+      for (;;) ::raise(number);
+    });
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == number);
+  }
+}
+
+TEST_CASE("work that cannot be asked to stop ends with a word on what is left") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const int status = status_of([&] {
+    ::dup2(ends[1], STDERR_FILENO);
+    const InterruptGuard guard;
+    { const EndsAtOnce earlier("earlier"); }
+    const EndsAtOnce at_once("runs/x has no verdict");
+    ::raise(SIGINT);
+  });
+  ::close(ends[1]);
+  std::string said(200, '\0');
+  said.resize(static_cast<size_t>(::read(ends[0], said.data(), said.size())));
+  ::close(ends[0]);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  CHECK(said == "runs/x has no verdict\n");
+}
+
+TEST_CASE(
+    "a simulated run that would take hours ends when asked, and says that it has no verdict") {
+  const test::TemporaryRuns folder;
+  const fs::path runs = folder.path() / "runs";
+  test::WaitingCommand run({"run", endless_scenario(folder.path()), "--world", "sim", "--captures",
+                            "none", "--history", "digest", "--out", runs});
+  REQUIRE(run.says("simulating: 0 %"));
+  run.signal(SIGTERM);
+  CHECK(run.ends() == 3);
+  CAPTURE(run.err());
+  CHECK(run.err().find("interrupted at ") != std::string::npos);
+  CHECK(run.err().find("of 1000s; ") != std::string::npos);
+  CHECK(run.out() == "");
+  CHECK_FALSE(fs::exists(fs::symlink_status(runs / "latest")));
+  const std::vector<fs::path> folders = run_folders(runs);
+  REQUIRE(folders.size() == 1);
+  CHECK(netio::read_file(folders[0] / "UNJUDGED").find("It was interrupted at ") !=
+        std::string::npos);
+  CHECK(fs::exists(folders[0] / "events.jsonl"));
+  CHECK_FALSE(fs::exists(folders[0] / "verdict.json"));
+}
+
+TEST_CASE("a run with its verdict is the latest, one that is interrupted after it is not") {
+  const test::TemporaryRuns folder;
+  const fs::path runs = folder.path() / "runs";
+  const CommandResult done =
+      mrclab({"run", scenario_until(folder.path(), "60us"), "--world", "sim", "--out", runs});
+  CAPTURE(done.output);
+  REQUIRE(fs::is_symlink(runs / "latest"));
+  const fs::path latest = fs::read_symlink(runs / "latest");
+  CHECK_FALSE(fs::exists(runs / latest / "UNJUDGED"));
+  test::WaitingCommand run({"run", endless_scenario(folder.path()), "--world", "sim", "--captures",
+                            "none", "--history", "digest", "--out", runs});
+  REQUIRE(run.says("simulating: 0 %"));
+  run.signal(SIGINT);
+  CHECK(run.ends() == 3);
+  CHECK(fs::read_symlink(runs / "latest") == latest);
+}
+
+TEST_CASE("chaos that is interrupted prints the seeds that are done") {
+  test::WaitingCommand chaos({"chaos", "pair", "--seeds", "1-1000000", "--jobs", "1", "--json",
+                              "--keep", "0", "--out", "/nonexistent"});
+  REQUIRE(chaos.says(" of 1000000 seeds, "));
+  chaos.signal(SIGINT);
+  const int code = chaos.ends();
+  CAPTURE(chaos.err());
+  CHECK((code == 3 || code == 1));
+  CHECK(chaos.err().find("mrclab: interrupted; ") != std::string::npos);
+  const auto report = nlohmann::json::parse(chaos.out());
+  const size_t done = report.at("results").size();
+  CHECK(done > 0);
+  CHECK(done < 1'000'000);
+  CHECK(chaos.err().find(std::to_string(done) + " of 1000000 seeds are done") != std::string::npos);
+}
+
+}  // namespace mrclab::lab
