@@ -187,6 +187,7 @@ TEST_CASE(
   const TraceRequest request = run.lost_packet();
   const PacketTrace with_records(run.folder.path.string(), std::nullopt, request);
   std::filesystem::remove_all(run.folder.history());
+  write_manifest(run.folder.path);
   const PacketTrace hosts_only(run.folder.path.string(), std::nullopt, request);
   REQUIRE(with_records.life().attempts.size() == 2);
   REQUIRE(hosts_only.life().attempts.size() == 2);
