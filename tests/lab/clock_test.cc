@@ -239,7 +239,8 @@ TEST_CASE("a lab that was paused, stepped and resumed has the simulator's histor
   CHECK(mrclab({"clock", "until", "1us"}).code == 2);  // time does not go back
   CHECK(mrclab({"clock", "step", "--node", "h7"}).code == 2);
 
-  lab.clock({"resume", "--until", "end"});
+  // On a busy machine the lab is past its end before the order to pause has come.
+  if (paused < scenario().end.ps()) lab.clock({"resume", "--until", "end"});
   lab.clock({"until", "+5us"});
   const json history = lab.history();
   CHECK(history.at("complete") == true);
