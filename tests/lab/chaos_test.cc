@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "lab/chaos.h"
 #include "lab/chaos_text.h"
 #include "lab/task_pool.h"
 #include "netio/file_descriptor.h"
+#include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;
