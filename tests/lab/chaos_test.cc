@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "lab/chaos.h"
@@ -14,6 +15,7 @@
 #include "lab/shrink.h"
 #include "lab/task_pool.h"
 #include "netio/file_descriptor.h"
+#include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;

@@ -160,7 +160,6 @@ TEST_CASE("a verb or an option that is nearly right gets a hint, another one a s
        "mrclab run: found \"--wrld\": did you mean \"--world\"?"},
       {{"xyzzy"}, "mrclab: found \"xyzzy\", which is no verb"},
       {{"run", "link-flpa", "--world", "sim"}, "\"link-flap\""},
-      {{"chaos", "octte"}, "\"octet\""},
       {{"up", "octte"}, "\"octet\""}};
   for (const auto& [words, hint] : rows) {
     const CommandResult result = mrclab(words);
