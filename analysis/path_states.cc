@@ -37,7 +37,7 @@ bool leads_over(const Topology& topology, const WireMatcher& wire, const PathSta
 
 void accept_usable(const Topology& topology, const EventHistory& events, const HostReports& hosts,
                    std::vector<FaultMeasurement>& faults) {
-  if (!events.heard() || events.over_limit() > 0) return;
+  if (!events.heard() || events.complete_until() != FabricTime::never()) return;
   PathStates states;
   for (const PathNews& news : events.paths()) states.take(news);
   const auto is_usable = [&](WireId wire) {

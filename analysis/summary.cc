@@ -21,8 +21,8 @@ std::string checks_text(const Verdict& verdict) {
                unknown = count(verdict, Result::kInconclusive);
   if (all == 0) return "no checks";
   if (failed + unknown == 0)
-    return (all == 1 ? "its" : "all") + (" " + counted(all, "check")) + " passed";
-  std::string text = "of " + counted(all, "check");
+    return (all == 1 ? "its" : "all") + (" " + counted_noun(all, "check")) + " passed";
+  std::string text = "of " + counted_noun(all, "check");
   if (failed > 0) text += ", " + std::to_string(failed) + " failed";
   if (unknown > 0) text += ", " + std::to_string(unknown) + " inconclusive";
   return text;

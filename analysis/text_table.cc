@@ -15,7 +15,7 @@ std::string capitals(Result result) {
   return "";
 }
 
-std::string counted(size_t count, const std::string& noun) {
+std::string counted_noun(size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 

@@ -12,7 +12,7 @@ namespace mrclab::analysis {
 /// "PASS", "FAIL", "INCONCLUSIVE"
 std::string capitals(Result result);
 /// "1 check", "2 checks"
-std::string counted(size_t count, const std::string& noun);
+std::string counted_noun(size_t count, const std::string& noun);
 /// Without trailing zeros behind two digits: "95", "99.97"; "-" for nothing.
 std::string plain_number(const std::optional<double>& value);
 

@@ -48,7 +48,7 @@ Words verbs_of(const CLI::App& app) {
   return names;
 }
 
-Words options_of(const CLI::App& verb) {
+Words option_names(const CLI::App& verb) {
   Words names;
   for (const CLI::Option* option : verb.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -65,7 +65,7 @@ std::string unknown_word(const CLI::App& app, const Words& words) {
     if (word == "--") break;
     if (word.starts_with("-") && word.size() > 1) {
       const std::string name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
-      const Words known = options_of(*verb);
+      const Words known = option_names(*verb);
       const bool number = name.find_first_of("0123456789") == 1;
       if (number || std::find(known.begin(), known.end(), name) != known.end()) continue;
       const std::string near = nearest_name(name, known);

@@ -21,7 +21,7 @@ double mpps(double messages, FabricTime t) {
 }
 
 /// One direction: all queue pairs from one host to another.
-struct Direction {
+struct FlowDirection {
   uint64_t unit = 0;
   uint64_t done = 0;
   uint64_t samples = 0;
@@ -30,10 +30,10 @@ struct Direction {
   std::vector<FabricTime> posted, completed;
 };
 
-std::vector<Direction> directions_of(const std::vector<WorkReport>& work) {
-  std::map<std::pair<uint32_t, uint32_t>, Direction> by_ends;
+std::vector<FlowDirection> directions_of(const std::vector<WorkReport>& work) {
+  std::map<std::pair<uint32_t, uint32_t>, FlowDirection> by_ends;
   for (const WorkReport& report : work) {
-    Direction& d = by_ends[{report.from, report.to}];
+    FlowDirection& d = by_ends[{report.from, report.to}];
     d.unit = report.unit.value;
     d.done += report.done;
     if (report.done == 0) continue;
@@ -44,7 +44,7 @@ std::vector<Direction> directions_of(const std::vector<WorkReport>& work) {
       d.completed.push_back(sample.to);
     }
   }
-  std::vector<Direction> directions;
+  std::vector<FlowDirection> directions;
   for (auto& [ends, direction] : by_ends) {
     std::sort(direction.posted.begin(), direction.posted.end());
     std::sort(direction.completed.begin(), direction.completed.end());
@@ -54,7 +54,7 @@ std::vector<Direction> directions_of(const std::vector<WorkReport>& work) {
 }
 
 /// perftest: the smallest (completed[j] - posted[i]) / (j - i + 1).
-double peak_gbps(const Direction& d) {
+double peak_gbps(const FlowDirection& d) {
   if (d.done > WorkReport::kMaxSamples || d.posted.size() != d.done) return 0;
   double best = 0;
   for (size_t i = 0; i < d.posted.size(); ++i) {
@@ -74,7 +74,7 @@ std::string field(const std::pair<std::string, std::string>& pair) {
 
 BandwidthRow bandwidth_row(const std::vector<WorkReport>& work) {
   BandwidthRow row;
-  for (const Direction& d : directions_of(work)) {
+  for (const FlowDirection& d : directions_of(work)) {
     if (d.done == 0) continue;
     row.bytes = d.unit;
     row.iterations = d.done;
@@ -87,7 +87,7 @@ BandwidthRow bandwidth_row(const std::vector<WorkReport>& work) {
 
 BandwidthRow bandwidth_row(const std::vector<WorkReport>& work, FabricTime duration) {
   BandwidthRow row;
-  for (const Direction& d : directions_of(work)) {
+  for (const FlowDirection& d : directions_of(work)) {
     row.bytes = d.unit;
     row.iterations = d.done;
     row.average_gbps += gbps(static_cast<double>(d.done * d.unit), duration);

@@ -315,7 +315,7 @@ class Daemon {
   EvidenceSeal told() const {
     EvidenceSeal seal;
     for (const Hosted& hosted : nodes_) seal.nodes.push_back(hosted.id);
-    if (!left_.is_null()) seal.from = FabricTime::from_ps(left_.at("committed_ps").get<int64_t>());
+    if (left_) seal.from = left_->committed;
     const bool all = driver_.committed() >= std::min(config_.end, config_.work_end);
     if (!all) seal.until = driver_.committed();
     return seal;
