@@ -16,9 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Two hosts, and how the kernel of the first reaches the second.
-class Direction {
+class OrdinaryWays {
  public:
-  Direction(const Topology& topology, uint32_t from, uint32_t to)
+  OrdinaryWays(const Topology& topology, uint32_t from, uint32_t to)
       : topology_(topology), from_(from), to_(to) {}
 
   Ipv6Address carrier(Path path) const {
@@ -65,7 +65,7 @@ Json explain_ordinary(const Topology& topology, const std::string& from, const s
                       const std::optional<LabRecord>& lab) {
   const uint32_t source = numbered_host(topology, from), destination = numbered_host(topology, to);
   if (source == destination) throw InputError("found one host twice: expected two hosts");
-  const Direction there(topology, source, destination);
+  const OrdinaryWays there(topology, source, destination);
   Json json{{"fabric", topology.name}};
   if (lab) json["lab"] = lab->lab;
   json["from"] = from;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMixtures = 4000;
 
-std::string error_in(const std::string& text) {
+std::string reading_error(const std::string& text) {
   return error_of([&] { read_yaml_text(text, "f.yaml"); });
 }
 
@@ -58,20 +58,20 @@ TEST_CASE("a name stays as it stands where YAML takes it for one") {
 }
 
 TEST_CASE("control characters and bytes that are no UTF-8 are refused with their place") {
-  CHECK(error_in("a: 1\nb: x\x07") ==
+  CHECK(reading_error("a: 1\nb: x\x07") ==
         "f.yaml:2:5: found the control character \"\\x07\": expected text");
-  CHECK(error_in("a: 1\nb: \"x\xffy\"") ==
+  CHECK(reading_error("a: 1\nb: \"x\xffy\"") ==
         "f.yaml:2:6: found the byte \"\\xff\", which is no UTF-8: expected text");
-  CHECK(error_in("a: 1\nb: \"x\\x1b[31m\"") ==
+  CHECK(reading_error("a: 1\nb: \"x\\x1b[31m\"") ==
         "f.yaml:2:4: found the control character \"\\x1b\": expected text without it");
-  CHECK(error_in("\"\\a\": 1").find("f.yaml:1:1: found the control character \"\\x07\"") == 0);
-  CHECK(error_in("a: \"\\u0085\"").find("f.yaml:1:4: found the control character \"\\x85\"") == 0);
-  CHECK(error_in("a: 1\r\nb: two\r\nc: |\r\n  x\r\n  y\r\n") == "no error");
+  CHECK(reading_error("\"\\a\": 1").find("f.yaml:1:1: found the control character \"\\x07\"") == 0);
+  CHECK(reading_error("a: \"\\u0085\"").find("f.yaml:1:4: found the control character \"\\x85\"") == 0);
+  CHECK(reading_error("a: 1\r\nb: two\r\nc: |\r\n  x\r\n  y\r\n") == "no error");
   for (const std::string_view piece : test::kOddPieces) {
     const std::string text = "a: \"" + std::string(piece) + "\"";
     CAPTURE(yaml_string(piece));
     REQUIRE(find_odd_text(piece));
-    CHECK(error_in(text).find("f.yaml:1:5: found the ") == 0);
+    CHECK(reading_error(text).find("f.yaml:1:5: found the ") == 0);
   }
 }
 

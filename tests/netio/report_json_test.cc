@@ -11,7 +11,7 @@ using netio::ReportError;
 
 namespace {
 
-struct Pair {
+struct WirePair {
   uint32_t from = 0, to = 0;
 };
 struct Sample {
@@ -20,7 +20,7 @@ struct Sample {
   int64_t slack = 0;
   bool dead = false;
   FabricTime when;
-  std::vector<Pair> pairs;
+  std::vector<WirePair> pairs;
   std::map<std::string, uint64_t> counters;
   std::array<uint64_t, 2> colours{};
 };
@@ -30,8 +30,8 @@ std::string_view colour(size_t i) { return i == 0 ? "red" : "green"; }
 
 namespace mrclab {
 template <>
-inline constexpr auto kReportTable<Pair> = report_list<Pair>(entry("from", &Pair::from),
-                                                             entry("to", &Pair::to));
+inline constexpr auto kReportTable<WirePair> = report_list<WirePair>(entry("from", &WirePair::from),
+                                                             entry("to", &WirePair::to));
 template <>
 inline constexpr auto kReportTable<Sample> = report_table<Sample>(
     entry("name", &Sample::name), entry("count", &Sample::count), entry("slack", &Sample::slack),
