@@ -22,7 +22,7 @@ struct OutsideFault {
     kOther,       ///< told, without an effect that the model knows
   };
   Kind kind = Kind::kOther;
-  FabricTime t;  ///< committed when it was noticed
+  FabricTime t = {};  ///< committed when it was noticed
   std::string what;
   PortRef port = {};
   uint32_t process = netio::kNoProcess;

@@ -13,7 +13,7 @@ namespace mrclab::lab {
 struct RunFolder {
   std::filesystem::path path;
   /// Held open since it was made, shared by the copies of this value; null for one that was found.
-  std::shared_ptr<const netio::OutputFolder> made;
+  std::shared_ptr<const netio::OutputFolder> made = nullptr;
   std::filesystem::path captures() const { return path / "captures"; }
   std::filesystem::path taps() const { return path / "taps"; }  ///< made where there are some
   std::filesystem::path history() const { return path / "history"; }

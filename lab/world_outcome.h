@@ -47,7 +47,8 @@ struct SimOptions {
   /// More than one only if there are neither captures nor records, and no evidence.
   uint32_t threads = 1;
   analysis::Evidence* evidence = nullptr;  ///< is told everything; null: no check reads packets
-  FabricTime until = FabricTime::never();  ///< the world goes no further, whatever the scenario says
+  FabricTime until =
+      FabricTime::never();  ///< the world goes no further, whatever the scenario says
 };
 
 /// The threads of the simulated world where nobody says how many: one, or two for a large fabric

@@ -19,10 +19,16 @@ TEST_CASE("what has a shape is shown as it is, everything else as its bytes") {
       {"a\rb\tc\nd", "a\\x0db\\x09c\\nd"},
       {std::string("a\0b", 3), "a\\x00b"},
       {"\x7f", "\\x7f"},
-      {"\xc2\x9b" "2J", "\\xc2\\x9b" "2J"},              // CSI of eight bits
-      {"\xe2\x80\xae" "cod", "\\xe2\\x80\\xae" "cod"},  // right to left from here
+      {"\xc2\x9b"
+       "2J",
+       "\\xc2\\x9b"
+       "2J"},  // CSI of eight bits
+      {"\xe2\x80\xae"
+       "cod",
+       "\\xe2\\x80\\xae"
+       "cod"},  // right to left from here
       {"\xff\xfe", "\\xff\\xfe"},
-      {"\xc0\xaf", "\\xc0\\xaf"},          // longer than needed
+      {"\xc0\xaf", "\\xc0\\xaf"},           // longer than needed
       {"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // half of a pair
       {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
       {"cut \xe2\x82", "cut \\xe2\\x82"},

@@ -65,7 +65,8 @@ TEST_CASE("control characters and bytes that are no UTF-8 are refused with their
   CHECK(reading_error("a: 1\nb: \"x\\x1b[31m\"") ==
         "f.yaml:2:4: found the control character \"\\x1b\": expected text without it");
   CHECK(reading_error("\"\\a\": 1").find("f.yaml:1:1: found the control character \"\\x07\"") == 0);
-  CHECK(reading_error("a: \"\\u0085\"").find("f.yaml:1:4: found the control character \"\\x85\"") == 0);
+  CHECK(reading_error("a: \"\\u0085\"").find("f.yaml:1:4: found the control character \"\\x85\"") ==
+        0);
   CHECK(reading_error("a: 1\r\nb: two\r\nc: |\r\n  x\r\n  y\r\n") == "no error");
   for (const std::string_view piece : test::kOddPieces) {
     const std::string text = "a: \"" + std::string(piece) + "\"";

@@ -324,8 +324,8 @@ TEST_CASE("whoever says pause, alone or with others at once, is told that the la
   for (int round = 0; round < 3; ++round) {
     const CommandResult paused = run_command_line(
         {"/bin/bash", "-c",
-         "for i in {1..8}; do " + pause + " & all+=($!); done; for one in ${all[@]}; do wait $one || " +
-             "exit 1; done"});
+         "for i in {1..8}; do " + pause +
+             " & all+=($!); done; for one in ${all[@]}; do wait $one || " + "exit 1; done"});
     CAPTURE(paused.output);
     CHECK(paused.code == 0);
     CHECK(lab.clock({"status"}).at("state") == "standing");

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
 #include <signal.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <filesystem>

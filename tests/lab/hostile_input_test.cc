@@ -47,7 +47,7 @@ TEST_CASE("programs of a run folder are shown, and run only when somebody says s
   REQUIRE(shell_in(runs.path(), "mrclab run own.yaml --world sim").code <= 3);
   REQUIRE(fs::remove(mark));  // one's own file is as good as one's own command
   const fs::path run = fs::canonical(runs.path() / "runs/latest");
-  for (const std::string line :
+  for (const char* line :
        {"mrclab replay " + run.string() + " --world sim", std::string("mrclab replay latest"),
         "mrclab run " + run.string() + "/scenario.yaml --world sim",
         "mrclab chaos " + run.string() + "/scenario.yaml --seeds 1"}) {
@@ -138,7 +138,7 @@ TEST_CASE("names in captures and records reach neither the terminal nor JSON as 
     record.bytes = frame;
     record.comment = evil;
     capture.write(record);
-    capture.close();
+    capture.close({});
   }
   fs::copy_file(runs.path() / "evil.pcapng", runs.path() / ("x" + evil.substr(3) + ".pcapng"));
   for (const std::string line :

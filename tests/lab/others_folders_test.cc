@@ -21,7 +21,7 @@ using netio::write_file;
 
 constexpr uid_t kOther = 4711;
 constexpr uid_t kCaller = 4712;
-constexpr const char* kShort = R"(
+constexpr const char* kShortScenario = R"(
 name: short
 fabric: pair
 workload:
@@ -80,7 +80,7 @@ struct Verb {
 };
 
 // What writes a file or a folder and needs no lab.
-const Verb kVerbs[] = {
+const Verb kWritingVerbs[] = {
     {"run short.yaml --world sim", "runs"},
     {"run short.yaml --world sim --out deep/runs", "deep"},
     {"run short.yaml --world sim --out out", "out"},
@@ -101,7 +101,7 @@ const Verb kVerbs[] = {
 struct Place {
   Place() : path(runs.path() / "place"), outside(runs.path() / "outside") {
     fs::create_directory(path);
-    write_file(path / "short.yaml", kShort);
+    write_file(path / "short.yaml", kShortScenario);
     write_file(path / "failing.yaml", kFailing);
     write_file(path / "log.csv", "time,device,port,event,rate\n0.0,a,1,down,\n0.1,a,1,up,\n");
     write_file(path / "ports.csv", "device,port,name\na,1,h0:p0\n");
@@ -117,7 +117,7 @@ struct Place {
 TEST_SUITE_BEGIN("root: folders of others");
 
 TEST_CASE("every verb that writes does so where nothing is in its way") {
-  for (const Verb& verb : kVerbs) {
+  for (const Verb& verb : kWritingVerbs) {
     CAPTURE(verb.words);
     const Place place;
     const CommandResult result = mrclab_in(place.path, verb.words);
@@ -134,7 +134,7 @@ TEST_CASE("no verb follows a link that another user laid where it writes") {
   };
   const Trap traps[] = {
       {"to a file", "precious"}, {"to a file to come", "new"}, {"to a folder", ""}};
-  for (const Verb& verb : kVerbs) {
+  for (const Verb& verb : kWritingVerbs) {
     const Place place;
     for (const Trap& trap : traps) {
       for (const uid_t caller : {uid_t{0}, kCaller}) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using test::mentions;
 
 /// `forwarding` kernel or ovs: by the wall clock; nothing of the schedule is over at the end.
-Scenario scenario_with(const std::string& forwarding, const std::string& fault) {
+Scenario disturbed_scenario(const std::string& forwarding, const std::string& fault) {
   const bool wall = forwarding != "switchd";
   return parse_scenario(read_yaml_text(
       "name: disturbed\nfabric:\n  name: two\n  planes: 2\n  t0: 2\n  t1: 1\n  hosts_per_t0: 1\n"
@@ -86,7 +86,7 @@ void check_rows(const std::string& forwarding, const std::string& fault,
                 const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     CAPTURE(row.command);
-    const Disturbed run(scenario_with(forwarding, fault), row.command);
+    const Disturbed run(disturbed_scenario(forwarding, fault), row.command);
     CAPTURE(analysis::to_table(run.result.verdict));
     CHECK(run.result.verdict.result == analysis::Result::kInconclusive);
     CHECK(mentions(run.result.verdict.timing.disturbances, row.reason));
@@ -105,7 +105,7 @@ TEST_CASE("a link that somebody deletes in a run ends in a verdict that names it
 
 TEST_CASE(
     "a namespace that somebody deletes is gone for them: the run goes on, and is cleaned up") {
-  const Disturbed run(scenario_with("switchd", ""),
+  const Disturbed run(disturbed_scenario("switchd", ""),
                       "ip netns del $NS-h1 && ip netns del $NS-p0.t0-0");
   CHECK(run.result.verdict.result != analysis::Result::kFail);
 }
@@ -113,7 +113,7 @@ TEST_CASE(
 TEST_CASE("by the wall clock a run that nobody disturbs passes") {
   for (const char* fault : {"", kLossToTheEnd, kLossThatEnds}) {
     CAPTURE(fault);
-    const Disturbed run(scenario_with("kernel", fault), "");
+    const Disturbed run(disturbed_scenario("kernel", fault), "");
     CAPTURE(analysis::to_table(run.result.verdict));
     CHECK(run.result.verdict.result == analysis::Result::kPass);
     CHECK(run.result.verdict.timing.disturbances.empty());

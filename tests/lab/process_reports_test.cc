@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-Scenario small_scenario() {
+Scenario reported_scenario() {
   return parse_scenario(read_yaml_text(R"(
 name: reported
 fabric: pair
@@ -40,7 +40,7 @@ class Deaf : public NodeObserver {
 
 /// What the daemon of all hosts would say of them, and the plan that it belongs to.
 struct Reported {
-  Scenario scenario = small_scenario();
+  Scenario scenario = reported_scenario();
   ProcessPlan plan = plan_processes(scenario.topology, false, 1);
   uint32_t process = 0;
   json report;

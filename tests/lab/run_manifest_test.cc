@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kFileMax = size_t{64} << 20;
 
-Scenario small_scenario() {
+Scenario manifest_scenario() {
   return parse_scenario(read_yaml_text(R"(
 name: kept
 fabric: pair
@@ -108,7 +108,7 @@ std::vector<Reader> readers(const Scenario& scenario, const fs::path& untouched)
 
 TEST_CASE("sha256sum takes the manifest, and what a run left is as the run left it") {
   const test::TemporaryRuns runs;
-  const fs::path run = runs.run(small_scenario()).folder.path;
+  const fs::path run = runs.run(manifest_scenario()).folder.path;
   const std::string check = "cd " + run.string() + " && sha256sum --strict --quiet -c SHA256SUMS";
   CHECK(std::system(check.c_str()) == 0);
   CHECK(RunManifest(run).altered({"verdict.json", "captures", "history", "logs", "none"}).empty());
@@ -125,7 +125,7 @@ TEST_CASE("sha256sum takes the manifest, and what a run left is as the run left 
 TEST_CASE(
     "whoever reads a run refuses each file that its answer rests on, if a bit of it differs") {
   const test::TemporaryRuns runs;
-  const Scenario scenario = small_scenario();
+  const Scenario scenario = manifest_scenario();
   const fs::path untouched = runs.run(scenario).folder.path;
   for (const Reader& reader : readers(scenario, untouched)) {
     CAPTURE(reader.verb);
@@ -156,7 +156,7 @@ TEST_CASE(
 
 TEST_CASE("a file that was added, and a link or pipe in place of one, are no evidence") {
   const test::TemporaryRuns runs;
-  const fs::path run = runs.run(small_scenario()).folder.path;
+  const fs::path run = runs.run(manifest_scenario()).folder.path;
   const auto said = [&] {
     return test::error_of([&] { RunManifest(run).require({"captures", "history"}); });
   };
@@ -193,7 +193,7 @@ TEST_CASE("a manifest names what it could not hash; names of any bytes come back
 
 TEST_CASE("a report that is made again is the manifest's, one made elsewhere is not") {
   const test::TemporaryRuns runs;
-  const fs::path run = runs.run(small_scenario()).folder.path;
+  const fs::path run = runs.run(manifest_scenario()).folder.path;
   netio::write_file(run / "report.html", "another");
   CHECK(RunManifest(run).altered({"report.html"}).size() == 1);
   renew_in_manifest(run, run / "report.html");

@@ -85,13 +85,13 @@ const std::vector<Writer>& writers() {
       {"write_file", [](const fs::path& path) { write_file(path, "text"); }},
       {"create_file",
        [](const fs::path& path) {
-         create_file(path).write_all("it", std::span<const uint8_t>(
-                                               reinterpret_cast<const uint8_t*>("text"), 4));
+         create_file(path).write_all(
+             "it", std::span<const uint8_t>(reinterpret_cast<const uint8_t*>("text"), 4));
        }},
       {"append_file",
        [](const fs::path& path) {
-         append_file(path).write_all("it", std::span<const uint8_t>(
-                                               reinterpret_cast<const uint8_t*>("text"), 4));
+         append_file(path).write_all(
+             "it", std::span<const uint8_t>(reinterpret_cast<const uint8_t*>("text"), 4));
        }},
       {"a folder", [](const fs::path& path) { OutputFolder::make(path).write_file("in", "text"); }},
   };
@@ -114,8 +114,8 @@ TEST_SUITE("files and folders that are made") {
     CHECK(::read(held.get(), &byte, 1) == 1);  // who reads the old one has all of it
     CHECK(read_file(directory / "a").empty());
     for (int i = 0; i < 2; ++i) {
-      append_file(directory / "log").write_all("log", std::span(
-          reinterpret_cast<const uint8_t*>("x"), 1));
+      append_file(directory / "log")
+          .write_all("log", std::span(reinterpret_cast<const uint8_t*>("x"), 1));
     }
     CHECK(read_file(directory / "log") == "xx");
     CHECK(std::distance(fs::directory_iterator(directory / ""), fs::directory_iterator()) == 2);
@@ -229,13 +229,19 @@ TEST_CASE("root makes nothing in a folder that somebody else owns or may exchang
     const char* user;  ///< who called with sudo
     bool made;
   };
-  const Row table[] = {{0, 0755, "", true},        {0, 01777, "", true},
-                       {0, 0777, "", false},       {0, 0775, "", true},  // its group is root's
-                       {kOther, 0755, "", false},  {kOther, 01777, "", false},
+  const Row table[] = {{0, 0755, "", true},
+                       {0, 01777, "", true},
+                       {0, 0777, "", false},
+                       {0, 0775, "", true},  // its group is root's
+                       {kOther, 0755, "", false},
+                       {kOther, 01777, "", false},
                        {kOther, 0755, "4712", false},
-                       {kCaller, 0755, "4712", true},  {kCaller, 0775, "4712", true},
-                       {kCaller, 0777, "4712", false}, {kCaller, 0755, "", false},
-                       {kCaller, 0755, "0x1268", false}, {kCaller, 0755, "4294967295", false}};
+                       {kCaller, 0755, "4712", true},
+                       {kCaller, 0775, "4712", true},
+                       {kCaller, 0777, "4712", false},
+                       {kCaller, 0755, "", false},
+                       {kCaller, 0755, "0x1268", false},
+                       {kCaller, 0755, "4294967295", false}};
   for (const Row& row : table) {
     for (const bool below : {false, true}) {
       for (const Writer& writer : writers()) {

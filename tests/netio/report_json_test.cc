@@ -31,7 +31,7 @@ std::string_view colour(size_t i) { return i == 0 ? "red" : "green"; }
 namespace mrclab {
 template <>
 inline constexpr auto kReportTable<WirePair> = report_list<WirePair>(entry("from", &WirePair::from),
-                                                             entry("to", &WirePair::to));
+                                                                     entry("to", &WirePair::to));
 template <>
 inline constexpr auto kReportTable<Sample> = report_table<Sample>(
     entry("name", &Sample::name), entry("count", &Sample::count), entry("slack", &Sample::slack),
