@@ -19,7 +19,8 @@ class ReliancesOf {
 
   Reliances operator()(const ExpectNoQpError&) const { return reports_and_packets(); }
   Reliances operator()(const ExpectMemoryIntact&) const { return reports_and_packets(); }
-  Reliances operator()(const ExpectHealed&) const { return reports_and_packets(); }
+  /// A path that carries nothing may be usable: the hosts' word decides.
+  Reliances operator()(const ExpectHealed&) const { return {packets(), reports(), events()}; }
   Reliances operator()(const ExpectGoodput& e) const { return measured(e.until, e.of); }
   Reliances operator()(const ExpectGap& e) const { return measured(e.until, e.of); }
   /// Who takes part is known at the end of the run only.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "lab/scenario.h"
 #include "lab/shipped_files.h"
@@ -10,18 +11,19 @@
 namespace mrclab::lab {
 namespace {
 
-/// A scenario says on which fabric it runs; a fabric says how many planes it has.
+/// A scenario says on which fabric it runs; a fabric says how many planes it has. Read once: it may be a
+/// pipe of the shell's.
 std::string check_file(const std::filesystem::path& file) {
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && !document.get("fabric") &&
       (document.get("planes") || document.get("switches"))) {
-    const Topology topology = read_fabric_file(file);
+    const Topology topology = build_topology(parse_fabric(document));
     check_lookahead(topology);
     return fmt::format("fabric {}: {} planes, {} hosts, {} nodes, {} links", topology.name,
                        topology.planes, topology.host_count(), topology.nodes.size(),
                        topology.links.size());
   }
-  const Scenario scenario = read_scenario_file(file);
+  const Scenario scenario = parse_scenario(document, file.parent_path());
   return fmt::format("scenario {} on {}: {} faults, {} expectations, ends at {}", scenario.name,
                      scenario.topology.name, scenario.faults.size(), scenario.expect.size(),
                      to_string(scenario.end));

@@ -17,7 +17,8 @@ using test::SyntheticRun;
 constexpr Probability kNinetyFive{950'000'000};
 
 struct FailingLink : test::TrafficStory {
-  using TrafficStory::TrafficStory;
+  explicit FailingLink(const char* name)
+      : TrafficStory(name), events_(std::string(name) + ".jsonl") {}
 
   /// The link h2:p0 fails from kFault to kHeal; its users notice after `notice`, come back after
   /// `back` from the heal.
@@ -31,6 +32,18 @@ struct FailingLink : test::TrafficStory {
       return over_h2_p0(s) && s.start >= kFault && s.start < kHeal;
     };
   }
+  /// Hosts at both ends say that they hold the paths over the link for unusable, and never the contrary.
+  void hold_unusable() {
+    for (const uint32_t uplink : {0, 1}) {
+      for (const char* host : {"h0", "h2"}) {
+        test::write_ev_state(events_.path(), kFault, "assumed_bad", {0, uplink}, host);
+      }
+    }
+    run.inputs.events = events_.path();
+  }
+
+ private:
+  test::ScratchFile events_;
 };
 
 TEST_CASE("no_qp_error holds when no host reports an error and fails when one does") {
@@ -247,6 +260,7 @@ TEST_CASE("healed needs every fault undone and its paths in use again") {
   SUBCASE("undone, but nobody came back") {
     FailingLink story("not-back");
     story.link_fails(FabricTime::from_us(30), FabricTime::from_us(5000));
+    story.hold_unusable();
     const CheckResult check = story.check(ExpectHealed{});
     CHECK(check.result == Result::kFail);
     CHECK(check.note.find("no traffic after the heal") != std::string::npos);
@@ -255,6 +269,7 @@ TEST_CASE("healed needs every fault undone and its paths in use again") {
     FailingLink story("over");
     story.link_fails();
     story.traffic.until = kHeal;
+    story.hold_unusable();
     CHECK(story.check(ExpectHealed{}).result == Result::kInconclusive);
   }
 }
@@ -264,6 +279,7 @@ TEST_CASE("a wire that carried only SACKs is in use again when SACKs cross it") 
     FailingLink story("sacks");
     story.traffic.flows = {{0, 2}};
     story.link_fails();
+    story.hold_unusable();
     SyntheticRun::Sent s;
     s.destination = 2;
     const auto sack = [&](int64_t us) {

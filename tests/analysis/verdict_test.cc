@@ -1,5 +1,4 @@
 #include "analysis/verdict.h"
-#include "analysis/text_table.h"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +9,8 @@
 #include <sstream>
 
 #include "analysis/more_checks.h"
+#include "analysis/summary.h"
+#include "analysis/text_table.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -287,7 +288,7 @@ TEST_CASE("a scenario that expects nothing passes nothing, and says so everywher
   CHECK(exit_code(v.result) == 3);
   CHECK(nlohmann::json::parse(to_json(v))["result"] == "no checks");
   const std::string table = to_table(v);
-  CHECK(lines_of(table).front().ends_with(" NO CHECKS"));
+  CHECK(to_summary(v, {}).find("NO CHECKS") != std::string::npos);
   CHECK(table.find("PASS") == std::string::npos);
   CHECK(table.find("the scenario expects nothing") != std::string::npos);
   boost::property_tree::ptree junit;

@@ -79,8 +79,9 @@ void add_verbs(const Words& above, std::vector<Words>& all) {
     }
     if (!listed || line.size() < 3 || line[2] == ' ') continue;
     if (!line.starts_with("  ")) break;
-    all.push_back(joined(above, {line.substr(2, line.find(' ', 2) - 2)}));
-    add_verbs(all.back(), all);
+    const Words verb = joined(above, {line.substr(2, line.find(' ', 2) - 2)});
+    all.push_back(verb);
+    add_verbs(verb, all);
   }
 }
 

@@ -177,7 +177,7 @@ TEST_CASE("the address plan of a host is what its kernel and its NIC are given")
       CHECK(rows[1 + 3 * plane].prefix == routes[0].destination.address);
       CHECK(rows[1 + 3 * plane].bits == routes[0].destination.length);
       CHECK(rows[1 + 3 * plane].peer_mac == kernel.ports[plane].peer_mac);
-      CHECK(rows[3 + 3 * plane].prefix == routes[1].destination.address);
+      CHECK(rows[3 + 3 * plane].prefix == routes.back().destination.address);
     }
   }
 }

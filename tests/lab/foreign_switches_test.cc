@@ -443,10 +443,10 @@ trim: off
       return result.output;
     };
     said({"up", "mixed", "--name", "three"});
-    // Ordinary traffic of a pair of hosts takes the plane (a + b) % 4: ours, the kernel's, Open vSwitch's.
-    for (const auto& [from, to] : {std::pair{"h1", "h3"}, {"h0", "h1"}, {"h0", "h2"}}) {
-      said({"exec", from, "--", "ping", "-c", "1", "-W", "20", to});
-    }
+    // Ordinary traffic is spread over the planes by flow: ours, the kernel's, Open vSwitch's.
+    said({"exec", "h0", "--", "ping", "-c", "1", "-W", "20", "h1"});
+    said({"exec", "h0", "--", "bash", "-c",
+          "for port in {20000..20127}; do echo x 2>&- > /dev/udp/h1/$port; done; true"});
     const std::map<std::string, std::string> switches{
         {"p0.t0-0", "switchd"}, {"p1.t0-0", "kernel"}, {"p2.t0-0", "ovs"}};
     for (const auto& entry : switches) {
@@ -467,7 +467,7 @@ trim: off
         }
         if (row.at("action") != "End") continue;
         ++ends;
-        CHECK(row.at("packets") == 2);  // there and back
+        CHECK(row.at("packets") > 1);
         CHECK(row.at("bytes") > 200);
         CHECK(row.at("errors") == 0);
       }

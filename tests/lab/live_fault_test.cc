@@ -200,7 +200,7 @@ TEST_CASE("faults that are over leave what the nodes are told, and the session s
   lab.said({"fault", "host_pause", "host=h1", "for=4us"});  // with it the others leave
   const std::string schedule = netio::read_file(LabPaths{}.lab_directory("hand") / "schedule");
   CAPTURE(schedule);
-  CHECK(std::count(schedule.begin(), schedule.end(), '\n') == 3);  // settled; paused, and on again
+  CHECK(std::count(schedule.begin(), schedule.end(), '\n') == 4);  // settled; paused, and on again
   const json listed = lab.asked({"inspect", "hand", "--faults"});
   CHECK(listed.at("faults").size() == 15);
   CHECK(listed.at("left_out") == 0);

@@ -211,6 +211,7 @@ expect:
     bool seen_down = false;
     bool up_after = false;
     options.interrupted = [&] {
+      if (!leaf) return false;  // it is still coming up
       const bool up = leaf->link("u0").admin_up;
       seen_down = seen_down || !up;
       up_after = seen_down && up;

@@ -2,6 +2,7 @@
 
 #include "lab/run_export.h"
 #include "lab/run_manifest.h"
+#include "netio/output_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -171,6 +172,6 @@ TEST_SUITE("run export") {
                     InputError);
     CHECK_THROWS_AS(
         lab::export_run(lab::RunFormat::kQlog, run.folder(), "/nonexistent/x", kNoLimit),
-        InputError);
+        netio::OutputError);
   }
 }

@@ -7,12 +7,14 @@
 
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
 
 #include "analysis/analyze.h"
 #include "fabric/build_topology.h"
+#include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
 #include "tests/support/times.h"
@@ -99,7 +101,7 @@ class AnalyzedRun {
     run.writer().save_sealed(file_.path(), seal);
     inputs.captures = {file_.path()};
     analysis::RunInputs closed = inputs;
-    closed.events = sealed_events();
+    closed.events = keeps_events ? sealed_events() : std::filesystem::path();
     return analysis::analyze(closed);
   }
   analysis::CheckResult check(analysis::Expectation expectation) {
@@ -114,6 +116,7 @@ class AnalyzedRun {
 
   SyntheticRun run;
   analysis::RunInputs inputs;
+  bool keeps_events = true;
   EvidenceSeal seal;  ///< of its capture and its events: all nodes, to the end
 
  private:
@@ -131,6 +134,19 @@ class AnalyzedRun {
   ScratchFile file_;
   ScratchFile events_;
 };
+
+/// A line of events.jsonl: the first queue pair of `host` says so of its value for `path`.
+inline void write_ev_state(const std::filesystem::path& file, FabricTime at, const char* state,
+                           Path path, const char* host = "h0") {
+  std::ofstream(file, std::ios::app) << nlohmann::json{{"t_ps", at.ps()},
+                                                       {"node", host},
+                                                       {"kind", "ev_state"},
+                                                       {"qp", 1},
+                                                       {"port", "p" + std::to_string(path.plane)},
+                                                       {"ev", ev_of(path).value},
+                                                       {"cause", state}}
+                                     << "\n";
+}
 
 /// A run of that traffic, which is written when it is looked at for the first time.
 struct TrafficStory {
