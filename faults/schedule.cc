@@ -172,9 +172,11 @@ std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& 
     }
   }
   std::vector<size_t> places;
+  places.reserve(last.size());
   for (const auto& [target, place] : last) places.push_back(place);
   std::sort(places.begin(), places.end());
   std::vector<ScheduledEffect> in_force;
+  in_force.reserve(places.size());
   for (const size_t place : places) in_force.push_back(schedule[place]);
   return in_force;
 }
