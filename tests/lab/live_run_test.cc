@@ -254,9 +254,11 @@ expect:
     const Scenario scenario = small_scenario();
     RunOptions options = folder.options(World::kLive);
     options.lab_name = lab_name("link");
+    bool is_up = false;
+    options.on_process = [&](const std::string&, int) { is_up = true; };
     int calls = 0;
-    options.interrupted = [&] {
-      if (++calls == 10) {
+    options.interrupted = [&] {  // is asked while the lab comes up, too
+      if (is_up && ++calls == 10) {
         netio::NamespaceNetlink(
             netio::NetworkNamespace::open("mrclab-" + *options.lab_name + "-p1.t0-1"))
             .set_down("d0");
@@ -311,8 +313,9 @@ expect:
     const int stops = nightly() ? 40 : 4;
     int calls = 0, stopped = 0;
     options.interrupted = [&] {
+      if (pids.empty() || stopped >= stops)
+        return false;  // it is asked while the lab comes up, too
       const int at = calls++ % 120;
-      if (stopped >= stops) return false;
       const pid_t victim = pids[static_cast<size_t>(stopped) % pids.size()];
       if (at == 10) ::kill(victim, SIGSTOP);
       if (at == 110) {
@@ -357,7 +360,7 @@ expect:
     };
     int calls = 0;
     options.interrupted = [&] {
-      if (++calls == 10) ::kill(plane, SIGKILL);
+      if (plane != 0 && ++calls == 10) ::kill(plane, SIGKILL);
       return false;
     };
     const RunResult run = run_scenario(scenario, options);

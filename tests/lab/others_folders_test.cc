@@ -87,9 +87,6 @@ const Verb kWritingVerbs[] = {
     {"replay done/latest --world sim --out out", "out"},
     {"shrink failing.yaml --budget 1", "runs"},
     {"shrink failing.yaml --budget 1 --out out", "out"},
-    {"chaos pair --seeds 1 --json out", "out"},
-    {"chaos --merge shard.json --json out", "out"},
-    {"chaos pair --seeds 1 --blame --json out", "out"},
     {"import log.csv --map ports.csv --fabric pair --out out", "out"},
     {"report done/latest --out out", "out"},
     {"export qlog done/latest --out out", "out"},
@@ -106,7 +103,7 @@ struct Place {
     write_file(path / "log.csv", "time,device,port,event,rate\n0.0,a,1,down,\n0.1,a,1,up,\n");
     write_file(path / "ports.csv", "device,port,name\na,1,h0:p0\n");
     REQUIRE(mrclab_in(path, "run short.yaml --world sim --out done").code == 0);
-    REQUIRE(mrclab_in(path, "chaos pair --seeds 1 --json shard.json").code == 0);
+    REQUIRE(mrclab_in(path, "chaos pair --seeds 1 --json > shard.json").code == 0);
     REQUIRE(::chmod(path.c_str(), 01777) == 0);
   }
   test::TemporaryRuns runs;
@@ -205,11 +202,11 @@ TEST_CASE("under sudo the run folder is the caller's, and nothing that was there
     CHECK(owner_of(place.path / "home" / made) == kCaller);
   }
   // A file that the caller had stays the caller's.
-  write_file(place.path / "home/chaos.json", "");
-  own(place.path / "home/chaos.json", kCaller);
-  REQUIRE(mrclab_in(place.path, "chaos pair --seeds 1 --json home/chaos.json", kCaller).code == 0);
-  CHECK(owner_of(place.path / "home/chaos.json") == kCaller);
-  CHECK(fs::file_size(place.path / "home/chaos.json") > 100);
+  write_file(place.path / "home/mrc.lua", "");
+  own(place.path / "home/mrc.lua", kCaller);
+  REQUIRE(mrclab_in(place.path, "export wireshark --out home/mrc.lua", kCaller).code == 0);
+  CHECK(owner_of(place.path / "home/mrc.lua") == kCaller);
+  CHECK(fs::file_size(place.path / "home/mrc.lua") > 100);
 }
 
 TEST_CASE("the note of a session goes over no link, and a lab is taken down all the same") {

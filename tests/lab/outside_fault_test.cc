@@ -53,9 +53,11 @@ struct Disturbed {
     constexpr int kCallsBefore = 25;
     RunOptions options = runs.options(World::kLive);
     options.lab_name = lab;
+    bool is_up = false;
+    options.on_process = [&](const std::string&, int) { is_up = true; };
     int calls = 0, code = -1;
-    options.interrupted = [&] {
-      if (++calls == kCallsBefore && !command.empty()) {
+    options.interrupted = [&] {  // is asked while the lab comes up, too
+      if (is_up && ++calls == kCallsBefore && !command.empty()) {
         code = std::system(("LAB=" + lab + "; NS=mrclab-$LAB; " + command).c_str());
       }
       return false;
