@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <system_error>
 
 #include "faults/shrink.h"
@@ -191,17 +190,16 @@ Scenario scenario_to_shrink(const ShrinkOptions& options) {
 std::filesystem::path result_file(const ShrinkOptions& options, const Scenario& scenario) {
   std::filesystem::path out = options.out.value_or("runs");
   if (!options.out || std::filesystem::is_directory(out)) out /= scenario.name + "-shrunk.yaml";
-  const bool existed = std::filesystem::exists(out);
-  std::error_code problem;
-  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path(), problem);
-  errno = 0;
-  const bool writable = !problem && std::ofstream(out, std::ios::app).good();
-  if (!writable) {
-    const std::string why = problem ? problem.message() : std::generic_category().message(errno);
-    throw InputError("--out: found " + in_quotes(out.string()) + ", " + why +
+  try {
+    const auto parent = out.has_parent_path() ? out.parent_path() : std::filesystem::path(".");
+    const netio::OutputFolder folder = netio::OutputFolder::make(parent);
+    const std::string tried = out.filename().string() + ".tried";
+    folder.write_file(tried, "");
+    std::filesystem::remove(folder.held() / tried);
+  } catch (const netio::SystemError& error) {
+    throw InputError("--out: found " + in_quotes(out.string()) + ", " + error.what() +
                      ": expected a folder or file that can be written");
   }
-  if (!existed) std::filesystem::remove(out);
   return out;
 }
 

@@ -87,7 +87,7 @@ const Verb kWritingVerbs[] = {
     {"replay done/latest --world sim --out out", "out"},
     {"shrink failing.yaml --budget 1", "runs"},
     {"shrink failing.yaml --budget 1 --out out", "out"},
-    {"import log.csv --map ports.csv --fabric pair --out out", "out"},
+    {"import log.csv --map ports.csv --fabric pair --force --out out", "out"},
     {"report done/latest --out out", "out"},
     {"export qlog done/latest --out out", "out"},
     {"export perfetto done/latest --out out", "out"},
@@ -115,7 +115,7 @@ TEST_SUITE_BEGIN("root: folders of others");
 
 TEST_CASE("every verb that writes does so where nothing is in its way") {
   for (const Verb& verb : kWritingVerbs) {
-    CAPTURE(verb.words);
+    CAPTURE(std::string(verb.words));
     const Place place;
     const CommandResult result = mrclab_in(place.path, verb.words);
     CAPTURE(result.output);
@@ -135,8 +135,8 @@ TEST_CASE("no verb follows a link that another user laid where it writes") {
     const Place place;
     for (const Trap& trap : traps) {
       for (const uid_t caller : {uid_t{0}, kCaller}) {
-        CAPTURE(verb.words);
-        CAPTURE(trap.what);
+        CAPTURE(std::string(verb.words));
+        CAPTURE(std::string(trap.what));
         CAPTURE(caller);
         fs::remove(place.path / verb.writes);
         fs::create_symlink(place.outside.path / trap.target, place.path / verb.writes);
@@ -202,11 +202,14 @@ TEST_CASE("under sudo the run folder is the caller's, and nothing that was there
     CHECK(owner_of(place.path / "home" / made) == kCaller);
   }
   // A file that the caller had stays the caller's.
-  write_file(place.path / "home/mrc.lua", "");
-  own(place.path / "home/mrc.lua", kCaller);
-  REQUIRE(mrclab_in(place.path, "export wireshark --out home/mrc.lua", kCaller).code == 0);
-  CHECK(owner_of(place.path / "home/mrc.lua") == kCaller);
-  CHECK(fs::file_size(place.path / "home/mrc.lua") > 100);
+  std::ofstream(place.path / "home/mine.yaml").close();
+  own(place.path / "home/mine.yaml", kCaller);
+  REQUIRE(mrclab_in(place.path,
+                    "import log.csv --map ports.csv --fabric pair --force --out home/mine.yaml",
+                    kCaller)
+              .code == 0);
+  CHECK(owner_of(place.path / "home/mine.yaml") == kCaller);
+  CHECK(fs::file_size(place.path / "home/mine.yaml") > 100);
 }
 
 TEST_CASE("the note of a session goes over no link, and a lab is taken down all the same") {
