@@ -44,7 +44,7 @@ struct RunInputs {
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
   std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
   TapCost tap_cost = {};
-  uint64_t capture_records = 0;  ///< of a run that was watched: what its captures hold
+  uint64_t capture_records = 0;  ///< records in the capture files of a watched run
   Twin twin = {};
 };
 

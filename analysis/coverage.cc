@@ -108,7 +108,7 @@ CheckResult judge_coverage(const Expectation& expectation, CheckResult check,
        std::visit(ReliancesOf(span), static_cast<const ExpectationKind&>(expectation))) {
     if (need.until <= coverage.until(need.of)) continue;
     check.result = Result::kInconclusive;
-    check.measured.reset();  // of a part it would look like the whole
+    check.measured.reset();  // a value measured on a part would look like the whole
     check.note = told(coverage, need.of);
     return check;
   }
