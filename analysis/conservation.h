@@ -56,6 +56,7 @@ class Conservation {
            FabricTime t, uint64_t frame_name);
   /// Records of all ports of all nodes were offered: only then do the balances mean anything.
   void complete() { complete_ = true; }
+  void incomplete() { complete_ = false; }
   bool is_complete() const { return complete_; }
 
   Balance wire(WireId id) const;

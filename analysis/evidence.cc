@@ -114,6 +114,12 @@ void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
   }
 }
 
+void Evidence::end_early(FabricTime end, const std::string& why) {
+  end_ = end;
+  conservation_.incomplete();
+  absent(Witness::kRecords, why);
+}
+
 void Evidence::finish() {
   packets_.finish();
   events_.finish();

@@ -53,6 +53,10 @@ class Evidence {
   /// There is no source of this kind, by choice: `why` says by whose.
   void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
 
+  /// Watched nodes come to `end` only, sooner than planned, and nobody has told of anything later. What
+  /// had to be somewhere by then is not known: frames were counted up to the planned end.
+  void end_early(FabricTime end, const std::string& why);
+
   /// After everything was added, once.
   void finish();
 

@@ -1,8 +1,10 @@
 #include "lab/interrupt.h"
 
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <initializer_list>
@@ -33,6 +35,16 @@ void end_at_once() {
   ::_exit(kExitCode);
 }
 
+void give_time(std::chrono::milliseconds time) {
+  const auto ms = time.count();
+  const itimerval timer{{}, {ms / 1000, ms % 1000 * 1000}};
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void time_is_over(int) {
+  if (g_last_words_size > 0) end_at_once();
+}
+
 void note_interrupt(int number) {
   if (g_last_words_size > 0) end_at_once();
   if (g_interrupted == 0) {
@@ -59,15 +71,29 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return g_interrupted != 0; }
 
-EndsAtOnce::EndsAtOnce(const std::string& last_words) {
+std::chrono::milliseconds InterruptGuard::take() {
+  if (g_interrupted == 0) return {};
+  const std::chrono::milliseconds ago(milliseconds_since(g_first));
+  g_interrupted = 0;
+  return ago;
+}
+
+EndsAtOnce::EndsAtOnce(const std::string& last_words,
+                       std::optional<std::chrono::milliseconds> at_latest) {
   if (g_guarded == 0) return;
   const std::string text = (::isatty(STDERR_FILENO) == 1 ? "\n" : "") + last_words;
   const size_t size = text.copy(g_last_words.data(), g_last_words.size() - 1);
   g_last_words[size] = '\n';
   g_last_words_size = static_cast<int>(size) + 1;
   if (g_interrupted != 0) end_at_once();
+  if (!at_latest) return;
+  std::signal(SIGALRM, time_is_over);
+  give_time(std::max(*at_latest, std::chrono::milliseconds(1)));
 }
 
-EndsAtOnce::~EndsAtOnce() { g_last_words_size = 0; }
+EndsAtOnce::~EndsAtOnce() {
+  g_last_words_size = 0;
+  give_time({});
+}
 
 }  // namespace mrclab::lab

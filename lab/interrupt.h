@@ -2,6 +2,8 @@
 // Ctrl-C, SIGTERM and SIGHUP end a run in order: the lab is torn down first. Whoever asks again,
 // half a second later or more, is not asked to wait: the process ends at once.
 
+#include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -23,14 +25,18 @@ class InterruptGuard {
 
   /// Has one come since the guard was made?
   static bool interrupted();
+  /// How long ago the one was that interrupted() tells of; it is told no more. For what is still done
+  /// with what there is: the next one kills all the same.
+  static std::chrono::milliseconds take();
 };
 
 /// While it lives, a signal that a guard would note prints `last_words` and ends the process with
-/// code 3: for work that cannot be asked to stop and leaves nothing behind. Without a guard it does
-/// nothing.
+/// code 3: for work that cannot be asked to stop and leaves nothing behind. So does the time that it is
+/// given, if it is. Without a guard it does nothing.
 class EndsAtOnce {
  public:
-  explicit EndsAtOnce(const std::string& last_words);
+  explicit EndsAtOnce(const std::string& last_words,
+                      std::optional<std::chrono::milliseconds> at_latest = {});
   ~EndsAtOnce();
   EndsAtOnce(const EndsAtOnce&) = delete;
   EndsAtOnce& operator=(const EndsAtOnce&) = delete;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -257,13 +258,16 @@ void OvsSwitches::add_rules() {
 }
 
 /// The daemon sends for all ports through one socket, whose buffer must hold whatever waits in the
-/// shapers of all of them: a frame that it has no room for is lost, and no port counts it.
+/// shapers of all of them: a frame that it has no room for is lost, and no port counts it. Likewise each
+/// port's own must hold what comes in at once: no less than a queue, which others send in one go.
 void OvsSwitches::make_room_for_queues() {
   const Topology& topology = fabric_.topology();
-  size_t bytes = 0;
+  size_t all = 0, most = 0;
   for (const NodeId id : switches_) {
     for (uint32_t i = 0; i < topology.node(id).ports.size(); ++i) {
-      bytes += shaper_of(topology, {id, PortId{i}}, {}, 1).queue;
+      const size_t queue = shaper_of(topology, {id, PortId{i}}, {}, 1).queue;
+      all += queue;
+      most = std::max(most, queue);
     }
   }
   // The daemon opens that socket when it first sends: a frame that nobody takes, to the first port.
@@ -272,7 +276,7 @@ void OvsSwitches::make_room_for_queues() {
        management_socket(directory_, topology.node(switches_.front()).name),
        fmt::format("in_port=controller,packet={},actions=output:{}", frame,
                    switchd::openflow_port(PortId{0}))});
-  netio::set_packet_send_buffers(*daemon_, kKernelBytesPerByte * bytes);
+  netio::set_packet_buffers(*daemon_, kKernelBytesPerByte * all, kKernelBytesPerByte * most);
 }
 
 void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {

@@ -72,6 +72,7 @@ int replay_command(const ReplayOptions& options) {
   run.progress = true;
   run.interrupted = InterruptGuard::interrupted;
   const RunResult again = run_scenario(scenario, run);
+  if (!again.interrupted.empty()) throw Interrupted(again.interrupted);
   const bool same = again.verdict.metrics.history_sha256 == first.history_sha256;
   options.json ? print_json(first, again, same) : print_text(first, again, same);
   if (same) return 0;

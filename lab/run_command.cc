@@ -150,6 +150,8 @@ int run_command(const RunCommandOptions& options) {
     }
     code = worse(code, analysis::exit_code(results.back().verdict.result));
     if (!options.json) print_result(results.back(), options.world);
+    interrupted = results.back().interrupted;
+    if (!interrupted.empty()) break;
   }
   if (options.json && !results.empty()) print_json(results, scenarios.size());
   if (!options.json && results.size() > 1)

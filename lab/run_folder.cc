@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUnjudged = "UNJUDGED";
-
 /// Fabric time of an event line, which starts with {"t_ps":<number>.
 int64_t time_of(const std::string& line) {
   const size_t colon = line.find(':');
@@ -88,14 +86,14 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
 
 void mark_unjudged(const RunFolder& folder, const std::string& why) {
   try {
-    netio::write_file(folder.path / kUnjudged, "This run has no verdict. " + why + "\n");
+    netio::write_file(folder.path / kUnjudgedFile, "This run has no verdict. " + why + "\n");
   } catch (const netio::SystemError&) {  // a full disk: why there is no verdict is said elsewhere
   }
 }
 
 void mark_judged(const RunFolder& folder) {
   std::error_code ignored;  // the verdict is there, whatever else the folder says
-  fs::remove((folder.made ? folder.made->held() : folder.path) / kUnjudged, ignored);
+  fs::remove((folder.made ? folder.made->held() : folder.path) / kUnjudgedFile, ignored);
   try {  // a file system without links still gets its run
     const fs::path root = folder.path.parent_path();
     netio::OutputFolder::open(root).point_link("latest", folder.path.filename().string());

@@ -24,7 +24,9 @@ struct RunFolder {
 /// netio::OutputError (no rights, a place of other users), SystemError (disk full).
 RunFolder make_run_folder(const std::filesystem::path& root, const std::string& name);
 
-/// The file UNJUDGED of a run folder says why there is no verdict, as far as there is room for it.
+inline constexpr const char* kUnjudgedFile = "UNJUDGED";
+
+/// That file of a run folder says why there is no verdict, as far as there is room for it.
 void mark_unjudged(const RunFolder& folder, const std::string& why);
 /// The run has its verdict: it is the one that `latest` points to.
 void mark_judged(const RunFolder& folder);

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "fabric/yaml.h"
+#include "lab/run_folder.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -93,6 +94,7 @@ std::set<std::string> names_below(const fs::path& folder, const fs::path& part) 
     }
   }
   names.erase(std::string(kManifestFile));
+  names.erase(kUnjudgedFile);  // goes away when all else is there
   return names;
 }
 

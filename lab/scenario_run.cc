@@ -17,6 +17,7 @@
 #include "lab/run_inputs.h"
 #include "lab/run_manifest.h"
 #include "lab/run_taps.h"
+#include "lab/sim_run.h"
 #include "lab/stopwatch.h"
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
@@ -29,6 +30,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kBeforeItBegan = "before it began";
+/// Whoever interrupts a run waits for less than a second.
+constexpr std::chrono::milliseconds kPatience{900};
 
 /// Lab names allow neither '-' nor '.', and are at most 32 long.
 std::string lab_name_for(const std::string& scenario) {
@@ -257,54 +260,6 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   return outcome;
 }
 
-/// How far it is, and what it takes on the disk until its end.
-void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
-                    Progress& progress) {
-  if (!progress.due()) return;
-  const double done = static_cast<double>(now.ps()) / static_cast<double>(scenario.stop().ps());
-  const uint64_t bytes = folder_bytes(folder);
-  std::string text = fmt::format("{} of {}, {} on disk", to_string(now), to_string(scenario.stop()),
-                                 byte_text(bytes));
-  std::error_code unknown;
-  const auto space = std::filesystem::space(folder.path, unknown);
-  const double to_come = done > 0 ? static_cast<double>(bytes) * (1 - done) / done : 0;
-  if (!unknown && to_come > static_cast<double>(space.available)) {
-    text += fmt::format(" and only {} free", byte_text(space.available));
-  }
-  progress.show(done, text);
-}
-
-/// `evidence` is empty where several threads run: they are not watched.
-WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
-                     RunResult& result, std::optional<analysis::Evidence>& evidence) {
-  WorldOutcome outcome;
-  const uint32_t threads =
-      options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
-  if (threads == 1) {
-    evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
-                     watched_at_switches(scenario));
-  }
-  const auto start = SteadyClock::now();
-  std::optional<FabricTime> interrupted_at;
-  {
-    Progress progress("simulating");
-    outcome = run_simulated(scenario, folder,
-                            {.history_bytes = options.history_bytes,
-                             .threads = threads,
-                             .evidence = evidence ? &*evidence : nullptr},
-                            [&](FabricTime now) {
-                              if (options.interrupted && options.interrupted())
-                                interrupted_at = now;
-                              if (options.progress) show_simulated(scenario, folder, now, progress);
-                              return !interrupted_at;
-                            });
-  }
-  result.run_seconds = seconds_since(start);
-  if (interrupted_at) throw Interrupted(to_string(*interrupted_at));
-  if (evidence) evidence->finish();
-  return outcome;
-}
-
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
@@ -337,12 +292,16 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
   }
 }
 
-/// The user's own checks see the run as it lies there, judged but for themselves.
+/// The user's own checks see the run as it lies there, judged but for themselves. They may take long, so
+/// nobody who has interrupted the run waits for them.
 void run_check_programs(const Scenario& scenario, const RunOptions& options,
-                        const RunFolder& folder, analysis::Verdict& verdict) {
+                        const RunResult& result, analysis::Verdict& verdict) {
   for (size_t i = 0; i < scenario.check_programs.size(); ++i) {
+    const auto interrupted = [&] {
+      return !result.interrupted.empty() || (options.interrupted && options.interrupted());
+    };
     add_check(verdict,
-              run_check_program(scenario.check_programs[i], folder.path, i, options.interrupted));
+              run_check_program(scenario.check_programs[i], result.folder.path, i, interrupted));
   }
 }
 
@@ -358,9 +317,9 @@ void write_results(const RunFolder& folder, const analysis::Analysis& analysis) 
   }
 }
 
-/// The folder of a run that was interrupted there says so; then everybody hears.
-[[noreturn]] void keep_unjudged(const Scenario& scenario, const RunFolder& folder,
-                                const std::string& at) {
+/// The folder of a run that was interrupted there says so, and so does the text that is returned.
+std::string note_interrupt(const Scenario& scenario, const RunFolder& folder,
+                           const std::string& at) {
   const bool began = at != kBeforeItBegan;
   const std::string where =
       began ? fmt::format("interrupted at {} of {}", at, to_string(scenario.stop()))
@@ -368,9 +327,46 @@ void write_results(const RunFolder& folder, const analysis::Analysis& analysis) 
   mark_unjudged(folder, fmt::format("It was {}.", where));
   merge_events(folder);
   const std::string what = where + "; " + folder.path.string();
-  if (!began) throw Interrupted(what + " has no verdict");
-  throw Interrupted(what + " has what was recorded, but no verdict: with --until " + at +
-                    " a run is judged that far");
+  if (!began) return what + " has no verdict";
+  return what + " has what was recorded, but no verdict: with --until " + at +
+         " a run is judged that far";
+}
+
+/// What the world left, judged; the result's files are in its folder.
+analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options,
+                             const RunResult& result, WorldOutcome&& outcome,
+                             const std::optional<analysis::Evidence>& watched) {
+  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
+  analysis::RunInputs inputs =
+      run_inputs(scenario, std::string(name_of(options.world)), std::move(outcome));
+  inputs.captures = analysis::captures_in(result.folder.captures());
+  inputs.records = analysis::records_in(result.folder.history());
+  inputs.events = result.folder.path / "events.jsonl";
+  if (result.taps) {
+    inputs.taps = tap_file(result.folder);
+    inputs.tap_cost = cost_of(*result.taps);
+  }
+  analysis::Analysis analysis =
+      watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
+  for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
+  write_results(result.folder, analysis);
+  return analysis;
+}
+
+/// What ends the process at once, from here on, and in what words; after an interrupt that is the time,
+/// too, that is left to judge what there is.
+void set_last_words(const Scenario& scenario, const std::optional<FabricTime>& interrupted_at,
+                    RunResult& result, std::optional<EndsAtOnce>& at_once) {
+  if (!interrupted_at) {
+    at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
+                                result.folder.path.string()));
+    return;
+  }
+  give_to_invoking_user(result.folder);
+  at_once.emplace("mrclab: " + note_interrupt(scenario, result.folder, exact(*interrupted_at)),
+                  kPatience - InterruptGuard::take());
+  result.interrupted = fmt::format("interrupted at {} of {}; judged that far",
+                                   exact(*interrupted_at), to_string(scenario.stop()));
 }
 
 }  // namespace
@@ -391,48 +387,40 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
     outcome = options.world == World::kLive
                   ? run_live(scenario, options, result.folder, result, happened)
                   : run_sim(scenario, options, result.folder, result, watched);
+    if (!outcome.judgeable) throw Interrupted(exact(*outcome.interrupted_at));
   } catch (const Interrupted& at) {
-    keep_unjudged(scenario, result.folder, at.what());
+    throw Interrupted(note_interrupt(scenario, result.folder, at.what()));
   } catch (const netio::SystemError& error) {
     mark_unjudged(result.folder, error.what());
     throw;
   }
   if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
-  merge_events(result.folder);
   const auto start = SteadyClock::now();
   std::optional<Ticking> ticking;
   if (options.progress) {
     ticking.emplace("judging", byte_text(folder_bytes(result.folder)) + " of evidence");
   }
   std::optional<EndsAtOnce> at_once;
-  at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
-                              result.folder.path.string()));
-  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
-  analysis::RunInputs inputs = run_inputs(happened ? *happened : scenario,
-                                          std::string(name_of(options.world)), std::move(outcome));
-  inputs.captures = analysis::captures_in(result.folder.captures());
-  inputs.records = analysis::records_in(result.folder.history());
-  inputs.events = result.folder.path / "events.jsonl";
-  if (result.taps) {
-    inputs.taps = tap_file(result.folder);
-    inputs.tap_cost = cost_of(*result.taps);
+  set_last_words(scenario, outcome.interrupted_at, result, at_once);
+  if (outcome.interrupted_at) {
+    happened = scenario;
+    happened->until = outcome.interrupted_at;
+  } else {
+    merge_events(result.folder);
   }
   analysis::Analysis analysis =
-      watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
-  for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
-  write_results(result.folder, analysis);
-  at_once.reset();
-  ticking.reset();
+      judge_run(happened ? *happened : scenario, options, result, std::move(outcome), watched);
   if (!scenario.check_programs.empty()) {
-    run_check_programs(scenario, options, result.folder, analysis.verdict);
+    at_once.reset();  // a program is ended in order
+    run_check_programs(scenario, options, result, analysis.verdict);
     write_results(result.folder, analysis);
   }
   result.verdict = analysis.verdict;
+  write_manifest(result.folder.path);
+  mark_judged(result.folder);
   result.analyze_seconds = seconds_since(start);
   result.seconds = seconds_since(began);
-  mark_judged(result.folder);
-  write_manifest(result.folder.path);
   return result;
 }
 

@@ -45,10 +45,13 @@ struct RunResult {
   double analyze_seconds = 0;
   double seconds = 0;                    ///< of all that, and what is between
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
+  std::string interrupted;               ///< where the user ended it, if so; judged that far
 };
 
-/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A run that
-/// is interrupted keeps its folder, which says that it has no verdict; `latest` stays where it was.
+/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A simulated
+/// run that is interrupted is judged that far, unless that takes longer than whoever interrupts
+/// (InterruptGuard) waits. Any other keeps its folder, which says that it has no verdict; `latest` stays
+/// where it was. Of a live run the captures would have to be read first, which takes too long.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace mrclab::lab

@@ -21,6 +21,7 @@ FabricTime SimShard::earliest() {
 
 void SimShard::run(FabricTime until) {
   now_.clear();
+  sent_ = 0;
   while (earliest() <= until && !due_.empty()) {
     const uint32_t node = due_.pop().second;
     world_.planned[node] = FabricTime::never();  // so that its other entries are stale
@@ -38,6 +39,7 @@ void SimShard::run(FabricTime until) {
 /// Hands what a node starts to send to the node at the other end, at once: receive() may be called
 /// ahead of time.
 void SimShard::transmit(Transmission transmission) {
+  ++sent_;
   const Port& port = world_.topology.port({sender_, transmission.port});
   Arrival arrival;
   arrival.start = transmission.start;

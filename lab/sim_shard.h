@@ -34,6 +34,8 @@ class SimShard : private FrameSink {
   /// Runs the nodes that have an event up to `until`, in the order of their numbers; what they send
   /// to other shards lies in letters.
   void run(FabricTime until);
+  /// Frames that its nodes started to send in the last run().
+  uint64_t sent() const { return sent_; }
   /// Takes the letters of another shard, which must not run meanwhile.
   void collect(SimShard& from);
 
@@ -51,6 +53,7 @@ class SimShard : private FrameSink {
   EventQueue<uint32_t> due_;   // entries whose time is not the planned one are stale
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
+  uint64_t sent_ = 0;
   std::vector<std::vector<Letter>> letters_;  // by shard
 };
 

@@ -27,7 +27,7 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t thre
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}} {
+    : world_{topology, {}, {}, {}, {}}, frames_at_once_(options.frames_at_once) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
   for (uint32_t i = 0; i < threads; ++i) {
@@ -67,9 +67,22 @@ bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
   return alive_;
 }
 
+/// The next window as long as the frames of the one before suggest, from a short one on.
+void SimWorld::fit_windows() {
+  uint64_t frames = 0;
+  for (const auto& shard : shards_) frames += shard->sent();
+  if (frames > frames_at_once_) {
+    window_ = std::max(window_ / 2, FabricTime::from_ns(1));
+  } else if (frames < frames_at_once_ / 4) {
+    window_ = window_ < lookahead_ / 2 ? window_ * 2 : lookahead_;
+  }
+  window_ = std::min(window_, lookahead_);
+}
+
 /// Moves on to the next stretch in which something happens; false if that is not before `until`.
 bool SimWorld::next_window(FabricTime until) {
   if (now_ >= until) return false;
+  fit_windows();
   FabricTime earliest = FabricTime::never();
   for (const auto& shard : shards_) earliest = std::min(earliest, shard->earliest());
   if (earliest > until) {
@@ -78,7 +91,7 @@ bool SimWorld::next_window(FabricTime until) {
     return false;
   }
   // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
-  window_end_ = std::min(until, earliest + lookahead_ - FabricTime::from_ps(1));
+  window_end_ = std::min(until, earliest + window_ - FabricTime::from_ps(1));
   now_ = window_end_;
   return true;
 }

@@ -2,10 +2,11 @@
 // The simulated world: the same nodes, wires and faults in one process and virtual time. No root,
 // no namespaces, no clock.
 //
-// Time goes in windows of one lookahead: nothing that starts in a window needs an event before the
-// next one, so within a window nodes do not depend on each other. They run one after the other, or
+// Time goes in windows of at most one lookahead: nothing that starts in a window needs an event before
+// the next one, so within a window nodes do not depend on each other. They run one after the other, or
 // split over threads that meet at the end of each window; the history is the same (tested). Only
-// nodes that have an event in a window are touched.
+// nodes that have an event in a window are touched. Where very much happens in one lookahead, windows
+// become shorter: whoever waits is asked after each of them whether to go on.
 
 #include <functional>
 #include <memory>
@@ -27,6 +28,8 @@ class SimWorld {
     std::vector<ScheduledEffect> schedule = {};
     FrameRoom room = {};   ///< kHeaderRoom if no host sends payload
     uint32_t threads = 1;  ///< 1 to kMaxThreads; hosts are split evenly, switches by plane
+    /// About so many frames start in a window at most: a tenth of a second of a laptop (our choice).
+    uint64_t frames_at_once = 1u << 15;
   };
   using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;
   using ObserverOf = std::function<NodeObserver&(NodeId)>;
@@ -51,6 +54,7 @@ class SimWorld {
 
  private:
   bool next_window(FabricTime until);
+  void fit_windows();
   void run_alone(FabricTime until, const GoOn& go_on);
   void run_together(FabricTime until, const GoOn& go_on);
   void share_buffers();
@@ -58,6 +62,8 @@ class SimWorld {
   SimShard::World world_;
   std::vector<std::unique_ptr<SimShard>> shards_;
   FabricTime lookahead_ = FabricTime::never();
+  uint64_t frames_at_once_;
+  FabricTime window_ = FabricTime::from_ns(1);  ///< its length: at most lookahead_
   FabricTime now_ = FabricTime::from_ps(-1);
   FabricTime window_end_;
   bool alive_ = true;

@@ -18,6 +18,24 @@ namespace mrclab::lab {
 namespace {
 
 constexpr size_t kLargeFabric = 500;  // nodes
+/// Of the simulator, each some 20 ms after the one before: whoever interrupts it waits for so long.
+constexpr int kLastQuestions = 10;
+
+using Recorders = std::vector<std::unique_ptr<netio::RunRecorder>>;
+
+/// Nodes tell of what will have been sent a little later than `reached`, where the world was told to
+/// stop. It goes on until then, if it comes there soon (a frame may take very long on a slow wire).
+void end_with_records(Simulation& simulation, FabricTime reached, const Recorders& recorders,
+                      analysis::Evidence* evidence, WorldOutcome& outcome) {
+  FabricTime last = std::max(reached, FabricTime::zero());
+  for (const auto& recorder : recorders) last = std::max(last, recorder->last());
+  for (const auto& recorder : recorders) recorder->set_end(last);
+  if (evidence != nullptr) evidence->end_early(last, "the run was interrupted");
+  int asked = 0;
+  reached = simulation.run([&asked](FabricTime) { return ++asked < kLastQuestions; }, last);
+  outcome.interrupted_at = reached;
+  outcome.judgeable = reached == last;
+}
 
 void add_reasons(analysis::TimingReport& timing, const netio::ProcessReport& report, bool carried) {
   const auto note = [&](uint64_t count, const char* what) {
@@ -127,7 +145,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     records = std::make_unique<netio::HistoryWriter>(folder.history() / "sim.bin",
                                                      stream_count(topology), options.history_bytes);
   }
-  std::vector<std::unique_ptr<netio::RunRecorder>> recorders;
+  Recorders recorders;
   for (const NodeSite& site : topology.nodes) {
     const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
     recorders.push_back(std::make_unique<netio::RunRecorder>(
@@ -143,9 +161,13 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     if (options.evidence == nullptr) return *recorders[node.value];
     return watched[node.value];
   });
-  const FabricTime reached = simulation.run(go_on, options.until);
+  FabricTime reached = simulation.run(go_on, options.until);
 
   WorldOutcome outcome;
+  if (reached < std::min(options.until, scenario.stop())) {
+    end_with_records(simulation, reached, recorders, options.evidence, outcome);
+    reached = *outcome.interrupted_at;
+  }
   outcome.hosts = simulation.hosts();
   for (const auto& recorder : recorders) {
     const auto streams = recorder->history().streams();

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct WorldOutcome {
   analysis::TimingReport timing;
   uint64_t capture_records = 0;                 ///< of the simulated world
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
+  /// Where somebody ended the run, before its scenario did.
+  std::optional<FabricTime> interrupted_at;
+  bool judgeable = true;  ///< what was recorded is whole until there, and nothing of it later
 };
 
 /// What one host says of itself, as the judge is told.
@@ -55,8 +59,9 @@ struct SimOptions {
 /// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 
-/// The simulated world: exact by construction. `go_on` is asked ever so often in wall time; what it
-/// throws comes out here, when all that was recorded is in its files.
+/// The simulated world: exact by construction. `go_on` is asked ever so often in wall time; where it says
+/// no the run ends, at an instant from which on nothing is recorded: a run until there would leave the
+/// same history.
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const SimOptions& options,
                            const std::function<bool(FabricTime now)>& go_on = {});

@@ -46,10 +46,14 @@ bool is_packet_socket(const FileDescriptor& socket) {
          domain == AF_PACKET;
 }
 
+void set_buffer(const FileDescriptor& socket, int option, const char* name, size_t bytes) {
+  const int size = static_cast<int>(std::min(bytes, kMaxBuffer));
+  check_system_call(name, ::setsockopt(socket.get(), SOL_SOCKET, option, &size, sizeof size));
+}
+
 }  // namespace
 
-size_t set_packet_send_buffers(const ChildProcess& child, size_t bytes) {
-  const int size = static_cast<int>(std::min(bytes, kMaxBuffer));
+size_t set_packet_buffers(const ChildProcess& child, size_t sent, size_t received) {
   size_t count = 0;
   for (const int number : socket_numbers(child.pid())) {
     const FileDescriptor socket(
@@ -57,8 +61,8 @@ size_t set_packet_send_buffers(const ChildProcess& child, size_t bytes) {
     if (!socket && errno == EBADF) continue;  // closed meanwhile
     check_system_call(fmt::format("pidfd_getfd {} of {}", number, child.name()), socket.get());
     if (!is_packet_socket(socket)) continue;
-    check_system_call("SO_SNDBUFFORCE",
-                      ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size));
+    set_buffer(socket, SO_SNDBUFFORCE, "SO_SNDBUFFORCE", sent);
+    set_buffer(socket, SO_RCVBUFFORCE, "SO_RCVBUFFORCE", received);
     ++count;
   }
   return count;

@@ -72,6 +72,7 @@ void RunRecorder::packet(const PacketRecord& record) {
   if (muted_) return;
   if (watch_ != nullptr) watch_->packet(node_, record);
   if (record.t > end_) return;
+  last_ = std::max(last_, record.t);
   const HistoryBytes bytes = history_record(record);
   history_.packet(record, bytes);
   if (records_ != nullptr) {
@@ -104,7 +105,9 @@ void RunRecorder::capture(const PacketRecord& record) {
 void RunRecorder::event(const EventRecord& record) {
   if (muted_) return;
   if (watch_ != nullptr) watch_->event(node_, record);
-  if (events_ != nullptr && record.t <= end_) events_->write(topology_, node_, record);
+  if (record.t > end_) return;
+  last_ = std::max(last_, record.t);
+  if (events_ != nullptr) events_->write(topology_, node_, record);
 }
 
 }  // namespace mrclab::netio

@@ -54,6 +54,10 @@ class RunRecorder : public NodeObserver {
   HistoryDigest& history() { return history_; }
   /// Records nothing while it is so: a node is brought to a state that it had before.
   void set_muted(bool muted) { muted_ = muted; }
+  /// The latest instant of all that was recorded.
+  FabricTime last() const { return last_; }
+  /// Nothing later than `end` is recorded from now on; not before last().
+  void set_end(FabricTime end) { end_ = end; }
   /// Tells `watch` everything from now on; null: nobody. It must outlive this, or be taken away.
   void set_watch(RecordWatch* watch) { watch_ = watch; }
 
@@ -63,6 +67,7 @@ class RunRecorder : public NodeObserver {
   const Topology& topology_;
   NodeId node_;
   FabricTime end_;
+  FabricTime last_;
   PcapngWriter* capture_;
   bool capture_passed_;
   EventLog* events_;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 #include "fabric/fabric_file.h"
@@ -152,6 +153,56 @@ TEST_CASE("what the options of a run contradict is said before anything is made"
   options.runs_root = scratch.path;
   CHECK_THROWS_AS(run_scenario(scenario, options), InputError);  // live
   CHECK(fs::is_empty(scratch.path));
+}
+
+/// Sends a frame out of each port every 2 ns, and counts them.
+class Chatter : public Node {
+ public:
+  Chatter(size_t ports, uint64_t& sent) : ports_(ports), sent_(sent) {}
+  void receive(PortId, Arrival) override {}
+  void apply(const ScheduledEffect&) override {}
+  FabricTime next_event() const override { return at_; }
+  void run_until(FabricTime committed, FrameSink& out) override {
+    for (; at_ <= committed; at_ += FabricTime::from_ns(2)) {
+      for (uint32_t port = 0; port < ports_; ++port) {
+        Transmission transmission;
+        transmission.port = PortId{port};
+        transmission.start = transmission.end = at_;
+        out.transmit(std::move(transmission));
+        ++sent_;
+      }
+    }
+  }
+
+ private:
+  size_t ports_;
+  uint64_t& sent_;
+  FabricTime at_;
+};
+
+TEST_CASE("however much happens in one lookahead, whether to go on is asked in between") {
+  const Topology topology = read_fabric_file(find_fabric("octet"));
+  Silence silence;
+  for (const uint32_t threads : {1u, 3u}) {
+    std::vector<uint64_t> sent(topology.nodes.size());  // by node: threads share nothing
+    constexpr uint64_t kAtOnce = 1000;                  // in a lookahead of octet are 90,000
+    SimWorld world(
+        topology, {.threads = threads, .frames_at_once = kAtOnce},
+        [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+          const NodeId node = environment.self;
+          return std::make_unique<Chatter>(topology.node(node).ports.size(), sent[node.value]);
+        },
+        [&](NodeId) -> NodeObserver& { return silence; });
+    uint64_t before = 0, most = 0;
+    world.run_until(FabricTime::from_us(5), [&](FabricTime) {
+      const uint64_t all = std::accumulate(sent.begin(), sent.end(), uint64_t{0});
+      most = std::max(most, all - before);
+      before = all;
+      return true;
+    });
+    CHECK(before == 2501 * topology.wires_list.size());
+    CHECK(most <= 2 * kAtOnce);
+  }
 }
 
 TEST_CASE("a node without an event is not touched, however long the others run") {
