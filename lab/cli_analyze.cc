@@ -62,7 +62,8 @@ void print_tables(const std::vector<ReportTable>& tables, const AnalyzeOptions& 
 }
 
 int analyze_command(const AnalyzeOptions& options) {
-  TrafficRequest request = traffic_request(options.words);
+  TrafficRequest request = while_ticking("checking", "whether the files are as the run left them",
+                                         [&] { return traffic_request(options.words); });
   Progress progress("analyzing");
   request.input.progress = [&progress](uint64_t records) {
     progress.show({}, fmt::format("{:.1f} million records", static_cast<double>(records) * 1e-6));

@@ -11,6 +11,8 @@
 #include "lab/conformance.h"
 #include "lab/interrupt.h"
 #include "lab/ovs_switches.h"
+#include "lab/progress.h"
+#include "lab/stopwatch.h"
 
 namespace mrclab::lab {
 namespace {
@@ -37,7 +39,14 @@ int conform(const ConformOptions& options) {
   ConformanceOptions check;
   check.forwarders = chosen(options.forwarders);
   const InterruptGuard guard;
+  Progress progress("conform");
+  const auto start = std::chrono::steady_clock::now();
+  check.waiting = [&](Forwarding by) {
+    if (!progress.due()) return;
+    progress.show({}, fmt::format("{:.0f} s; {}", seconds_since(start), name_of(by)));
+  };
   const ConformanceReport report = check_conformance(shape, check);
+  progress.clear();
   fmt::print("{}", options.as_json ? to_json(report).dump(1) + "\n" : conformance_text(report));
   if (options.forwarders.empty() && check.forwarders.size() < std::size(kForwardings)) {
     fmt::print(stderr, "without Open vSwitch: apt-get install openvswitch-switch\n");

@@ -7,7 +7,9 @@
 
 #include "lab/cli.h"
 #include "lab/json_print.h"
+#include "lab/progress.h"
 #include "lab/run_diff.h"
+#include "lab/run_folder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -32,7 +34,9 @@ void add_diff_verb(CLI::App& app, CliResult& result) {
       "Exit code 0: the same history; 1: it differs.\n"
       "Example: mrclab diff runs/20260101-120000-link-flap latest");
   diff->callback([options, &result] {
-    const RunDiff difference = diff_runs(options->runs[0], options->runs[1], options->context);
+    const RunDiff difference = while_ticking(
+        "comparing", evidence_text(options->runs[0]) + " and " + evidence_text(options->runs[1]),
+        [&] { return diff_runs(options->runs[0], options->runs[1], options->context); });
     fmt::print("{}", options->as_json ? printed(to_json(difference)) + "\n" : to_text(difference));
     result.code = difference.same ? 0 : 1;
   });

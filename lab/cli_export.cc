@@ -8,7 +8,9 @@
 
 #include "fabric/fabric_file.h"
 #include "lab/cli.h"
+#include "lab/progress.h"
 #include "lab/run_export.h"
+#include "lab/run_folder.h"
 #include "lab/wireshark_dissector.h"
 
 namespace mrclab::lab {
@@ -59,7 +61,10 @@ uint64_t bytes_in(const std::string& text) {
 }
 
 void export_run_as(RunFormat format, const RunExportOptions& options) {
-  const RunExport done = export_run(format, options.run, options.out, bytes_in(options.limit));
+  const uint64_t limit = bytes_in(options.limit);
+  const RunExport done = while_ticking("exporting", evidence_text(options.run), [&] {
+    return export_run(format, options.run, options.out, limit);
+  });
   fmt::print("wrote {} ({} events, {:.1f} MB)\n", done.file.string(), done.events,
              static_cast<double>(done.bytes) * 1e-6);
   for (const std::string& note : done.notes) fmt::print("note: {}\n", note);

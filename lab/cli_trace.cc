@@ -18,6 +18,8 @@
 #include "lab/ordinary_trace.h"
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
+#include "lab/progress.h"
+#include "lab/run_folder.h"
 #include "lab/scenario.h"
 
 namespace mrclab::lab {
@@ -64,7 +66,9 @@ int trace_packet(const TraceOptions& options) {
   request.host = options.host;
   request.to = options.to;
   request.attempt = options.attempt;
-  const PacketTrace trace(options.words.front(), options.fabric, request);
+  const std::string& run = options.words.front();
+  const PacketTrace trace = while_ticking(
+      "tracing", evidence_text(run), [&] { return PacketTrace(run, options.fabric, request); });
   return print_trace(options, to_json(trace), to_text(trace));
 }
 
@@ -141,7 +145,8 @@ std::string blame_text(const std::vector<analysis::Blame>& blames) {
 }
 
 int blame_command(const std::string& run, bool as_json) {
-  const std::vector<analysis::Blame> blames = blame_of_run(run);
+  const std::vector<analysis::Blame> blames =
+      while_ticking("blaming", evidence_text(run), [&] { return blame_of_run(run); });
   if (as_json) {
     auto list = nlohmann::ordered_json::array();
     for (const analysis::Blame& blame : blames) list.push_back(to_json(blame));

@@ -75,7 +75,8 @@ ForwarderReport check_forwarder(const Topology& topology, const FabricShape& sha
                                 const std::vector<PathProbe>& paths,
                                 const std::vector<WrongProbe>& wrong,
                                 const ConformanceOptions& options) {
-  ForwardingProbe probe(topology, shape, options.lab + "_" + std::string(name_of(by)));
+  ForwardingProbe probe(topology, shape, options.lab + "_" + std::string(name_of(by)), {},
+                        [&options, by] { options.waiting(by); });
   ForwarderReport report;
   report.forwarder = by;
   report.paths = paths.size();

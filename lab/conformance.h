@@ -3,6 +3,7 @@
 // hop, against what the fabric says; and frames that are wrong, against what is known of each.
 
 #include <chrono>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct ConformanceOptions {
   std::string lab = "conform";  ///< its labs are called so, with the forwarder behind
   /// How long nothing may move before what is missing counts as lost.
   std::chrono::seconds patience{10};
+  /// Called every few milliseconds with what is just looked at.
+  std::function<void(Forwarding)> waiting = [](Forwarding) {};
 };
 
 /// What one forwarder made of everything.

@@ -47,10 +47,14 @@ bool same_behind(std::span<const uint8_t> sent, std::span<const uint8_t> arrived
 
 class ForwardingProbe::Impl {
  public:
-  Impl(const Topology& topology, const LiveLabOptions& options)
-      : topology_(topology), lab_(topology, options, [](const BringUpStep&) {
+  Impl(const Topology& topology, const LiveLabOptions& options,
+       const std::function<void()>& waiting)
+      : topology_(topology),
+        waiting_([waiting] {
           if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
-        }) {
+          waiting();
+        }),
+        lab_(topology, options, [this](const BringUpStep&) { waiting_(); }) {
     for (const NodeSite& site : topology.nodes) {
       for (uint32_t i = 0; i < site.ports.size(); ++i) {
         const PortRef port{site.id, PortId{i}};
@@ -70,7 +74,7 @@ class ForwardingProbe::Impl {
     }
     auto deadline = SteadyClock::now() + patience;
     while (SteadyClock::now() < deadline) {
-      if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+      waiting_();
       lab_.step();
       if (listen()) deadline = SteadyClock::now() + patience;
       const bool all =
@@ -149,19 +153,21 @@ class ForwardingProbe::Impl {
   static constexpr size_t kMaxSightings = 64;
 
   const Topology& topology_;
+  std::function<void()> waiting_;
   LiveLab lab_;
   std::vector<Listener> ports_;
   std::map<uint32_t, Sent> sent_;
 };
 
 ForwardingProbe::ForwardingProbe(const Topology& topology, const FabricShape& shape,
-                                 const std::string& lab, const std::filesystem::path& programs) {
+                                 const std::string& lab, const std::filesystem::path& programs,
+                                 const std::function<void()>& waiting) {
   LiveLabOptions options;
   options.name = lab;
   options.shape = shape;
   options.dilation = kPace;
   options.programs = programs;
-  impl_ = std::make_unique<Impl>(topology, options);
+  impl_ = std::make_unique<Impl>(topology, options, waiting);
 }
 ForwardingProbe::~ForwardingProbe() = default;
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,10 +33,11 @@ struct ProbeOutcome {
 class ForwardingProbe {
  public:
   /// Brings the lab up; every switch forwards as `topology`, which is built of `shape`, says. `programs`:
-  /// where those of the lab are, if not beside this one. Throws SystemError or InputError. The topology
-  /// outlives this.
-  ForwardingProbe(const Topology& topology, const FabricShape& shape, const std::string& lab,
-                  const std::filesystem::path& programs = {});
+  /// where those of the lab are, if not beside this one. `waiting` is called every few milliseconds. Throws
+  /// SystemError or InputError. The topology outlives this.
+  ForwardingProbe(
+      const Topology& topology, const FabricShape& shape, const std::string& lab,
+      const std::filesystem::path& programs = {}, const std::function<void()>& waiting = [] {});
   ~ForwardingProbe();
 
   /// Sends them and waits until each has arrived at a host, or nothing more has moved for `patience`.

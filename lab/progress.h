@@ -63,6 +63,12 @@ class Ticking {
   std::jthread thread_;
 };
 
+/// What `work` returns, ticking meanwhile.
+auto while_ticking(std::string what, std::string details, const auto& work) {
+  const Ticking ticking(std::move(what), std::move(details));
+  return work();
+}
+
 /// Columns of the terminal behind `stream`; kTerminalColumns where there is none or it does not say.
 size_t terminal_columns(std::FILE* stream);
 /// Columns to lay a table out for: those of the terminal, as far as lines stay readable.

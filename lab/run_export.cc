@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <fstream>
 
 #include "analysis/analyze.h"
@@ -12,6 +13,7 @@
 #include "lab/run_inputs.h"
 #include "lab/run_manifest.h"
 #include "netio/output_folder.h"
+#include "netio/system_error.h"
 
 namespace mrclab::lab {
 
@@ -91,7 +93,13 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   analysis::BoundedOutput bounded(file, limit_bytes);
   qlog ? analysis::write_qlog(trace, bounded) : analysis::write_perfetto(trace, bounded);
   file.close();
-  if (!file) throw InputError("cannot write " + result.file.string());
+  if (!file) {
+    const int why = errno;
+    std::error_code ignored;  // half a file is of no use
+    if (std::filesystem::is_regular_file(result.file, ignored))
+      std::filesystem::remove(result.file, ignored);
+    throw netio::SystemError("write " + result.file.string(), why);
+  }
   renew_in_manifest(run.folder, result.file);
   result.events = bounded.pieces();
   result.bytes = bounded.bytes();

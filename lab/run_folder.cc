@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/evidence_seal.h"
+#include "lab/progress.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -77,7 +78,8 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
       made->make_new(sub);
     }
     RunFolder folder{root / leaf, std::make_shared<const netio::OutputFolder>(std::move(*made))};
-    mark_unjudged(folder, "It goes on, or its process was killed.");
+    // Also of a disk that is full by then, where nothing else can be said any more.
+    mark_unjudged(folder, "It goes on, was killed, or found no room on the disk.");
     return folder;
   }
   throw netio::OutputError("make a run folder in " + root.string(), EEXIST,
@@ -110,6 +112,11 @@ uint64_t folder_bytes(const RunFolder& folder) {
     if (!none) bytes += size;
   }
   return bytes;
+}
+
+std::string evidence_text(const fs::path& run) {
+  const fs::path folder = run == "latest" ? fs::path("runs/latest") : run;
+  return byte_text(folder_bytes({folder})) + " of evidence";
 }
 
 void merge_events(const RunFolder& folder) {

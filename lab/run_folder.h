@@ -33,6 +33,8 @@ void mark_judged(const RunFolder& folder);
 
 /// What its files take on the disk so far.
 uint64_t folder_bytes(const RunFolder& folder);
+/// "1.2 GB of evidence", of a run folder or "latest"; for whoever waits while it is read.
+std::string evidence_text(const std::filesystem::path& run);
 
 /// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.
 void merge_events(const RunFolder& folder);

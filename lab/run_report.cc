@@ -8,8 +8,10 @@
 #include "fabric/input_file.h"
 #include "fabric/json_text.h"
 #include "lab/json_print.h"
+#include "lab/progress.h"
 #include "lab/replay.h"
 #include "lab/run_diff.h"
+#include "lab/run_folder.h"
 #include "lab/run_inputs.h"
 #include "lab/run_manifest.h"
 #include "lab/terminal.h"
@@ -100,9 +102,14 @@ void write_page(const fs::path& run, const fs::path& file, const std::string& ht
 
 std::string kib_of(const std::string& html) { return fmt::format("{} KiB", html.size() / 1024); }
 
+RunPage read_ticking(const fs::path& run) {
+  return while_ticking("reading", evidence_text(run), [&] { return read_page(run); });
+}
+
 int compare_runs(const ReportOptions& options) {
-  const RunPage a = read_page(options.run), b = read_page(options.compare);
-  const auto [text, diff] = histories(a.run.folder, b.run.folder);
+  const RunPage a = read_ticking(options.run), b = read_ticking(options.compare);
+  const auto [text, diff] = while_ticking("comparing", evidence_text(a.run.folder),
+                                          [&] { return histories(a.run.folder, b.run.folder); });
   const fs::path out =
       !options.out.empty()
           ? options.out
@@ -140,7 +147,7 @@ RunPage read_page(const fs::path& folder) {
 
 int report_command(const ReportOptions& options) {
   if (!options.compare.empty()) return compare_runs(options);
-  const RunPage page = read_page(options.run);
+  const RunPage page = read_ticking(options.run);
   const fs::path out = options.out.empty() ? page.run.folder / "report.html" : options.out;
   const std::string html = analysis::to_html(page.reported());
   write_page(page.run.folder, out, html);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <system_error>
 
 #include "faults/shrink.h"
@@ -25,7 +26,8 @@ namespace {
 constexpr std::string_view kCrash = "crash";
 
 /// The checks that fail, one a line, first to last; "crash" if the run does not end well.
-std::string failing_checks(const Scenario& scenario) {
+std::string failing_checks(
+    const Scenario& scenario, const std::function<void()>& waiting = [] {}) {
   TaskPool pool(1, [&](uint64_t) {
     std::string names;
     for (const analysis::CheckResult& check : run_watched(scenario).checks) {
@@ -37,6 +39,7 @@ std::string failing_checks(const Scenario& scenario) {
   while (true) {
     if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
     const auto answer = pool.wait(std::chrono::milliseconds(100));
+    waiting();
     if (answer) return answer->death.empty() ? answer->text : std::string(kCrash) + "\n";
   }
 }
@@ -52,7 +55,7 @@ class Shrinker {
 
   /// As small as it became until the user lost patience.
   ShrunkScenario run() {
-    const std::string checks = failing_checks(original_);
+    const std::string checks = failing_checks(original_, [this] { tell(); });
     ++runs_;
     check_ = checks.substr(0, checks.find('\n'));
     if (check_.empty()) {
@@ -67,6 +70,10 @@ class Shrinker {
   }
 
  private:
+  void tell() const {
+    if (progress_) progress_(runs_, smallest_);
+  }
+
   void reduce() {
     expect_only_what_fails();
     while (runs_ < budget_) {
@@ -81,13 +88,10 @@ class Shrinker {
   bool still_fails(const Scenario& scenario) {
     if (runs_ >= budget_) return false;
     ++runs_;
-    if (!has_line(failing_checks(scenario), check_)) {
-      if (progress_) progress_(runs_, smallest_);
-      return false;
-    }
+    if (!has_line(failing_checks(scenario, [this] { tell(); }), check_)) return false;
     ++accepted_;
     smallest_ = scenario;
-    if (progress_) progress_(runs_, smallest_);
+    tell();
     return true;
   }
 

@@ -3,14 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "netio/output_folder.h"
+#include "netio/system_error.h"
 
 namespace mrclab::netio {
 
-EventLog::EventLog(const std::filesystem::path& file) : out_(name_of_open(create_file(file))) {
-  if (!out_) throw std::runtime_error("cannot write " + file.string());
+EventLog::EventLog(const std::filesystem::path& file)
+    : path_(file.string()), out_(name_of_open(create_file(file))) {
+  require_written();
+}
+
+void EventLog::require_written() const {
+  if (!out_) throw SystemError("write " + path_, errno != 0 ? errno : EIO);
 }
 
 void EventLog::write(const Topology& topology, NodeId node, const EventRecord& record) {
@@ -33,7 +40,9 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
 }
 
 void EventLog::put(const std::string& line) {
+  errno = 0;
   out_ << line << '\n';
+  require_written();
   checksum_ = checksum(checksum(checksum_, line), "\n");
 }
 
@@ -42,6 +51,7 @@ void EventLog::close(EvidenceSeal told) {
   told.records = written_;
   put(seal_line(told, last_, checksum_));
   out_.close();
+  require_written();
 }
 
 RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,

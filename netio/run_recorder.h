@@ -21,7 +21,7 @@ namespace mrclab::netio {
 inline constexpr uint32_t kCaptureSnapLength = 160;
 
 /// events.jsonl of one process: one line per event, bounded. Only close() seals it: a log that broke
-/// off, or found no room on the disk, has no seal.
+/// off, or found no room on the disk, has no seal. Throws SystemError when a line finds none.
 class EventLog {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
@@ -33,7 +33,9 @@ class EventLog {
 
  private:
   void put(const std::string& line);
+  void require_written() const;
 
+  std::string path_;
   std::ofstream out_;
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;

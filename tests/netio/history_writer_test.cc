@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fabric/byte_order.h"
+#include "netio/run_recorder.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 
@@ -105,4 +106,23 @@ TEST_CASE("the processes of a run share one bound by their ports") {
   CHECK(sum <= kBytes);
   CHECK(sum > kBytes * 99 / 100);
   CHECK(history_share(topology, process_of_node, 0, kBytes) == kBytes / 256 * 64);
+}
+
+TEST_CASE("records and events say at once that the disk is full") {
+  CHECK_THROWS_AS(HistoryWriter("/dev/full", 9, 1 << 20), SystemError);
+  const Topology topology = mrclab::test::pair();
+  EventLog events("/dev/full");
+  EventRecord event;
+  event.kind = "qp_error";
+  bool full = false;
+  for (int i = 0; i < 10'000 && !full; ++i) {  // some find room in its buffer
+    try {
+      events.write(topology, NodeId{0}, event);
+    } catch (const SystemError& error) {
+      full = true;
+      CHECK(error.kind() == ErrorKind::kDiskFull);
+      CHECK(std::string(error.what()).find("/dev/full") != std::string::npos);
+    }
+  }
+  CHECK(full);
 }
