@@ -10,12 +10,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <sstream>
 
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/cli.h"
 #include "lab/cli_clock.h"
 #include "lab/cli_import.h"
+#include "lab/help_text.h"
+#include "lab/progress.h"
 #include "netio/output_folder.h"
 #include "netio/system_error.h"
 
@@ -94,7 +97,9 @@ int parse_and_run(CLI::App& app, const Words& words) {
     return -1;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
-      app.exit(error);  // --help
+      std::ostringstream said;  // of --help or --version
+      app.exit(error, said, said);
+      fmt::print("{}", fit_help(said.str(), table_columns(stdout)));
       return 0;
     }
     const std::string unknown = unknown_word(app, words);

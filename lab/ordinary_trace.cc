@@ -99,7 +99,7 @@ std::string ordinary_trace_text(const Json& ordinary) {
                     way.at("port").get<std::string>(), way.at("carrier").get<std::string>()});
   }
   return text + table(rows) +
-         "\nA flow takes one of these; which, its host's kernel decides and counts: ip -s link.\n";
+         "\nA flow takes one of these; which, its host's kernel decides: see ip -s link.\n";
 }
 
 }  // namespace mrclab::lab

@@ -24,9 +24,10 @@ std::string check_file(const std::filesystem::path& file) {
                        topology.links.size());
   }
   const Scenario scenario = parse_scenario(document, file.parent_path());
-  return fmt::format("scenario {} on {}: {} faults, {} expectations, ends at {}", scenario.name,
-                     scenario.topology.name, scenario.faults.size(), scenario.expect.size(),
-                     to_string(scenario.end));
+  return fmt::format("{} on {}: {} fault{}, {} check{}, ends at {}", scenario.name,
+                     scenario.topology.name, scenario.faults.size(),
+                     scenario.faults.size() == 1 ? "" : "s", scenario.expect.size(),
+                     scenario.expect.size() == 1 ? "" : "s", to_string(scenario.end));
 }
 
 /// A file of whatever name, or else what ships under this name.

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "lab/help_text.h"
 #include "lab/queue_pairs.h"
 #include "lab/scenario.h"
 #include "tests/lab/sandbox.h"
@@ -184,6 +185,38 @@ TEST_CASE("the queue pairs in examples are there") {
   };
   CHECK(named_in({"clock", "step"}, "optic-glitch"));
   CHECK(named_in({"trace"}, "link-flap"));
+}
+
+TEST_CASE("help fits its width, goes on below its descriptions, and leaves examples whole") {
+  const std::string text =
+      "Usage: mrclab x [OPTIONS]\n"
+      "  --name TEXT                 one two three four five six\n"
+      "                              seven eight nine ten eleven\n"
+      "  --a-name-that-is-long TEXT the description of it all\n"
+      "Footers are text that is broken, where it is too long.\n"
+      "Example: mrclab x is there to be copied, however long it is\n";
+  CHECK(fit_help(text, 80) == text);
+  CHECK(fit_help(text, 50) ==
+        "Usage: mrclab x [OPTIONS]\n"
+        "  --name TEXT                 one two three four\n"
+        "                              five six\n"
+        "                              seven eight nine ten\n"
+        "                              eleven\n"
+        "  --a-name-that-is-long TEXT the description of it\n"
+        "  all\n"
+        "Footers are text that is broken, where it is too\n"
+        "long.\n"
+        "Example: mrclab x is there to be copied, however long it is\n");
+  std::vector<Words> verbs{{}};
+  add_verbs({}, verbs);
+  for (const Words& verb : verbs) {
+    CAPTURE(verb);
+    std::istringstream help(mrclab(joined(verb, {"--help"})).output);
+    for (std::string line; std::getline(help, line);) {
+      CAPTURE(line);
+      CHECK((line.size() <= 80 || line.find("mrclab ") != std::string::npos));
+    }
+  }
 }
 
 TEST_CASE("help and version answer to the usual names") {
