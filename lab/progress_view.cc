@@ -12,6 +12,7 @@ namespace mrclab::lab {
 namespace {
 
 constexpr size_t kBar = 30;
+constexpr size_t kNarrowest = 60;  // columns
 /// Rates are means over at least this much fabric time: shorter and a few packets decide.
 constexpr FabricTime kRateWindow = FabricTime::from_us(10);
 
@@ -50,13 +51,14 @@ double ProgressView::gbps(const ProgressSample& sample, size_t plane) const {
          static_cast<double>(elapsed.ps());
 }
 
-std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const {
+std::vector<std::string> ProgressView::draw(const ProgressSample& sample, size_t columns) const {
+  const size_t missing = kTerminalColumns - std::clamp(columns, kNarrowest, kTerminalColumns);
   std::vector<std::string> lines;
   const double done = static_cast<double>(sample.now.ps()) /
                       static_cast<double>(std::max<int64_t>(1, sample.end.ps()));
   lines.push_back(title_);
   lines.push_back(fmt::format("fabric time {:>10} of {:<10} [{}] {:3.0f} %", to_string(sample.now),
-                              to_string(sample.end), bar(done, kBar), done * 100));
+                              to_string(sample.end), bar(done, kBar - missing), done * 100));
   lines.push_back(fmt::format("1 us of fabric time takes {:.2f} ms here{}", sample.dilation / 1000,
                               left_text(sample)));
   lines.push_back("");
@@ -64,12 +66,12 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   for (size_t plane = 0; plane < sample.plane_bytes.size(); ++plane) {
     const double rate = gbps(sample, plane);
     total += rate;
-    lines.push_back(
-        fmt::format("plane {:<2} {} {:7.1f} Gb/s", plane, bar(rate / plane_rate_gbps_, 52), rate));
+    lines.push_back(fmt::format("plane {:<2} {} {:7.1f} Gb/s", plane,
+                                bar(rate / plane_rate_gbps_, 52 - missing), rate));
   }
-  lines.push_back(fmt::format("goodput  {:>60.2f} Tb/s", total / 1000));
+  lines.push_back(fmt::format("goodput  {:>{}.2f} Tb/s", total / 1000, 60 - missing));
   lines.push_back("");
-  lines.push_back("links down     " + join(sample.links_down, kTerminalColumns - 15));
+  lines.push_back("links down     " + join(sample.links_down, kTerminalColumns - 15 - missing));
   lines.push_back(
       fmt::format("EVs            {} lost, {} regained", sample.evs_lost, sample.evs_regained));
   lines.push_back(fmt::format("packets        {} retransmitted, {} trimmed, {} late",
@@ -106,7 +108,7 @@ void ProgressView::remember(const ProgressSample& sample) {
 
 void ProgressView::update(const ProgressSample& sample) {
   if (terminal_) {
-    print(draw(sample));
+    print(draw(sample, terminal_columns(out_)));
     remember(sample);
     return;
   }
@@ -119,7 +121,7 @@ void ProgressView::update(const ProgressSample& sample) {
 }
 
 void ProgressView::finish(const ProgressSample& sample) {
-  if (terminal_) print(draw(sample));
+  if (terminal_) print(draw(sample, terminal_columns(out_)));
 }
 
 void ProgressView::print(const std::vector<std::string>& lines) {

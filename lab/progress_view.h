@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/units.h"
+#include "lab/terminal.h"
 
 namespace mrclab::lab {
 
@@ -34,8 +35,10 @@ class ProgressView {
   /// Draws the last state and leaves it standing.
   void finish(const ProgressSample& sample);
 
-  /// The lines of one drawing, each at most 80 columns, without control characters.
-  std::vector<std::string> draw(const ProgressSample& sample) const;
+  /// The lines of one drawing, without control characters; on 60 columns or more each fits, and none is
+  /// wider than 80.
+  std::vector<std::string> draw(const ProgressSample& sample,
+                                size_t columns = kTerminalColumns) const;
   std::string plain_line(const ProgressSample& sample) const;
 
  private:

@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "lab/progress_view.h"
+
+using mrclab::FabricTime;
 using namespace mrclab::lab;
 using std::chrono::milliseconds;
 
@@ -92,4 +95,29 @@ TEST_CASE("a terminal gets one line that is written over and makes room at last"
     at = next;
   }
   CHECK(drawn <= 92);  // ten in a second
+}
+
+TEST_CASE("the view of a run fits its terminal, with every rate in it") {
+  ProgressView view(stderr, true, "mrclab: optic-glitch on octet, live, seed 1", 800);
+  ProgressSample sample;
+  sample.now = FabricTime::from_ns(365'432);
+  sample.end = FabricTime::from_us(1'200);
+  sample.dilation = 14'328;
+  sample.plane_bytes.assign(8, 36'500'000);
+  for (int i = 0; i < 30; ++i) sample.links_down.push_back("p0.t0-0:d" + std::to_string(i));
+  sample.retransmitted = 1'234'567;
+  sample.bytes_verified = uint64_t{1} << 40;
+  for (const size_t columns : {60u, 66u, 80u, 200u}) {
+    CAPTURE(columns);
+    std::string all;
+    for (const std::string& line : view.draw(sample, columns)) {
+      CAPTURE(line);
+      CHECK(line.size() <= std::min<size_t>(columns, 80));
+      all += line + "\n";
+    }
+    CHECK(all.find(" 799.1 Gb/s\n") != std::string::npos);
+    CHECK(all.find(" 6.39 Tb/s\n") != std::string::npos);
+    CHECK(all.find("p0.t0-0:d0, ") != std::string::npos);
+    CHECK(all.find(" more\n") != std::string::npos);
+  }
 }
