@@ -90,7 +90,20 @@ TextTable::TextTable(TableOptions options) : options_(options) {
   options_.width = std::max<size_t>(options_.width, 60);
 }
 
-void TextTable::line(const std::string& text) { out_ += cut_to(text, options_.width) + "\n"; }
+void TextTable::line(const std::string& text) {
+  if (columns(text) <= options_.width) {
+    out_ += text + "\n";
+    return;
+  }
+  const size_t gap = text.find("  ");
+  size_t begin = gap == std::string::npos ? 0 : text.find_first_not_of(' ', gap);
+  if (begin > options_.width / 2) begin = 0;
+  std::string before = text.substr(0, begin);
+  for (const std::string& part : wrapped(text.substr(begin), options_.width - begin)) {
+    out_ += before + part + "\n";
+    before.assign(begin, ' ');
+  }
+}
 
 void TextTable::rule() { out_ += std::string(options_.width, '-') + "\n"; }
 
