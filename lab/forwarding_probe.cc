@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "fabric/byte_order.h"
@@ -11,6 +12,7 @@
 #include "lab/node_plan.h"
 #include "lab/scenario_run.h"
 #include "netio/frame_socket.h"
+#include "netio/parallel.h"
 
 namespace mrclab::lab {
 namespace {
@@ -20,6 +22,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr double kPace = 1'000;  // a switch of ours takes 0.7 ms of the lab's time for a frame
 constexpr size_t kAtOnce = 16;   // Open vSwitch loses frames when many flows begin together
 constexpr std::chrono::milliseconds kStep{1};
+/// Sockets are opened and closed by so many threads: one after the other those of octet took 15 s to close.
+constexpr size_t kProbeThreads = 64;
 
 /// The label of an IPv6 frame of ours; 0 for anything else.
 uint32_t label_of(std::span<const uint8_t> frame) {
@@ -56,14 +60,22 @@ class ForwardingProbe::Impl {
         }),
         lab_(topology, options, [this](const BringUpStep&) { waiting_(); }) {
     for (const NodeSite& site : topology.nodes) {
-      for (uint32_t i = 0; i < site.ports.size(); ++i) {
-        const PortRef port{site.id, PortId{i}};
-        ports_.push_back({port, netio::FrameSocket(lab_.fabric().network_namespace(site.id),
-                                                   device_of(topology, port))});
-      }
+      for (uint32_t i = 0; i < site.ports.size(); ++i) ports_.push_back({{site.id, PortId{i}}, {}});
     }
+    netio::in_parallel(ports_.size(), kProbeThreads, [this](size_t i) {
+      const PortRef port = ports_[i].port;
+      ports_[i].socket.emplace(lab_.fabric().network_namespace(port.node),
+                               device_of(topology_, port));
+    });
+    waiting_();
     lab_.start();
   }
+  ~Impl() {
+    netio::in_parallel(ports_.size(), kProbeThreads,
+                       [this](size_t i) { ports_[i].socket.reset(); });
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   /// Sends some and waits until those that `awaited` names have arrived at a host.
   void send(const std::vector<const ProbeFrame*>& frames, size_t awaited_from,
@@ -94,7 +106,7 @@ class ForwardingProbe::Impl {
  private:
   struct Listener {
     PortRef port;
-    netio::FrameSocket socket;
+    std::optional<netio::FrameSocket> socket;
   };
   struct Sent {
     const ProbeFrame* frame = nullptr;
@@ -103,15 +115,15 @@ class ForwardingProbe::Impl {
   };
 
   const netio::FrameSocket& socket_of(PortRef port) const {
-    return std::find_if(ports_.begin(), ports_.end(),
-                        [port](const Listener& l) { return l.port == port; })
-        ->socket;
+    return *std::find_if(ports_.begin(), ports_.end(), [port](const Listener& l) {
+              return l.port == port;
+            })->socket;
   }
 
   bool listen() {
     bool any = false;
     for (const Listener& listener : ports_) {
-      while (const auto received = listener.socket.receive()) {
+      while (const auto received = listener.socket->receive()) {
         const std::span<const uint8_t> frame = *received;
         const auto found = sent_.find(label_of(frame));
         if (found == sent_.end() || found->second.seen.size() >= kMaxSightings) continue;
