@@ -3,16 +3,24 @@
 // half a second later or more, is not asked to wait: the process ends at once.
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace mrclab::lab {
 
-/// Thrown when the user interrupts a run; everything has been torn down.
+/// Thrown when the user interrupts a run; everything has been torn down, but for memory that takes long
+/// to give back piece by piece: whoever ends the process leaves that to the kernel.
 class Interrupted : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Interrupted(const std::string& what, std::shared_ptr<const void> memory = {})
+      : std::runtime_error(what), memory_(std::move(memory)) {}
+  const std::shared_ptr<const void>& memory() const { return memory_; }
+
+ private:
+  std::shared_ptr<const void> memory_;  // shared, because exceptions are copied
 };
 
 /// While it lives, the signals are noted instead of ending the process. One at a time.

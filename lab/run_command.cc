@@ -141,11 +141,13 @@ int run_command(const RunCommandOptions& options) {
   std::vector<RunResult> results;
   int code = 0;
   std::string interrupted;
+  std::shared_ptr<const void> memory;  // held until the process ends
   for (const Scenario& scenario : scenarios) {
     try {
       results.push_back(run_one(scenario, options));
     } catch (const Interrupted& why) {
       interrupted = why.what();
+      memory = why.memory();
       break;
     }
     code = worse(code, analysis::exit_code(results.back().verdict.result));
@@ -157,9 +159,10 @@ int run_command(const RunCommandOptions& options) {
   if (!options.json && results.size() > 1)
     print_summary(scenarios, results, std::chrono::steady_clock::now() - start);
   if (interrupted.empty()) return code;
-  std::fflush(stdout);
   fmt::print(stderr, "mrclab: {}\n", interrupted);
-  return worse(code, kInterruptedCode);
+  std::fflush(nullptr);
+  ::_exit(
+      worse(code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
 }
 
 int demo_command(const std::filesystem::path& out) {

@@ -25,7 +25,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 /// Whoever interrupts a run waits for less than a second.
-constexpr std::chrono::milliseconds kJudgedWithin{900};
+constexpr std::chrono::milliseconds kJudgedWithin{700};
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
@@ -191,10 +191,11 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
     WorldOutcome outcome = options.world == World::kLive
                                ? run_live(scenario, options, result.folder, result, happened)
                                : run_sim(scenario, options, result.folder, result, watched);
+    result.memory = outcome.memory;
     if (!outcome.judgeable) throw Interrupted(exact(*outcome.interrupted_at));
     finish_run(scenario, options, std::move(outcome), watched, happened, result);
   } catch (const Interrupted& at) {
-    throw Interrupted(note_interrupt(scenario, result.folder, at.what()));
+    throw Interrupted(note_interrupt(scenario, result.folder, at.what()), result.memory);
   } catch (const netio::SystemError& error) {
     take_results_back(result.folder, error.what());
     throw;

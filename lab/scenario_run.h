@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -46,6 +47,7 @@ struct RunResult {
   double seconds = 0;                    ///< of all that, and what is between
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
   std::string interrupted;               ///< where the user ended it, if so; judged that far
+  std::shared_ptr<const void> memory;    ///< as in Interrupted
 };
 
 /// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A simulated

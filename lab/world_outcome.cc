@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kLargeFabric = 500;  // nodes
 /// Of the simulator, each some 20 ms after the one before: whoever interrupts it waits for so long.
-constexpr int kLastQuestions = 10;
+constexpr int kLastQuestions = 5;
 
 using Recorders = std::vector<std::unique_ptr<netio::RunRecorder>>;
 
@@ -157,16 +157,19 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     if (options.evidence == nullptr) break;
     watched.emplace_back(*recorders[site.id.value], options.evidence->observer(site.id));
   }
-  Simulation simulation(scenario, options.threads, [&](NodeId node) -> NodeObserver& {
-    if (options.evidence == nullptr) return *recorders[node.value];
-    return watched[node.value];
-  });
+  const auto owner =
+      std::make_shared<Simulation>(scenario, options.threads, [&](NodeId node) -> NodeObserver& {
+        if (options.evidence == nullptr) return *recorders[node.value];
+        return watched[node.value];
+      });
+  Simulation& simulation = *owner;
   FabricTime reached = simulation.run(go_on, options.until);
 
   WorldOutcome outcome;
   if (reached < std::min(options.until, scenario.stop())) {
     end_with_records(simulation, reached, recorders, options.evidence, outcome);
     reached = *outcome.interrupted_at;
+    outcome.memory = owner;
   }
   outcome.hosts = simulation.hosts();
   for (const auto& recorder : recorders) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct WorldOutcome {
   /// Where somebody ended the run, before its scenario did.
   std::optional<FabricTime> interrupted_at;
   bool judgeable = true;  ///< what was recorded is whole until there, and nothing of it later
+  /// The simulator's, of a run that was interrupted (Interrupted says why); nobody looks into it. Shared
+  /// with whoever ends the process.
+  std::shared_ptr<const void> memory;
 };
 
 /// What one host says of itself, as the judge is told.
