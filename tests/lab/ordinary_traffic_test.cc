@@ -234,7 +234,7 @@ TEST_CASE("a ping stops for less than a second when what it goes over dies, whoe
     REQUIRE(mrclab({"up", fabric, "--name", "lab"}).code == 0);
     for (const char* kind : {"link", "far link", "optic", "plane", "switch"}) {
       CAPTURE(std::string(kind));
-      Pings pings(folder.path() / "ping");
+      Pings pings(folder.path() / (fabric + kind));
       REQUIRE(pings.answered(20) >= 20);
       const auto before = sent_by("lab", "h0");
       const int started = pings.answered(60);
