@@ -24,7 +24,7 @@ std::string check_file(const std::filesystem::path& file) {
                        topology.links.size());
   }
   const Scenario scenario = parse_scenario(document, file.parent_path());
-  return fmt::format("{} on {}: {} fault{}, {} check{}, ends at {}", scenario.name,
+  return fmt::format("scenario {} on {}: {} fault{}, {} check{}, until {}", scenario.name,
                      scenario.topology.name, scenario.faults.size(),
                      scenario.faults.size() == 1 ? "" : "s", scenario.expect.size(),
                      scenario.expect.size() == 1 ? "" : "s", to_string(scenario.end));
