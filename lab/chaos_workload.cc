@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 
@@ -143,6 +144,19 @@ struct HostsOf {
   void add(const std::vector<uint32_t>& hosts) const { out.insert(hosts.begin(), hosts.end()); }
 };
 
+struct OfferedTo {
+  std::map<uint32_t, uint64_t>& offered;
+
+  void operator()(const endpoint::PermutationSpec& spec) {
+    for (const uint32_t host : spec.hosts) offered[host] += spec.load.ppb;
+  }
+  void operator()(const endpoint::IncastSpec& spec) {
+    offered[spec.to] += uint64_t{spec.load.ppb} * spec.from.size();
+  }
+  template <class ClosedLoop>
+  void operator()(const ClosedLoop&) {}
+};
+
 /// Each may be drawn; what excludes something else stands in one line. Entropy values stay as many
 /// as there are paths: survivable is what leaves one of all paths. Not drawn is a receiver that asks
 /// for a smaller window in every SACK (`receiver_penalty_sent`): it gets one, for ever.
@@ -186,6 +200,23 @@ endpoint::TransportChoice draw_transport(faults::Draws& draws, const Topology& t
   }
   return endpoint::parse_transport(read_yaml_text(text + "}", "chaos").with_rtt(topology.base_rtt),
                                    topology);
+}
+
+std::map<uint32_t, uint64_t> offered_load(const std::vector<WorkloadSpec>& workload) {
+  std::map<uint32_t, uint64_t> offered;
+  for (const WorkloadSpec& spec : workload) std::visit(OfferedTo{offered}, spec);
+  return offered;
+}
+
+bool can_catch_up(const std::vector<WorkloadSpec>& workload,
+                  const endpoint::TransportProfile& profile) {
+  const std::map<uint32_t, uint64_t> offered = offered_load(workload);
+  uint64_t room = kRoom.ppb;
+  if (profile.congestion_control == endpoint::CongestionAlgorithm::kFixed) {
+    room = uint64_t{kRoomOfFixedWindow.ppb} * std::min(profile.window_percent, 100u) / 100;
+  }
+  return std::all_of(offered.begin(), offered.end(),
+                     [&](const auto& host) { return host.second <= room; });
 }
 
 bool has_closed_loop(const std::vector<WorkloadSpec>& workload) {

@@ -9,7 +9,8 @@
 //                 would drop the frames
 //   all else      at the port that sends; where that is a node of ours the node does it itself
 //
-// The clock says when; on a busy machine that is some milliseconds late. A frame that waits in the queue
+// The clock says when; on a busy machine that is some milliseconds late, and what is over before it took
+// effect is a problem to tell. A frame that waits in the queue
 // of a shaper when its switch hangs still leaves.
 
 #include <functional>
@@ -48,8 +49,8 @@ class ForeignSwitches {
 
   /// The schedule is another one from an instant on that the last step() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
-  /// Does what is due, by the clock, and looks whether somebody else has changed packet filters: at
-  /// the rules of one namespace each time.
+  /// Does what is due, by the clock, reads back one node whose faults are over, and looks whether
+  /// somebody else has changed packet filters: at the rules of one namespace each time.
   void step();
   /// The schedule is not needed any more up to here, at most `t`: all that ended by then is undone.
   FabricTime settled(FabricTime t) const;
@@ -76,11 +77,12 @@ class ForeignSwitches {
   void set_link(LinkId link, bool up);
   void apply_effects();
   void remember(NodeId node);
-  /// Puts the nodes' objects in place, as the effects in force want them.
-  void bring_into_line(const std::set<NodeId>& nodes);
+  /// Puts the node's objects in place, as the effects in force want them; false: they are.
+  bool bring_into_line(NodeId node);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
+  void tell_too_late(const std::string& what, FabricTime from, FabricTime until);
   void verify(NodeId node);
   std::optional<std::string> difference_from_before(NodeId node);
   /// Nothing is in force that would make the node differ from what it was.

@@ -73,7 +73,7 @@ class BrokenLab {
   }
   json asked(std::vector<std::string> words) {
     words.push_back("--json");
-    return json::parse(said(words));
+    return mrclab_json(words);
   }
   json fault(uint32_t number) { return asked({"inspect", "hand", "--faults"})["faults"][number]; }
   /// Asks until it is so; the lab goes on meanwhile.
