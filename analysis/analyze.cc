@@ -111,7 +111,7 @@ void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
   verdict.taps = in.tap_cost;
 }
 
-/// A host that is silent at the end of a run may have seen anything.
+/// A host without a report may have seen anything, so its reports cover nothing from time zero on.
 Coverage with_reports(Coverage coverage, const RunInputs& in) {
   std::set<std::string> silent;
   for (const NodeSite& site : in.topology.nodes) {

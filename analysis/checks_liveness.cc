@@ -13,11 +13,12 @@ namespace {
 
 /// Our choice: a port that is idle for a fifth of the time has no reason for a queue that stands.
 constexpr uint64_t kBusyPercent = 80;
-/// Our choice: a port that is idle for less has no time in which it could send what waits.
+/// Our choice: a port that is idle for less than a twentieth of the time cannot work off its queue.
 constexpr uint64_t kFullPercent = 95;
-/// NSCC aims at a delay of 0.75 base RTT (UEC p. 390): what stands at a busy port may be as much.
+/// NSCC aims at a delay of 0.75 base RTT (UEC p. 390), so a queue of that
+/// length may stand at a busy port.
 constexpr int64_t kTargetPercent = 75;
-/// Fewer packets in the window do not show that every packet waits there.
+/// Our choice: fewer packets than these, all of which waited, may have waited by chance.
 constexpr uint32_t kEnoughPackets = 8;
 /// METH, TSETH, RETH and the ICRC behind BTH (fabric/headers.h).
 constexpr uint64_t kWriteHeaderBytes = kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes;
@@ -165,7 +166,8 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   return passed(check);
 }
 
-/// What data packets met that arrived in [from, until): by receiving host and plane.
+/// For each receiving host and plane: how busy its port was with the data packets that arrived in
+/// [from, until), and the least that any of them waited on its way.
 Judge::PortLoads Judge::port_loads(FabricTime from, FabricTime until) const {
   PortLoads ports;
   for (const Attempt& attempt : in_.history.transmissions()) {
@@ -251,7 +253,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     // One packet that meets no queue shows that none stands there; one that does is no proof.
     if (port.packets < kEnoughPackets && more > may_wait) continue;
     ++judged;
-    // What the faults held up is on its way, as fast as the wire can carry it.
+    // A port that sends all the time works off what the faults held up, as fast as its wire can.
     if (port.busy * 100 >= m.window() * static_cast<int64_t>(kFullPercent)) continue;
     if (more - may_wait <= longest - allowed) continue;
     longest = more;

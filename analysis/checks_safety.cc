@@ -402,7 +402,8 @@ CheckResult Judge::operator()(const ExpectAccounted&) const {
             to_string(attempt.start) + " was never seen again";
     }
   }
-  // Balances need no capture, and a packet that vanished from the captures needs no balance.
+  // A balance that does not hold is proof without any capture. A packet that vanished is proof only
+  // where the captures are whole.
   check.proven = wrong > 0;
   if (vanished > strangers) {
     check.proven = check.proven || in_.coverage.whole(Witness::kPackets);

@@ -20,7 +20,7 @@ std::string counted_noun(size_t count, const std::string& noun) {
 }
 
 size_t columns(std::string_view text) {
-  // Continuation bytes take none.
+  // Continuation bytes of UTF-8 take no column.
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
@@ -45,11 +45,7 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-}  // namespace
-
-namespace {
-
-/// A number and its unit are one word: "99.97 %".
+/// Where the word at `at` ends. A number and its unit are one word: "99.97 %".
 size_t end_of_word(const std::string& text, size_t at) {
   size_t space = text.find(' ', at);
   while (space != std::string::npos &&
