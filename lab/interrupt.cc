@@ -11,10 +11,11 @@ namespace mrclab::lab {
 namespace {
 
 constexpr int kExitCode = 3;  // of a run that nobody judged
-/// One request may come twice at once: timeout(1) tells the process and then its group.
+/// A second signal within this time is the same request: timeout(1) signals
+/// the process and its group.
 constexpr long kRepeatedAfterMs = 500;
 
-// A signal handler can reach nothing else.
+// These are global because a signal handler can reach nothing else.
 volatile std::sig_atomic_t g_interrupted = 0;
 volatile std::sig_atomic_t g_guarded = 0;
 volatile std::sig_atomic_t g_last_words_size = 0;  // above 0: the process ends at once

@@ -242,8 +242,8 @@ void LiveLab::replace_process(uint32_t process) {
   netio::write_file(file, json.dump());
   PowerNote note{left.committed, process, children_[process]->pid(), 0};
   children_[process]->signal(SIGKILL);
-  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its control
-  // socket is in use.
+  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its
+  // control socket is in use.
   if (!children_[process]->wait(kReadyDeadline)) {
     throw std::runtime_error(plan_.processes[process].name + " was killed and did not end");
   }
@@ -256,7 +256,7 @@ void LiveLab::replace_process(uint32_t process) {
 }
 
 void LiveLab::start() {
-  // A lab that stays is its users' to change.
+  // Only a run is compared with its start at its end; a lab that stays may be changed by its users.
   if (foreign_ && !options_.run_dir.empty()) foreign_->remember_all();
   started_ = true;
   publish_limit();
@@ -426,7 +426,8 @@ void LiveLab::watch_ovs() {
   }
 }
 
-/// What somebody has deleted follows nothing any more, which is told when the links are watched.
+/// The kernel's link follows the modelled one. If somebody has deleted it,
+/// watch_links() tells that.
 void LiveLab::mirror_link(LinkId link, bool up) {
   try {
     fabric_->set_link(link, up);
@@ -465,7 +466,7 @@ const std::vector<SwitchNote>& LiveLab::switch_notes() const {
   return foreign_ ? foreign_->notes() : kNone;
 }
 
-/// They are for a run's events; a lab that stays would only collect them.
+/// Notes become events of a run. A lab that stays has no such file and would collect them for ever.
 void LiveLab::forget_notes() {
   mirror_.forget_notes();
   if (foreign_) foreign_->forget_notes();

@@ -80,7 +80,8 @@ netio::Json give_order(const ResidentLab& lab, const netio::Json& params) {
   });
 }
 
-/// The clock's state; of a step to the schedule of faults, which they are, as `fault` tells them.
+/// The clock's state. The outcome of a step to the next fault also has the faults that it reached,
+/// in the words of the method `fault`.
 netio::Json clock_state(const ResidentLab& lab, const netio::Json& params) {
   const bool asked = params.is_object() && params.contains("ticket");
   netio::Json state =

@@ -87,7 +87,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   return live;
 }
 
-/// What can no longer be recorded can no longer be judged.
+/// Throws if a daemon has ended because the disk is full: what cannot be recorded cannot be judged.
 void require_disk(const LiveLab& lab) {
   for (const OutsideFault& fault : lab.outside_faults().kept()) {
     if (!fault.disk_full) continue;
@@ -130,7 +130,7 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
 /// What the lab itself did joins the nodes' events.
 void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder) {
   std::string text;
-  // What others are called (an interface, a file) need not be UTF-8.
+  // The names of interfaces and files of others need not be UTF-8.
   const auto add = [&](FabricTime t, std::string_view kind, std::string_view detail) {
     const nlohmann::ordered_json line{
         {"t_ps", t.ps()}, {"node", "lab"}, {"kind", kind}, {"detail", detail}};
@@ -188,8 +188,9 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
-/// Follows the lab to its end. What the kernel refuses underway, because somebody took away what
-/// the lab stands on, ends the run there, and with the verdict that it leaves no verdict.
+/// Follows the lab to its end. If the kernel refuses something underway,
+/// because somebody took away what the lab needs, the run ends there and the
+/// reason is returned: it makes the run inconclusive.
 std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOptions& options,
                                          LiveLab& lab, LabFaults& faults, ExecPrograms& programs) {
   try {
@@ -257,7 +258,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   return outcome;
 }
 
-/// How far it is, and what it takes on the disk until its end.
+/// Shows how far the simulation is, and what it takes on the disk.
 void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
                     Progress& progress) {
   if (!progress.due()) return;
@@ -274,7 +275,7 @@ void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTim
   progress.show(done, text);
 }
 
-/// `evidence` is empty where several threads run: they are not watched.
+/// Leaves `evidence` empty if several threads run, because watching takes a single one.
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                      RunResult& result, std::optional<analysis::Evidence>& evidence) {
   WorldOutcome outcome;
@@ -346,7 +347,7 @@ void run_check_programs(const Scenario& scenario, const RunOptions& options,
   }
 }
 
-/// However the run ends, when nothing writes into its folder any more.
+/// Gives the folder to the user who called with sudo, at the end of the run however it ends.
 struct HandOver {
   RunFolder folder;
   ~HandOver() { give_to_invoking_user(folder); }
@@ -358,7 +359,8 @@ void write_results(const RunFolder& folder, const analysis::Analysis& analysis) 
   }
 }
 
-/// The folder of a run that was interrupted there says so; then everybody hears.
+/// Notes in the folder that the run was interrupted at this instant, and
+/// throws that on to the user.
 [[noreturn]] void keep_unjudged(const Scenario& scenario, const RunFolder& folder,
                                 const std::string& at) {
   const bool began = at != kBeforeItBegan;

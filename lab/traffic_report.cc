@@ -67,7 +67,7 @@ TrafficTotals totals_of(const Traffic& traffic) {
     t.acknowledged += f.acknowledged;
     t.by_arrivals += f.by_arrivals ? 1 : 0;
     t.by_answers += f.by_answers ? 1 : 0;
-    // Behind the last switch nothing is lost that was seen there.
+    // Packets that were seen only behind the last switch show no losses before it.
     constexpr uint8_t kLastHop = 2 * static_cast<uint8_t>(analysis::Stage::kHostDown);
     const bool upstream = traffic.conversations[f.conversation].data.sent < kLastHop;
     t.losses_known += f.by_answers || (f.by_arrivals && upstream) ? 1 : 0;
@@ -102,7 +102,7 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
     table.rows[0].push_back(std::move(value));
   };
   const bool arrivals = t.delivered > 0;
-  // Of packets whose end no capture shows, zero losses would be a claim.
+  // Where nothing shows what became of packets, "0 lost" would be a claim.
   const bool fates = t.by_arrivals + t.by_answers + t.lost + t.trimmed > 0;
   const bool losses = t.losses_known + t.lost > 0;
   add("records", "records", c.records);
