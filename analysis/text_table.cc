@@ -45,11 +45,17 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
+/// Does a unit stand behind this space? "us" begins other words, too.
+bool is_before_unit(const std::string& text, size_t space) {
+  if (text.compare(space, 2, " %") == 0) return true;
+  return text.compare(space, 3, " us") == 0 &&
+         (text.size() == space + 3 || text[space + 3] < 'a' || text[space + 3] > 'z');
+}
+
 /// Where the word at `at` ends. A number and its unit are one word: "99.97 %".
 size_t end_of_word(const std::string& text, size_t at) {
   size_t space = text.find(' ', at);
-  while (space != std::string::npos &&
-         (text.compare(space, 2, " %") == 0 || text.compare(space, 3, " us") == 0)) {
+  while (space != std::string::npos && is_before_unit(text, space)) {
     space = text.find(' ', space + 1);
   }
   return std::min(space, text.size());

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <initializer_list>
 
@@ -65,6 +66,7 @@ EndsAtOnce::EndsAtOnce(const std::string& last_words) {
   const std::string text = (::isatty(STDERR_FILENO) == 1 ? "\n" : "") + last_words;
   const size_t size = text.copy(g_last_words.data(), g_last_words.size() - 1);
   g_last_words[size] = '\n';
+  std::atomic_signal_fence(std::memory_order_release);  // the handler must not see the size first
   g_last_words_size = static_cast<int>(size) + 1;
   if (g_interrupted != 0) end_at_once();
 }

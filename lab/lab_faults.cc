@@ -201,6 +201,14 @@ nlohmann::json LabFaults::describe(uint32_t number) const {
   return line;
 }
 
+nlohmann::json LabFaults::find(uint32_t number) const {
+  if (book_.entries().contains(number)) return describe(number);
+  for (const nlohmann::json& over : newest_over_) {
+    if (over.at("number") == number) return over;
+  }
+  return nullptr;
+}
+
 nlohmann::json LabFaults::list() const {
   std::map<uint32_t, nlohmann::json> listed;
   for (auto entry = book_.entries().rbegin(); entry != book_.entries().rend(); ++entry) {

@@ -61,6 +61,8 @@ class LabFaults {
   /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?,
   /// "noticed"?} of one that is in the book.
   nlohmann::json describe(uint32_t number) const;
+  /// The same of one that is in the book or among the newest that have left it; null for any other.
+  nlohmann::json find(uint32_t number) const;
   /// {"faults": those of the book and the newest that have left it, by
   /// number, "left_out": how many more there were}.
   nlohmann::json list() const;

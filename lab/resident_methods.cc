@@ -89,7 +89,9 @@ netio::Json clock_state(const ResidentLab& lab, const netio::Json& params) {
   if (!state.contains("outcome") || !state["outcome"].contains("fault_numbers")) return state;
   netio::Json& faults = state["outcome"]["faults"] = netio::Json::array();
   for (const netio::Json& number : state["outcome"]["fault_numbers"]) {
-    faults.push_back(lab.faults.describe(number.get<uint32_t>()));
+    // The order may be an old one, and its faults may have left the book since.
+    netio::Json fault = lab.faults.find(number.get<uint32_t>());
+    if (!fault.is_null()) faults.push_back(std::move(fault));
   }
   return state;
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/expectation.h"
+#include "analysis/text_table.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -85,6 +86,12 @@ TEST_CASE("a run that expected nothing does not say that everything passed") {
   Verdict v = verdict(Result::kInconclusive);
   v.checks.clear();
   CHECK(to_summary(v, {1, "r"}).find("no checks") != std::string::npos);
+}
+
+TEST_CASE("a line breaks between words, but not between a number and its unit") {
+  CHECK(wrapped("12 us used up", 7) == std::vector<std::string>{"12 us", "used up"});
+  CHECK(wrapped("up to 99.97 % of it", 10) ==
+        std::vector<std::string>{"up to", "99.97 % of", "it"});
 }
 
 TEST_CASE("measured values stand in the unit of their bound, and only once") {
