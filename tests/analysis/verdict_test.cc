@@ -12,11 +12,13 @@
 #include "analysis/summary.h"
 #include "analysis/text_table.h"
 #include "tests/support/synthetic_traffic.h"
+#include "tests/support/texts.h"
 
 namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::lines_of;
 using test::ScriptedTraffic;
 using test::SyntheticRun;
 
@@ -44,13 +46,6 @@ Analysis sample(AnalyzedRun& run) {
   };
   traffic.write(run.run);
   return run.analyze();
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST_CASE("captures alone give a whole verdict") {
