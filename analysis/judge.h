@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "analysis/checks.h"
@@ -102,6 +103,17 @@ class Judge {
   };
   using PortLoads = std::map<std::pair<uint32_t, uint32_t>, PortLoad>;
   PortLoads port_loads(FabricTime from, FabricTime until) const;
+
+  /// Queue pairs, as (host, QP), whose work ended: they failed, or their peer lost its power.
+  std::set<std::pair<uint32_t, Qpn>> dead_queue_pairs() const;
+  CheckResult judge_left_frames(CheckResult check, FabricTime from, uint64_t queues) const;
+  CheckResult judge_standing_queues(CheckResult check, FabricTime from) const;
+
+  /// How many frames the balances of wires and switches lack, or have too many. These two put the
+  /// first thing that is wrong into `first`, unless there is something, and its place into `check`.
+  uint64_t unbalanced_frames(std::string& first, CheckResult& check) const;
+  /// How many data packets left their host and were never seen again.
+  uint64_t vanished_packets(std::string& first, CheckResult& check) const;
 
   /// Which of the flows are selected, by flow number.
   std::vector<bool> selected(const FlowSelection& selection) const;
