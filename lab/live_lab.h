@@ -23,6 +23,7 @@
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
 #include "lab/power_cycle.h"
+#include "lab/process_plan.h"
 #include "lab/standstill.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
@@ -31,18 +32,6 @@
 #include "netio/shared_page.h"
 
 namespace mrclab::lab {
-
-/// Which process runs which nodes. By default one per plane for its switches and one for a few
-/// hosts; isolated: one per node.
-struct ProcessPlan {
-  struct Process {
-    std::string name;  ///< "plane-3", "hosts-0", or the node's name
-    bool endpoints = false;
-  };
-  std::vector<Process> processes;
-  std::vector<uint32_t> process_of_node;  ///< by NodeId; kNoProcess: the kernel forwards there
-};
-ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes);
 
 /// No frame is needed by anybody before this long after its start.
 FabricTime shortest_lookahead(const Topology& topology);

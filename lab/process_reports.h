@@ -9,7 +9,7 @@
 
 #include "endpoint/host_account.h"
 #include "fabric/topology.h"
-#include "lab/live_lab.h"
+#include "lab/process_plan.h"
 #include "netio/process_report.h"
 
 namespace mrclab::lab {
