@@ -222,8 +222,6 @@ void add_check(Verdict& verdict, CheckResult check) {
   if (!incomplete) verdict.result = all;
 }
 
-Verdict analyze_run(const RunInputs& inputs) { return analyze(inputs).verdict; }
-
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
   return files_in(folder, {".pcapng", ".pcap"});
 }

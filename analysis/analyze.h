@@ -68,7 +68,6 @@ Analysis analyze(const RunInputs& inputs, const Evidence& evidence);
 /// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
 /// the files that the same run would have left, but for metrics about those files.
 Analysis judge(const RunInputs& inputs, const Evidence& evidence);
-Verdict analyze_run(const RunInputs& inputs);
 
 /// All *.pcapng and *.pcap of a folder, sorted by name.
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);

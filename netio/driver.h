@@ -44,7 +44,6 @@ struct DriverReport {
   uint64_t failed_sends = 0;
   uint64_t ring_drops = 0;
   uint64_t late_effects = 0;  ///< of the schedule, told after their time
-  uint64_t in_flight_at_end = 0;
   std::vector<WireGap> gaps;  ///< at most kMaxReportedGaps
   uint64_t gap_count = 0;
   std::vector<std::string> failed_send_reasons;  ///< at most kMaxReportedGaps

@@ -86,7 +86,7 @@ TEST_CASE("without captures no goodput is measured, be it none") {
   goodput.at_least = Probability{1'000'000};
   goodput.of = GoodputReference::kLineRate;
   story.run.inputs.expectations = {goodput};
-  const Verdict verdict = analyze_run(story.run.inputs);
+  const Verdict verdict = analyze(story.run.inputs).verdict;
   CHECK(verdict.result == Result::kInconclusive);
   CHECK_FALSE(verdict.checks.at(0).measured);
   CHECK(verdict.checks.at(0).note == "there are no captures");
@@ -119,7 +119,7 @@ TEST_CASE("with nothing to go by, no check passes or fails") {
   std::set<size_t> kinds;
   for (const Expectation& expectation : inputs.expectations) kinds.insert(expectation.index());
   REQUIRE(kinds.size() == std::variant_size_v<ExpectationKind> - 2);  // all but the two bundles
-  for (const CheckResult& check : analyze_run(inputs).checks) {
+  for (const CheckResult& check : analyze(inputs).verdict.checks) {
     INFO(check.name, ": ", check.note);
     CHECK(check.result == Result::kInconclusive);
     CHECK_FALSE(check.note.empty());

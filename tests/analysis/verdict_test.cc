@@ -258,7 +258,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
   CHECK(run.analyze().verdict.result == Result::kPass);
   SUBCASE("missing") {
     run.inputs.captures.push_back("/nonexistent/h9.pcapng");
-    const Verdict v = analyze_run(run.inputs);
+    const Verdict v = analyze(run.inputs).verdict;
     CHECK(v.result == Result::kInconclusive);
     CHECK(v.notes.at(0).find("h9.pcapng") != std::string::npos);
   }
@@ -270,7 +270,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
   }
   SUBCASE("none at all") {
     run.inputs.captures.clear();
-    CHECK(analyze_run(run.inputs).result == Result::kInconclusive);
+    CHECK(analyze(run.inputs).verdict.result == Result::kInconclusive);
   }
 }
 

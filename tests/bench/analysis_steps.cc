@@ -56,7 +56,7 @@ uint64_t analyze_stream(const char* file) {
 
 uint64_t judge(const Topology& topology, const char* file) {
   RunInputs inputs{.topology = topology, .captures = {file}};
-  return analyze_run(inputs).metrics.capture_records;
+  return analyze(inputs).verdict.metrics.capture_records;
 }
 
 int run(const char* file, const char* fabric, int repeats, std::string_view what) {
