@@ -7,12 +7,6 @@
 #include "analysis/path_wires.h"
 
 namespace mrclab::analysis {
-namespace {
-
-constexpr uint32_t kNone = Attempt::kNone;
-constexpr uint32_t kMaxAttemptsWalked = 64;
-
-}  // namespace
 
 /// Did a frame of the packet arrive on this path? Answers may reflect only
 /// part of an entropy value.

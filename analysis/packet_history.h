@@ -181,6 +181,9 @@ class PacketHistory {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  static constexpr uint32_t kNone = Attempt::kNone;
+  /// A packet that was sent more often than this is searched no further back.
+  static constexpr uint32_t kMaxAttemptsWalked = 64;
   enum class Kind : uint8_t { kEgress, kTrimmedHere, kIngress, kDropOut, kDropIn };
   struct Observation {
     FabricTime t;

@@ -12,12 +12,10 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint32_t kNone = Attempt::kNone;
 /// How far a PSN may be from those seen: MRC's largest window (specification table 7-4).
 constexpr int64_t kMaxPsnGap = 32'640;
 constexpr size_t kMaxSlots = 1u << 25;        // PSN slots of all flows together
 constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
-constexpr uint32_t kMaxAttemptsWalked = 64;
 constexpr int64_t kPsnModulus = 1 << 24;
 
 }  // namespace
