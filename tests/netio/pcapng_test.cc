@@ -12,6 +12,7 @@
 
 #include "temporary_directory.h"
 #include "test_lab.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
