@@ -79,7 +79,7 @@ std::vector<std::string> ProgressView::draw(const ProgressSample& sample) const 
   return lines;
 }
 
-/// ", about 5 s left", if the pace stays what it is now.
+/// ", about 5 s left" at the pace of now, which may change.
 std::string ProgressView::left_text(const ProgressSample& sample) {
   const FabricTime left = sample.end - sample.now;
   if (sample.dilation <= 0 || left <= FabricTime::zero()) return "";
