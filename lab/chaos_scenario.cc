@@ -23,7 +23,7 @@ ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   return base;
 }
 
-/// What must hold however bad it was; the rest only if the transport had a way out.
+/// Safety must hold whatever the faults are, liveness only if they left the transport a path.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
                                             analysis::ExpectSafety{}};

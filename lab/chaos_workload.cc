@@ -46,7 +46,8 @@ class WorkloadDraw {
     at_most = std::min(at_most, all.size());
     return draws_.some_of(all, at_least + draws_.below(at_most - at_least + 1));
   }
-  /// Of `senders` that share the budget, of which so many write to one host.
+  /// The load of each of `senders` that share the budget, if `to_one` of them
+  /// write to the same host.
   Probability load(size_t senders, size_t to_one) {
     const auto of = [](int64_t share, size_t parts) { return share / static_cast<int64_t>(parts); };
     const int64_t most = std::max(std::min(of(share_, senders), of(room_, to_one)), kPercent);
@@ -157,9 +158,10 @@ struct OfferedTo {
   void operator()(const ClosedLoop&) {}
 };
 
-/// Each may be drawn; what excludes something else stands in one line. Entropy values stay as many
-/// as there are paths: survivable is what leaves one of all paths. Not drawn is a receiver that asks
-/// for a smaller window in every SACK (`receiver_penalty_sent`): it gets one, for ever.
+/// Each line may be drawn; options that exclude each other stand in one line. No option leaves
+/// fewer entropy values than there are paths, because faults that leave one path count as
+/// survivable. `receiver_penalty_sent` is not drawn: a receiver that asks for a smaller window in
+/// every SACK gets a small one for ever.
 constexpr std::array kOptions{
     "congestion_control: fixed, window_percent: 60",
     "congestion_control: fixed, window_percent: 200",

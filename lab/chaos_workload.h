@@ -14,13 +14,13 @@
 namespace mrclab::lab {
 
 /// One or two workloads that go on until `end` and send at most about kChaosPackets data packets
-/// together. Each of them leaves room at every host: of a queue that overflows without trimming, its
-/// senders learn nothing but losses, which are what a dead path looks like.
+/// together. They leave room at every host, because a queue that overflows without `trimming` shows
+/// its senders only losses, as a dead path does.
 std::vector<endpoint::WorkloadSpec> draw_workload(faults::Draws& draws, const Topology& topology,
                                                   FabricTime end, bool trimming);
 inline constexpr uint64_t kChaosPackets = 80'000;
-/// Of a host's line rate, our choice: with trimming what each workload may fill, without it what all
-/// of them together may.
+/// The share of a host's line rate that may be filled (our choice): with trimming by each workload,
+/// without it by all of them together.
 inline constexpr Probability kRoom{950'000'000}, kRoomUntrimmed{800'000'000};
 
 /// The profile `lab`, each of some options switched on or not: swarm style, as with the faults.
@@ -39,7 +39,7 @@ bool can_catch_up(const std::vector<endpoint::WorkloadSpec>& workload,
 /// up for in 21 RTT.
 inline constexpr Probability kRoomOfFixedWindow{700'000'000};
 
-/// Does any of them send only as fast as it is answered?
+/// Is one of them a closed loop, which sends only as fast as it is answered?
 bool has_closed_loop(const std::vector<endpoint::WorkloadSpec>& workload);
 
 /// The numbers of the hosts that take part, ascending.

@@ -24,12 +24,13 @@ struct RunFolder {
 /// netio::OutputError (no rights, a place of other users), SystemError (disk full).
 RunFolder make_run_folder(const std::filesystem::path& root, const std::string& name);
 
-/// The file UNJUDGED of a run folder says why there is no verdict, as far as there is room for it.
+/// Writes the file UNJUDGED, which says why the run has no verdict. Does
+/// nothing if the disk is full.
 void mark_unjudged(const RunFolder& folder, const std::string& why);
-/// The run has its verdict: it is the one that `latest` points to.
+/// The run has its verdict: removes UNJUDGED and points `latest` to the folder.
 void mark_judged(const RunFolder& folder);
 
-/// What its files take on the disk so far.
+/// The size of its files so far.
 uint64_t folder_bytes(const RunFolder& folder);
 
 /// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.

@@ -30,7 +30,7 @@ struct RunOptions {
   uint64_t history_bytes = kHistoryBytesDefault;
   std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;       ///< of a live run
-  bool progress = false;              ///< lines on stderr about what takes long, and has no view
+  bool progress = false;              ///< show on stderr how far the parts without a view are
   std::function<bool()> interrupted;  ///< asked every few milliseconds
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
@@ -40,15 +40,16 @@ struct RunResult {
   RunFolder folder;
   analysis::Verdict verdict;
   double bring_up_seconds = 0;  ///< wall clock; live only
-  double run_seconds = 0;       ///< also in the simulator
+  double run_seconds = 0;       ///< live and simulated
   double tear_down_seconds = 0;
   double analyze_seconds = 0;
-  double seconds = 0;                    ///< of all that, and what is between
+  double seconds = 0;                    ///< from beginning to end
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
 };
 
-/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A run that
-/// is interrupted keeps its folder, which says that it has no verdict; `latest` stays where it was.
+/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab
+/// is left behind. A run that is interrupted keeps its folder, which says
+/// that it has no verdict; `latest` stays where it was.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace mrclab::lab

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxBuffer = (1 << 30) - 1;  // the kernel doubles it, into an int
+constexpr size_t kMaxSocketBuffer = (1 << 30) - 1;  // the kernel doubles it, into an int
 
 /// The numbers of its open descriptors that are sockets of any kind.
 std::vector<int> socket_numbers(pid_t process) {
@@ -49,7 +49,7 @@ bool is_packet_socket(const FileDescriptor& socket) {
 }  // namespace
 
 size_t set_packet_send_buffers(const ChildProcess& child, size_t bytes) {
-  const int size = static_cast<int>(std::min(bytes, kMaxBuffer));
+  const int size = static_cast<int>(std::min(bytes, kMaxSocketBuffer));
   size_t count = 0;
   for (const int number : socket_numbers(child.pid())) {
     const FileDescriptor socket(

@@ -214,6 +214,20 @@ TEST_CASE("faults that are over leave what the nodes are told, and the session s
         simulated_history(lab.folder() / "session.yaml", lab.folder()));
 }
 
+TEST_CASE("the state of the clock tells what a step reached even if that has left the book since") {
+  BrokenLab lab({"--scenario", "SCENARIO", "--paused"});
+  lab.said({"fault", "jitter", "link=p1.t0-1:u0", "up_to=1us", "for=1us"});
+  lab.said({"clock", "step", "--fault"});  // it begins
+  const json end = lab.asked({"clock", "step", "--fault"});
+  REQUIRE(end.at("outcome").at("faults").size() == 1);
+  lab.said({"fault", "host_pause", "host=h1", "for=4us"});  // with it the other one leaves
+  const json later =
+      netio::RpcClient(LabPaths{}.lab_directory("hand") / "control.sock").call("clock_state");
+  REQUIRE(later.at("outcome").at("faults").size() == 1);
+  CHECK(later.at("outcome").at("faults")[0].at("fault") ==
+        end.at("outcome").at("faults")[0].at("fault"));
+}
+
 TEST_CASE("a word that means nothing is refused with what would be right, and nothing happens") {
   BrokenLab lab(
       {"pair", "--paused", "--workload", "all_reduce: {hosts: all, size: 64KiB, until: end}"});
