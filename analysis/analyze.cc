@@ -111,7 +111,7 @@ void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
   verdict.taps = in.tap_cost;
 }
 
-/// A host that is silent at the end of a run may have seen anything.
+/// A host without a report may have seen anything, so its reports cover nothing from time zero on.
 Coverage with_reports(Coverage coverage, const RunInputs& in) {
   std::set<std::string> silent;
   for (const NodeSite& site : in.topology.nodes) {
@@ -221,8 +221,6 @@ void add_check(Verdict& verdict, CheckResult check) {
   const bool incomplete = verdict.result == Result::kInconclusive && all == Result::kPass;
   if (!incomplete) verdict.result = all;
 }
-
-Verdict analyze_run(const RunInputs& inputs) { return analyze(inputs).verdict; }
 
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
   return files_in(folder, {".pcapng", ".pcap"});

@@ -60,15 +60,14 @@ struct Analysis {
 /// makes the checks inconclusive that depend on it (analysis/coverage.h); nothing is thrown for
 /// what a file contains.
 Analysis analyze(const RunInputs& inputs);
-/// Adds all that the files of `inputs` tell, and finishes it.
+/// Reads the files of `inputs` into `evidence` and finishes it.
 void read_files(const RunInputs& inputs, Evidence& evidence);
-/// The same as analyze(inputs) of evidence that is there already (finished), for the files of `inputs` were written
-/// beside it.
+/// As analyze(inputs), but judges `evidence`, which was collected while the run wrote its files and
+/// is finished. From the files come only the depths of queues, taps, and the numbers of frames.
 Analysis analyze(const RunInputs& inputs, const Evidence& evidence);
 /// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
 /// the files that the same run would have left, but for metrics about those files.
 Analysis judge(const RunInputs& inputs, const Evidence& evidence);
-Verdict analyze_run(const RunInputs& inputs);
 
 /// All *.pcapng and *.pcap of a folder, sorted by name.
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);

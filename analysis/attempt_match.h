@@ -1,12 +1,13 @@
 #pragma once
-// Which attempt a sighting of a packet belongs to: the one rule of all that join packets, of the judge
-// (packet_join.cc), of captures of any size (traffic_analyzer.cc) and of a single packet hop by hop
-// (packet_walk.cc).
+// Which attempt (transmission) of a packet a frame belongs to. Three joiners share this rule: the
+// judge (packet_join.cc), the analysis of any capture (traffic_analyzer.cc) and the trace of a
+// single packet hop by hop (packet_walk.cc).
 //
-// An attempt is known by what no switch changes: its entropy value, its retransmission bit and the
-// sender's timestamp (TSETH). Of the attempts that agree with a frame, the frame is the oldest of
-// which nothing is known yet; if all have ended, it is the newest once more: a wire carried it twice.
-// A packet has arrived with the first frame that is whole, also if that frame is such a copy.
+// An attempt is recognized by what no switch changes: its entropy value, its retransmission bit and
+// the sender's timestamp (TSETH). Several attempts may agree with a frame. Then the frame belongs
+// to the oldest one whose fate is still open. If none is open, the frame is a copy of the newest
+// one that has ended: a wire carried it twice. A packet has arrived with its first whole frame,
+// even if that frame is a copy.
 
 #include <cstdint>
 #include <optional>
@@ -21,14 +22,15 @@ struct AttemptMark {
   bool timed = false;      ///< the frame has a timestamp
   uint16_t timestamp = 0;  ///< the sender's, in its own unit
 
-  /// Of the same attempt, as far as both of them say which.
+  /// Do both marks fit one attempt? A timestamp that only one of them has rules nothing out.
   bool agrees(const AttemptMark& other) const {
     return ev == other.ev && retransmission == other.retransmission &&
            (!timed || !other.timed || timestamp == other.timestamp);
   }
 };
 
-/// Offer every attempt of a packet that agrees with a frame, from the newest to the oldest.
+/// Chooses among the attempts that agree with a frame. Its user offers them from the newest to the
+/// oldest; `open` says that the attempt's fate is not known yet.
 template <class Attempt>
 class AttemptChoice {
  public:
@@ -40,9 +42,9 @@ class AttemptChoice {
       ended_ = attempt;
     }
   }
-  /// The oldest of which nothing is known yet.
+  /// The oldest attempt whose fate is not known yet.
   const std::optional<Attempt>& open() const { return open_; }
-  /// The newest that has ended.
+  /// The newest attempt that has ended.
   const std::optional<Attempt>& ended() const { return ended_; }
   const std::optional<Attempt>& newest() const { return newest_; }
 

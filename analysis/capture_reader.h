@@ -1,8 +1,8 @@
 #pragma once
 // Reads packet captures: pcapng with a small block reader of our own, everything else (classic pcap
-// with µs or ns, other formats) through libpcap, either of them also compressed (compressed_file.h).
-// Why our own: libpcap hides what the evidence needs, the interface of a packet, its direction and
-// its comment (draft-ietf-opsawg-pcapng §4.2-4.3).
+// with µs or ns, other formats) through libpcap, either of them also compressed
+// (compressed_file.h). Why our own: libpcap hides what the evidence needs, the interface of a
+// packet, its direction and its comment (draft-ietf-opsawg-pcapng §4.2-4.3).
 //
 // Hostile files: any bytes at all give records, counted skips or a CaptureError; never more memory
 // than kMaxBlockBytes and kMaxInterfaces allow. Records come in file order; sort where time
@@ -89,10 +89,11 @@ class CaptureReader {
   /// Grows while reading; an index stays valid.
   const std::vector<CaptureInterface>& interfaces() const { return interfaces_; }
   const CaptureCounters& counters() const { return counters_; }
-  /// What is subtracted of every time; of `rebase` known behind the first record.
+  /// The seconds that are subtracted from every time. With `rebase` they are
+  /// known once the first record has been read.
   int64_t base_seconds() const { return base_seconds_; }
-  /// Known at the end: whose frames these are, from when to when. Empty: the file does not say, or
-  /// is not the one that was sealed.
+  /// Whose frames the file holds, from when to when; known when the last record has been read.
+  /// Empty if the file has no seal, or a seal that does not fit its bytes.
   const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  protected:

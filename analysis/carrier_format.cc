@@ -69,7 +69,8 @@ CarrierFormat CarrierLearner::learned(CarrierFormat given) const {
   if (given.known == Known::kGiven) return given;
   auto best = static_cast<size_t>(std::max_element(votes_.begin(), votes_.end()) - votes_.begin());
   if (votes_[best] == 0) return inner_zero_ ? CarrierFormat{32, 32, Known::kSeen} : given;
-  // Two uSIDs of 16 bits shift like one of 32.
+  // A carrier that loses two uSIDs of 16 bits looks like one that loses a uSID of 32 bits, so the
+  // longer length is taken where it explains every packet as well.
   Known known = Known::kSeen;
   for (size_t i = best + 1; i < kTried.size() && !odd_; ++i) {
     const bool longer =

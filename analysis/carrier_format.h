@@ -25,23 +25,24 @@ struct CarrierFormat {
   uint8_t block_bits = 32, usid_bits = 16;
   Known known = Known::kAssumed;
 
-  /// uSIDs up to the last that is not zero.
+  /// How many uSIDs the carrier still has, counted up to the last that is not zero.
   size_t usids_left(const Ipv6Address& carrier) const;
   /// Is `later` what is left of `earlier` behind one or more switches, or the same?
   bool may_become(const Ipv6Address& earlier, const Ipv6Address& later) const;
 };
 
-/// Is the hextet with this number, from the front, in use? Counts those up to the last that is not 0.
+/// The number of hextets (16 bits each) up to the last that is not zero.
 size_t hextets_used(const Ipv6Address& address);
+/// The hextet at `place`, counted from the front.
 uint16_t hextet_of(const Ipv6Address& address, size_t place);
 
 class CarrierLearner {
  public:
   /// `identity`: the same for all sightings of one packet.
   void add(const Ipv6Address& carrier, uint64_t identity, uint8_t hops);
-  /// What was given stays.
+  /// The format that explains most packets. A format that a person has `given` stays as it is.
   CarrierFormat learned(CarrierFormat given) const;
-  /// Sorted, at most kMaxBlocks of them: addresses with zeros behind the block.
+  /// The blocks in use, as addresses with zeros behind the block; sorted, at most kMaxBlocks.
   std::vector<Ipv6Address> blocks(const CarrierFormat& format) const;
   bool any() const { return any_; }
 
@@ -50,7 +51,7 @@ class CarrierLearner {
   struct Lengths {
     uint8_t block_bits, usid_bits;
   };
-  /// Of equally many votes the first wins.
+  /// The lengths that are tried. The first of those with the most votes wins.
   static constexpr std::array<Lengths, 6> kTried{
       {{32, 16}, {32, 32}, {48, 16}, {16, 16}, {64, 16}, {64, 32}}};
 

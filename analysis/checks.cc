@@ -289,7 +289,7 @@ std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTim
   return where;
 }
 
-/// When nothing was broken any more; empty if some fault lasts, or none came.
+/// The instant from which no fault was in force any more; empty if one lasts, or there was none.
 std::optional<FabricTime> last_heal(std::span<const FaultSpan> faults) {
   std::optional<FabricTime> last;
   for (const FaultSpan& fault : faults) {
@@ -301,7 +301,8 @@ std::optional<FabricTime> last_heal(std::span<const FaultSpan> faults) {
 
 }  // namespace
 
-/// Where others forward, a packet counts as lost when it has been silent for long.
+/// By the wall clock no record shows a loss: a packet counts as lost after kLostAfterRtts of
+/// silence, so its fate settles that much later.
 CheckedSpan span_of(const CheckInputs& in) {
   const FabricTime rtt = in.topology.base_rtt;
   return {in.measurements.end, first_start(in.faults),

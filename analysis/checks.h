@@ -33,9 +33,9 @@ struct CheckInputs {
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs);
 
-/// The result of the run: none if nothing was checked, fail if a check fails, inconclusive if the run
-/// was not sound (reports.h) or a check could not be judged. A run that is not sound cannot fail, except
-/// by memory_intact: neither lateness nor a fault from outside excuses a wrong byte.
+/// The result of the run: kNoChecks if nothing was checked, fail if a check fails, inconclusive if
+/// the run was not sound (reports.h) or a check could not be judged. A run that is not sound fails
+/// only by memory_intact: neither lateness nor a fault from outside excuses a wrong byte.
 Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing);
 
 }  // namespace mrclab::analysis

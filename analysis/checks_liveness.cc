@@ -13,14 +13,33 @@ namespace {
 
 /// Our choice: a port that is idle for a fifth of the time has no reason for a queue that stands.
 constexpr uint64_t kBusyPercent = 80;
-/// Our choice: a port that is idle for less has no time in which it could send what waits.
+/// Our choice: a port that is idle for less than a twentieth of the time cannot work off its queue.
 constexpr uint64_t kFullPercent = 95;
-/// NSCC aims at a delay of 0.75 base RTT (UEC p. 390): what stands at a busy port may be as much.
+/// NSCC aims at a delay of 0.75 base RTT (UEC p. 390), so a queue of that
+/// length may stand at a busy port.
 constexpr int64_t kTargetPercent = 75;
-/// Fewer packets in the window do not show that every packet waits there.
+/// Our choice: fewer packets than these, all of which waited, may have waited by chance.
 constexpr uint32_t kEnoughPackets = 8;
 /// METH, TSETH, RETH and the ICRC behind BTH (fabric/headers.h).
 constexpr uint64_t kWriteHeaderBytes = kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes;
+
+/// The entropy values that the operator denies: by host and value, the hosts toward which.
+using Denials = std::map<std::pair<NodeId, EntropyValue>, std::set<NodeId>>;
+
+Denials denials_at(std::span<const ScheduledEffect> schedule, FabricTime end) {
+  Denials denied;
+  for (const ScheduledEffect& scheduled : schedule) {
+    const auto* denial = std::get_if<EvDenial>(&scheduled.effect);
+    if (denial == nullptr || scheduled.at > end) continue;
+    std::set<NodeId>& toward = denied[{denial->host, denial->ev}];
+    if (denial->denied) {
+      toward.insert(denial->toward);
+    } else {
+      toward.erase(denial->toward);
+    }
+  }
+  return denied;
+}
 
 }  // namespace
 
@@ -84,6 +103,23 @@ CheckResult Judge::operator()(const ExpectGoodputBack& expected) const {
   return failed(check, why);
 }
 
+std::set<std::pair<uint32_t, Qpn>> Judge::dead_queue_pairs() const {
+  std::set<std::pair<uint32_t, Qpn>> dead;
+  for (const QpFailure& failure : in_.evidence.events().failures()) {
+    dead.insert({failure.host, failure.qp});
+  }
+  // Toward a host that lost its power nothing comes back either.
+  for (const HostReport& report : in_.hosts.hosts) {
+    const auto node = in_.topology.find_node(report.host);
+    for (const QueueReport& queue : report.queues) {
+      if (node && lost_power(queue.peer, in_.measurements.end)) {
+        dead.insert({in_.topology.node(*node).index, queue.qp});
+      }
+    }
+  }
+  return dead;
+}
+
 CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   CheckResult check;
   const Measurements& m = in_.measurements;
@@ -96,33 +132,12 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   const EventHistory& events = in_.evidence.events();
   if (!events.heard()) return unjudged(check, "there are no events");
 
-  std::set<std::pair<uint32_t, Qpn>> dead;
-  for (const QpFailure& failure : events.failures()) dead.insert({failure.host, failure.qp});
-  // Toward a host that lost its power nothing comes back either.
-  for (const HostReport& report : in_.hosts.hosts) {
-    const auto node = in_.topology.find_node(report.host);
-    for (const QueueReport& queue : report.queues) {
-      if (node && lost_power(queue.peer, m.end)) {
-        dead.insert({in_.topology.node(*node).index, queue.qp});
-      }
-    }
-  }
+  const std::set<std::pair<uint32_t, Qpn>> dead = dead_queue_pairs();
   std::vector<bool> without_power;
   for (uint32_t host = 0; host < in_.topology.host_count(); ++host) {
     without_power.push_back(lost_power(host, m.end));
   }
-  std::map<std::pair<NodeId, EntropyValue>, std::set<NodeId>> denied;  // to the end, toward whom
-  for (const ScheduledEffect& scheduled : in_.schedule) {
-    if (scheduled.at > m.end) continue;
-    if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
-      std::set<NodeId>& toward = denied[{denial->host, denial->ev}];
-      if (denial->denied) {
-        toward.insert(denial->toward);
-      } else {
-        toward.erase(denial->toward);
-      }
-    }
-  }
+  const Denials denied = denials_at(in_.schedule, m.end);
   const auto name_of_value = [&](const PathStates::Key& key) {
     return host_name(key.host) + " " + qp_name(key.qp) + ": " +
            (key.ev && path_of(*key.ev) ? to_string(*path_of(*key.ev))
@@ -165,7 +180,8 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
   return passed(check);
 }
 
-/// What data packets met that arrived in [from, until): by receiving host and plane.
+/// For each receiving host and plane: how busy its port was with the data packets that arrived in
+/// [from, until), and the least that any of them waited on its way.
 Judge::PortLoads Judge::port_loads(FabricTime from, FabricTime until) const {
   PortLoads ports;
   for (const Attempt& attempt : in_.history.transmissions()) {
@@ -194,7 +210,6 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
   if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
   if (!in_.topology.carries_time())
     return unjudged(check, "switches that are not ours tell nothing");
-  const Conservation& books = in_.evidence.conservation();
   uint64_t open = 0, queues = 0;
   for (const HostReport& host : in_.hosts.hosts) {
     for (const QueueReport& queue : host.queues) {
@@ -208,26 +223,38 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
       std::any_of(history.transmissions().begin(), history.transmissions().end(),
                   [&](const Attempt& attempt) { return attempt.start >= from; });
   if (queues > 0 && open == 0 && !sent_lately) {
-    if (!books.is_complete()) return unjudged(check, in_.coverage.why(Witness::kRecords));
-    check.unit = "frames";
-    check.bound = static_cast<double>(queues);  // a probe of each may be on its way
-    uint64_t left = 0;
-    for (const NodeSite& site : in_.topology.nodes) {
-      if (site.role == NodeRole::kHost) continue;
-      const Balance balance = books.inside(site.id);
-      left += balance.taken - std::min(balance.taken, balance.accounted());
-    }
-    check.measured = static_cast<double>(left);
-    check.note = "all work has ended";
-    check.where = {from, m.end, "switches"};
-    return left > queues ? failed(check, "left in switches although all work has ended")
-                         : passed(check);
+    return judge_left_frames(std::move(check), from, queues);
   }
   if (in_.faults.empty()) {
     check.note = "there was no fault to leave a queue behind";
     return passed(check);
   }
+  return judge_standing_queues(std::move(check), from);
+}
 
+/// All work has ended: no frame is left in a switch, but for a probe of each of `queues`.
+CheckResult Judge::judge_left_frames(CheckResult check, FabricTime from, uint64_t queues) const {
+  const Conservation& books = in_.evidence.conservation();
+  if (!books.is_complete()) return unjudged(check, in_.coverage.why(Witness::kRecords));
+  check.unit = "frames";
+  check.bound = static_cast<double>(queues);
+  uint64_t left = 0;
+  for (const NodeSite& site : in_.topology.nodes) {
+    if (site.role == NodeRole::kHost) continue;
+    const Balance balance = books.inside(site.id);
+    left += balance.taken - std::min(balance.taken, balance.accounted());
+  }
+  check.measured = static_cast<double>(left);
+  check.note = "all work has ended";
+  check.where = {from, in_.measurements.end, "switches"};
+  return left > queues ? failed(check, "left in switches although all work has ended")
+                       : passed(check);
+}
+
+/// Work goes on: of the packets since `from` at each host port, one at least waited no longer than
+/// was usual before the faults.
+CheckResult Judge::judge_standing_queues(CheckResult check, FabricTime from) const {
+  const Measurements& m = in_.measurements;
   const PortLoads ports = port_loads(from, m.end);
   // What waited before the first fault is the workload's own, not what a fault left behind.
   const FabricTime first = first_fault();
@@ -251,7 +278,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
     // One packet that meets no queue shows that none stands there; one that does is no proof.
     if (port.packets < kEnoughPackets && more > may_wait) continue;
     ++judged;
-    // What the faults held up is on its way, as fast as the wire can carry it.
+    // A port that sends all the time works off what the faults held up, as fast as its wire can.
     if (port.busy * 100 >= m.window() * static_cast<int64_t>(kFullPercent)) continue;
     if (more - may_wait <= longest - allowed) continue;
     longest = more;

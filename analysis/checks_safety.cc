@@ -5,7 +5,7 @@
 #include <set>
 
 #include "analysis/judge.h"
-#include "analysis/path_wires.h"
+#include "analysis/outages.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -58,68 +58,6 @@ uint64_t whole_messages(const PacketHistory& history, uint32_t flow) {
   }
   return whole;
 }
-
-/// When wires, hosts and paths were not what they should be.
-class Outages {
- public:
-  Outages(const Topology& topology, std::span<const FaultSpan> faults,
-          std::span<const ScheduledEffect> schedule)
-      : topology_(topology) {
-    for (const FaultSpan& fault : faults) {
-      for (const Impairment& i : fault.impairments) wires_[i.wire].push_back({i.from, i.until});
-    }
-    for (const ScheduledEffect& scheduled : schedule) {
-      if (const auto* denial = std::get_if<EvDenial>(&scheduled.effect)) {
-        deny(*denial, scheduled.at);
-      }
-    }
-  }
-
-  /// Did one path at least work all the time in [from, until]?
-  bool path_lives(uint32_t source, uint32_t destination, FabricTime from, FabricTime until) const {
-    for (const Path path : paths_between(topology_, source, destination)) {
-      const std::vector<WireId> wires = wires_of(topology_, source, destination, path);
-      const bool works = std::all_of(wires.begin(), wires.end(), [&](WireId wire) {
-        const auto found = wires_.find(wire);
-        return found == wires_.end() || !overlaps(found->second, from, until);
-      });
-      if (works && !denied(source, destination, path, from, until)) return true;
-    }
-    return false;
-  }
-
- private:
-  struct Interval {
-    FabricTime from, until = FabricTime::never();
-  };
-  using Intervals = std::vector<Interval>;
-  using Denial = std::tuple<NodeId, EntropyValue, NodeId>;
-
-  static bool overlaps(const Intervals& intervals, FabricTime from, FabricTime until) {
-    return std::any_of(intervals.begin(), intervals.end(),
-                       [&](const Interval& i) { return i.from <= until && i.until > from; });
-  }
-  void deny(const EvDenial& denial, FabricTime at) {
-    Intervals& intervals = denials_[{denial.host, denial.ev, denial.toward}];
-    if (denial.denied) {
-      intervals.push_back({at});
-    } else if (!intervals.empty()) {
-      intervals.back().until = at;
-    }
-  }
-  bool denied(uint32_t source, uint32_t destination, Path path, FabricTime from,
-              FabricTime until) const {
-    for (const NodeId toward : {NodeId{}, topology_.host(destination)}) {
-      const auto found = denials_.find({topology_.host(source), ev_of(path), toward});
-      if (found != denials_.end() && overlaps(found->second, from, until)) return true;
-    }
-    return false;
-  }
-
-  const Topology& topology_;
-  std::map<WireId, Intervals> wires_;
-  std::map<Denial, Intervals> denials_;
-};
 
 }  // namespace
 
@@ -350,35 +288,31 @@ CheckResult Judge::operator()(const ExpectNoQpErrorWhileAPathLives&) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectAccounted&) const {
-  CheckResult check;
-  check.unit = "packets";
-  check.bound = 0;
-  const PacketHistory& history = in_.history;
-  if (in_.timing == TimingMode::kWall) return unjudged(check, "others forward here as well");
-  if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
+uint64_t Judge::unbalanced_frames(std::string& first, CheckResult& check) const {
   const Conservation& books = in_.evidence.conservation();
+  if (!books.is_complete()) return 0;
   uint64_t wrong = 0;
-  std::string first;
   const auto judge = [&](const Balance& balance, const std::string& where) {
     if (balance.holds()) return;
     wrong += balance.missing + balance.invented;
-    if (first.empty()) {
-      check.where = whole_run(where);
-      first = where + ": " + std::to_string(balance.taken) + " in, " +
-              std::to_string(balance.passed) + " passed, " + std::to_string(balance.dropped) +
-              " dropped; " + std::to_string(balance.missing) + " missing, " +
-              std::to_string(balance.invented) + " out of nowhere";
-    }
+    if (!first.empty()) return;
+    check.where = whole_run(where);
+    first = where + ": " + std::to_string(balance.taken) + " in, " +
+            std::to_string(balance.passed) + " passed, " + std::to_string(balance.dropped) +
+            " dropped; " + std::to_string(balance.missing) + " missing, " +
+            std::to_string(balance.invented) + " out of nowhere";
   };
-  if (books.is_complete()) {
-    for (const Wire& wire : in_.topology.wires_list) {
-      judge(books.wire(wire.id), in_.topology.wire_name(wire.id));
-    }
-    for (const NodeSite& site : in_.topology.nodes) {
-      if (site.role != NodeRole::kHost) judge(books.inside(site.id), site.name);
-    }
+  for (const Wire& wire : in_.topology.wires_list) {
+    judge(books.wire(wire.id), in_.topology.wire_name(wire.id));
   }
+  for (const NodeSite& site : in_.topology.nodes) {
+    if (site.role != NodeRole::kHost) judge(books.inside(site.id), site.name);
+  }
+  return wrong;
+}
+
+uint64_t Judge::vanished_packets(std::string& first, CheckResult& check) const {
+  const PacketHistory& history = in_.history;
   // A frame that was damaged inside a switch may end under a name that nobody sent.
   const bool damaged = std::any_of(
       in_.schedule.begin(), in_.schedule.end(),
@@ -387,33 +321,43 @@ CheckResult Judge::operator()(const ExpectAccounted&) const {
   const uint64_t strangers =
       damaged ? c.unmatched_arrivals + c.unmatched_drops + c.not_mrc + c.foreign_host : 0;
   uint64_t vanished = 0;
-  std::string who;
-  WhereToLook place;
+  const Attempt* unseen = nullptr;
+  const FabricTime crossing = in_.evidence.conservation().longest_crossing();
   for (const Attempt& attempt : history.transmissions()) {
     if (attempt.fate != Fate::kInFlight || !attempt.start_seen ||
-        attempt.start + books.longest_crossing() > in_.measurements.end) {
+        attempt.start + crossing > in_.measurements.end) {
       continue;
     }
     ++vanished;
-    if (who.empty()) {
-      const Packet& packet = history.packets()[attempt.packet];
-      place = at_packet(packet);
-      who = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + " sent at " +
-            to_string(attempt.start) + " was never seen again";
-    }
+    if (unseen == nullptr) unseen = &attempt;
   }
-  // Balances need no capture, and a packet that vanished from the captures needs no balance.
-  check.proven = wrong > 0;
-  if (vanished > strangers) {
-    check.proven = check.proven || in_.coverage.whole(Witness::kPackets);
-    wrong += vanished - strangers;
-    if (first.empty()) {
-      first = who;
-      check.where = place;
-    }
+  if (vanished <= strangers) return 0;
+  if (first.empty()) {
+    const Packet& packet = history.packets()[unseen->packet];
+    check.where = at_packet(packet);
+    first = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + " sent at " +
+            to_string(unseen->start) + " was never seen again";
   }
-  check.measured = static_cast<double>(wrong);
-  if (wrong > 0) return failed(check, first);
+  return vanished - strangers;
+}
+
+CheckResult Judge::operator()(const ExpectAccounted&) const {
+  CheckResult check;
+  check.unit = "packets";
+  check.bound = 0;
+  if (in_.timing == TimingMode::kWall) return unjudged(check, "others forward here as well");
+  if (in_.history.counters().records == 0) {
+    return unjudged(check, "there is no record of packets");
+  }
+  std::string first;
+  const uint64_t unbalanced = unbalanced_frames(first, check);
+  const uint64_t vanished = vanished_packets(first, check);
+  // A balance that does not hold is proof without any capture. A packet that vanished is proof only
+  // where the captures are whole.
+  check.proven = unbalanced > 0 || (vanished > 0 && in_.coverage.whole(Witness::kPackets));
+  check.measured = static_cast<double>(unbalanced + vanished);
+  if (unbalanced + vanished > 0) return failed(check, first);
+  const Conservation& books = in_.evidence.conservation();
   if (!books.is_complete()) {
     return unjudged(check,
                     "no complete records of the switches; all data packets are accounted for");

@@ -34,7 +34,7 @@ WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> sc
   return worst;
 }
 
-/// Of the addresses of the hosts, in a frame with everything up to BTH.
+/// A hash of both hosts' addresses. `bytes` must hold the frame up to and including its BTH.
 uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
   const bool ipv4 = kind == Encapsulation::kIpv4;
   const uint8_t* at = &bytes[layout_of(kind).ip + (ipv4 ? 12 : 8)];

@@ -4,15 +4,16 @@
 //   per directed wire   sent = arrived + lost on the way + in flight at the end
 //   per switch          taken in = sent on + dropped inside + queued at the end
 //
-// What is in flight or queued at the end cannot be seen, but it cannot be old. A frame takes as long
-// as its wire is, so all that left up to some instant has arrived, or has a drop record, that much
-// later: as many, exactly (on wires that a fault delays: at least as many in the end). In a switch a
-// frame is followed by name (opcode, hosts, QPN, PSN, EV) and must come out, or have a drop record, before
-// it has been there for longer than the queues last; nothing comes out that did not go in.
+// What is in flight or queued at the end cannot be seen, but it cannot be old. A frame
+// takes as long as its wire is, so all that left up to some instant has arrived, or
+// has a drop record, that much later: as many, exactly (on wires that a fault delays:
+// at least as many in the end). In a switch a frame is followed by name (opcode,
+// hosts, QPN, PSN, EV) and must come out, or have a drop record, before it has been
+// there for longer than the queues last; nothing comes out that did not go in.
 //
-// A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice. Of
-// frames with one name (foreign ones have no other) no record says which left twice: of those that
-// left through such ports at most every second was a copy.
+// A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
+// Many frames may share a name (all foreign ones do), and no record says which of them were sent
+// twice. At most half of the frames that left through ports which send twice can be copies.
 //
 // Counts any frame: data, control, foreign. Records of one node come in its commit order.
 
@@ -39,11 +40,12 @@ struct Balance {
   bool holds() const { return missing == 0 && invented == 0; }
 };
 
-/// What befell a frame before it was wholly in its receiver: then there is no record of arrival.
+/// Was the frame lost before its receiver had all of it? Then it has no record of arrival.
 bool lost_on_wire(DropCause cause);
 
-/// What a frame keeps on its way through a switch, mixed; the same for all that is not MRC. `peers`
-/// tells pairs of hosts apart: endpoint probes and their answers have one QPN for all of them.
+/// A hash of what a frame keeps on its way through a switch; one value for
+/// all frames that are not MRC. `peers` tells pairs of hosts apart, because
+/// all endpoint probes and their answers share a QPN.
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
@@ -82,9 +84,9 @@ class Conservation {
   };
   struct Inside {
     uint32_t frames = 0;
-    FabricTime since;       // of the newest
-    uint32_t may_copy = 0;  // have left through ports that may send twice
-    uint32_t copies = 0;    // of these, must have been the second time
+    FabricTime since;       // when the newest of them came in
+    uint32_t may_copy = 0;  // frames of this name that left through ports which may send twice
+    uint32_t copies = 0;    // frames among those that must be copies, because none was inside
   };
   struct NodeCount {
     uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
@@ -95,7 +97,7 @@ class Conservation {
     bool renames = false;  // it damages frames at some time: then they can only be counted
     std::unordered_map<uint64_t, Inside> inside = {};  // by name; lookup only, and a sum
   };
-  /// `may_be_copy`: through a port that sends frames twice at some time.
+  /// `may_be_copy`: the frame leaves through a port that sends frames twice at some time.
   void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
 
   const Topology& topology_;

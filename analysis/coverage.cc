@@ -5,32 +5,32 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A check depends on all that a witness would say before `until`.
+/// A check needs everything that the witness would say before `until`.
 struct Reliance {
   Witness of;
   FabricTime until;
 };
 using Reliances = std::vector<Reliance>;
 
-/// What each check depends on, be it to pass or to fail.
+/// The evidence that each check needs, to pass as well as to fail.
 class ReliancesOf {
  public:
   explicit ReliancesOf(const CheckedSpan& span) : span_(span) {}
 
   Reliances operator()(const ExpectNoQpError&) const { return reports_and_packets(); }
   Reliances operator()(const ExpectMemoryIntact&) const { return reports_and_packets(); }
-  /// A path that carries nothing may be usable: the hosts' word decides.
+  /// A path that carries nothing may still be usable: then the hosts' events and reports decide.
   Reliances operator()(const ExpectHealed&) const { return {packets(), reports(), events()}; }
   Reliances operator()(const ExpectGoodput& e) const { return measured(e.until, e.of); }
   Reliances operator()(const ExpectGap& e) const { return measured(e.until, e.of); }
-  /// Who takes part is known at the end of the run only.
+  /// These need the whole run: only its end shows which flows and queue pairs took part.
   Reliances operator()(const ExpectFairness&) const { return {packets()}; }
   Reliances operator()(const ExpectAffectedQps&) const { return {packets()}; }
   Reliances operator()(const ExpectLossesPerQp&) const { return {packets()}; }
   Reliances operator()(const ExpectCompletionTime& e) const {
     return {{Witness::kEvents, std::max(clipped(e.until), clipped(span_.first_fault))}};
   }
-  /// Any other that is measured over an interval is so on packets.
+  /// Every other check with an interval is measured on packets.
   Reliances operator()(const auto& e) const requires requires { e.until; }
   { return {packets_until(e.until)}; }
   Reliances operator()(const ExpectDetect&) const { return {packets()}; }
@@ -50,11 +50,11 @@ class ReliancesOf {
   Reliances operator()(const ExpectLiveness&) const { return {}; }
   Reliances operator()(const ExpectGoodputBack&) const { return reports_and_packets(); }
   Reliances operator()(const ExpectEvsGood&) const { return {reports(), events()}; }
-  /// Where all work has ended it asks for records itself.
+  /// Packet records are needed only where all work has ended; the check itself asks for them there.
   Reliances operator()(const ExpectQueuesEmpty&) const { return reports_and_packets(); }
 
  private:
-  /// What goes on to the end needs every word of its witnesses.
+  /// An interval that goes on to the end of the run needs everything that its witnesses say.
   FabricTime clipped(FabricTime until) const {
     return until >= span_.end ? FabricTime::never() : until;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Until when the evidence of a run is complete. Missing evidence does not mean that nothing happened: who
-// reads a source, or knows that one is missing, says so here, and judge_coverage() is the one place
-// that holds every check against it. A check that needs more than there is becomes inconclusive, and
-// its note names the source.
+// Until when the evidence of a run is complete. Missing evidence does not mean that nothing
+// happened. So the code that reads a source, or knows that one is missing, says it here, and
+// judge_coverage() is the one place that holds every check against it. A check that needs more
+// evidence than there is becomes inconclusive, and its note names the source.
 
 #include <array>
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace mrclab::analysis {
 
-/// What can bear witness, each to its own things.
+/// The kinds of evidence, each of which tells of other things.
 enum class Witness : uint8_t {
-  kPackets,  ///< at hosts, drops and trims anywhere: captures, or nodes that are watched
+  kPackets,  ///< packets at hosts, drops and trims anywhere: captures, or nodes that are watched
   kRecords,  ///< every packet at every port: packet records, or nodes that are watched
   kEvents,   ///< what nodes said
   kReports,  ///< what every host reports at the end
@@ -28,20 +28,20 @@ inline constexpr std::array<std::string_view, 4> kWitnessNames{"packets", "packe
 
 class Coverage {
  public:
-  static constexpr size_t kMaxGaps = 32;  ///< that are told; all count
+  static constexpr size_t kMaxGaps = 32;  ///< gaps() lists no more than these; all of them count
 
-  /// Of what `witness` would tell, something from `until` on is missing, and all before is there.
-  /// `why` names the source: "history/planes.bin ran full".
+  /// What `witness` tells is complete before `until`; from there on something is missing. `why`
+  /// names the source: "history/planes.bin ran full".
   void ends(Witness witness, FabricTime until, const std::string& why);
-  /// There never was such a source, by choice: nothing that a reader must be warned of.
+  /// The user chose to have no such source, so gaps() does not warn of it.
   void absent(Witness witness, const std::string& why);
 
-  /// never(): nothing is missing.
+  /// The instant of the earliest gap; never() if nothing is missing.
   FabricTime until(Witness witness) const { return at(witness).until; }
   bool whole(Witness witness) const { return until(witness) == FabricTime::never(); }
-  /// Where the first of the gaps comes from; empty if it is whole.
+  /// The source of the earliest gap; empty if nothing is missing.
   const std::string& why(Witness witness) const { return at(witness).why; }
-  /// One line for each gap, but for what is absent.
+  /// One line for each gap; sources that are absent by choice have none.
   const std::vector<std::string>& gaps() const { return gaps_; }
 
  private:
@@ -56,17 +56,17 @@ class Coverage {
   std::vector<std::string> gaps_;
 };
 
-/// What of a run says how far a check looks.
+/// The instants of a run that decide how much evidence a check needs.
 struct CheckedSpan {
   FabricTime end;          ///< of the run
   FabricTime first_fault;  ///< never() if there is none
-  /// What happened to a packet that left at t is known at t + settling, as far as checks of an
-  /// interval ask: it has left wholly, and if it arrived, its NIC has taken it.
+  /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
+  /// ask: it has left wholly, and if it arrived, its NIC has taken it.
   FabricTime settling;
 };
 
-/// `check` as it may stand on this evidence: what needs more than is there is inconclusive, but for a
-/// failure that more evidence cannot take back (CheckResult::proven).
+/// `check`, made inconclusive if it needs more evidence than there is. A failure that more evidence
+/// cannot take back (CheckResult::proven) stays.
 CheckResult judge_coverage(const Expectation& expectation, CheckResult check,
                            const Coverage& coverage, const CheckedSpan& span);
 

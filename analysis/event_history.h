@@ -1,6 +1,6 @@
 #pragma once
-// What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state of
-// entropy values, finished collectives. It is the hosts' word, not evidence of packets.
+// What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state
+// of entropy values, finished collectives. It is the hosts' word, not evidence of packets.
 
 #include <array>
 #include <cstdint>
@@ -69,7 +69,7 @@ class EventHistory {
   const std::vector<PathNews>& paths() const { return paths_; }
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
   uint64_t malformed() const { return malformed_; }
-  /// The first instant of which an event found no room; never() if all did.
+  /// The earliest instant whose event found no room; never() if all events were kept.
   FabricTime complete_until() const { return complete_; }
 
  private:

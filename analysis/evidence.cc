@@ -95,8 +95,8 @@ void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
                  file + " is not as its writer closed it: cut, damaged, or never closed");
 }
 
-/// Whether each node that runs in a process of ours has told everything, to the end. Others have
-/// nobody who would write down what they do.
+/// Has each node that runs in a process of ours told everything, to the end? Nodes that others
+/// forward for write no evidence, so nothing of theirs can be missing.
 void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
   if (watched() || coverage_.until(witness) == FabricTime::zero()) return;
   std::set<std::string> told;
@@ -108,7 +108,7 @@ void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
     const std::string why = (file.empty() ? "no file" : file + " ends early, and no other") +
                             " has the " + std::string(kWitnessNames[static_cast<size_t>(witness)]) +
                             " of " + site.name;
-    // Nodes of one process end alike: one of them stands for all.
+    // All nodes of a process end at one instant, so one line stands for all of them.
     const std::string like = file + to_string(until);
     if (told.insert(file.empty() ? "" : like).second) coverage_.ends(witness, until, why);
   }

@@ -29,12 +29,13 @@ namespace mrclab::analysis {
 
 class Evidence {
  public:
-  /// What is looked at of packets at switches: drops, or also which packet was cut to its header there.
-  /// Captures of hosts alone tell of a header when it arrives or is dropped.
+  /// What a watched switch tells of packets: their drops, or also that it
+  /// trimmed one to its header. kDrops is as much as captures of hosts tell,
+  /// which show a trimmed packet when its header arrives.
   enum class AtSwitches : uint8_t { kDrops, kDropsAndTrims };
 
-  /// `topology` outlives it. What happens after `end` is not looked at. `watch` is of watched nodes:
-  /// files hold what they hold.
+  /// `topology` outlives it. What happens after `end` is not looked at. `watch` limits what watched
+  /// nodes tell; what files hold is read whole.
   Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end,
            AtSwitches watch = AtSwitches::kDropsAndTrims);
   Evidence(const Evidence&) = delete;
@@ -44,13 +45,13 @@ class Evidence {
   /// One thread. Lives as long as this does.
   NodeObserver& observer(NodeId node);
 
-  // Files. What cannot be read, or is not complete, ends what the run's evidence covers.
+  // A file that cannot be read, or is not complete, shortens the coverage.
   void add_capture(const std::filesystem::path& path);
   void add_events(const std::filesystem::path& path);
   /// All the record files (fabric/history_record.h) of one run.
   void add_records(std::span<const std::filesystem::path> paths);
 
-  /// There is no source of this kind, by choice: `why` says by whose.
+  /// The user chose to have no source of this kind; `why` says so.
   void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
 
   /// Watched nodes come to `end` only, sooner than planned, and nobody has told of anything later. What
@@ -63,7 +64,7 @@ class Evidence {
   const PacketHistory& packets() const { return packets_; }
   const EventHistory& events() const { return events_; }
   const Conservation& conservation() const { return conservation_; }
-  /// But for the hosts' reports, which are told to judge() apart.
+  /// What packets, records and events cover. The hosts' reports reach judge() another way.
   const Coverage& coverage() const { return coverage_; }
   bool watched() const { return !watchers_.empty(); }
 

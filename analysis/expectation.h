@@ -75,8 +75,9 @@ struct GoodputReference {
   bool operator==(const GoodputReference&) const = default;
 };
 
-/// Which flows are meant: those from `source` to `destination`, and of them those that `host` sends
-/// or receives. Patterns of host names ("h[1-7]"); empty: any. `plane`: of these, what goes over it.
+/// Which flows are meant: those from `source` to `destination`, and of them
+/// those that `host` sends or receives. Patterns of host names ("h[1-7]");
+/// empty: any. `plane`: of these, what goes over it.
 struct FlowSelection {
   std::string source;
   std::string destination;
@@ -87,9 +88,9 @@ struct FlowSelection {
   bool operator==(const FlowSelection&) const = default;
 };
 
-/// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line rate
-/// of a selection is that of its hosts' ports in the direction concerned (of `host`: in both), of a
-/// plane that of the ports there.
+/// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line
+/// rate of a selection is that of its hosts' ports in the direction concerned (of `host`: in both),
+/// of a plane that of the ports there.
 struct ExpectGoodput {
   FabricTime from = {};
   FabricTime until = FabricTime::never();  ///< never: to the end of the run
@@ -301,9 +302,10 @@ struct ExpectSteady {
 /// 100 base RTTs: the default bound of liveness.
 inline constexpr int64_t kLivenessRtts = 100;
 
-/// From the last heal to the end of the first whole 20-RTT window behind it that reaches `to` of
-/// the baseline; zero if no window behind the heal ever misses it. A run that does not get there, or
-/// has no steady baseline, is held against its fault-free twin (measurements.h), window by window.
+/// From the last heal to the end of the first whole 20-RTT window behind it
+/// that reaches `to` of the baseline; zero if no window behind the heal ever
+/// misses it. A run that does not get there, or has no steady baseline, is
+/// held against its fault-free twin (measurements.h), window by window.
 struct ExpectGoodputBack {
   FabricTime within = {};  ///< zero: kLivenessRtts
   Probability to{950'000'000};
@@ -315,12 +317,14 @@ struct ExpectEvsGood {
   FabricTime within = {};  ///< zero: kLivenessRtts
   bool operator==(const ExpectEvsGood&) const = default;
 };
-/// No queue that a fault left stands at the end. Once all work has ended: no frame is left in any
-/// switch. While work goes on: at every host port at least one packet of the last 20 RTT met no more
-/// queue on its whole way than the luckiest did in the 20 RTT before the first fault, and what a
-/// switch leaves unmarked (the ECN minimum), or at a port that is busy for 80 % of the time the delay
-/// that congestion control aims at. A busy port that was not used before is not judged, one that is
-/// busy for 95 % works off what the faults held up, or has a workload that fills it.
+/// No queue that a fault left stands at the end. If all work has ended, no frame is left
+/// in any switch. While work goes on, every host port is judged by the packet that
+/// waited least on its whole way in the last 20 RTT. It may have waited as long as the
+/// one that waited least in the 20 RTT before the first fault, plus what a switch leaves
+/// unmarked (the ECN minimum); at a port that is busy for 80 % of the time the delay
+/// that congestion control aims at takes the place of the ECN minimum. A busy port that
+/// was not used before the fault is not judged, and neither is one that is busy for 95 %
+/// of the time: it works off what the faults held up, or its workload fills it.
 struct ExpectQueuesEmpty {
   bool operator==(const ExpectQueuesEmpty&) const = default;
 };

@@ -29,7 +29,8 @@ std::string who(const FlowSelection& flows) {
 std::string at_least(const std::string& bound) { return " ≥ " + bound; }
 std::string at_most(const std::string& bound) { return " ≤ " + bound; }
 
-/// The bounds that are given; `most` is what stands for no upper one.
+/// " ≥ low and ≤ high", of which only the given bounds are named: a default-made `low` and `high`
+/// == `most` stand for none.
 template <class Bound, class Text>
 std::string bounds(const Bound& low, const Bound& high, const Bound& most, Text text) {
   const bool has_low = low != Bound{}, has_high = high != most;
@@ -42,7 +43,7 @@ std::string count_bounds(uint64_t low, uint64_t high) {
                 [](uint64_t count) { return std::to_string(count); });
 }
 
-/// What is measured, of whom, when; then the bound.
+/// Each sentence says what is measured, of whom and when, and ends with the bound.
 class Describer {
  public:
   explicit Describer(std::optional<FabricTime> healed) : healed_(healed) {}
@@ -146,7 +147,8 @@ class Describer {
   std::string operator()(const ExpectQueuesEmpty&) const { return "standing queue at the end"; }
 
  private:
-  /// The interval; its beginning also in words where that says more.
+  /// The interval. Where it begins behind the last heal and goes on to the
+  /// end, it says so in words.
   std::string when(const auto& e) const {
     const bool to_the_end = e.until == FabricTime::never();
     if (healed_ && *healed_ > FabricTime::zero() && e.from >= *healed_ && to_the_end) {

@@ -8,8 +8,8 @@
 
 namespace mrclab::analysis {
 
-/// describe(), but an interval that begins behind `healed`, the end of the last fault, says so:
-/// "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline".
+/// As describe(), but names the heal where the interval begins behind it (`healed` is the end of
+/// the last fault): "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline".
 std::string describe_for_run(const Expectation& expectation, std::optional<FabricTime> healed);
 
 }  // namespace mrclab::analysis

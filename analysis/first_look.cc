@@ -9,9 +9,10 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Looked at to tell whether a file carries time: more than a tick of every daemon.
+/// Records that tell whether a file carries our time; more than any daemon writes in a tick.
 constexpr uint64_t kProbedRecords = 1024;
-/// Where these hold packets of other people's, so many are looked at to learn their format.
+/// If some of those were made by another implementation, this many records of a file (and of all
+/// files together) are sampled to learn its format.
 constexpr uint64_t kSampledRecords = 1u << 16, kSampledOfAll = 1u << 18;
 
 }  // namespace
@@ -47,7 +48,7 @@ FileKind FirstLook::at(const OpenCapture& open) {
       if (i < kProbedRecords && (carried || mrc)) ++(carried ? with : without);
     }
   } catch (const CaptureError&) {
-    // Whoever reads the file will meet it again.
+    // The reading that follows meets the same error and reports it.
   }
   ++file_;
   kind.first_second = reader->base_seconds();

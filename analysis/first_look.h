@@ -1,6 +1,6 @@
 #pragma once
-// What must be known of a capture file before it is read: whose time counts, and the format of its
-// packets where they are not ours (format_sample.h).
+// What must be known of a capture file before it is read: whether its own times count or those in
+// our trailers, and the format of packets that another implementation made (format_sample.h).
 
 #include <functional>
 #include <memory>
@@ -20,11 +20,11 @@ struct FileKind {
 
 class FirstLook {
  public:
-  /// `files`: so many will be looked at; the more, the less of each.
+  /// `files`: how many files will be looked at. They share a budget, so many files get short looks.
   FirstLook(FormatSample& sample, size_t files);
   FileKind at(const OpenCapture& open);
 
-  /// Names the interface of a file, for PacketFacts.
+  /// One number for an interface of a file, as PacketFacts::tap has it.
   static uint32_t tap_of(uint32_t file, uint32_t interface) {
     return file << 16 | (interface & 0xFFFF);
   }

@@ -5,7 +5,8 @@ namespace mrclab::analysis {
 EntropyValue ForeignPaths::find_or_add(const PacketFacts& facts, Stage stage, uint32_t plane,
                                        const PathFormat& format) {
   const bool by_carrier = format.path_by == PathBy::kCarrier && facts.encapsulated;
-  // Values may mean another path on each plane; where the plane is not known, at each port.
+  // One entropy value may name a path on each plane, so the plane is part of the key. The port
+  // takes its place where the plane is not known.
   uint64_t port = plane;
   if (plane == kNoPlane) {
     const bool at_host = stage == Stage::kHostUp || stage == Stage::kHostDown;

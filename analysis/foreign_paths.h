@@ -1,6 +1,6 @@
 #pragma once
-// Paths of other people's fabrics, numbered as they turn up. Their numbers lie where no entropy value
-// of ours does (fabric/path.h), so that both kinds fit into one table.
+// Paths of other implementations' fabrics, numbered as they turn up. No entropy value of ours has
+// such a number (fabric/path.h), so that both kinds fit into one table.
 
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace mrclab::analysis {
 
 struct ForeignPath {
-  Ipv6Address carrier{};  ///< zero: it is named by its entropy value
+  Ipv6Address carrier{};  ///< zero: the entropy value names the path
   uint32_t entropy = 0;   ///< as the format reads it
   uint32_t plane = kNoPlane;
 };
@@ -22,7 +22,7 @@ class ForeignPaths {
     return path.value >= kFirst && path.value - kFirst <= kMax;
   }
 
-  /// The path that these headers name. One number for all that find no room.
+  /// The path that these headers name. All paths beyond kMax share one number.
   EntropyValue find_or_add(const PacketFacts& facts, Stage stage, uint32_t plane,
                            const PathFormat& format);
   const std::vector<ForeignPath>& all() const { return all_; }

@@ -9,7 +9,8 @@ void FormatSample::add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool 
   if (source == next) sources_.emplace_back();
   if (source >= sources_.size()) return;
   ++(ours ? sources_[source].ours : sources_[source].foreign);
-  // Some packets of others look like ours by chance.
+  // A packet of another implementation may look like ours by chance, so once a source has sent
+  // foreign packets all of its packets count for the format.
   if (ours && sources_[source].foreign == 0) return;
   format_.foreign = true;
   ++format_.packets;

@@ -1,7 +1,7 @@
 #pragma once
-// A first look at the beginning of every file: are these packets of ours or other people's, and if so
-// in which format and captured where? All that a sample is asked is answered before the first packet
-// is analyzed, so that a capture is read in one pass.
+// A sample of the beginning of every file: did this lab make the packets or another implementation,
+// and if so in which format and captured where? These answers are there before the first packet is
+// analyzed, so that a capture is read in one pass.
 
 #include <optional>
 
@@ -12,16 +12,16 @@
 
 namespace mrclab::analysis {
 
-/// What a person may say about a capture that its packets do not.
+/// What a person may say about a capture because its packets do not.
 struct GivenFormat {
   std::optional<CarrierFormat> carriers = std::nullopt;
   std::optional<GivenEv> ev = std::nullopt;
   std::optional<GivenPlace> place = std::nullopt;
 };
 
-/// What was learned of everything that is not ours.
+/// What was learned about packets that another implementation made ("foreign" ones).
 struct LearnedFormat {
-  bool foreign = false;  ///< there is something that is not ours
+  bool foreign = false;  ///< there are such packets
   uint64_t packets = 0;  ///< foreign ones in the sample
   bool whole = true;     ///< the sample was the whole capture
   bool carriers_seen = false;
@@ -33,12 +33,13 @@ struct LearnedFormat {
 
 class FormatSample {
  public:
-  /// One MRC packet. `ours`: it was made by this lab, for another reason than its headers.
+  /// One MRC packet. `ours`: something other than its headers (a time
+  /// trailer) shows that this lab made it.
   void add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours);
   bool any_foreign() const { return format_.foreign; }
   void set_cut() { format_.whole = false; }
   LearnedFormat learned(const GivenFormat& given);
-  /// Is most of what this host sent in our format? Empty for a host that the sample has not.
+  /// Is most of what this host sent in our format? Empty for a host that is not in the sample.
   std::optional<bool> is_ours(const Ipv6Address& source) const;
 
  private:

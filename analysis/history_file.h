@@ -18,10 +18,11 @@ class HistoryReader {
   static HistoryReader open(const std::filesystem::path& path);
 
   const HistoryFileHeader& header() const { return header_; }
-  /// Empty at the end. Of an unfinished file all whole records are handed out. Throws at the end if
-  /// what is sealed is not what was read.
+  /// The next record; empty at the end. A file that was never finished yields all of its whole
+  /// records. Throws at the end if the seal does not fit what was read.
   std::optional<CompactRecord> next();
-  /// Whose records these are, from when to when; known behind the last record. Empty: not said.
+  /// Whose records the file holds, from when to when; known when the last one
+  /// has been read. Empty if the file has no seal.
   const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  private:

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "analysis/checks.h"
@@ -17,9 +18,9 @@
 
 namespace mrclab::analysis {
 
-/// Fails, unless evidence is missing that might have mended it (judge_coverage).
+/// The check fails, unless judge_coverage() finds that missing evidence might have changed that.
 CheckResult failed(CheckResult check, std::string why);
-/// Fails by what was seen, whatever was not.
+/// The check fails by what was seen, whatever evidence is missing.
 CheckResult proven(CheckResult check, std::string why);
 CheckResult unjudged(CheckResult check, std::string why);
 CheckResult passed(CheckResult check);
@@ -86,20 +87,33 @@ class Judge {
   bool work_lost() const;
   /// When the last fault was undone; empty if one was not, or there is none.
   std::optional<FabricTime> last_heal() const;
-  /// What packets show before this is as it would be with all evidence.
+  /// Before this instant the packets that were seen are all packets there
+  /// were, and their fate is known.
   FabricTime settled() const {
     const FabricTime known = in_.coverage.until(Witness::kPackets);
     return known == FabricTime::never() ? known : known - span_of(in_).settling;
   }
   FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }
 
+  /// What the data packets to one host port met in some interval.
   struct PortLoad {
     uint32_t packets = 0;
-    FabricTime busy;
-    FabricTime least_wait = FabricTime::never();
+    FabricTime busy;                              ///< the time that the port needs to send them
+    FabricTime least_wait = FabricTime::never();  ///< of the one that waited least
   };
   using PortLoads = std::map<std::pair<uint32_t, uint32_t>, PortLoad>;
   PortLoads port_loads(FabricTime from, FabricTime until) const;
+
+  /// Queue pairs, as (host, QP), whose work ended: they failed, or their peer lost its power.
+  std::set<std::pair<uint32_t, Qpn>> dead_queue_pairs() const;
+  CheckResult judge_left_frames(CheckResult check, FabricTime from, uint64_t queues) const;
+  CheckResult judge_standing_queues(CheckResult check, FabricTime from) const;
+
+  /// How many frames the balances of wires and switches lack, or have too many. These two put the
+  /// first thing that is wrong into `first`, unless there is something, and its place into `check`.
+  uint64_t unbalanced_frames(std::string& first, CheckResult& check) const;
+  /// How many data packets left their host and were never seen again.
+  uint64_t vanished_packets(std::string& first, CheckResult& check) const;
 
   /// Which of the flows are selected, by flow number.
   std::vector<bool> selected(const FlowSelection& selection) const;

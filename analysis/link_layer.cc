@@ -76,7 +76,7 @@ std::optional<std::span<const uint8_t>> LinkLayer::as_ethernet(std::span<const u
   return std::span<const uint8_t>(scratch_);
 }
 
-/// Those that the link header has: of cooked ones the sender's.
+/// Keeps the MAC addresses that the link header has; a cooked header has the sender's only.
 void LinkLayer::keep_addresses(std::span<const uint8_t> bytes, uint16_t link_type) {
   constexpr size_t kMacBytes = 6;
   uint8_t* const source = &scratch_[kMacBytes];

@@ -33,8 +33,8 @@ PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
   return series;
 }
 
-/// Of a graph: who sends over the wire at all, over how many paths does it for one that has the wire in
-/// it? For the pair that uses it least.
+/// In a graph: the largest ratio of all paths to paths over `wire`, rounded up, among the pairs of
+/// hosts that use it.
 uint32_t paths_for_one_over(const Topology& topology, WireId wire) {
   size_t most = 1;
   for (uint32_t source = 0; source < topology.host_count(); ++source) {
@@ -178,7 +178,8 @@ BitRate share_of(BitRate rate, Probability share) {
 
 namespace {
 
-/// `reaches` says whether the window that ends at an instant does.
+/// How long after `start` the first window ends that reaches its target; `reaches` says whether the
+/// window that ends at an instant does. Zero if no window misses it; empty if none reaches it.
 template <class Reaches>
 std::optional<FabricTime> first_window(const Measurements& m, FabricTime start,
                                        const Reaches& reaches) {

@@ -92,8 +92,8 @@ struct FaultMeasurement {
   bool never_left = false;         ///< an affected sender never stayed away
   std::vector<PathUse> uses;       ///< of every affected flow
   uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
-  std::vector<WireId> unused;      ///< of these, not crossed again by senders that sent enough
-  std::vector<WireId> unjudged;    ///< of these, not seen again, but no sender sent enough to tell
+  std::vector<WireId> unused;      ///< those that nothing crossed again, though enough was sent
+  std::vector<WireId> unjudged;    ///< those that nothing crossed again, but too little was sent
 };
 
 struct Baseline {
@@ -135,7 +135,8 @@ Measurements measure(const Topology& topology, const PacketHistory& history,
 /// Time from `start` to recovery as defined above; empty if not before the end. `target` in bit/s.
 std::optional<FabricTime> recovery_time(const Measurements& measurements, FabricTime start,
                                         BitRate target);
-/// The same, each window held against `to` of what the fault-free twin delivers in it.
+/// The same, but the target of each window is the share `to` of what the
+/// fault-free twin delivers in it.
 std::optional<FabricTime> recovery_time(const Measurements& measurements, FabricTime start,
                                         const GoodputMeter& twin, Probability to);
 

@@ -7,14 +7,9 @@
 #include "analysis/path_wires.h"
 
 namespace mrclab::analysis {
-namespace {
 
-constexpr uint32_t kNone = Attempt::kNone;
-constexpr uint32_t kMaxAttemptsWalked = 64;
-
-}  // namespace
-
-/// Did anything of the packet arrive on this path, as an answer reflects it?
+/// Did a frame of the packet arrive on this path? Answers may reflect only
+/// part of an entropy value.
 bool PacketHistory::arrived_on(uint32_t packet, EntropyValue ev) const {
   uint32_t at = packets_[packet].last;
   for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
@@ -44,15 +39,16 @@ void PacketHistory::on_control_arrival(const Observation& o) {
   }
 }
 
-/// It names no packet: its flow is known from the SACKs of the same direction, or not at all.
+/// A transport ACK names no packet, so its flow is the one that SACKs of the same direction answer;
+/// if there was no such SACK, its flow stays unknown.
 void PacketHistory::on_transport_ack(const Observation& o, const SackFields& answer) {
   const auto known = answer_index_.find(flow_key(o.source, o.destination, o.qp));
   if (known != answer_index_.end()) on_answer(known->second, answer, o.t);
 }
 
-/// An answer names the sender's QP, data names the receiver's: nothing on the wire ties the two
-/// together. The packet that triggered the answer does, by its PSN and reflected EV; what was
-/// learnt once is kept.
+/// An answer names the sender's QP and data the receiver's, and no field ties the two together. But
+/// an answer also names the packet that triggered it, by PSN and reflected EV. The flow that is
+/// found by the first such packet is kept for later answers.
 std::optional<uint32_t> PacketHistory::flow_answered_by(const Observation& o,
                                                         const SackFields& answer) {
   const uint64_t key = flow_key(o.source, o.destination, o.qp);

@@ -10,11 +10,12 @@ namespace {
 
 /// More switches than any fabric has in a row.
 constexpr unsigned kMostHops = 16;
-/// What hosts start with: IANA's recommendation (RFC 1700), and what stacks and NICs use beside it.
+/// The hop limits that hosts start with: IANA's recommendation (RFC 1700),
+/// and what some stacks and NICs use instead.
 constexpr std::array<unsigned, 3> kFirstHopLimits{64, 128, 255};
 
-/// A carrier's header starts with the hop limit of what it carries (RFC 6040 leaves that to the
-/// tunnel, encapsulators copy it), or with one of its own.
+/// The number of switches passed. A carrier's header starts with the hop limit of what it carries
+/// (RFC 6040 leaves that to the tunnel, encapsulators copy it), or with one of its own.
 uint8_t hops_of(const MrcPacket& packet) {
   const unsigned outer = packet.outer.hop_limit, inner = packet.inner.hop_limit;
   const bool carried = packet.encapsulation == Encapsulation::kSrv6;
@@ -33,7 +34,7 @@ uint64_t number_of(const MacAddress& mac) {
   return number;
 }
 
-/// fd00:<row>::<host>, or 10.h.h.h (fabric/path.h).
+/// Our hosts have the addresses fd00:<row>::<host> and 10.h.h.h (fabric/path.h).
 bool is_our_host(const Ipv6Address& address, bool ipv4) {
   if (ipv4) return address[12] == 10;
   if (load_be<uint16_t>(address.data()) != 0xfd00) return false;
@@ -67,7 +68,7 @@ PacketFacts facts_of(const MrcPacket& packet, uint32_t tap, WireEnd end) {
   if (facts.encapsulated) facts.carrier = packet.outer.destination;
   facts.source_mac = number_of(packet.ethernet.source);
   facts.destination_mac = number_of(packet.ethernet.destination);
-  // Of IPv4 the parser makes a label up, as ours would be (MrcPacket::inner).
+  // IPv4 has no flow label; the parser derives the one that we would use (MrcPacket::inner).
   const bool ipv4 = packet.encapsulation == Encapsulation::kIpv4;
   facts.flow_label = ipv4 ? 0 : packet.inner.flow_label;
   facts.source_port = packet.udp.source_port;

@@ -61,7 +61,7 @@ struct Attempt {
   bool marked = false;             ///< arrived with Congestion Experienced in its outer header
   bool rtx = false;                ///< its retransmission bit
   bool timed = false;              ///< it has a timestamp
-  uint16_t timestamp = 0;          ///< the sender's
+  uint16_t timestamp = 0;          ///< as its sender wrote it
   uint8_t copies = 0;              ///< arrivals after the first: a wire carried it twice
   uint8_t whole = 0, headers = 0;  ///< frames that arrived with and without payload, not refused
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
@@ -151,15 +151,15 @@ class PacketHistory {
  public:
   explicit PacketHistory(const Topology& topology);
 
-  /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note, what
-  /// came before it counts. Throws CaptureError when the file cannot be opened at all.
+  /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note,
+  /// what came before it counts. Throws CaptureError when the file cannot be opened at all.
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void add(CaptureReader& reader);
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
   void add(NodeId node, const PacketRecord& record);
-  /// Where others than our switches forward, nobody records what they lose: there what has not arrived
-  /// after kLostAfterRtts is lost from the instant at which it left.
+  /// Where others than our switches forward, nobody records what they lose: there what has not
+  /// arrived after kLostAfterRtts is lost from the instant at which it left.
   void finish();
   static constexpr int kLostAfterRtts = 16;  ///< a full queue at every switch on the way is 6
 
@@ -176,11 +176,14 @@ class PacketHistory {
   /// In the order in which they began to be seen.
   const std::vector<ForeignBurst>& bursts() const { return bursts_; }
   const HistoryCounters& counters() const { return counters_; }
-  /// The first instant of which something found no room; never() if all did.
+  /// The earliest instant of which something found no room; never() if everything was kept.
   FabricTime complete_until() const { return complete_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  static constexpr uint32_t kNone = Attempt::kNone;
+  /// A packet that was sent more often than this is searched no further back.
+  static constexpr uint32_t kMaxAttemptsWalked = 64;
   enum class Kind : uint8_t { kEgress, kTrimmedHere, kIngress, kDropOut, kDropIn };
   struct Observation {
     FabricTime t;

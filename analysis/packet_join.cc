@@ -1,4 +1,5 @@
-// Joining observations of the same packet by (QP, PSN, attempt). What answers say: packet_answers.cc.
+// Joining observations of the same packet by (QP, PSN, attempt).
+// packet_answers.cc reads the answers.
 
 #include <algorithm>
 #include <set>
@@ -11,12 +12,10 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint32_t kNone = Attempt::kNone;
 /// How far a PSN may be from those seen: MRC's largest window (specification table 7-4).
 constexpr int64_t kMaxPsnGap = 32'640;
 constexpr size_t kMaxSlots = 1u << 25;        // PSN slots of all flows together
 constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
-constexpr uint32_t kMaxAttemptsWalked = 64;
 constexpr int64_t kPsnModulus = 1 << 24;
 
 }  // namespace
@@ -213,8 +212,8 @@ AttemptChoice<uint32_t> PacketHistory::attempts_of(const Observation& o, uint32_
   return choice;
 }
 
-/// A wire that carries frames twice sends the second right behind the first. A sender that sends
-/// again says so, and needs a round trip to know that it has to.
+/// Is this frame the second copy that a faulty wire sends right behind the first? A retransmission
+/// comes later: its sender needs a round trip to know that it must send again.
 bool PacketHistory::is_copy(const Observation& o, uint32_t packet) const {
   if (packets_[packet].last == kNone) return false;
   const Attempt& before = transmissions_[packets_[packet].last];
@@ -280,7 +279,8 @@ void PacketHistory::arrives(const Observation& o, Attempt& t) {
   deliveries_.push_back({o.t, t.packet, owner.payload, topology_.port(o.where).plane});
 }
 
-/// A wire carried it twice. What the first of the two frames lost, the second may bring.
+/// A wire carried the attempt twice. If the first of the two frames was lost or trimmed, the second
+/// may still bring the payload.
 void PacketHistory::arrives_again(const Observation& o, Attempt& t) {
   ++counters_.copies;
   if (t.copies < UINT8_MAX) ++t.copies;
@@ -304,7 +304,7 @@ void PacketHistory::on_drop(const Observation& o) {
   } else if (!attempt && choice.ended()) {
     const bool refused = o.where.node == topology_.host(o.destination) && !lost_on_wire(o.cause);
     if (!refused || stands(o, *choice.ended())) {
-      ++counters_.copies;  // of a frame that a wire carried twice
+      ++counters_.copies;  // the second frame of an attempt that a wire carried twice
       return;
     }
     attempt = choice.ended();
@@ -321,7 +321,8 @@ void PacketHistory::on_drop(const Observation& o) {
   t.trimmed = t.trimmed || o.trimmed;
 }
 
-/// A frame that had arrived was refused by the NIC. Does another frame of the same attempt stand?
+/// The NIC has refused a frame that was counted as arrived. Does the arrival stand all the same, by
+/// another frame of the same attempt?
 bool PacketHistory::stands(const Observation& refused, uint32_t transmission) {
   Attempt& t = transmissions_[transmission];
   if (uint8_t& frames = refused.trimmed ? t.headers : t.whole; frames > 0) --frames;

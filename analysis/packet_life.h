@@ -5,11 +5,12 @@
 //   captures, packet records, events --PacketSearch--> sightings and answers of each flow that fits
 //   sightings --live_of--> attempts, each a walk from port to port
 //
-// How sightings are joined: an attempt is known by its mark (attempt_match.h), so the next sighting
-// of a walk is the one at the other end of the wire, or at another port of the same switch, whose
-// mark agrees; equal ones in the order in which each place recorded them. Where a frame has our time trailer, the wire and its sequence
-// number decide. Packet records have none of this but the EV; their time is the fabric's own and
-// exact. Waits compare the two sides of one switch, and answers the ports of one host.
+// How sightings are joined: an attempt is recognized by its mark (attempt_match.h). So the next
+// sighting of a walk is the one at the other end of the wire, or at another port of the same
+// switch, whose mark agrees. Several that agree are taken in the order in which each place recorded
+// them. Where a frame has our time trailer, its wire and sequence number decide instead. Packet
+// records have no more of a mark than the EV, but their time is the fabric's own and exact. Waits
+// compare the two sides of one switch, and answers the ports of one host.
 
 #include <filesystem>
 #include <map>

@@ -24,7 +24,7 @@ uint32_t bits_of(const Ipv6Address& address, uint8_t from, uint8_t to) {
   return value;
 }
 
-/// A uSID of `width` hextets, counted from the last in use.
+/// The uSID at `place`, counted from the last one in use; each has `width` hextets.
 std::optional<uint32_t> from_last(const Ipv6Address& carrier, size_t place, size_t width) {
   constexpr size_t kBlockHextets = 2;
   const size_t used = hextets_used(carrier);
@@ -145,7 +145,7 @@ void PathLearner::learn_reading(PathFormat& format) const {
     for (const Seen& seen : seen_) of_data.insert(read_entropy(reading, seen.facts));
     const auto hits = static_cast<size_t>(std::count_if(
         reflected_.begin(), reflected_.end(), [&](uint32_t ev) { return of_data.contains(ev); }));
-    // With one value for all, the zeros of what is not carried prove nothing.
+    // If data has a single value, answers that reflect it (a zero, mostly) prove nothing.
     if (of_data.size() > 1 && hits > best) {
       best = hits;
       format.reflected = reading;
@@ -161,7 +161,8 @@ void PathLearner::learn_reading(PathFormat& format) const {
 }
 
 void PathLearner::learn_path(PathFormat& format, const CarrierFormat& carriers) const {
-  // Of whole carriers only: what a switch has shifted names less.
+  // Only carriers as long as the longest of their pair count: a switch takes the front off a
+  // carrier, and what is left no longer names the whole path.
   std::map<uint64_t, size_t> longest;
   for (const Seen& seen : seen_) {
     size_t& most = longest[seen.pair];
@@ -183,8 +184,8 @@ void PathLearner::learn_path(PathFormat& format, const CarrierFormat& carriers) 
   std::set<std::pair<uint64_t, uint32_t>> of_whole;
   for (const auto& [pair, ev, carrier] : both) of_whole.insert({pair, ev});
   const bool one_value = values.size() == longest.size();
-  // Each value goes with one carrier, and with each carrier one, or such that come back: values that
-  // do not are drawn for each packet and name nothing.
+  // Entropy values name paths if each goes with one carrier, and either each carrier goes with one
+  // value or values come back. Values that never come back are drawn anew for each packet.
   constexpr uint64_t kComesBack = 4;
   const bool comes_back = packets_ >= kComesBack * values.size();
   const bool names_it =
@@ -214,9 +215,10 @@ bool PathLearner::learn_plane_in_block(PathFormat& format, const CarrierFormat& 
   return true;
 }
 
-/// What varies in the last uSID between packets of the same two hosts is the plane. Where the last is
-/// the same for all (a function that decapsulates), the one before it, if another uSID says the same
-/// and more: an uplink's, which names plane and uplink.
+/// The plane is what varies in the last uSID between packets of the same two
+/// hosts. If the last uSID is the same for all (a function that decapsulates),
+/// the plane is in the one before it, provided that another uSID decides the
+/// plane as well and says more: that of an uplink names plane and uplink.
 bool PathLearner::learn_plane_in_carrier(PathFormat& format, const CarrierFormat& carriers) const {
   const auto width = static_cast<uint8_t>(carriers.usid_bits / 16);
   if (try_plane_at(format, 0, width)) return true;
@@ -270,7 +272,7 @@ bool PathLearner::is_said_elsewhere(PathFormat& format) const {
   return false;
 }
 
-/// Ports at both ends of one packet are of one plane; so are those of one path, as far as known.
+/// Puts NIC ports into classes: the ports at both ends of one packet belong to the same plane.
 bool PathLearner::learn_plane_by_port(PathFormat& format, const VantageGuess& places) const {
   std::map<uint64_t, std::set<uint64_t>> ports_of_host;
   std::map<uint64_t, uint64_t> parent;

@@ -1,13 +1,14 @@
 #pragma once
-// What names a path, and what its plane, in packets of other people's fabrics: learned from what
-// varies between packets of the same two hosts, or given.
+// What names a path and its plane in packets of other implementations: learned from what varies
+// between packets of the same two hosts, or given by a person.
 //
-//   path    the carrier, where source port and flow label do not name it (SRv6: they may be 0);
-//           else the entropy value in source port and flow label
+//   path    the entropy value in source port and flow label, or where that does not name it (with
+//           SRv6 it may be 0) the carrier
 //   plane   by the first of these that varies: the block of the carrier; its last two uSIDs (which
-//           uplink is taken changes neither, MRC paper §2.3); the host's NIC port, by MAC or interface
+//           uplink is taken changes neither, MRC paper §2.3); the host's NIC port, by MAC or tap
 //
-// Planes that are known by what varies have no number, only a class: A, B, C in order of value.
+// What varies tells planes apart but gives them no number, so they are
+// classes: A, B, C in order of value.
 
 #include <optional>
 #include <string>
@@ -19,12 +20,12 @@
 
 namespace mrclab::analysis {
 
-inline constexpr uint32_t kNoPlane = 256;  ///< of a path that does not say
+inline constexpr uint32_t kNoPlane = 256;  ///< the plane is not known
 /// Planes without a number: kFirstClass is A.
 inline constexpr uint32_t kFirstClass = 257, kMaxClasses = 256;
 
-/// How the 32 bits of an entropy value lie in source port and flow label (SPEC §7.5.2.1 leaves the
-/// halves to the reader, MRC emulators take both orders, and one half alone).
+/// How the 32 bits of an entropy value lie in source port and flow label. SPEC §7.5.2.1 leaves the
+/// order of the halves open; MRC emulators use either order, or one half alone.
 enum class EvReading : uint8_t { kLabelPort, kPortLabel, kPort, kLabel };
 inline constexpr size_t kEvReadings = 4;
 const char* name_of(EvReading reading);
@@ -34,12 +35,12 @@ enum class PathBy : uint8_t { kEntropy, kCarrier };
 enum class PlaneBy : uint8_t { kNothing, kBlock, kCarrier, kPort, kBits };
 const char* name_of(PlaneBy plane_by);
 
-/// What a person says about entropy values: --ev-format.
+/// What a person says about entropy values with --ev-format.
 struct GivenEv {
   PathBy path_by = PathBy::kEntropy;
   EvReading reading = EvReading::kLabelPort;
-  /// Where the plane's number is: of an entropy value bits from 0 (the lowest), of a carrier bits
-  /// of the address from 0 (the first).
+  /// The bits that hold the plane's number. In an entropy value bit 0 is the lowest; in a carrier
+  /// bit 0 is the first of the address.
   std::optional<std::pair<uint8_t, uint8_t>> plane_bits = std::nullopt;  ///< lowest, highest
 };
 
@@ -49,15 +50,15 @@ struct PathFormat {
   EvReading reading = EvReading::kLabelPort;
   std::optional<EvReading> reflected;  ///< what answers reflect; empty: nothing that data has
   PlaneBy plane_by = PlaneBy::kNothing;
-  uint8_t plane_place = 0;             ///< of kCarrier: which uSID, from the last in use
-  uint8_t plane_width = 1;             ///< of kCarrier: hextets of a uSID
-  uint32_t plane_mask = 0;             ///< of kCarrier: its bits that vary
-  std::vector<uint64_t> plane_values;  ///< sorted: what a class has there
-  std::unordered_map<uint64_t, uint32_t> class_of_port;  ///< of kPort
-  uint8_t first_bit = 0, last_bit = 0;                   ///< of kBits
-  size_t classes = 0;
+  uint8_t plane_place = 0;             ///< kCarrier: which uSID, counted from the last in use
+  uint8_t plane_width = 1;             ///< kCarrier: hextets in a uSID
+  uint32_t plane_mask = 0;             ///< kCarrier: the bits of the uSID that vary
+  std::vector<uint64_t> plane_values;  ///< kBlock, kCarrier: the value of each class, sorted
+  std::unordered_map<uint64_t, uint32_t> class_of_port;  ///< kPort: by PacketFacts::port_at
+  uint8_t first_bit = 0, last_bit = 0;                   ///< kBits
+  size_t classes = 0;                                    ///< how many planes are told apart
 
-  /// kNoPlane if this packet does not say.
+  /// The plane that this packet names; kNoPlane if it names none.
   uint32_t plane_of(const PacketFacts& facts, Stage stage) const;
 };
 
@@ -87,7 +88,7 @@ class PathLearner {
   FlatIndex index_{kMaxSeen};
   std::vector<uint32_t> reflected_;
   FlatIndex reflected_index_{kMaxReflected};
-  /// Ports of one packet at two places: source and destination ends of one plane.
+  /// The indices into seen_ of one packet's sightings, by its identity.
   std::unordered_map<uint64_t, std::vector<uint32_t>> same_packet_;
 };
 

@@ -7,7 +7,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Who is at the other end of a queue pair, as its host reports.
+/// The host at the other end of a queue pair, as the reports say.
 std::optional<uint32_t> peer_of(const Topology& topology, const HostReports& hosts,
                                 const PathStates::Key& key) {
   for (const HostReport& host : hosts.hosts) {
@@ -19,7 +19,8 @@ std::optional<uint32_t> peer_of(const Topology& topology, const HostReports& hos
   return std::nullopt;
 }
 
-/// Does the path, or any of the plane's, lead over the wire? To anywhere, if the peer is not known.
+/// Does the path of this key, or some path of its plane, lead over the wire? If the peer is not
+/// known, paths to every host count.
 bool leads_over(const Topology& topology, const WireMatcher& wire, const PathStates::Key& key,
                 std::optional<uint32_t> peer) {
   for (uint32_t to = 0; to < topology.host_count(); ++to) {

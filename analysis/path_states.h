@@ -1,5 +1,5 @@
 #pragma once
-// What hosts last said about the paths of their queue pairs: a fold over the news of an event history.
+// What hosts last said about the paths of their queue pairs, made of the news of an event history.
 
 #include <map>
 #include <optional>
@@ -28,7 +28,7 @@ class PathStates {
 
   static Key key_of(const PathNews& news) { return {news.host, news.qp, news.plane, news.ev}; }
 
-  /// In order of time. The state before.
+  /// Takes the next piece of news, in order of time. Returns the state before it.
   State take(const PathNews& news) {
     if (!news.ev && news.usable) {
       // A plane that comes back starts with all its values GOOD; no host says so of each of them.
@@ -51,8 +51,9 @@ class PathStates {
   std::map<Key, State> states_;
 };
 
-/// Takes back what the hosts' word explains: a wire that nothing has crossed since its heal is usable
-/// all the same if no host holds a path over it for unusable. Does nothing where no host was heard.
+/// Removes wires from `unused` and `unjudged` that are usable by the hosts' word: nothing has
+/// crossed such a wire since its heal, but no host says that a path over it is unusable. Does
+/// nothing if no host was heard.
 void accept_usable(const Topology& topology, const EventHistory& events, const HostReports& hosts,
                    std::vector<FaultMeasurement>& faults);
 

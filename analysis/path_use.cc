@@ -61,8 +61,8 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
   for (; use != uses_.end() && use->start < until; ++use) {
     const Flow& flow = history_.flows()[use->flow];
     bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
-    // A T0 may have taken an uplink out of its group, to a T1 that is down: only what was lost there went
-    // there for sure.
+    // A T0 may have taken an uplink out of its group, to a T1 that is down: only what was lost
+    // there went there for sure.
     const bool maybe = use->hashed && matcher.between_switches() && use->start >= impairment.from;
     if (maybe) on_wire = on_wire && use->lost;
     FlowCount& count = counts[use->flow];
@@ -138,7 +138,7 @@ bool PathUsage::control_on(const WireMatcher& matcher, FabricTime from, FabricTi
 }
 
 /// A wire that carried data or SACKs before is usable again when anything crosses it after the last
-/// heal: also a probe, for a value that returns as a backup carries nothing else.
+/// heal. A probe counts, because a value that returns as a backup carries nothing else.
 PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
                                         FabricTime last_up) const {
   const WireMatcher matcher(topology_, wire);

@@ -159,7 +159,7 @@ bool PcapngReader::next_option(std::span<const uint8_t>& options, Option& option
   return option.code != kEndOfOptions;
 }
 
-/// Other comments of statistics are none of ours.
+/// A block of statistics may have comments of any writer; the one that parses as our seal is it.
 void PcapngReader::read_seal(std::span<const uint8_t> statistics, uint32_t before) {
   constexpr size_t kFixed = 12;  // interface and time
   if (statistics.size() < kFixed) return;

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of a flow's latest PSNs. A window slides over them: what is behind it has been judged
-// and is forgotten, so that memory does not grow with the capture.
+// What is known of a flow's latest PSNs. A window slides over them: what is behind it has been
+// judged and is forgotten, so that memory does not grow with the capture.
 //
 //   base ........ highest            slots_: a ring, twice as long whenever its oldest packet is not
 //   oldest PSN    newest PSN seen    finished yet, up to MRC's own largest window
@@ -32,7 +32,7 @@ struct TrafficAttempt {
   bool rtx : 1 = false;           ///< its retransmission bit
   bool timed : 1 = false;         ///< it has a timestamp
   uint16_t timestamp = 0;         ///< the sender's
-  EntropyValue path;              ///< FlowPath's name for the way that it took
+  EntropyValue path;              ///< the path that it took, as FlowPath::ev names it
 
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
 };
@@ -144,8 +144,8 @@ class PsnWindow {
   int64_t size() const { return static_cast<int64_t>(slots_.size()); }
   PsnSlot& slot(int64_t number) { return slots_[static_cast<size_t>(number & (size() - 1))]; }
 
-  /// An older PSN than those in the window: there is room for it as long as nothing was retired. Once
-  /// something was, it was too early, and the window gets longer.
+  /// An older PSN than those in the window: there is room for it as long as nothing was retired.
+  /// Once something was, it was too early, and the window gets longer.
   PsnSlot* before(int64_t number, size_t& spare) {
     if (slid_ && base_ - number < kLargest) grow(spare);
     if (slid_ || highest_ - number >= size()) return nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// A queue pair by its number, as packets, inspect and trace call it.
+// The name of a queue pair: its number in hex, as dissectors, inspect and trace show it.
 
 #include <array>
 #include <cstdio>

@@ -83,11 +83,11 @@ struct TimingReport {
   uint64_t holds = 0;                ///< of the clock, until a process had caught up
   std::vector<PacePoint> pace;       ///< over fabric time; empty in the simulated world
   std::vector<std::string> reasons;  ///< when not faithful: who and why
-  /// What leaves nothing to be judged in either mode: what others than the scenario did to the lab,
-  /// and processes without a report. Among the reasons, too.
+  /// What makes a run inconclusive in either mode: acts on the lab that are not in its scenario,
+  /// and processes without a report. Each of them is among the reasons as well.
   std::vector<std::string> disturbances = {};
 
-  /// Is there anything to be judged: an undisturbed run, and a faithful one where it must be.
+  /// Can the run be judged? It must be undisturbed, and in carried time also faithful.
   bool sound() const { return disturbances.empty() && (mode == TimingMode::kWall || faithful); }
 };
 

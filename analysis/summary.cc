@@ -8,7 +8,7 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr size_t kNamed = 8;  // of each kind; the table above has them all
+constexpr size_t kNamed = 8;  // checks of one result; the table above lists all of them
 
 size_t count(const Verdict& verdict, Result result) {
   return static_cast<size_t>(
@@ -34,7 +34,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// One line for each check with this result, why it could not be judged behind it.
+/// One line for each check with this result; one that could not be judged says why.
 void add_checks(const Verdict& verdict, Result result, TextTable& table) {
   size_t named = 0;
   for (const CheckResult& check : verdict.checks) {

@@ -8,16 +8,16 @@
 
 namespace mrclab::analysis {
 
-/// What the verdict does not know of its run.
+/// What is known of a run beside its verdict.
 struct RunFacts {
-  double seconds = 0;  ///< of wall time, from beginning to end
-  std::string report;  ///< the page's path; it is told whole, however long
+  double seconds = 0;  ///< wall time, from beginning to end
+  std::string report;  ///< the path of its page, which is never cut
 };
 
 /// "goodput of plane 0 from 600us ≥ 95 % of baseline: 99.97 %"
 std::string sentence_of(const CheckResult& check);
 
-/// At most 24 lines, at 80 columns, as long as sentences fit a line.
+/// At most 24 lines at 80 columns, if no sentence takes more than a line.
 std::string to_summary(const Verdict& verdict, const RunFacts& facts, TableOptions options = {});
 
 }  // namespace mrclab::analysis

@@ -1,4 +1,4 @@
-// The verdict as a table for the terminal: first what it is made of, then, in a few lines, what
+// The verdict as a table for the terminal. summary.cc writes the few lines below it that say what
 // came out.
 
 #include <algorithm>
@@ -31,7 +31,8 @@ std::string after(const std::optional<FabricTime>& t, const char* zero) {
 
 std::string optional_time(const std::optional<FabricTime>& t) { return t ? to_string(*t) : "-"; }
 
-/// "0", "4.67 us", "99.97 %": what the unit counts stands in the sentence of the check.
+/// "0", "4.67 us", "99.97 %". A unit that counts things is left out: the
+/// check's sentence names them.
 std::string in_unit(const std::optional<double>& value, const std::string& unit) {
   const std::string number = plain_number(value);
   if (unit == "exit code") return unit + " " + number;
@@ -39,12 +40,12 @@ std::string in_unit(const std::optional<double>& value, const std::string& unit)
   return unit.starts_with("us") ? number + " us" : number;
 }
 
-/// Most sentences have their bound in them; what was only found out while judging has it not.
+/// Does the sentence name its bound? It cannot where the bound was only found out while judging.
 bool names_bound(const std::string& about) {
   return about.find("≥") != std::string::npos || about.find("≤") != std::string::npos;
 }
 
-/// Four columns each, so that the sentences stand below each other.
+/// Every mark takes four columns, so that the sentences begin in one column.
 const char* mark_of(Result result) {
   switch (result) {
     case Result::kPass: return "pass";
@@ -122,8 +123,8 @@ std::string milliseconds(int64_t ns) {
   return text;
 }
 
-/// How close it was. The gate holds a process until what it needs is there, so a clock that has run
-/// ahead of a frame costs time and nothing else.
+/// How much time frames had to spare. Where a clock ran ahead of a frame, the gate held its
+/// receiver until the frame was there, which costs wall time and nothing else.
 std::string slack_text(const TimingReport& t) {
   if (t.dilation_max <= 0) return "";  // a simulation has no lab clock, so no slack either
   if (t.min_slack_ns >= 0) return "every frame " + milliseconds(t.min_slack_ns) + " early or more";

@@ -20,7 +20,7 @@ std::string counted_noun(size_t count, const std::string& noun) {
 }
 
 size_t columns(std::string_view text) {
-  // Continuation bytes take none.
+  // Continuation bytes of UTF-8 take no column.
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
@@ -45,15 +45,17 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-}  // namespace
+/// Does a unit stand behind this space? "us" begins other words, too.
+bool is_before_unit(const std::string& text, size_t space) {
+  if (text.compare(space, 2, " %") == 0) return true;
+  return text.compare(space, 3, " us") == 0 &&
+         (text.size() == space + 3 || text[space + 3] < 'a' || text[space + 3] > 'z');
+}
 
-namespace {
-
-/// A number and its unit are one word: "99.97 %".
+/// Where the word at `at` ends. A number and its unit are one word: "99.97 %".
 size_t end_of_word(const std::string& text, size_t at) {
   size_t space = text.find(' ', at);
-  while (space != std::string::npos &&
-         (text.compare(space, 2, " %") == 0 || text.compare(space, 3, " us") == 0)) {
+  while (space != std::string::npos && is_before_unit(text, space)) {
     space = text.find(' ', space + 1);
   }
   return std::min(space, text.size());

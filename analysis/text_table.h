@@ -13,11 +13,12 @@ namespace mrclab::analysis {
 std::string capitals(Result result);
 /// "1 check", "2 checks"
 std::string counted_noun(size_t count, const std::string& noun);
-/// Without trailing zeros behind two digits: "95", "99.97"; "-" for nothing.
+/// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
 std::string plain_number(const std::optional<double>& value);
 
-/// Text in UTF-8 as columns of a terminal.
+/// The columns of a terminal that text in UTF-8 takes.
 size_t columns(std::string_view text);
+/// The text, or its beginning and ".." if it is wider than `width` columns.
 std::string cut_to(std::string text, size_t width);
 /// Lines of at most `width` columns, broken between words.
 std::vector<std::string> wrapped(const std::string& text, size_t width);

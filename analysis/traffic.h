@@ -37,7 +37,7 @@ struct TrafficFlow {
   uint64_t packets = 0;  ///< first transmissions
   uint64_t resent = 0;   ///< attempts after the first
   uint64_t delivered = 0, delivered_bytes = 0;
-  uint64_t acknowledged = 0;  ///< by SACKs, where the receiver was not captured
+  uint64_t acknowledged = 0;  ///< packets that SACKs cover, where the receiver was not captured
   uint64_t duplicates = 0;    ///< whole arrivals after the first
   uint64_t trimmed = 0, lost = 0, open = 0;
   uint64_t needed = 0, needless_there = 0, needless_underway = 0, need_unknown = 0;
@@ -46,14 +46,14 @@ struct TrafficFlow {
   uint64_t rtts = 0;
   int64_t rtt_sum_ps = 0, rtt_min_ps = 0, rtt_max_ps = 0;
   uint32_t paths = 0;
-  /// What says what became of its packets: captured arrivals, else its answers, else nothing.
+  /// The source of what became of its packets: captured arrivals, else its answers, else neither.
   bool by_arrivals = false, by_answers = false;
 };
 
 /// One path of one flow.
 struct FlowPath {
   uint32_t flow = 0;
-  EntropyValue ev;  ///< or the number of a ForeignPath
+  EntropyValue ev;  ///< of a foreign packet: its ForeignPath's number
   uint32_t plane = kNoPlane;
   uint64_t packets = 0, resent = 0, delivered = 0, delivered_bytes = 0;
   uint64_t trimmed = 0, lost = 0, marked = 0;
@@ -95,18 +95,18 @@ struct CapturePoint {
 
 /// How an answer was found to belong to its flow, the surest first.
 enum class MatchedBy : uint8_t {
-  kPsnAndEv,   ///< it names a packet that was seen, by PSN and entropy value
-  kIds,        ///< spdcid and dpdcid are the queue pairs' of one flow alone
+  kPsnAndEv,   ///< PSN and reflected entropy value are those of a packet that was seen
+  kIds,        ///< spdcid and dpdcid are those of only one flow
   kTimestamp,  ///< PSN and reflected timestamp are those of a packet that was seen
-  kPsn,        ///< one flow alone between the two hosts has the PSNs that are answered
-  kOnlyFlow,   ///< there is but one flow between the two hosts
+  kPsn,        ///< only one flow between the two hosts has the PSNs that are answered
+  kOnlyFlow,   ///< there is only one flow between the two hosts
   kNothing,
 };
 
-/// Everything that answers one queue pair of a host, and the data that it answers.
+/// The answers that go to one queue pair, and the flow whose data they answer.
 struct AnswerGroup {
   uint32_t conversation = 0;
-  uint32_t flow = 0xFFFF'FFFF;  ///< index into flows; none was found
+  uint32_t flow = 0xFFFF'FFFF;  ///< index into flows; this value: none was found
   MatchedBy by = MatchedBy::kNothing;
   uint64_t sacks = 0, nacks = 0, acks = 0;  ///< records, at every place where they were seen
   uint64_t candidates = 0;                  ///< flows between the two hosts, where none was found
@@ -134,7 +134,8 @@ struct TrafficCounters {
   uint64_t trimmed_inside = 0, trimmed_last_hop = 0;  ///< by DSCP, at the receiver
 };
 
-/// Goodput over time: so many bins, each twice as long whenever the capture is longer than they are.
+/// Goodput over time: so many bins, each twice as long whenever the capture
+/// is longer than they are.
 struct PlaneBins {
   static constexpr size_t kBins = 256;
   FabricTime width = FabricTime::from_us(1);

@@ -9,8 +9,8 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows the
-/// second right behind the first. No sender answers a loss as fast: that takes a round trip.
+/// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows
+/// the second right behind the first. No sender answers a loss as fast: that takes a round trip.
 constexpr FabricTime kCopyGap = FabricTime::from_us(2);
 
 uint32_t plane_number(EntropyValue ev) {
@@ -50,7 +50,7 @@ bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
     }
   }
   const bool answers = s.opcode == Opcode::kSack || s.opcode == Opcode::kNack;
-  if (s.foreign) {  // of answers the path is known once the packet that they answer is
+  if (s.foreign) {  // the path of an answer is known only with the packet that it answers
     if (!is_write(s.opcode)) return true;
     if (filter_.plane && s.plane != *filter_.plane) return false;
     return !filter_.ev || s.ev == *filter_.ev || shown_entropy(s.path) == filter_.ev;
@@ -103,9 +103,10 @@ void TrafficAnalyzer::add(const FrameSighting& s) {
   }
 }
 
-/// Does this sighting count as leaving or as arriving? Each frame may be seen at several points: of
-/// them the one nearest to the sender, and the one nearest to the receiver, count; of two that are
-/// equally near, the first that turned up, as long as its file goes on (captures are cut into several).
+/// Does this sighting count as leaving or as arriving? Each frame may be seen
+/// at several points: of them the one nearest to the sender, and the one
+/// nearest to the receiver, count; of two that are equally near, the first that
+/// turned up, as long as its file goes on (captures are cut into several).
 TrafficAnalyzer::Side TrafficAnalyzer::side_of(const FrameSighting& s,
                                                Conversation::Vantage vantage, PathState& path) {
   const auto counts = [&](uint32_t& point) {
@@ -297,7 +298,7 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
   const AttemptChoice<TrafficAttempt*> choice = attempts_of(s, *slot);
   TrafficAttempt* attempt = choice.open().value_or(nullptr);
   if (s.foreign && attempt != nullptr && attempt->sent != TrafficAttempt::kUnseen) {
-    // Where it left, its carrier was whole; here it may name less.
+    // The carrier was whole where the packet left; here switches have taken part of it.
     if (const uint32_t left_on = known_path(flow, attempt->path); left_on != kNone) path = left_on;
   }
   if (s.ecn == kEcnCe) {
@@ -311,7 +312,7 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
       ++traffic_.flows[flow].duplicates;
       return;
     }
-    attempt = *choice.ended();  // what the first frame lost, the second brings
+    attempt = *choice.ended();  // the first frame lost the payload, the second brings it
   }
   if (attempt == nullptr) {
     ++traffic_.counters.unmatched;

@@ -1,7 +1,7 @@
 #pragma once
-// The analyzer of traffic: sightings in the order of time in, Traffic out, in one pass. What is kept
-// is per flow, path, plane and place, and per PSN only within a window (psn_window.h); every table
-// has a bound, and what falls out of one is counted.
+// The analyzer of traffic: sightings in the order of time in, Traffic out, in one pass. What is
+// kept is per flow, path, plane and place, and per PSN only within a window (psn_window.h); every
+// table has a bound, and what falls out of one is counted.
 
 #include <optional>
 #include <string>
@@ -29,7 +29,7 @@ struct TrafficFilter {
 
 class TrafficAnalyzer {
  public:
-  /// `paths`, `format`: of sightings that are not ours; not needed where there are none.
+  /// `paths` and `format` are needed only if there are foreign sightings.
   TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
                   const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr);
   void add(const FrameSighting& s);
@@ -53,8 +53,9 @@ class TrafficAnalyzer {
     bool has_offset = false;
     uint16_t timestamp_offset = 0;  // sender's 16-bit clock minus capture time
     int64_t timestamp_unit_ps = 128'000;
-    int64_t last_answer = -1;   // where the receiver was not captured: its last SACK, ps
-    int64_t acknowledged = -1;  // likewise: the highest number that a SACK has all up to
+    // These two are kept where the receiver was not captured.
+    int64_t last_answer = -1;   // when its last SACK came, in ps
+    int64_t acknowledged = -1;  // SACKs cover all packet numbers up to this one
   };
   struct PathState {
     uint32_t sent_point = kNone, arrived_point = kNone;
@@ -101,8 +102,8 @@ class TrafficAnalyzer {
   bool may_answer(EntropyValue reflected, const PsnSlot& slot);
   uint32_t flow_answered_by(const FrameSighting& s);
 
-  // traffic_matching.cc: whose answers foreign ones are
-  /// Answers to a queue pair of which it is not known yet what they answer.
+  // traffic_matching.cc: which flow a foreign answer belongs to
+  /// Answers to one queue pair whose flow is not known yet.
   struct Matching {
     std::unordered_map<uint32_t, uint32_t> fitting;  // flow -> answers that it may have had
     uint32_t answers = 0;
@@ -121,7 +122,7 @@ class TrafficAnalyzer {
   void release(Matching& matching, AnswerGroup& group, uint32_t flow, MatchedBy by);
   void settle_what_waits();
 
-  // traffic_evidence.cc: what answers say where their receiver was not captured
+  // traffic_evidence.cc: what answers tell about packets whose receiver was not captured
   bool known_by_answers(uint32_t flow) const;
   void learn_from(const FrameSighting& s, uint32_t flow);
   void learn_from_nack(const FrameSighting& s, uint32_t flow);
@@ -164,9 +165,9 @@ class TrafficAnalyzer {
   std::vector<uint32_t> group_of_conversation_;
   std::unordered_map<uint32_t, Matching> matching_;  // by conversation
   size_t waiting_ = 0;
-  size_t flows_left_to_try_ = size_t{1} << 26;  // by flow_named_by_ids, in all
+  size_t flows_left_to_try_ = size_t{1} << 26;  // by flow_named_by_ids, over a capture
   std::unordered_set<uint32_t> answered_flows_;
-  /// Probes of other people's paths that wait for their answer: (flow, id) -> path.
+  /// Foreign probes that wait for their answer: (flow, probe id) -> path.
   std::unordered_map<uint64_t, uint32_t> probe_paths_;
 };
 

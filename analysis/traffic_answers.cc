@@ -4,7 +4,8 @@
 
 namespace mrclab::analysis {
 
-/// Was the packet sent on this path, as an answer reflects it, and is not known to be lost there?
+/// Was the packet sent on the path that an answer reflects, by an attempt
+/// that is not known to be lost?
 bool TrafficAnalyzer::may_answer(EntropyValue reflected, const PsnSlot& slot) {
   const auto fits = [&](const TrafficAttempt& attempt) {
     return attempt.ev == reflected && attempt.fate != AttemptFate::kDropped;
@@ -150,7 +151,8 @@ void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
   PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
   // Karn's rule (RFC 6298 §3): of a packet that was sent again it is not known which was answered.
   if (slot == nullptr || slot->attempts != 1) return;
-  // Others may reflect what they please, but a timestamp that is not the packet's is another one's.
+  // Other implementations may reflect another entropy value, but a reflected timestamp that is not
+  // the packet's shows that another packet was answered.
   const bool other = s.foreign ? s.answer.timestamp != 0 && slot->first.timestamp != 0 &&
                                      s.answer.timestamp != slot->first.timestamp
                                : slot->first.ev != s.answer.ev;
@@ -167,7 +169,8 @@ void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
   ++f.rtts;
 }
 
-/// A probe request of a QP, or an endpoint request: port status, or a probe of a path between hosts.
+/// A probe request of a QP, or an endpoint request: port status, or a probe
+/// of a path between hosts.
 void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s);
@@ -187,7 +190,7 @@ void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   ++traffic_.flows[flow].probes;
   state.probe_sent = s.t.ps();
   state.probe_id = s.answer.probe_id;
-  // Answers of others need not say which path they were asked over; the probe's number does.
+  // A foreign answer need not name the path that its probe took, so the probe's number is kept.
   if (s.foreign && probe_paths_.size() < kMaxProbes) {
     probe_paths_[uint64_t{flow} << 16 | s.answer.probe_id] = path;
   }

@@ -1,4 +1,4 @@
-// Records of drops: losses that a capture names.
+// Records of drops in captures: each names a packet, a place and a cause.
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ void TrafficAnalyzer::on_drop(const FrameSighting& s) {
   TrafficAttempt* attempt = choice.open().value_or(nullptr);
   if (attempt == nullptr && choice.ended()) {
     attempt = *choice.ended();
-    if (s.stage != Stage::kHostDown || lost_on_wire(s.cause)) {  // of a frame carried twice
+    if (s.stage != Stage::kHostDown || lost_on_wire(s.cause)) {  // the second frame of this attempt
       ++traffic_.counters.copies;
       return;
     }

@@ -1,12 +1,13 @@
-// What answers say of other people's packets whose receiver was not captured: what their sender knows.
+// What answers tell about foreign packets whose receiver was not captured: as
+// much as their sender knows.
 //
-//   trimmed    a NACK says so, and its timestamp or the order says which attempt
-//   arrived    a SACK covers the PSN; which attempt, its timestamp says where the packet triggered it,
-//              or that no later attempt can have been answered as soon
-//   lost       the first word of the packet's arrival is the answer to a later attempt, or SACKs go on
-//              for two round trips and none covers it
+//   trimmed    A NACK says so. Its timestamp names the attempt, or there is only one.
+//   arrived    A SACK covers the PSN. The attempt is the one whose timestamp it reflects, or the
+//              first if the answer came too soon for a later one.
+//   lost       The first answer that tells of the packet's arrival answers a later attempt, or
+//              SACKs go on for two round trips and none covers the PSN.
 //
-// An attempt of which none of this holds stays open: "fate not seen".
+// An attempt for which none of this holds stays open: "fate not seen".
 
 #include <algorithm>
 
@@ -21,15 +22,16 @@ bool TrafficAnalyzer::known_by_answers(uint32_t flow) const {
 
 void TrafficAnalyzer::learn_from(const FrameSighting& s, uint32_t flow) {
   const Conversation& c = conversations_.all()[traffic_.flows[flow].conversation];
-  // Of our own packets captures of the receiver tell, or nothing does: answers that come over several
-  // ports at one instant have no order, and what they say here depends on it.
+  // Our own packets are judged by captures of their receiver alone. Their answers come over several
+  // ports at one instant, in no order, and what is learned here depends on the order.
   if (!c.foreign || states_[flow].arrival_seen || c.data.arrived > 0) return;
   if (states_[flow].window.empty()) return;
   if (s.opcode == Opcode::kNack) learn_from_nack(s, flow);
   if (s.opcode == Opcode::kSack) learn_from_sack(s, flow);
 }
 
-/// By its timestamp, if it has one and one attempt alone has it too; else the only attempt.
+/// The attempt that an answer is about: the only one there is, or the only one with the reflected
+/// timestamp; null if that does not decide.
 TrafficAttempt* TrafficAnalyzer::attempt_answered(PsnSlot& slot, uint16_t timestamp) {
   if (slot.attempts == 1) return &slot.first;
   if (timestamp == 0) return nullptr;
@@ -68,7 +70,7 @@ void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
   state.last_answer = s.t.ps();
   const int64_t cumulative = state.window.number_of(s.answer.cumulative);
   if (!s.probe) {
-    // The packet that triggered it has arrived, whichever of its attempts was meant.
+    // The packet that triggered the SACK has arrived, even if it is not clear with which attempt.
     PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
     TrafficAttempt* attempt = slot != nullptr && slot->attempts > 0
                                   ? attempt_answered(*slot, s.answer.timestamp)
@@ -88,13 +90,13 @@ void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
   }
 }
 
-/// This attempt has arrived. If nothing was heard of the packet before, those before it have not; should
-/// one do so later, it was late.
+/// The attempt has arrived. If no earlier answer told of the packet, the attempts before it are
+/// given up as lost; an answer to one of them that comes later shows that it was merely late.
 void TrafficAnalyzer::note_arrival(const FrameSighting& s, uint32_t flow, PsnSlot& slot,
                                    TrafficAttempt& arrived) {
   if (arrived.fate == AttemptFate::kDelivered || arrived.fate == AttemptFate::kTrimmed) return;
   arrived.fate = AttemptFate::kDelivered;
-  // Of answers that came over several ports at one instant none was first.
+  // Answers that come over several ports at one instant count as the first, all of them.
   if (slot.finished() && slot.arrived != s.t.ps()) {
     ++traffic_.flows[flow].duplicates;
     return;
@@ -119,7 +121,7 @@ void TrafficAnalyzer::acknowledge(const FrameSighting& s, uint32_t flow, int64_t
   slot->arrived = s.t.ps();
   ++f.acknowledged;
   if (slot->first.fate != AttemptFate::kOpen) return;
-  // Before the second attempt can have been answered, it was the first.
+  // An answer that comes too soon for the second attempt is about the first.
   int64_t second = INT64_MAX;
   for (uint32_t at = slot->later; at != TrafficAttempt::kNone; at = later_[at].previous) {
     if (later_[at].attempt.fate == AttemptFate::kDelivered) return;

@@ -12,8 +12,8 @@ constexpr unsigned kMaxWalked = 64;
 
 }  // namespace
 
-/// May a frame on the path `later` have been on the path `earlier`? The entropy values of others may all
-/// be the same, so there the carriers must agree as well.
+/// Can a frame that was seen on the path `later` have been on the path `earlier` before? Foreign
+/// packets may all have one entropy value, so their carriers must agree as well.
 bool TrafficAnalyzer::may_lead_to(EntropyValue earlier, EntropyValue later) const {
   const size_t from = earlier.value - ForeignPaths::kFirst, to = later.value - ForeignPaths::kFirst;
   if (earlier == later || paths_ == nullptr || format_ == nullptr) return true;
@@ -62,8 +62,8 @@ void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
   }
 }
 
-/// Lost or not; and if so, whether the sender could have known that its path was broken: the first of
-/// an unbroken row of losses there was sent more than a round trip before.
+/// Lost or not; and if so, whether the sender could have known that its path was broken: the first
+/// of an unbroken row of losses there was sent more than a round trip before.
 void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
                                     const TrafficAttempt& attempt) {
   TrafficFlow& f = traffic_.flows[flow];
@@ -100,7 +100,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
 /// Was each attempt after the first needed? Not, if an earlier one arrived.
 void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
   const uint32_t number = flow_of_conversation_[flow.conversation];
-  // By answers the need is known if they say which attempt it was that arrived.
+  // Where only answers tell, the need is known if they say which attempt arrived.
   const auto arrived = [](const TrafficAttempt& a) { return a.fate == AttemptFate::kDelivered; };
   bool known = states_[number].arrival_seen;
   // From the newest to the oldest, `earlier` says whether any attempt before one arrived.

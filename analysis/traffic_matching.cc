@@ -1,13 +1,14 @@
-// Whose answers are these? An answer names the queue pair of the data's sender, data that of its
-// receiver, and other people's answers need not reflect the entropy value as it was on the wire. So an
-// answer belongs to the flow between its hosts, the other way round, that
+// Which flow does a foreign answer belong to? An answer names the queue pair
+// of the data's sender, data names that of its receiver, and foreign answers
+// need not reflect the entropy value as it was on the wire. Of the flows
+// between the two hosts, in the other direction, the answer belongs to the one
 //
-//   its spdcid and dpdcid name, where they hold the low halves of both queue pair numbers, or
-//   alone has the packet with its PSN and timestamp, or with its PSN and entropy value, or
-//   alone has every PSN that was answered so far, or
-//   is the only one.
+//   that its spdcid and dpdcid name, if these hold the low halves of both queue pair numbers, or
+//   that alone has a packet with its PSN and timestamp, or with its PSN and entropy value, or
+//   that alone has every PSN which was answered so far, or
+//   that is the only one.
 //
-// Until one of these holds, answers wait, and are taken with the time at which they came.
+// An answer waits until one of these decides, and is then taken with the time at which it came.
 
 #include <algorithm>
 
@@ -17,10 +18,11 @@ namespace mrclab::analysis {
 namespace {
 
 constexpr uint32_t kIdMask = 0xFFFF;
-/// Flows between any hosts that ids are tried on, where there is none between these.
+/// If there is no flow between an answer's hosts, its ids are tried on this
+/// many flows of other hosts.
 constexpr size_t kMaxTried = 4096;
-/// Answers to one queue pair that are tried on flows, and rounds of leaving out flows that are taken: of
-/// a hostile capture there may be no end of either.
+/// Bounds for hostile captures: the answers to one queue pair that are tried on flows, and the
+/// rounds in which flows that have found their answers are left out.
 constexpr uint32_t kMaxAnswersTried = 1024;
 constexpr int kMaxRounds = 8;
 
@@ -29,7 +31,7 @@ Psn answered_psn(const FrameSighting& s) {
   return cumulative ? s.answer.cumulative : s.answer.trigger;
 }
 
-/// In any order of its halves, or one of them alone.
+/// Does `reflected` hold the entropy value `wire`, with its halves in either order, or one of them?
 bool reflects(EntropyValue reflected, EntropyValue wire) {
   const uint32_t low = wire.value & 0xFFFF, high = wire.value >> 16;
   return reflected.value != 0 && (reflected == wire || reflected.value == (low << 16 | high) ||
@@ -50,7 +52,8 @@ AnswerGroup& TrafficAnalyzer::group_of(uint32_t conversation) {
   return traffic_.answer_groups[group];
 }
 
-/// Those that no other queue pair answers already.
+/// The flows that the answer may belong to: those between its hosts whose
+/// answers are not known yet.
 std::vector<uint32_t> TrafficAnalyzer::flows_answered_between(const FrameSighting& s) const {
   const Conversation& c = conversations_.all()[s.conversation];
   const uint32_t pair = pair_index_.find(conversation_key(c.destination, c.source, Qpn{}));
@@ -83,7 +86,8 @@ TrafficAnalyzer::Likeness TrafficAnalyzer::likeness(const FrameSighting& s, uint
   return best;
 }
 
-/// Where hosts have an address in every plane, answers may come from another one than data went to.
+/// A host may have an address in every plane, and answer from another one than data was sent to. So
+/// if no flow is between these addresses, flows between others are tried, with their PSNs.
 std::optional<uint32_t> TrafficAnalyzer::flow_named_by_ids(const FrameSighting& s) {
   const uint32_t from = s.answer.near_id, to = s.answer.far_id;
   if (from == 0 && to == 0) return std::nullopt;
@@ -95,7 +99,8 @@ std::optional<uint32_t> TrafficAnalyzer::flow_named_by_ids(const FrameSighting& 
     std::optional<uint32_t> found;
     for (size_t i = 0; i < count; ++i) {
       const uint32_t flow = flows(i), qp = qp_of(flow);
-      // Some take "source" for the answer's, others for the data's.
+      // Some implementations call the sender of the answer the source, others
+      // the sender of the data.
       const bool named = (qp == from && to == answered) || (qp == to && from == answered);
       if (!named || (psn && likeness(s, flow) == Likeness::kNone)) continue;
       if (found) return std::nullopt;
@@ -179,8 +184,8 @@ void TrafficAnalyzer::release(Matching& matching, AnswerGroup& group, uint32_t f
   matching.waiting.clear();
 }
 
-/// At the end: answers that fit no PSN, or that of several flows. Of these each that finds its flow
-/// leaves one flow less for the others.
+/// At the end some answers still wait, because they fit no flow or several. Each group that finds
+/// its flow leaves one flow less for the others, so they are tried again in rounds.
 void TrafficAnalyzer::settle_what_waits() {
   bool found = true;
   for (int round = 0; found && round < kMaxRounds; ++round) {

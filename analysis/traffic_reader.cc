@@ -42,7 +42,7 @@ struct Feed {
   std::unique_ptr<CaptureReader> reader;
   std::string name;
   bool carried = false;
-  uint32_t number = 0;  ///< of the file, in the order in which they were named
+  uint32_t number = 0;  ///< of the file, in the order of the command line
   struct Point {
     uint32_t number;
     bool host_port;
@@ -267,7 +267,7 @@ class Reading {
     return traffic;
   }
 
-  /// What the taps of the sample are called among the points.
+  /// Gives each tap of the sample the name of its capture point.
   void name_taps(Traffic& traffic) const {
     for (const Feed& feed : feeds_) {
       for (size_t i = 0; i < feed.points.size(); ++i) {

@@ -1,10 +1,10 @@
 #pragma once
-// Capture files from anywhere -> Traffic. Files are merged by time as they are read; nothing of them
-// stays in memory but what traffic_analyzer.h keeps.
+// Capture files from anywhere -> Traffic. Files are merged by time as they are read; nothing of
+// them stays in memory but what traffic_analyzer.h keeps.
 //
-// Time: where the frames of a file carry our trailer (fabric/trailer.h) it is the trailer's; otherwise
-// the capture's own, and then counted from its first record, unless that is fabric time already
-// (which begins at zero, as no clock of a machine does).
+// Time: where the frames of a file carry our trailer (fabric/trailer.h) it is the trailer's;
+// otherwise the capture's own, and then counted from its first record, unless that is fabric time
+// already (which begins at zero, as no clock of a machine does).
 
 #include <filesystem>
 #include <functional>
@@ -21,7 +21,7 @@ struct TrafficInput {
   TrafficFilter filter;  ///< its times count from the origin of the result
   /// Told now and then how many records have been read; may be empty.
   std::function<void(uint64_t records)> progress;
-  GivenFormat format = {};  ///< of packets that are not ours
+  GivenFormat format = {};  ///< what a person says about foreign packets
 };
 
 /// Throws CaptureError if a file cannot be opened or is no capture. A broken tail is a note.

@@ -1,7 +1,7 @@
 #pragma once
-// A capture record of MRC traffic, decoded into what the analyzer of traffic needs: which packet, how far
-// on its way, when. Nothing of a fabric need be known: how far a frame has come is in its carrier,
-// which loses one uSID at every switch (RFC 9800 §4.1.1).
+// A capture record of MRC traffic, decoded into what the analyzer of traffic needs: which packet,
+// how far on its way, when. Nothing of a fabric need be known: how far a frame has come is in its
+// carrier, which loses one uSID at every switch (RFC 9800 §4.1.1).
 //
 //   host --kHostUp--> T0 --kSpineUp--> T1 --kSpineDown--> T0 --kHostDown--> host
 //   uSIDs left:  4            3               2                 1            (cross-T1)
@@ -36,7 +36,7 @@ struct AnswerFields {
   uint16_t out_of_order = 0;
   uint16_t timestamp = 0;            ///< reflected
   uint16_t probe_id = 0;             ///< of a probe, or of the answer to one
-  uint16_t near_id = 0, far_id = 0;  ///< spdcid, dpdcid: of who sends it, of whom it goes to
+  uint16_t near_id = 0, far_id = 0;  ///< spdcid and dpdcid: ids of the answer's source, destination
   uint8_t nack_reason = 0;
   SackMark mark = SackMark::kNone;
 };
@@ -63,8 +63,8 @@ struct FrameSighting {
   DropCause cause = DropCause::kNone;
   bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
   bool probe = false;         ///< a probe, or the answer to one
-  bool foreign = false;       ///< not in a format of ours
-  uint16_t plane = kNoPlane;  ///< of a foreign one
+  bool foreign = false;       ///< in the format of another implementation
+  uint16_t plane = kNoPlane;  ///< set if it is foreign
 
   AttemptMark mark() const { return {ev, retransmission, has_timestamp, timestamp}; }
 };
@@ -73,7 +73,7 @@ struct FrameSighting {
 struct Conversation {
   Ipv6Address source{}, destination{};
   Qpn qp;
-  bool foreign = false;  ///< its source's packets are not in a format of ours
+  bool foreign = false;  ///< its source sends in the format of another implementation
   /// How near to sender and receiver the frames were seen: only the nearest point counts.
   struct Vantage {
     uint8_t sent = 255;   ///< lower is nearer to the sender
@@ -82,7 +82,8 @@ struct Conversation {
   Vantage data, answers;
 };
 
-/// Source, destination and QP as one number, in which two of them hardly ever agree.
+/// A 64-bit hash of source, destination and QP: collisions are so rare that
+/// it serves as their name.
 inline uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination,
                                  Qpn qp) {
   return pair_key(source, destination, qp.value);
@@ -122,7 +123,7 @@ class SightingDecoder {
  public:
   SightingDecoder(ConversationTable& conversations, ForeignPaths& paths)
       : conversations_(conversations), paths_(paths) {}
-  /// What was learned before; both must outlive this.
+  /// What was learned about foreign packets; both must outlive this.
   void use(const FormatSample& sample, const LearnedFormat& format) {
     sample_ = &sample;
     format_ = &format;
@@ -131,8 +132,8 @@ class SightingDecoder {
   struct Place {
     /// Times come from our trailer, not from the capture.
     bool carried = false;
-    /// The interface is a host's by its name, so that what leaves and arrives there needs no look at
-    /// the carrier.
+    /// The interface is a host's by its name, so that what leaves and arrives
+    /// there needs no look at the carrier.
     bool host_port = false;
     uint32_t tap = 0;  ///< as in PacketFacts
   };

@@ -8,7 +8,8 @@
 
 namespace mrclab::analysis {
 
-/// The goodput of the same scenario and seed without faults. Empty: it cannot be simulated.
+/// Returns the goodput of the same scenario and seed without faults. An empty function: the
+/// scenario cannot be simulated.
 using Twin = std::function<GoodputMeter()>;
 
 }  // namespace mrclab::analysis

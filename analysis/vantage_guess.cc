@@ -5,7 +5,7 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr uint8_t kTwoTiers = 3;  ///< switches on the longest way through leaf and spine
+constexpr uint8_t kTwoTiers = 3;  // switches on the longest way through leaf and spine
 
 uint64_t way_number(uint32_t tap, uint8_t hops) { return uint64_t{tap} << 8 | hops; }
 
@@ -124,7 +124,7 @@ GuessedPlace VantageGuess::judged(const CapturedWay& w, const CarrierFormat& for
   if (w.hops == PacketFacts::kUnknownHops) return without_hops(w, format);
   const CapturedWay* other = way(w.destination, w.source, w.tap, 0);
   if (w.hops == 0) {
-    // Nobody decrements the hop limit here if both directions are as they were sent.
+    // If no switch seems passed in either direction, switches do not decrement the hop limit here.
     if (other != nullptr && pair.most_hops == 0) return without_hops(w, format);
     if (pair.most_hops == 0 && w.most_left < pair.most_left) return without_hops(w, format);
     if (pair.most_hops == 0 && w.changed > 0) return without_hops(w, format);
@@ -149,7 +149,8 @@ GuessedPlace VantageGuess::judged(const CapturedWay& w, const CarrierFormat& for
   return between(w.hops, PlaceReason::kNothing);
 }
 
-/// Programs that write packets, and switches in programs, leave hop limits as they are.
+/// The guess where hop limits say nothing: programs that write captures, and
+/// emulated switches, may leave them as they are.
 GuessedPlace VantageGuess::without_hops(const CapturedWay& w, const CarrierFormat& format) const {
   const Pair& pair = pairs_[pair_index_.find(pair_key(w.source, w.destination, 0))];
   if (w.carried && w.most_left < pair.most_left) {
@@ -166,7 +167,7 @@ GuessedPlace VantageGuess::without_hops(const CapturedWay& w, const CarrierForma
     if (other == nullptr || other->data == 0) return {Stage::kHostUp, PlaceReason::kOrder};
     return {Stage::kHostUp, used_by_switches(*other) ? PlaceReason::kOrder : PlaceReason::kNothing};
   }
-  // Answers alone: at the other end of the data that they answer.
+  // This way has only answers. They leave their host where the data that they answer arrives.
   if (other == nullptr || other->data == 0) return {Stage::kHostUp, PlaceReason::kNothing};
   return {used_by_switches(*other) ? Stage::kHostUp : Stage::kHostDown, PlaceReason::kOrder};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Where on their way packets of other people's fabrics were captured: at their sender, at their
-// receiver, at a switch between. Learned from a sample, per host pair, place and switches passed.
+// Where on their way foreign packets were captured: at their sender, at their receiver, or at a
+// switch between. Learned from a sample for each host pair, tap and number of switches passed.
 //
 //   no switch passed (hop limit as hosts send it)          at the sender's link
 //   as many passed as any packet of the pair, and the      at the receiver's link
@@ -8,9 +8,9 @@
 //     carrier has one uSID left
 //   fewer passed, or more of the carrier left              at a switch between
 //
-// Where hop limits say nothing (another program wrote the packets), the capture's own directions do,
-// else the order: a sender's packets are in order of PSN, unmarked and whole. What is left unknown
-// counts as sent and not as arrived, and is said to be.
+// Where hop limits say nothing (a program wrote the packets), the directions that the capture notes
+// decide, and without them the order: a sender's packets are in order of PSN, unmarked and whole.
+// Packets whose place stays unknown count as sent and not as arrived, and the tables say so.
 
 #include <optional>
 #include <string>
@@ -27,10 +27,10 @@ inline constexpr size_t kStages = 5;
 struct GivenPlace {
   enum class Where : uint8_t { kSender, kReceiver, kSwitch, kHost };
   Where where = Where::kSender;
-  Ipv6Address host{};  ///< kHost: on its ports
+  Ipv6Address host{};  ///< kHost: the host on whose ports they were taken
 };
 
-/// Why a place was taken for what it is: index into reason_text().
+/// Why a place was taken for what it is; reason_text() says it in words.
 enum class PlaceReason : uint8_t {
   kGiven,
   kNoSwitchPassed,
@@ -52,15 +52,15 @@ struct GuessedPlace {
   Known known() const;
 };
 
-/// One direction of one host pair at one place, after so many switches.
+/// The packets of one direction of a host pair that one tap saw behind the same number of switches.
 struct CapturedWay {
   Ipv6Address source{}, destination{};
   uint32_t tap = 0;
   uint8_t hops = 0;
   uint64_t data = 0, control = 0, leaving = 0, arriving = 0;
-  uint64_t changed = 0;   ///< marked or trimmed: a switch has had it
-  uint64_t disorder = 0;  ///< first transmissions behind a higher PSN
-  size_t most_left = 0;   ///< of a carrier: hextets of the address in use
+  uint64_t changed = 0;   ///< packets that a switch has marked or trimmed
+  uint64_t disorder = 0;  ///< first transmissions that came behind a higher PSN
+  size_t most_left = 0;   ///< hextets in use of its longest carrier
   bool carried = false;
   GuessedPlace place;
 };
@@ -76,7 +76,7 @@ class VantageGuess {
   };
   void add(const Seen& seen);
   void learn(const CarrierFormat& format, std::optional<GivenPlace> given);
-  /// Of any packet, also of pairs and places that the sample has not.
+  /// The place of any packet, also of host pairs and taps that are not in the sample.
   GuessedPlace place_of(const PacketFacts& facts) const;
   const std::vector<CapturedWay>& ways() const { return ways_; }
 

@@ -15,7 +15,7 @@
 
 namespace mrclab::analysis {
 
-/// kNoChecks is of a whole run only: nothing was asked of it, so it has passed nothing.
+/// Only a whole run can be kNoChecks: its scenario expects nothing, so it has passed nothing.
 enum class Result : uint8_t { kPass, kFail, kInconclusive, kNoChecks };
 std::string_view name_of(Result result);
 /// Why a verdict is kNoChecks.
@@ -54,8 +54,8 @@ struct CheckResult {
   std::string note;                    ///< why it failed or could not be judged
   std::optional<Published> published;  ///< the figure to hold `measured` against
   std::optional<WhereToLook> where = std::nullopt;
-  bool proven =
-      false;  ///< it failed by what was seen, not by what was missing: more cannot mend it
+  /// It failed by what was seen, so that no further evidence could change that.
+  bool proven = false;
 };
 
 /// One fault, measured. Durations count from the fault's (or impairment's) start.

@@ -27,7 +27,6 @@ Collective::Collective(Config config)
     : config_(std::move(config)), lanes_(config_.schedule.layout().lanes()) {
   assert(config_.schedule.hosts() >= 2 && config_.rank < config_.schedule.hosts());
   assert(config_.links.size() == config_.schedule.links());
-  if (config_.own.empty()) config_.own = config_.links.front().inbox;
   for (Lane& lane : lanes_) lane.received.resize(config_.links.size());
 }
 
@@ -165,7 +164,8 @@ void Collective::post(Verbs& verbs, uint32_t number, uint32_t step) {
   const Link& link = config_.links[send.link];
   WriteRequest request;
   request.id = make_id(number, lane.iteration);
-  request.local = config_.own.subspan(send.from, send.length);
+  const Memory& memory = send.passed_on ? config_.links.front().inbox : config_.own;
+  request.local = memory.subspan(send.from, send.length);
   request.remote_va = link.remote_va + send.to;
   request.rkey = link.remote_rkey;
   request.immediate = lane.iteration << kLaneBits | number;

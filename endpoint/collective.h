@@ -2,17 +2,22 @@
 // A collective on real bytes, as one host of it: runs the steps of a CollectiveSchedule, lane by
 // lane, iteration after iteration. Every step is a Write-with-Immediate per lane.
 //
-// Why a fast neighbour cannot overwrite what is in use (all per lane, lanes are independent):
+// Memory that a write was sent from keeps its bytes until the write is acknowledged, because the NIC
+// may have to send it again; and memory that a neighbour writes to keeps them until they are used.
+// All per lane, lanes are independent:
 //   - an acknowledgement means that the neighbour's NIC has placed the data, not that the neighbour
 //     has used it: it may be paused
-//   - memory alternates between iterations; iteration k + 1 starts when k has finished here and
+//   - own memory alternates between iterations; iteration k + 1 starts when k has finished here and
 //     (a) all writes of k - 1, which were sent from the same memory, are acknowledged, and (b) all
 //     lanes have finished k - 1, so that at most two iterations are under way
 //   - who has finished k has received of k, in a ring from every host by way of others, in sendrecv
 //     and all_to_all from whomever it sends to; so these have started k, hence finished k - 1 and
-//     used up what k + 1 will overwrite
+//     used up what k + 1 will overwrite in an inbox that alternates, too
+//   - a ring passes on what it gathers from the results in its inbox. Who has started k has the
+//     acknowledgements of k - 2, by (a), but perhaps not those of k - 1: results that k + 1
+//     overwrites must be those of k - 2, so there are three
 //   - in a ring, a receive that comes before this host has started the iteration waits (only
-//     counted: its data lies in scratch, or in a vector that nobody writes until it was passed on)
+//     counted: its data lies in scratch, or among results that nobody writes until it was passed on)
 //
 // The input of host r is start(r, iteration) + index * step(r, iteration) modulo 2^32, so every
 // result, sums too, is known in closed form; every byte of every finished iteration is compared.
@@ -43,7 +48,7 @@ class Collective : public Application {
     FabricTime end = FabricTime::never();
     uint64_t seed = 0;  ///< of the run and this workload, the same on all hosts
     std::vector<Link> links;
-    Memory own;         ///< own_size() bytes; the inbox of link 0 if that is none
+    Memory own;         ///< own_size() bytes
     WorkReport report;  ///< with who and what filled in
   };
   explicit Collective(Config config);

@@ -37,19 +37,13 @@ size_t CollectiveSchedule::link_between(size_t from, size_t to) const {
 Bytes CollectiveSchedule::inbox_size(size_t rank, size_t link) const {
   if (kind_ == CollectiveKind::kAllToAll) return {2 * layout_.chunk(rank).length};
   if (link > 0) return {kReduceElementBytes};
-  return {2 * (layout_.size().value + reducing_ * layout_.longest_chunk())};
+  if (kind_ == CollectiveKind::kSendRecv) return {2 * layout_.size().value};
+  return {scratch_offset(0, 0) + 2 * reducing_ * layout_.longest_chunk()};
 }
 
-Bytes CollectiveSchedule::own_size() const {
-  const bool apart = kind_ == CollectiveKind::kAllToAll || kind_ == CollectiveKind::kSendRecv;
-  return {apart ? 2 * layout_.size().value : 0};
-}
-
-uint64_t CollectiveSchedule::scratch_offset(uint32_t iteration, uint32_t step, size_t chunk,
-                                            uint32_t lane) const {
+uint64_t CollectiveSchedule::scratch_offset(uint32_t iteration, uint32_t step) const {
   const uint64_t slot = (iteration & 1) * reducing_ + step;
-  return 2 * layout_.size().value + slot * layout_.longest_chunk() +
-         layout_.lane_of_chunk(chunk, lane).offset;
+  return (gathers() ? kResults * layout_.size().value : 0) + slot * layout_.longest_chunk();
 }
 
 CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, uint32_t iteration,
@@ -58,29 +52,34 @@ CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, ui
   Send send;
   if (kind_ == CollectiveKind::kSendRecv && step == 1) {
     send.link = 1;
-    send.from = vector;  // any word will do
+    send.from = vector + layout_.slice(0, lane).offset;  // any word of the lane will do
     send.length = kReduceElementBytes;
     send.word = true;
     return send;
   }
   size_t chunk = 0;  // of sendrecv
+  const bool gathering = gathers() && step >= reducing_;
   if (kind_ == CollectiveKind::kAllToAll) {
     send.link = step;
     chunk = to_rank(rank, step);
-  } else if (step < reducing_) {
+  } else if (gathering) {
+    chunk = back(rank + (reduces() ? 1 : 0), step - reducing_);
+    send.passed_on = step > reducing_;
+  } else if (chained()) {
     chunk = back(rank, step + (kind_ == CollectiveKind::kReduceScatter ? 1 : 0));
     send.scratch = true;
-  } else if (kind_ != CollectiveKind::kSendRecv) {
-    chunk = back(rank + (reduces() ? 1 : 0), step - reducing_);
   }
   const ReduceChunk slice = layout_.slice(chunk, lane);
-  send.from = vector + slice.offset;
+  const ReduceChunk in_chunk = layout_.lane_of_chunk(chunk, lane);
+  send.first_element = slice.offset / kReduceElementBytes;
   send.length = slice.length;
+  send.from = (send.passed_on ? result_offset(iteration) : vector) + slice.offset;
   if (kind_ == CollectiveKind::kAllToAll) {
-    send.to =
-        (iteration & 1) * layout_.chunk(chunk).length + layout_.lane_of_chunk(chunk, lane).offset;
+    send.to = (iteration & 1) * layout_.chunk(chunk).length + in_chunk.offset;
+  } else if (send.scratch) {
+    send.to = scratch_offset(iteration, step) + in_chunk.offset;
   } else {
-    send.to = send.scratch ? scratch_offset(iteration, step, chunk, lane) : send.from;
+    send.to = (gathering ? result_offset(iteration) : vector) + slice.offset;
   }
   return send;
 }
@@ -95,7 +94,7 @@ CollectiveSchedule::Receive CollectiveSchedule::receive(size_t rank, uint32_t la
   receive.link = link;
   receive.at = sent.to;
   receive.length = sent.length;
-  receive.first_element = (sent.from - vector_offset(iteration)) / kReduceElementBytes;
+  receive.first_element = sent.first_element;
   if (sent.scratch) receive.add_to = sent.from;
   receive.final = !sent.word && (!sent.scratch || step + 1 == reducing_);
   if (kind_ == CollectiveKind::kAllGather) {

@@ -14,12 +14,16 @@
 //   gathering step g:  send chunk (i + b - g), receive chunk (i + b - g - 1) into its place;
 //                      b = 1 after reducing steps, else 0
 //
-// Memory of a host, E and O for even and odd iterations:
-//   rings       inbox of the left neighbour:  vector E | vector O | scratch slots E | O; sent from
-//               there
-//   sendrecv    inbox of the left neighbour:  vector E | vector O      own:  vector E | vector O
-//               inbox of the right neighbour: a word, if that is another host
-//   all_to_all  inbox of each other host:     chunk E | chunk O        own:  vector E | vector O
+// Memory of a host, E and O for even and odd iterations. All have vector E | vector O of their own,
+// which nobody else writes to; others write to the inboxes:
+//   rings       of the left neighbour:   results of iterations 0, 1 and 2 modulo 3, if the ring
+//               gathers | scratch slots E | O, if it reduces
+//   sendrecv    of the left neighbour:   vector E | vector O
+//               of the right neighbour:  a word, if that is another host
+//   all_to_all  of each other host:      chunk E | chunk O
+//
+// A ring passes on what it gathers, so it sends from its results, too: collective.h says why they
+// are three.
 
 #include <optional>
 
@@ -32,15 +36,17 @@ class CollectiveSchedule {
  public:
   CollectiveSchedule(CollectiveKind kind, Bytes size, size_t hosts, uint32_t qps);
 
-  /// One write: `length` bytes from `from` in this host's own memory to `to` in the inbox of the
-  /// host at the other end of `link`.
+  /// One write: `length` bytes from `from` in this host's own memory, or in the inbox of link 0, to
+  /// `to` in the inbox of the host at the other end of `link`.
   struct Send {
     size_t link = 0;
     uint64_t from = 0;
     uint64_t to = 0;
     uint64_t length = 0;
-    bool scratch = false;  ///< goes to a scratch slot
-    bool word = false;     ///< of sendrecv: only tells that the iteration has begun
+    uint64_t first_element = 0;  ///< of the vector
+    bool passed_on = false;      ///< from the inbox: the previous step brought it
+    bool scratch = false;        ///< goes to a scratch slot
+    bool word = false;           ///< of sendrecv: only tells that the iteration has begun
   };
   /// What has arrived: `length` bytes at `at` in the inbox of `link`.
   struct Receive {
@@ -63,6 +69,7 @@ class CollectiveSchedule {
     return kind_ != CollectiveKind::kAllToAll && kind_ != CollectiveKind::kSendRecv;
   }
   bool reduces() const { return reducing_ > 0; }
+  bool gathers() const { return chained() && steps_ > reducing_; }
 
   /// Hosts that each host sends to. A link leads to host i + d and comes from host i - d, d its
   /// distance().
@@ -76,8 +83,8 @@ class CollectiveSchedule {
 
   /// Of the memory that another host writes to over `link`, at `rank`.
   Bytes inbox_size(size_t rank, size_t link) const;
-  /// Own memory; empty for the rings, which send from their inbox.
-  Bytes own_size() const;
+  /// Of the memory that nobody but the host itself writes to.
+  Bytes own_size() const { return {2 * layout_.size().value}; }
 
   Send send(size_t rank, uint32_t lane, uint32_t iteration, uint32_t step) const;
   Receive receive(size_t rank, uint32_t lane, uint32_t iteration, uint32_t step) const;
@@ -91,9 +98,14 @@ class CollectiveSchedule {
   }
 
  private:
+  static constexpr uint32_t kResults = 3;
+
   size_t back(size_t rank, size_t by) const { return (rank + 2 * hosts_ - by) % hosts_; }
   size_t distance(size_t link) const;
-  uint64_t scratch_offset(uint32_t iteration, uint32_t step, size_t chunk, uint32_t lane) const;
+  uint64_t result_offset(uint32_t iteration) const {
+    return iteration % kResults * layout_.size().value;
+  }
+  uint64_t scratch_offset(uint32_t iteration, uint32_t step) const;
 
   CollectiveKind kind_;
   size_t hosts_;

@@ -1,6 +1,6 @@
 #pragma once
-// What a host says of itself, to the lab that runs it: in the same process as a value, from
-// mrc-endpointd as a report with the tables below.
+// The account that a host gives of itself to the lab that runs it: a value within one process, and
+// from mrc-endpointd a report with the tables below.
 
 #include <map>
 #include <string>

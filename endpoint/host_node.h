@@ -75,7 +75,7 @@ class HostNode : public Node {
   bool finished() const;
   /// What its applications measured, those of streams and pings at the sender.
   std::vector<WorkReport> work() const;
-  /// All that the lab is told at the end.
+  /// Everything that the lab is told at the end of a run.
   HostAccount account() const { return {stats(), queues(), work()}; }
 
   /// Memory, queue pairs and posts for programs outside the host (verbs.h).

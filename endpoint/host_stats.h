@@ -55,7 +55,7 @@ struct QpErrorCount {
   uint32_t count = 0;
 };
 
-/// Goes to the lab as a report (host_account.h).
+/// What a host counts. The lab gets it as a part of HostAccount (host_account.h).
 struct HostStats {
   std::vector<PlaneStats> planes;
   uint64_t data_packets_sent = 0;  ///< first transmissions
@@ -80,7 +80,7 @@ struct HostStats {
   uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
   uint32_t qps = 0;
   uint32_t qps_in_error = 0;
-  std::vector<QpErrorCount> qp_errors;  ///< of these, by reason, in the order of the first
+  std::vector<QpErrorCount> qp_errors;  ///< qps_in_error by reason, the first reason first
   uint32_t qps_pending =
       0;  ///< now, of the scheduler's states (scheduler_state.h); the rest is idle
   uint32_t qps_active = 0;

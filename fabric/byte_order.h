@@ -38,10 +38,4 @@ inline uint32_t load_be24(const uint8_t* from) {
   return uint32_t{from[0]} << 16 | uint32_t{from[1]} << 8 | from[2];
 }
 
-inline void store_be24(uint8_t* to, uint32_t value) {
-  to[0] = static_cast<uint8_t>(value >> 16);
-  to[1] = static_cast<uint8_t>(value >> 8);
-  to[2] = static_cast<uint8_t>(value);
-}
-
 }  // namespace mrclab

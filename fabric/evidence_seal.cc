@@ -24,7 +24,7 @@ std::string ranges_of(const std::vector<NodeId>& nodes) {
   return text.empty() ? "none" : text;
 }
 
-/// Takes things off the front of a text; after the first that is not there it takes nothing more.
+/// Takes words and numbers off the front of a text. Once one is not there, it takes nothing more.
 class Words {
  public:
   explicit Words(std::string_view text) : rest_(text) {}
@@ -104,7 +104,7 @@ std::optional<EvidenceSeal> parse_seal(std::string_view text, uint32_t before) {
   words.skip(", ");
   seal.records = words.number();
   words.skip(" records");
-  // Written again it must be the very text: that holds the checksum as well.
+  // The seal must read back as this very text, which compares the checksum as well.
   if (!words.at_end() || to_text(seal, before) != text) return std::nullopt;
   return seal;
 }
@@ -140,7 +140,7 @@ const SealedSpans::Span* SealedSpans::last(NodeId node) const {
   if (found == spans_.end()) return nullptr;
   const Span* last = nullptr;
   FabricTime known;
-  // Each round goes on to the span that reaches furthest of those that begin where it is known.
+  // Each round goes on from the instant that is known to the end of a span that begins before it.
   for (bool further = true; further;) {
     further = false;
     for (const Span& span : found->second) {

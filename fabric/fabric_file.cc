@@ -26,7 +26,8 @@ void read_time(const YamlValue& map, std::string_view key, FabricTime& out) {
   if (const auto value = map.get(key)) out = value->as_time();
 }
 
-/// Our choice: 2,000 km of fibre, far beyond what any AI fabric has, and no run of it ends in a lifetime.
+/// Our choice: 2,000 km of fibre, far more than any AI fabric has. A run with
+/// longer ones never ends.
 constexpr FabricTime kLongestWay = FabricTime::from_ms(10);
 
 void read_way_time(const YamlValue& map, std::string_view key, FabricTime& out) {

@@ -79,12 +79,6 @@ class Frame {
   /// Another frame of the same bytes, lengths and damage, from the same pool: empty if that has
   /// none.
   Frame twin() const;
-  /// Starts to bring the first headers near, for a reader that comes soon.
-  void prefetch() const {
-    if (buffer_ == nullptr) return;
-    __builtin_prefetch(buffer_);
-    __builtin_prefetch(buffer_->bytes() + 64);
-  }
 
  private:
   friend class FramePool;

@@ -2,8 +2,8 @@
 // Packet records short enough to be kept: what is needed to find the first difference between two
 // runs whose digests differ. The live and the simulated world write the same files.
 //
-// history/<process>.bin: a header of 48 bytes and records of 36, in commit order per stream, network
-// byte order:
+// history/<process>.bin: a header of 48 bytes and records of 36, in commit
+// order per stream, network byte order:
 //
 //   header  "mrchist\n" 8 | version 4 | record size 4 | streams 4 | zero 4 | records 8 |
 //           left out 8 | complete_ps 8
@@ -11,11 +11,11 @@
 //           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4 |
 //           CRC-32 of the hosts' addresses 4
 //
-//   seal    the text of fabric/evidence_seal.h; its checksum is that of all records, then the header
+//   seal    the text of fabric/evidence_seal.h; its checksum covers all records, then the header
 //
-// A file is bounded and holds a prefix of its nodes' history: the first record that found no room is
-// the first of all that are left out. A file that was not closed, or whose writer was not told when,
-// has no seal.
+// A file is bounded and holds a prefix of its nodes' history: the first record that found no room
+// is the first of all that are left out. A file that was not closed, or whose writer was not told
+// which nodes it tells of, has no seal.
 
 #include <array>
 #include <cstdint>
@@ -54,8 +54,8 @@ struct CompactRecord {
   Psn psn;
   Qpn qpn;
   EntropyValue ev;
-  uint32_t fingerprint = 0;  ///< of all 84 bytes that the digest takes
-  uint32_t peers = 0;        ///< of the hosts that it goes from and to: a probe's QPN names neither
+  uint32_t fingerprint = 0;  ///< CRC-32 of all 84 bytes that the digest takes
+  uint32_t peers = 0;        ///< CRC-32 of both hosts' addresses: a probe's QPN names neither
   bool operator==(const CompactRecord&) const = default;
 };
 
@@ -80,10 +80,10 @@ HistoryHeaderBytes header_bytes(const HistoryFileHeader& header);
 std::optional<HistoryFileHeader> parse_history_header(
     std::span<const uint8_t, kHistoryHeaderBytes> bytes, std::string& problem);
 
-/// What stands behind the last record; `records` is the checksum of all of them.
+/// The text behind the last record; `records` is the checksum of all records.
 std::string seal_of_history(const EvidenceSeal& seal, uint32_t records,
                             const HistoryHeaderBytes& header);
-/// Empty if it does not fit.
+/// Empty if the seal does not fit records and header.
 std::optional<EvidenceSeal> parse_history_seal(std::string_view text, uint32_t records,
                                                const HistoryHeaderBytes& header);
 

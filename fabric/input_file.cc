@@ -11,7 +11,7 @@
 namespace mrclab {
 namespace {
 
-/// Made by pipe(2): its writer is there, or its end can be read.
+/// Was the pipe made by pipe(2)? Then it has a writer, or reading it ends at once.
 bool has_no_name(const std::filesystem::path& pipe) {
   struct statfs system {};
   return ::statfs(pipe.c_str(), &system) == 0 && system.f_type == PIPEFS_MAGIC;

@@ -15,14 +15,14 @@ inline constexpr size_t kMaxJsonDepth = 64;
 /// Does the text open more than kMaxJsonDepth brackets one inside the other?
 bool nests_too_deep(std::string_view json);
 
-/// What the text says; discarded where it is no JSON or nests too deep.
+/// Parses the text; the result is_discarded() if it is no JSON or nests too deep.
 template <class Json>
 Json parse_json(std::string_view text) {
   if (nests_too_deep(text)) return Json(Json::value_t::discarded);
   return Json::parse(text, nullptr, /*allow_exceptions=*/false);
 }
 
-/// The same; throws the parser's exception, or InputError for the depth.
+/// Parses the text. Throws the parser's exception, or InputError if it nests too deep.
 template <class Json>
 Json require_json(std::string_view text) {
   if (nests_too_deep(text)) {

@@ -8,7 +8,7 @@
 namespace mrclab {
 namespace {
 
-/// C0 but for tabs and ends of lines, DEL, C1.
+/// Is it of C0 (except tabs and ends of lines), DEL or C1?
 bool is_control(uint32_t code) {
   if (code == '\n' || code == '\t') return false;
   return code < 0x20 || (code >= 0x7F && code < 0xA0);

@@ -1,6 +1,6 @@
 #pragma once
-// Text that may be shown and written again: UTF-8 without control characters, but for ends of lines
-// and tabs. What people write is refused otherwise, where it stands: control characters would act
+// Plain text may be shown and written again: UTF-8 without control characters except ends of lines
+// and tabs. Other text that people write is refused where it stands. Control characters would act
 // on the terminals that show them, and bytes that are no UTF-8 fit into neither YAML nor JSON.
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace mrclab {
 /// The first piece of a text that is not plain: a control character, or a byte that is no UTF-8.
 struct OddText {
   size_t at = 0;      ///< its first byte
-  std::string found;  ///< for "found": `the control character "\x07"`
+  std::string found;  ///< what an error says was found: `the control character "\x07"`
 };
 std::optional<OddText> find_odd_text(std::string_view text);
 

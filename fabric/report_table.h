@@ -1,7 +1,8 @@
 #pragma once
-// A report from one process to another as a table: the keys, and the members that they stand for.
-// Writer and reader walk the same table (netio/report_json.h), so that none of them can name what
-// the other does not. Every key is required and no other is known: a report is whole or an error.
+// Tables for reports from one process to another: the keys, and the members that
+// they stand for. Writer and reader walk the same table (netio/report_json.h),
+// so that neither can use a key that the other does not know. Every key is
+// required and no other is known: a report is whole or an error.
 //
 //   template <>
 //   inline constexpr auto kReportTable<Gap> = report_table<Gap>(
@@ -46,7 +47,7 @@ constexpr ReportCounts<Report, kCount> counts(std::string_view key,
 template <class... Entries>
 struct ReportTable {
   std::tuple<Entries...> entries;
-  bool is_list;  ///< written as a list in the order of the entries: there are very many
+  bool is_list;  ///< written as a list of values without keys, for a struct of which there are many
 };
 
 namespace report_table_detail {

@@ -1,7 +1,7 @@
 #pragma once
-// Text from files and packets, before a person sees it: names, causes, comments, commands. An
-// escape sequence in it could hide lines of a terminal or write others, and what is not UTF-8 cannot
-// become part of JSON.
+// Makes text from files and packets (names, causes, comments, commands) fit to be shown to a
+// person. An escape sequence in it could hide lines of a terminal or write others, and what is not
+// UTF-8 cannot become part of JSON.
 
 #include <string>
 #include <string_view>

@@ -184,8 +184,8 @@ class TreeBuilder : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
-/// Also because yaml-cpp silently ends the document at some control characters. A carriage return
-/// ends a line in files of other systems.
+/// Refuses text that is not plain, at which yaml-cpp might silently end the document. Carriage
+/// returns are accepted, because they end lines in files of other systems.
 void refuse_odd_text(std::string_view text, const std::string& file) {
   std::string lines(text);
   std::replace(lines.begin(), lines.end(), '\r', ' ');

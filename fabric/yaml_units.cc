@@ -144,7 +144,7 @@ std::string exact(FabricTime time) {
   if (time == FabricTime::never()) return "never";
   const auto ps = static_cast<uint64_t>(time.ps());
   constexpr uint64_t kNs = 1'000, kUs = 1'000'000, kMs = 1'000'000'000;
-  const uint64_t digits = ps % kNs != 0 ? kUs : kMs;  // from there on they are hard to read
+  const uint64_t digits = ps % kNs != 0 ? kUs : kMs;  // longer numbers of ps or ns are hard to read
   if (ps < digits || ps % kUs == 0) return in_largest_unit(ps, kTimeUnits);
   std::string decimals = std::to_string(kUs + ps % kUs).substr(1);
   decimals.erase(decimals.find_last_not_of('0') + 1);

@@ -27,8 +27,8 @@ Target target_of(const Effect& effect);
 std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Topology& topology,
                                      uint64_t first_sequence = 0);
 
-/// Of the effects up to `until`, those whose state is still in force there: for each target that is
-/// degraded, the last one. Sorted as they were.
+/// The effects up to `until` whose state is still in force then: the last effect on each target
+/// that is degraded, in the order of `schedule`.
 std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& schedule,
                                             FabricTime until);
 

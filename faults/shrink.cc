@@ -6,7 +6,7 @@ namespace {
 /// Below this an outage is shorter than what a packet takes to cross a wire.
 constexpr int64_t kShortest = 100'000;  // ps
 
-/// A row of the table may be one place off only where there are two.
+/// A stale table has its rows one place off, which takes at least two ports.
 bool needs_all_ports(const Fault& fault) { return info(fault.kind).name == "stale_table"; }
 
 class Simpler {

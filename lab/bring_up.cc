@@ -19,7 +19,8 @@ namespace {
 using netio::NamespaceNetlink;
 using netio::NetworkNamespace;
 
-/// Rules of ours stand behind that of the local table and before that of the main one.
+/// The place of our first rule: behind the kernel's rule for the local table (0) and before its
+/// rule for the main one (32766).
 constexpr uint32_t kFirstRule = 1000;
 
 /// Two descriptors per node and some for everything else.
@@ -84,7 +85,7 @@ class LiveFabric::Impl {
         netlink(end.node).queue_down(device(end));
       }
     }
-    link_up_[id.value] = up;  // what is wanted: whoever looks at the links compares with it
+    link_up_[id.value] = up;  // the wanted state: LinkGuard compares the kernel's with it
     flush_both(link);
     if (!up) return;
     for (const PortRef& end : {link.a, link.b}) confirm_carrier(end);
@@ -93,7 +94,8 @@ class LiveFabric::Impl {
       if (!plan.ipv6) continue;
       netio::RouteBatch batch(netlink(end.node));
       configure_port(batch, plan.ports[end.port.value]);
-      // With its last port a route is gone as a whole; before that the kernel keeps the other ways.
+      // The kernel dropped this way from the routes over the port, and
+      // removed a route with its last way.
       for (const netio::Route& route : plan.peer_routes) {
         if (leads_over(route, device(end))) queue_peer_route(batch, end.node, route);
       }
@@ -101,7 +103,7 @@ class LiveFabric::Impl {
     }
   }
 
-  /// Both ends are asked, also if the first of them is no more.
+  /// Sends what is queued for both ends, for the second one even if the first no longer exists.
   void flush_both(const Link& link) {
     try {
       netlink(link.a.node).flush();
@@ -232,7 +234,8 @@ class LiveFabric::Impl {
                        [&](const netio::RouteWay& way) { return way.dev == device; });
   }
 
-  /// Over those of its ways whose link is up: the kernel takes no others.
+  /// Queues the route with those of its ways whose link is up, because the
+  /// kernel refuses the others.
   void queue_peer_route(netio::RouteBatch& batch, NodeId host, const netio::Route& wanted) const {
     const NodeSite& site = topology_.node(host);
     netio::Route route = wanted;

@@ -5,9 +5,9 @@
 //   namespace mrclab-<lab>-<node> per node; a veth per link, both ends born inside, with the short
 //   port names and MAC addresses of the topology; nothing is ever in the root namespace.
 //   Hosts:    fd00:<row>::<host> on lo; to each other host a route that spreads flows over ways with
-//             encap.red and the carrier of a path, one out of each port; End.DT6 for the host's own f
-//             uSIDs; its e uSIDs (MRC) fall into a blackhole, so that the kernel never answers for the
-//             transport. IPv6 is on, but silent.
+//             encap.red and the carrier of a path, one out of each port; End.DT6 for the host's own
+//             f uSIDs; its e uSIDs (MRC) fall into a blackhole, so that the kernel never answers for
+//             the transport. IPv6 is on, but silent.
 //   Switches: IPv6 off. With `forwarding: kernel` on, with seg6local End (next-csid) and routes.
 
 #include <filesystem>
@@ -72,9 +72,9 @@ class LiveFabric {
   /// Sets both ends of a link down, or up again with addresses, neighbours and routes as they were.
   void set_link(LinkId link, bool up);
   bool link_is_up(LinkId link) const;
-  /// The route of ordinary traffic from one host to another is this one from now on; without ways there is
-  /// none. Of its ways the kernel gets those whose link is up, the others with their link. flush() of the
-  /// host's netlink waits.
+  /// Queues another route for ordinary traffic from one host to another; a route without ways
+  /// removes it. The kernel gets the ways whose link is up, and each of the others when its link
+  /// comes up. The flush() of the host's netlink sends it and waits for the answer.
   void queue_peer_route(uint32_t from, uint32_t to, netio::Route route);
 
   /// Writes a child down, for clean-up after a crash.

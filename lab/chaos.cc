@@ -117,14 +117,14 @@ class ChaosRun {
     }
   }
 
-  /// What is done counts, also when the user did not wait for the rest.
+  /// Reports the seeds that are done, even if the user did not wait for the rest.
   void finish(bool interrupted) {
     progress_.clear();
     std::sort(report_.results.begin(), report_.results.end(),
               [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
     fmt::print(text_, "{}", chaos_summary(report_, seconds_since(start_)));
     if (options_.json) fmt::print("{}", to_json_text(report_));
-    std::fflush(nullptr);  // keeping a run may be ended at once
+    std::fflush(nullptr);  // a signal may end the process at once while a run is kept
     if (options_.world == World::kSim && !interrupted) keep_failures();
   }
 

@@ -25,15 +25,15 @@ struct ChaosOptions {
   std::string shard = "1/1";
   World world = World::kSim;
   uint32_t jobs = 0;                         ///< processes; 0: as many as cores
-  bool json = false;                         ///< the report on stdout, all else on stderr
+  bool json = false;                         ///< the report goes to stdout, all else to stderr
   std::vector<std::filesystem::path> merge;  ///< join these reports instead
   std::filesystem::path out = "runs";        ///< where the run folders of failing seeds go
   uint32_t keep = 5;                         ///< so many failing seeds get a run folder
-  bool programs = false;                     ///< those of somebody else's scenario may run
+  bool programs = false;                     ///< run somebody else's programs without asking
 };
 
-/// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, missing (merge), or not run because the
-/// user did not wait; what was run is reported all the same. Throws InputError.
+/// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, missing (merge), or not run because
+/// the user did not wait; what was run is reported all the same. Throws InputError.
 int chaos_command(const ChaosOptions& options);
 
 }  // namespace mrclab::lab

@@ -15,7 +15,8 @@
 namespace mrclab::lab {
 namespace {
 
-/// Scores by seed, of those that were run before the user lost patience. A seed whose process ended is an error: chaos itself says why.
+/// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
+/// process ended is an error: chaos itself says why.
 std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs) {
   TaskPool pool(jobs, [&](uint64_t seed) {

@@ -23,7 +23,7 @@ ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   return base;
 }
 
-/// What must hold however bad it was; the rest only if the transport had a way out.
+/// Safety must hold whatever the faults are, liveness only if they left the transport a path.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
                                             analysis::ExpectSafety{}};
@@ -32,6 +32,8 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   expect.emplace_back(analysis::ExpectNoQpError{});
   const FabricTime within = drawn.scenario.topology.base_rtt * (kLivenessRtts - kSlackRtts);
   expect.emplace_back(analysis::ExpectHealed{});
+  const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
+  if (!can_catch_up(drawn.scenario.workload, profile)) return expect;
   expect.emplace_back(analysis::ExpectGoodputBack{
       within, has_closed_loop(drawn.scenario.workload) ? kBackOfLoops : kBack});
   expect.emplace_back(analysis::ExpectEvsGood{within});

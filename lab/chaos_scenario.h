@@ -46,9 +46,10 @@ inline constexpr int64_t kFaultRttsMax = 32;
 inline constexpr int64_t kLivenessRtts = 70;
 inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
 
-/// Of goodput as before. Closed loops that run against each other settle into one of several phases,
-/// as the bursts of one meet the acknowledgements of the other or miss them, and 80 ns decide into
-/// which: without any loss, mark or smaller window up to 7 % of goodput lie between them.
+/// The share of the goodput before that must be back. Closed loops that run against each other
+/// settle into one of several phases, as the bursts of one meet the acknowledgements of the other
+/// or miss them. A delay of 80 ns decides which phase, and without any loss, mark or smaller window
+/// the goodput of two phases differs by up to 7 %.
 inline constexpr Probability kBack{950'000'000}, kBackOfLoops{900'000'000};
 
 }  // namespace mrclab::lab

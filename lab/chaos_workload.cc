@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 
@@ -45,7 +46,8 @@ class WorkloadDraw {
     at_most = std::min(at_most, all.size());
     return draws_.some_of(all, at_least + draws_.below(at_most - at_least + 1));
   }
-  /// Of `senders` that share the budget, of which so many write to one host.
+  /// The load of each of `senders` that share the budget, if `to_one` of them
+  /// write to the same host.
   Probability load(size_t senders, size_t to_one) {
     const auto of = [](int64_t share, size_t parts) { return share / static_cast<int64_t>(parts); };
     const int64_t most = std::max(std::min(of(share_, senders), of(room_, to_one)), kPercent);
@@ -143,9 +145,23 @@ struct HostsOf {
   void add(const std::vector<uint32_t>& hosts) const { out.insert(hosts.begin(), hosts.end()); }
 };
 
-/// Each may be drawn; what excludes something else stands in one line. Entropy values stay as many
-/// as there are paths: survivable is what leaves one of all paths. Not drawn is a receiver that asks
-/// for a smaller window in every SACK (`receiver_penalty_sent`): it gets one, for ever.
+struct OfferedTo {
+  std::map<uint32_t, uint64_t>& offered;
+
+  void operator()(const endpoint::PermutationSpec& spec) {
+    for (const uint32_t host : spec.hosts) offered[host] += spec.load.ppb;
+  }
+  void operator()(const endpoint::IncastSpec& spec) {
+    offered[spec.to] += uint64_t{spec.load.ppb} * spec.from.size();
+  }
+  template <class ClosedLoop>
+  void operator()(const ClosedLoop&) {}
+};
+
+/// Each line may be drawn; options that exclude each other stand in one line. No option leaves
+/// fewer entropy values than there are paths, because faults that leave one path count as
+/// survivable. `receiver_penalty_sent` is not drawn: a receiver that asks for a smaller window in
+/// every SACK gets a small one for ever.
 constexpr std::array kOptions{
     "congestion_control: fixed, window_percent: 60",
     "congestion_control: fixed, window_percent: 200",
@@ -186,6 +202,23 @@ endpoint::TransportChoice draw_transport(faults::Draws& draws, const Topology& t
   }
   return endpoint::parse_transport(read_yaml_text(text + "}", "chaos").with_rtt(topology.base_rtt),
                                    topology);
+}
+
+std::map<uint32_t, uint64_t> offered_load(const std::vector<WorkloadSpec>& workload) {
+  std::map<uint32_t, uint64_t> offered;
+  for (const WorkloadSpec& spec : workload) std::visit(OfferedTo{offered}, spec);
+  return offered;
+}
+
+bool can_catch_up(const std::vector<WorkloadSpec>& workload,
+                  const endpoint::TransportProfile& profile) {
+  const std::map<uint32_t, uint64_t> offered = offered_load(workload);
+  uint64_t room = kRoom.ppb;
+  if (profile.congestion_control == endpoint::CongestionAlgorithm::kFixed) {
+    room = uint64_t{kRoomOfFixedWindow.ppb} * std::min(profile.window_percent, 100u) / 100;
+  }
+  return std::all_of(offered.begin(), offered.end(),
+                     [&](const auto& host) { return host.second <= room; });
 }
 
 bool has_closed_loop(const std::vector<WorkloadSpec>& workload) {

@@ -24,10 +24,10 @@ analysis::Result result_of(const netio::ExitStatus& status) {
   return status.code == 1 ? analysis::Result::kFail : analysis::Result::kInconclusive;
 }
 
-/// A check is called by its command where it has no name: what of it fits on a line.
+/// The name of a check that was given none: its command, as far as it fits on a line.
 std::string name_by_command(const std::string& command) {
   std::string name = command.substr(0, kMaxName);
-  while (!name.empty() && find_odd_text(name)) name.pop_back();  // a character was cut in two
+  while (!name.empty() && find_odd_text(name)) name.pop_back();  // the cut may split a character
   for (char& c : name) {
     if (std::string_view("\n\t\"\\").find(c) != std::string_view::npos) c = ' ';
   }

@@ -22,8 +22,6 @@
 
 namespace mrclab::lab {
 
-inline constexpr size_t kMaxCheckPrograms = 64;
-
 struct CheckProgram {
   std::string command;
   std::string name;  ///< in the verdict

@@ -12,13 +12,13 @@ namespace mrclab::lab {
 /// Throws InputError with "run with sudo" unless this process is root.
 void require_root(const std::string& verb);
 
-/// The lab of that name, or the only one there is. Throws InputError naming the labs that exist, and `how`
-/// the verb is told which one.
+/// The lab of that name, or the only one there is. Throws InputError that names the labs there are
+/// and says how to choose one for this verb: "with --lab", "as NAME".
 LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how = "with --lab",
                      const LabPaths& paths = {});
 
-/// What a hint must add to a verb so that it means this lab, where several are up: " --lab octet", or
-/// " octet" for verbs that take the name itself; else nothing.
+/// What a hint must add to a command so that it means this lab, if several are up: " --lab octet",
+/// or " octet" for verbs that take the name as a word. Nothing if there is only one lab.
 std::string lab_option(const std::string& lab, const LabPaths& paths = {});
 std::string lab_word(const std::string& lab, const LabPaths& paths = {});
 

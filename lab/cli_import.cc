@@ -64,7 +64,7 @@ std::string fabric_word(const std::string& fabric, const std::filesystem::path& 
                          .string());
 }
 
-/// What somebody has written since would be gone.
+/// Refuses to write over a file, which somebody may have worked on since an earlier import.
 void require_new_file(const ImportVerb& verb) {
   std::error_code ignored;
   if (verb.force || verb.out.empty() || !std::filesystem::exists(verb.out, ignored)) return;

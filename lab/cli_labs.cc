@@ -139,7 +139,8 @@ int up_command(UpOptions options) {
   return 0;
 }
 
-/// What was done to a lab by hand, as a scenario; empty if nothing was, or if it cannot say.
+/// What was done to a lab by hand, as a scenario. Empty if nothing was done,
+/// or the lab cannot tell.
 std::optional<std::string> session_of(const std::string& lab) {
   try {
     const json session =
@@ -150,7 +151,7 @@ std::optional<std::string> session_of(const std::string& lab) {
   return std::nullopt;
 }
 
-/// What was done to it by hand would be gone with the lab.
+/// Keeps in a file what was done to the lab by hand, which would otherwise be gone with it.
 void keep_session(const std::string& lab) {
   const std::optional<std::string> yaml = session_of(lab);
   if (!yaml) return;

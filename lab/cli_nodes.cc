@@ -32,7 +32,7 @@ void require_node(const LabRecord& record, const std::string& node) {
                                node, record.nodes.front(), record.nodes.back()));
 }
 
-/// Where somebody watches: which ways a command takes to the host that it names.
+/// Tells a person at a terminal which ways the command's traffic takes to the host that it names.
 void tell_ways(const LabRecord& record, const NodeOptions& options) {
   if (::isatty(STDERR_FILENO) == 0) return;
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
@@ -63,7 +63,7 @@ std::vector<std::string> shell_in(const netio::NodeContainer& node) {
   return {shell, "--rcfile", "/run/bashrc"};
 }
 
-/// Without a command: a shell.
+/// Runs the command in a node, or a shell if there is none.
 int run_in_node(const NodeOptions& options, const std::string& verb) {
   require_root(verb);
   const LabRecord record = choose_lab(options.lab);

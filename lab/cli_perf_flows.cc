@@ -29,7 +29,8 @@ struct FlowOptions {
   std::string victim_from, victim_to;
 };
 
-/// What a flow gets is counted in whole messages: one more or less of 20 is 5 %, of 10 it is 10 %.
+/// Goodput is counted in whole messages, so one message more or less of 20 is
+/// 5 %, and of 10 it is 10 %.
 constexpr int64_t kLeastMessages = 20, kTooFewMessages = 10;
 constexpr FabricTime kShortest = FabricTime::from_us(300);
 
@@ -50,7 +51,8 @@ Load load_of(const FlowOptions& options) {
   return load;
 }
 
-/// Each flow is to get `gbps`. What was asked for explicitly is done, but not without a warning.
+/// The window in which flows are measured that are expected to get `gbps` each. A duration that the
+/// user gives is taken, with a warning if it is short.
 Window window_of(const PerfSetup& setup, const FlowOptions& options, Bytes message, double gbps) {
   Window window;
   window.from = perf_time(setup, options.warmup, "--warmup");

@@ -83,7 +83,8 @@ int trace_hash(const TraceOptions& options, const Topology& topology) {
   return print_trace(options, explained, ecmp_text(explained));
 }
 
-/// The lab that is meant, if its kernels can be asked.
+/// The lab that the words mean; empty if its kernels cannot be asked, and the
+/// fabric as built is shown.
 std::optional<LabRecord> lab_of(const TraceOptions& options) {
   if (options.lab) return choose_lab(options.lab);
   if (options.fabric || ::geteuid() != 0 || recorded_labs({}).empty()) return std::nullopt;

@@ -60,7 +60,8 @@ Words option_names(const CLI::App& verb) {
   return names;
 }
 
-/// What is wrong with the first word that is neither a verb nor an option; empty if all are.
+/// What is wrong with the first word that should be a verb or an option and
+/// is none; empty if there is no such word.
 std::string unknown_word(const CLI::App& app, const Words& words) {
   const CLI::App* verb = &app;
   std::string called = "mrclab";
@@ -110,13 +111,13 @@ int parse_and_run(CLI::App& app, const Words& words) {
   }
 }
 
-/// What is said of an error may hold words of files.
+/// The message of an error may hold words of files, so it is made visible.
 int complain(const std::string& error, int code) {
   fmt::print(stderr, "mrclab: {}\n", visible_lines(error));
   return code;
 }
 
-/// A full disk shows when the last of the output leaves its buffer. A verdict keeps its code.
+/// Output to a full disk fails only when the buffer is flushed. A verdict keeps its exit code.
 int flushed(int code) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -124,7 +125,8 @@ int flushed(int code) {
                   code == 0 ? 3 : code);
 }
 
-/// Else the first file that is opened would take the place of one, and get what is printed.
+/// Opens /dev/null in place of standard descriptors that are closed. Otherwise the first file that
+/// is opened would take such a number, and get what is printed.
 void hold_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;

@@ -54,7 +54,7 @@ std::string words_of(const std::string& verb) {
   return "";
 }
 
-/// May a word of this verb that is no option name a file?
+/// May an argument of this verb name a file?
 bool takes_files(const std::string& verb) {
   const std::set<std::string> none{"demo",  "down",  "ls",   "inspect", "exec",    "shell",
                                    "clock", "fault", "heal", "doctor",  "version", "completion"};

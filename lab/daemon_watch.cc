@@ -10,10 +10,10 @@ namespace {
 using nlohmann::json;
 
 /// A daemon looks at its socket every 5 ms; one that is stopped for longer holds up any step.
-constexpr std::chrono::milliseconds kPatience{2000};
+constexpr std::chrono::milliseconds kAnswerPatience{2000};
 
 json ask(const LiveLab& lab, uint32_t process, const char* method, const json& params = nullptr) {
-  return netio::RpcClient(lab.control_socket(process)).call(method, params, kPatience);
+  return netio::RpcClient(lab.control_socket(process)).call(method, params, kAnswerPatience);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #pragma once
-// What a person may ask of the pace.
+// The bound of what a person may ask of the pace.
 
 #include <cstdint>
 
 namespace mrclab::lab {
 
-/// Lab seconds per fabric second: a microsecond of the fabric then takes one second here.
+/// Lab seconds per fabric second. At this pace a microsecond of the fabric takes a second.
 inline constexpr uint32_t kMaxDilation = 1'000'000;
 
 }  // namespace mrclab::lab

@@ -19,10 +19,11 @@ struct Diagnosis {
 /// Everything, in the order of its importance.
 std::vector<Diagnosis> examine_machine();
 
-/// Prints one line each. 0: all that is needed is there; 2: needs root to look; 3: something is
-/// missing.
-/// The last line of it.
-std::string_view doctor_summary(bool all_there, size_t limited);
+/// Prints one line for each diagnosis, and a summary. 0: all that is needed is there; 2: it takes
+/// root to look; 3: something is missing.
 int doctor_command(bool as_json);
+/// The summary. `all_there`: nothing that is needed is missing; `limited`:
+/// how many findings limit labs.
+std::string_view doctor_summary(bool all_there, size_t limited);
 
 }  // namespace mrclab::lab

@@ -10,6 +10,7 @@
 #include "fabric/forwarder.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
+#include "lab/path_trace.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
@@ -17,19 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-uint32_t host_named(const Topology& topology, const std::string& name) {
-  const auto node = topology.find_node(name);
-  if (node && topology.node(*node).role == NodeRole::kHost) return topology.node(*node).index;
-  throw InputError(fmt::format("found {}, which is no host of the fabric {}: expected h0 to h{}",
-                               in_quotes(name), topology.name, topology.host_count() - 1));
-}
-
 class View {
  public:
   View(const Topology& topology, const EcmpQuestion& question)
       : topology_(of_planes(topology)),
-        from_(host_named(topology, question.from)),
-        to_(host_named(topology, question.to)),
+        from_(numbered_host(topology, question.from)),
+        to_(numbered_host(topology, question.to)),
         down_(question.down ? std::optional(uplink_named(*question.down)) : std::nullopt) {
     const uint32_t row = topology.host_row(from_);
     if (row == topology.host_row(to_)) {

@@ -124,7 +124,8 @@ bool FaultBook::forgot(const std::string& word) const {
   return matches_any(word, forgotten_names_);
 }
 
-/// The whole target ("h0:p0->p0.t0-0:d0"), either end of it, and the node there.
+/// The names of its targets: a whole wire ("h0:p0->p0.t0-0:d0"), either end
+/// of it, and the nodes there.
 std::set<std::string> FaultBook::names_of(const faults::Fault& fault) const {
   std::set<std::string> names;
   const auto add_end = [&](const std::string& end) {

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Room for a last line after the record has become full.
+/// read() takes more than kMaxBytes, because the line that made the record full may be a long one.
 constexpr size_t kMaxFileBytes = 2 * FaultRecord::kMaxBytes;
 
 FaultSource source_named(const std::string& name) {
@@ -36,7 +36,7 @@ void FaultRecord::add(uint32_t number, const BookedFault& fault) {
   const std::string line = entry.dump() + "\n";
   try {
     out_.write_all(file_.string(), {reinterpret_cast<const uint8_t*>(line.data()), line.size()});
-  } catch (const netio::SystemError&) {  // part of a line would spoil the next one
+  } catch (const netio::SystemError&) {  // a part of this line would spoil the next one
     netio::check_system_call("take back part of a line",
                              ::ftruncate(out_.get(), static_cast<off_t>(bytes_)));
     throw;

@@ -1,6 +1,6 @@
 #pragma once
-// The faults of a lab that stays which are over: a file with a line each, so that the lab itself does
-// not grow with them, and a session that is exported has them all.
+// The faults that are over in a lab that stays: a file with a line for each, so that the lab does
+// not grow with them and an exported session still has all of them.
 
 #include <filesystem>
 #include <vector>
@@ -12,7 +12,8 @@ namespace mrclab::lab {
 
 class FaultRecord {
  public:
-  /// No more than this in the file. A line is some 200 bytes, and longer where a fault has many targets.
+  /// The file takes no more lines from this size on. A line has some 200
+  /// bytes, more if a fault has many targets.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
 
   /// Begins an empty file. Throws SystemError. `topology` outlives the record.
@@ -21,8 +22,8 @@ class FaultRecord {
   /// Throws SystemError, with nothing recorded.
   void add(uint32_t number, const BookedFault& fault);
   bool full() const { return bytes_ >= kMaxBytes; }
-  /// All of them by number, as they were. Throws SystemError, or InputError for a file that somebody
-  /// has changed.
+  /// All of them by number, as they were. Throws SystemError, or InputError
+  /// for a file that somebody has changed.
   std::map<uint32_t, BookedFault> read() const;
 
  private:

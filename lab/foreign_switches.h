@@ -1,16 +1,17 @@
 #pragma once
-// Switches that are not ours, as the kernel's objects: at the start a shaper on each of their ports, at
-// the modelled rate divided by the dilation; then, at the fabric instant of each effect, what it means
-// there (switch_trouble.h). What a fault did is undone by putting the objects of the remaining effects in
-// place; when a node has none left, the kernel is read back and compared with what it was before the
-// first of them.
+// Switches that are not ours, as the kernel's objects: at the start a shaper on each of their
+// ports, at the modelled rate divided by the dilation; then, at the fabric instant of each effect,
+// what it means there (switch_trouble.h). What a fault did is undone by putting the objects of the
+// remaining effects in place; when a node has none left, the kernel is read back and compared with
+// what it was before the first of them.
 //
 //   link down     both veths set down, here and not by KernelMirror, also for a moment: nobody else
 //                 would drop the frames
 //   all else      at the port that sends; where that is a node of ours the node does it itself
 //
-// The clock says when; on a busy machine that is some milliseconds late. A frame that waits in the queue
-// of a shaper when its switch hangs still leaves.
+// The clock says when; on a busy machine that is some milliseconds late, and a fault that was over
+// before it took effect is told as a problem. A frame that waits in the queue of a shaper when its
+// switch hangs still leaves.
 
 #include <functional>
 #include <map>
@@ -39,8 +40,8 @@ class ForeignSwitches {
  public:
   static constexpr size_t kMaxNotes = 65536;
 
-  /// Puts the shapers on. `ovs` is null without such switches; all outlive this. `clock`: the fabric
-  /// time by the clock.
+  /// Puts the shapers on. `ovs` is null without such switches; all outlive this. `clock`: the
+  /// fabric time by the clock.
   ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
                   const std::vector<ScheduledEffect>& schedule, double dilation,
                   std::function<FabricTime()> clock);
@@ -48,20 +49,22 @@ class ForeignSwitches {
 
   /// The schedule is another one from an instant on that the last step() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
-  /// Does what is due, by the clock, and looks whether somebody else has changed packet filters: at
-  /// the rules of one namespace each time.
+  /// Does what is due by the clock. Each time it also reads back one node whose faults are over, and
+  /// asks one namespace whether somebody else has changed its packet filter.
   void step();
-  /// The schedule is not needed any more up to here, at most `t`: all that ended by then is undone.
+  /// Up to this instant, which is at most `t`, the schedule is not needed any more: all outages
+  /// that ended by then are undone.
   FabricTime settled(FabricTime t) const;
-  /// Remembers how all switches that are not ours are, for look_again().
+  /// Takes a snapshot of every switch that is not ours, for look_again().
   void remember_all();
-  /// Looks at all of it once more: who is not what it should be now is a problem.
+  /// Looks at all packet filters once more, and compares every switch without a fault in force with
+  /// its snapshot; what differs is a problem.
   void look_again();
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
   void forget_notes() { notes_.clear(); }
-  /// What went wrong since the last call: a refused change, an undo that left something behind,
-  /// what others did.
+  /// What went wrong since the last call: a refused change, an undo that left
+  /// something behind, a change by somebody else.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
@@ -76,14 +79,15 @@ class ForeignSwitches {
   void set_link(LinkId link, bool up);
   void apply_effects();
   void remember(NodeId node);
-  /// Puts the nodes' objects in place, as the effects in force want them.
-  void bring_into_line(const std::set<NodeId>& nodes);
+  /// Puts the node's objects in place, as the effects in force want them; false: they are.
+  bool bring_into_line(NodeId node);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
+  void tell_too_late(const std::string& what, FabricTime from, FabricTime until);
   void verify(NodeId node);
   std::optional<std::string> difference_from_before(NodeId node);
-  /// Nothing is in force that would make the node differ from what it was.
+  /// Is no fault in force that would make the node differ from what it was?
   bool is_untroubled(NodeId node);
   NodeId owner_of_namespace(NodeId node) const;
   void change_filter(NodeId node, const std::function<void(netio::PacketFilter&)>& change);
@@ -104,9 +108,9 @@ class ForeignSwitches {
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
   std::map<NodeId, NodeSnapshot> before_;    ///< of nodes that something was done to
   std::set<NodeId> to_verify_;
-  std::set<NodeId> differing_;                     ///< told already
+  std::set<NodeId> differing_;                     ///< nodes whose difference has been told
   std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace
-  std::map<NodeId, netio::RulesetWatch> rules_;    ///< likewise, of all namespaces
+  std::map<NodeId, netio::RulesetWatch> rules_;    ///< by the first node of a namespace, for all
   std::map<NodeId, netio::RulesetWatch>::iterator next_rules_ = rules_.end();
   std::vector<SwitchNote> notes_;
   std::vector<std::string> problems_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <initializer_list>
 
@@ -13,10 +14,11 @@ namespace mrclab::lab {
 namespace {
 
 constexpr int kExitCode = 3;  // of a run that nobody judged
-/// One request may come twice at once: timeout(1) tells the process and then its group.
+/// A second signal within this time is the same request: timeout(1) signals
+/// the process and its group.
 constexpr long kRepeatedAfterMs = 500;
 
-// A signal handler can reach nothing else.
+// These are global because a signal handler can reach nothing else.
 volatile std::sig_atomic_t g_interrupted = 0;
 volatile std::sig_atomic_t g_guarded = 0;
 volatile std::sig_atomic_t g_last_words_size = 0;  // above 0: the process ends at once
@@ -84,6 +86,7 @@ EndsAtOnce::EndsAtOnce(const std::string& last_words,
   const std::string text = (::isatty(STDERR_FILENO) == 1 ? "\n" : "") + last_words;
   const size_t size = text.copy(g_last_words.data(), g_last_words.size() - 1);
   g_last_words[size] = '\n';
+  std::atomic_signal_fence(std::memory_order_release);  // the handler must not see the size first
   g_last_words_size = static_cast<int>(size) + 1;
   if (g_interrupted != 0) end_at_once();
   if (!at_latest) return;

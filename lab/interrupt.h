@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C, SIGTERM and SIGHUP end a run in order: the lab is torn down first. Whoever asks again,
-// half a second later or more, is not asked to wait: the process ends at once.
+// Ctrl-C, SIGTERM and SIGHUP end a run in order: the lab is torn down first. A second signal, half
+// a second later or more, ends the process at once.
 
 #include <chrono>
 #include <memory>
@@ -39,8 +39,8 @@ class InterruptGuard {
 };
 
 /// While it lives, a signal that a guard would note prints `last_words` and ends the process with
-/// code 3: for work that cannot be asked to stop and leaves nothing behind. So does the time that it is
-/// given, if it is. Without a guard it does nothing.
+/// code 3. It is meant for work that cannot be asked to stop and leaves nothing behind. The end of
+/// `at_latest` does the same. Without an InterruptGuard it does nothing.
 class EndsAtOnce {
  public:
   explicit EndsAtOnce(const std::string& last_words,

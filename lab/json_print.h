@@ -1,12 +1,13 @@
 #pragma once
-// JSON for --json: file names and what captures hold need not be UTF-8, which JSON must be.
+// JSON as --json prints it. File names and texts of captures need not be UTF-8, but JSON must be.
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace mrclab::lab {
 
-/// Indented by one, without a line's end; what is no UTF-8 as U+FFFD.
+/// The text of the JSON, indented by one, without a newline at its end. Bytes
+/// that are no UTF-8 become U+FFFD.
 template <class Json>
 std::string printed(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);

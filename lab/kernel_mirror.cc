@@ -93,7 +93,8 @@ void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_a
   }
 }
 
-/// No frame may start before the link is up again: so the gate must still be able to wait for that.
+/// Can the kernel's link be set down and come up again in time? No frame may start before it is up,
+/// so the gate must still be able to hold all processes before that instant.
 bool KernelMirror::can_follow(const Item& item, FabricTime slowest, double dilation,
                               bool seen) const {
   if (item.outage.up == FabricTime::never()) return true;

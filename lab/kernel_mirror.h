@@ -36,8 +36,8 @@ struct MirrorNote {
 class KernelMirror {
  public:
   using SetLink = std::function<void(LinkId, bool up)>;
-  /// Keeps all processes from committing this instant, until step() is over and limit() says so.
-  /// False if one of them may have done so already.
+  /// Keeps all processes from committing this instant until step() is over, from when on limit()
+  /// does. False if a process may have committed it already.
   using KeepBefore = std::function<bool(FabricTime)>;
 
   KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
@@ -52,11 +52,12 @@ class KernelMirror {
   void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
   /// No process may commit past this before the kernel follows; never() if nothing is pending.
   FabricTime limit() const;
-  /// The mirror needs the schedule no more up to here, at most `t`: it is done with what ended by then.
+  /// Up to this instant, which is at most `t`, the mirror does not need the schedule any more: it
+  /// is done with every outage that ended by then.
   FabricTime settled(FabricTime t) const;
   /// Links that are down in the modelled fabric at `t`.
   std::vector<LinkId> down_at(FabricTime t) const;
-  /// In the order of happening; at most two per outage of the schedule, and kMaxNotes.
+  /// In the order of happening; at most two for each outage of the schedule, and at most kMaxNotes.
   const std::vector<MirrorNote>& notes() const { return notes_; }
   void forget_notes() { notes_.clear(); }
 

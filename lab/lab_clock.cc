@@ -61,7 +61,8 @@ void LabClock::stop() {
   const Standstill standstill(lab_);
   if (!lab_.paused()) lab_.pause();
   const FabricTime limit = std::min(lab_.limit(), standstill.last_commit());
-  // A process may have gone by a clock that is slower in hindsight, from before this was held up.
+  // A process may have committed by the clock as it was before lab_.pause(),
+  // and be ahead of it now.
   const LabTime now = LabTime::now();
   ClockPage& clock = lab_.gate().clock;
   if (clock.fabric_at(now + ClockPage::kLeadNs) < limit) clock.jump(limit, {0}, now);

@@ -42,7 +42,7 @@ class LabClock {
   /// Lets time start, or stands before it does.
   void start(bool paused);
   // Orders; each replaces the one before. Throw InputError for what cannot be.
-  /// A second one while the lab is stopping is the same order.
+  /// A pause while the lab is already stopping joins that order and changes nothing.
   void pause();
   void resume();
   void until(FabricTime at);
@@ -58,7 +58,7 @@ class LabClock {
   /// {"state": running | until | stopping | stepping | standing, "fabric_ps", "until_ps"?,
   /// "dilation", "ticket", "outcome"?}; the outcome is there when the ticket's order is done:
   /// {"result", "problem"?, "effects"?, "fault_numbers"?, "instants"?, "records"?, "left_out"?}.
-  /// Asked for a ticket, it answers for that one, as long as its outcome is among the last kOutcomes.
+  /// If a ticket is named, its outcome is in the answer as long as it is among the last kOutcomes.
   nlohmann::json state(std::optional<uint64_t> ticket = {}) const;
 
  private:
@@ -89,7 +89,7 @@ class LabClock {
   std::optional<Stepper> stepper_;
   uint64_t ticket_ = 0;
   nlohmann::json outcome_;  ///< null while the last order is being carried out
-  std::deque<std::pair<uint64_t, nlohmann::json>> earlier_;  ///< outcomes by ticket, kOutcomes
+  std::deque<std::pair<uint64_t, nlohmann::json>> earlier_;  ///< ticket and outcome, the last ones
 };
 
 }  // namespace mrclab::lab

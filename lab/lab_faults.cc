@@ -85,7 +85,7 @@ std::vector<uint32_t> LabFaults::heal(const std::string& word) {
   return chosen;
 }
 
-/// Takes what is over for every process out of the book.
+/// Takes the faults that are over for every process out of the book.
 void LabFaults::settle() {
   if (!record_) return;
   settled_ = std::max(settled_, lab_.settled());
@@ -99,7 +99,8 @@ void LabFaults::settle() {
   }
 }
 
-/// Faults that are over leave the schedule with the next change. Where none comes, with this.
+/// Faults that are over leave the schedule with the next change. In a lab
+/// that nobody changes they leave it here.
 void LabFaults::tidy() {
   if (!record_ || lab_.now() < tidy_at_ || lab_.settled() < tidy_at_) return;
   settle();
@@ -198,6 +199,14 @@ nlohmann::json LabFaults::describe(uint32_t number) const {
   if (last_heal != FabricTime::never()) line["until_ps"] = last_heal.ps();
   if (!entry.noticed.empty()) line["noticed"] = entry.noticed;
   return line;
+}
+
+nlohmann::json LabFaults::find(uint32_t number) const {
+  if (book_.entries().contains(number)) return describe(number);
+  for (const nlohmann::json& over : newest_over_) {
+    if (over.at("number") == number) return over;
+  }
+  return nullptr;
 }
 
 nlohmann::json LabFaults::list() const {

@@ -33,14 +33,17 @@ struct FaultOrder {
 
 class LabFaults {
  public:
-  /// list() shows so many that are over, the newest, and so many that are not.
+  /// list() shows this many of the faults that are out of the book, the newest.
   static constexpr size_t kMaxOverListed = 32;
+  /// list() shows this many of the faults in the book, the newest.
   static constexpr size_t kMaxListed = 500;
-  /// So many may be over before the schedule of a lab to which nothing is done leaves them out.
+  /// When this many faults of the book are over, a lab that nobody changes
+  /// leaves them out of its schedule.
   static constexpr size_t kTidyAt = 32;
 
-  /// `lab` runs the schedule of `scenario` (seed: of random() by hand). `record`: where faults that are
-  /// over go; without one all stay in the book, for a run that is judged by them. All outlive this.
+  /// `lab` runs the schedule of `scenario`; `seed` is that of random() in faults by hand. Faults
+  /// that are over move to `record`; without one they stay in the book, for a run that is judged by
+  /// them. All arguments outlive this.
   LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
             uint64_t seed, std::optional<FaultRecord> record = std::nullopt);
 
@@ -52,14 +55,18 @@ class LabFaults {
   void notice();
 
   const FaultBook& book() const { return book_; }
-  /// Every fault there has been, by number, but those that were cancelled and are out of the book.
+  /// Every fault there has been, by number, without those that were cancelled
+  /// and have left the book.
   std::map<uint32_t, BookedFault> all() const;
-  /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?, "noticed"?} of one that is
-  /// in the book.
+  /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?,
+  /// "noticed"?} of one that is in the book.
   nlohmann::json describe(uint32_t number) const;
-  /// {"faults": those of the book and the newest that are over, by number, "left_out": how many more}.
+  /// The same of one that is in the book or among the newest that have left it; null for any other.
+  nlohmann::json find(uint32_t number) const;
+  /// {"faults": those of the book and the newest that have left it, by
+  /// number, "left_out": how many more there were}.
   nlohmann::json list() const;
-  /// Of those that others made, by number, what is not over.
+  /// The faults that others made and that are not over, by number.
   nlohmann::json outside() const;
   /// Did anybody do more than the scenario says?
   bool changed() const { return changed_; }
@@ -81,8 +88,8 @@ class LabFaults {
   FaultBook book_;
   NameResolver names_;
   std::optional<FaultRecord> record_;
-  std::deque<nlohmann::json> newest_over_;   ///< that are out of the book, at most kMaxOverListed
-  FabricTime settled_ = netio::kBeforeTime;  ///< what the book has lost had no effect after this
+  std::deque<nlohmann::json> newest_over_;   ///< the last kMaxOverListed that have left the book
+  FabricTime settled_ = netio::kBeforeTime;  ///< no effect of faults that left is later
   FabricTime tidy_at_ = FabricTime::never();
   uint64_t noticed_ = 0;                 ///< of LiveLab::outside_faults()
   std::map<LinkId, uint32_t> set_down_;  ///< by others: the number of its fault

@@ -44,7 +44,7 @@ std::string read_small_file(const fs::path& path) {
   return text;
 }
 
-/// What a lab's folder is called until its record is in it.
+/// The folder of a lab until its record is in it.
 fs::path unborn(const LabPaths& paths, const std::string& lab) {
   return paths.run_root / ("." + lab + "." + std::to_string(::getpid()));
 }
@@ -145,7 +145,7 @@ void create_record(const LabPaths& paths, const LabRecord& record) {
   std::error_code ignored;
   fs::create_directories(paths.run_root.parent_path(), ignored);
   const fs::path directory = paths.lab_directory(record.lab), fresh = unborn(paths, record.lab);
-  fs::remove_all(fresh, ignored);  // of an earlier process with this pid
+  fs::remove_all(fresh, ignored);  // an earlier process with this pid may have left it
   // Twice, because a clean-up may take the empty root away between the two calls.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (::mkdir(paths.run_root.c_str(), 0755) != 0 && errno != EEXIST) {

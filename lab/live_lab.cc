@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "fabric/fabric_file.h"
-#include "netio/exit_codes.h"
 #include "netio/file_descriptor.h"
 #include "netio/process_report.h"
 #include "netio/report_json.h"
@@ -30,6 +28,25 @@ std::filesystem::path program_directory(const LiveLabOptions& options) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
+/// Throws an InputError, before anything is brought up, if no lab can be as the options want it.
+ProcessPlan plan_of_possible_lab(const Topology& topology, const LiveLabOptions& options) {
+  ProcessPlan plan = plan_processes(topology, options.isolate, options.host_processes);
+  if (plan.processes.size() > netio::kMaxProcesses) {
+    throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
+                                 plan.processes.size(), netio::kMaxProcesses));
+  }
+  if (topology.wires_list.size() > netio::kMaxWires) {
+    throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
+                                 topology.wires_list.size(), netio::kMaxWires));
+  }
+  if (!topology.carries_time() && !options.dilation) {
+    throw InputError(
+        "an automatic pace where others than our switches forward: expected a fixed dilation; the "
+        "rates of their ports follow from it");
+  }
+  return plan;
+}
+
 netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t processes) {
   auto& gate = page.as<netio::GatePage>();
   gate.magic = netio::GatePage::kMagic;
@@ -48,42 +65,6 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
 
 }  // namespace
 
-ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes) {
-  ProcessPlan plan;
-  plan.process_of_node.assign(topology.nodes.size(), netio::kNoProcess);
-  const auto add = [&](std::string name, bool endpoints) {
-    plan.processes.push_back({std::move(name), endpoints});
-    return static_cast<uint32_t>(plan.processes.size() - 1);
-  };
-  const uint32_t groups = std::clamp(host_processes, 1u, topology.host_count());
-  std::vector<uint32_t> group_process, plane_process;
-  for (uint32_t g = 0; !isolate && g < groups; ++g) {
-    group_process.push_back(add("hosts-" + std::to_string(g), true));
-  }
-  const auto ours = [](const NodeSite& site) {
-    return site.role == NodeRole::kHost || site.forwarding == Forwarding::kSwitchd;
-  };
-  for (uint32_t p = 0; !isolate && p < topology.planes; ++p) {
-    const bool any =
-        std::any_of(topology.nodes.begin(), topology.nodes.end(), [&](const auto& site) {
-          return site.role != NodeRole::kHost && site.plane == p && ours(site);
-        });
-    plane_process.push_back(any ? add("plane-" + std::to_string(p), false) : netio::kNoProcess);
-  }
-  for (const NodeSite& site : topology.nodes) {
-    const bool host = site.role == NodeRole::kHost;
-    if (!ours(site)) continue;
-    uint32_t& process = plan.process_of_node[site.id.value];
-    if (isolate) {
-      process = add(site.name, host);
-    } else {
-      process = host ? group_process[site.index * groups / topology.host_count()]
-                     : plane_process[site.plane];
-    }
-  }
-  return plan;
-}
-
 FabricTime shortest_lookahead(const Topology& topology) {
   FabricTime shortest = FabricTime::never();
   for (const Wire& wire : topology.wires_list) {
@@ -95,7 +76,7 @@ FabricTime shortest_lookahead(const Topology& topology) {
 LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress)
     : topology_(topology),
       options_(std::move(options)),
-      plan_(plan_processes(topology, options_.isolate, options_.host_processes)),
+      plan_(plan_of_possible_lab(topology, options_)),
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
@@ -106,22 +87,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
           [this](FabricTime instant) { return keep_before(instant); }),
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule) {
-  if (plan_.processes.size() > netio::kMaxProcesses) {
-    throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
-                                 plan_.processes.size(), netio::kMaxProcesses));
-  }
-  if (topology.wires_list.size() > netio::kMaxWires) {
-    throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
-                                 topology.wires_list.size(), netio::kMaxWires));
-  }
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
   if (!topology.carries_time()) {
-    if (!options_.dilation) {
-      throw InputError(
-          "an automatic pace where others than our switches forward: expected a fixed dilation; "
-          "the "
-          "rates of their ports follow from it");
-    }
     foreign_ = std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), options_.schedule,
                                                  *options_.dilation, [this] { return clock(); });
   }
@@ -242,8 +209,8 @@ void LiveLab::replace_process(uint32_t process) {
   netio::write_file(file, json.dump());
   PowerNote note{left.committed, process, children_[process]->pid(), 0};
   children_[process]->signal(SIGKILL);
-  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its control
-  // socket is in use.
+  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its
+  // control socket is in use.
   if (!children_[process]->wait(kReadyDeadline)) {
     throw std::runtime_error(plan_.processes[process].name + " was killed and did not end");
   }
@@ -256,7 +223,7 @@ void LiveLab::replace_process(uint32_t process) {
 }
 
 void LiveLab::start() {
-  // A lab that stays is its users' to change.
+  // Only a run is compared with its start at its end; a lab that stays may be changed by its users.
   if (foreign_ && !options_.run_dir.empty()) foreign_->remember_all();
   started_ = true;
   publish_limit();
@@ -356,108 +323,8 @@ void LiveLab::step_pace() {
   curve_.step(gate_, pace_, now);
 }
 
-void LiveLab::watch_children() {
-  for (uint32_t i = 0; i < children_.size(); ++i) {
-    const ProcessState state = gate_.state(i);
-    if (state == ProcessState::kReleased || state == ProcessState::kFailed) continue;
-    if (children_[i]->running()) continue;
-    const bool had_finished = state == ProcessState::kFinished;
-    gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
-    if (had_finished) continue;
-    const netio::ExitStatus status = *children_[i]->wait(milliseconds(0));
-    outside_faults_.add(
-        {.kind = OutsideFault::Kind::kDied,
-         .t = now(),
-         .what = fmt::format("{} ended with {} at {}{}", plan_.processes[i].name, to_string(status),
-                             to_string(now()), last_words(i)),
-         .process = i,
-         .disk_full = status.signal_number == 0 && status.code == netio::kDiskFullExit});
-  }
-}
-
-std::string LiveLab::last_words(uint32_t process) const {
-  std::string said;
-  try {
-    said = netio::read_file(fabric_->run_directory() / (plan_.processes[process].name + ".out"));
-  } catch (const netio::SystemError&) {
-    return "";
-  }
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  return said.empty() ? "" : ": " + said.substr(said.rfind('\n') + 1);
-}
-
-void LiveLab::watch_heartbeats() {
-  const netio::LabTime lab_now = netio::LabTime::now();
-  const int64_t patience = std::chrono::nanoseconds(kGatePatience).count();
-  for (uint32_t i = 0; i < children_.size(); ++i) {
-    if (gate_.state(i) != ProcessState::kReady) continue;
-    const int64_t beat = gate_.slot(i).heartbeat_ns.load(std::memory_order_relaxed);
-    if (beat == 0 || lab_now.ns - beat < patience) continue;
-    gate_.set_state(i, ProcessState::kReleased);
-    outside_faults_.add(
-        {.kind = OutsideFault::Kind::kStoodStill,
-         .t = now(),
-         .what =
-             fmt::format("{} stood still for {} s and was taken out of the gate at {}",
-                         plan_.processes[i].name, kGatePatience.count() / 1000, to_string(now())),
-         .process = i});
-  }
-}
-
-void LiveLab::watch_links() {
-  for (const ForeignLinkChange& change : links_->check()) {
-    OutsideFault fault{.t = now(),
-                       .what = fmt::format("somebody {} {} at {}", change.what,
-                                           topology_.port_name(change.port), to_string(now())),
-                       .port = change.port};
-    if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
-    if (change.kind == ForeignLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
-    if (fault.kind != OutsideFault::Kind::kOther) {
-      ordinary_routes_.set_outside(change.port, change.kind == ForeignLinkChange::Kind::kUp);
-    }
-    outside_faults_.add(std::move(fault));
-  }
-}
-
-void LiveLab::watch_ovs() {
-  if (!ovs_) return;
-  if (const auto ended = ovs_->check()) {
-    note_outside(fmt::format("{} ended at {}", *ended, to_string(now())));
-  }
-}
-
-/// What somebody has deleted follows nothing any more, which is told when the links are watched.
-void LiveLab::mirror_link(LinkId link, bool up) {
-  try {
-    fabric_->set_link(link, up);
-  } catch (const netio::SystemError& error) {
-    if (error.error_number() != ENODEV) note_outside(error.what());
-  } catch (const std::runtime_error& error) {  // up, but without a carrier
-    note_outside(error.what());
-  }
-}
-
-void LiveLab::note_outside(std::string what) {
-  outside_faults_.add({.t = now(), .what = std::move(what)});
-}
-
 FabricTime LiveLab::clock() const {
   return std::min({gate_.clock.fabric_at(netio::LabTime::now()), options_.end, limit_});
-}
-
-void LiveLab::watch_foreign_switches() {
-  if (!foreign_ || !started_) return;
-  foreign_->step();
-  for (std::string& problem : foreign_->take_problems()) note_outside(std::move(problem));
-}
-
-void LiveLab::look_again() {
-  watch_children();
-  watch_links();
-  watch_ovs();
-  if (!foreign_) return;
-  foreign_->look_again();
-  for (std::string& problem : foreign_->take_problems()) note_outside(std::move(problem));
 }
 
 const std::vector<SwitchNote>& LiveLab::switch_notes() const {
@@ -465,7 +332,7 @@ const std::vector<SwitchNote>& LiveLab::switch_notes() const {
   return foreign_ ? foreign_->notes() : kNone;
 }
 
-/// They are for a run's events; a lab that stays would only collect them.
+/// Notes become events of a run. A lab that stays has no such file and would collect them for ever.
 void LiveLab::forget_notes() {
   mirror_.forget_notes();
   if (foreign_) foreign_->forget_notes();

@@ -23,6 +23,7 @@
 #include "lab/pace.h"
 #include "lab/pace_curve.h"
 #include "lab/power_cycle.h"
+#include "lab/process_plan.h"
 #include "lab/standstill.h"
 #include "netio/child_process.h"
 #include "netio/daemon_config.h"
@@ -31,18 +32,6 @@
 #include "netio/shared_page.h"
 
 namespace mrclab::lab {
-
-/// Which process runs which nodes. By default one per plane for its switches and one for a few
-/// hosts; isolated: one per node.
-struct ProcessPlan {
-  struct Process {
-    std::string name;  ///< "plane-3", "hosts-0", or the node's name
-    bool endpoints = false;
-  };
-  std::vector<Process> processes;
-  std::vector<uint32_t> process_of_node;  ///< by NodeId; kNoProcess: the kernel forwards there
-};
-ProcessPlan plan_processes(const Topology& topology, bool isolate, uint32_t host_processes);
 
 /// No frame is needed by anybody before this long after its start.
 FabricTime shortest_lookahead(const Topology& topology);
@@ -93,19 +82,19 @@ class LiveLab {
   /// process has finished or none is left.
   bool step();
 
-  /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own limit.
-  /// A limit that is lower than the one before must be no lower than Standstill::last_commit(). The
-  /// clock goes on: whoever stops a lab for long pauses it too.
+  /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own
+  /// limit. A limit that is lower than the one before must be no lower than
+  /// Standstill::last_commit(). The clock goes on: whoever stops a lab for long pauses it too.
   void set_limit(FabricTime limit);
   FabricTime limit() const { return limit_; }
-  /// Somebody else who says, at every step, what nobody may commit past; it never goes back.
+  /// `brake` returns an upper bound on commits and is asked at each step; it never decreases.
   void set_brake(std::function<FabricTime()> brake);
-  /// Effects up to here are the past: every process has committed it, and outages that ended by then
-  /// are over in the kernel, too.
+  /// Effects up to this instant are settled: every process has committed it, and outages that ended
+  /// by then are over in the kernel, too.
   FabricTime settled() const;
-  /// The schedule of effects, as it is now. Before the standstill's open instant it is what it was, but
-  /// may leave out what is settled (netio::Schedule). A process that commits that instant or a later one
-  /// does so with the new schedule.
+  /// Replaces the schedule of effects. Up to the standstill's open instant the new one must be as
+  /// the old one was, but may leave out what is settled (netio::Schedule). A process that commits
+  /// that instant or a later one does so with the new schedule.
   void replace_schedule(const Standstill& standstill, netio::Schedule schedule);
   /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
   /// the pace it had.
@@ -129,7 +118,8 @@ class LiveLab {
   DilationReport dilation_report() const;
   const PaceCurve& pace_curve() const { return curve_; }
 
-  /// After the last step: what is not as the lab left it, and no message told, is an outside fault.
+  /// After the last step: looks at everything once more. A difference that no message of the kernel
+  /// told becomes an outside fault.
   void look_again();
   /// Asks the daemons to end, which write their reports before. Idempotent.
   void end_daemons();
@@ -181,7 +171,7 @@ class LiveLab {
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;
   OutsideFaults outside_faults_;
   FabricTime limit_ = FabricTime::never();
-  FabricTime kept_before_ = FabricTime::never();  ///< while the mirror takes its step
+  FabricTime kept_before_ = FabricTime::never();  ///< by keep_before(), for the mirror's step
   std::function<FabricTime()> brake_;
   FabricTime brake_limit_ = FabricTime::never();
   std::vector<uint32_t> incarnation_;  ///< by process

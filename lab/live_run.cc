@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "lab/exec_workload.h"
-#include "lab/interrupt.h"
 #include "lab/lab_faults.h"
 #include "lab/live_lab.h"
 #include "lab/live_options.h"
@@ -80,14 +79,20 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   return live;
 }
 
-/// What can no longer be recorded can no longer be judged.
+/// What cannot be recorded cannot be judged, so a full disk ends a run without a verdict.
+struct DiskFull : netio::SystemError {
+  explicit DiskFull(const OutsideFault& fault)
+      : SystemError("record the run beyond " + to_string(fault.t), ENOSPC, fault.what) {}
+};
+
+/// Throws DiskFull if a daemon has ended for that reason.
 void require_disk(const LiveLab& lab) {
   for (const OutsideFault& fault : lab.outside_faults().kept()) {
-    if (!fault.disk_full) continue;
-    throw netio::SystemError("record the run beyond " + to_string(fault.t), ENOSPC, fault.what);
+    if (fault.disk_full) throw DiskFull(fault);
   }
 }
 
+/// Shows how far the lab is, where no view does.
 void show_running(const Scenario& scenario, FabricTime now, Progress& progress) {
   if (!progress.due()) return;
   const double done = static_cast<double>(now.ps()) / static_cast<double>(scenario.stop().ps());
@@ -105,7 +110,7 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
     require_disk(lab);
     faults.notice();
     if (options.interrupted && options.interrupted()) {
-      throw Interrupted(to_string(lab.now()));
+      throw InterruptedAt(lab.now());
     }
     programs.step(lab.now());
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
@@ -132,7 +137,7 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
 /// What the lab itself did joins the nodes' events.
 void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder) {
   std::string text;
-  // What others are called (an interface, a file) need not be UTF-8.
+  // The names of interfaces and files of others need not be UTF-8.
   const auto add = [&](FabricTime t, std::string_view kind, std::string_view detail) {
     const nlohmann::ordered_json line{
         {"t_ps", t.ps()}, {"node", "lab"}, {"kind", kind}, {"detail", detail}};
@@ -190,15 +195,18 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
-/// Follows the lab to its end. What the kernel refuses underway, because somebody took away what
-/// the lab stands on, ends the run there, and with the verdict that it leaves no verdict.
+/// Follows the lab to its end. If the kernel refuses something underway,
+/// because somebody took away what the lab needs, the run ends there and the
+/// reason is returned: it makes the run inconclusive.
 std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOptions& options,
                                          LiveLab& lab, LabFaults& faults, ExecPrograms& programs) {
   try {
     follow(scenario, options, lab, faults, programs);
     lab.look_again();
     return std::nullopt;
-  } catch (const Interrupted&) {
+  } catch (const InterruptedAt&) {
+    throw;
+  } catch (const DiskFull&) {
     throw;
   } catch (const std::runtime_error& error) {
     lab.end_daemons();  // and have their reports
@@ -212,7 +220,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
                       RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
   LiveLab lab(scenario.topology, live_options(scenario, options, folder), [&](const BringUpStep&) {
-    if (options.interrupted && options.interrupted()) throw Interrupted(kBeforeItBegan);
+    if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
   });
   result.bring_up_seconds = seconds_since(start);
   if (options.on_process) {

@@ -1,19 +1,25 @@
 #pragma once
-// A scenario in the live world, as run_scenario() wants it: namespaces, daemons, packets, and whoever
-// meddles.
+// The live world's part of a run: it brings the lab up, follows it to its end and reads back what it
+// left. `run_scenario` calls it and judges what it returns.
 
 #include <optional>
+#include <stdexcept>
 
 #include "lab/scenario_run.h"
 #include "lab/world_outcome.h"
 
 namespace mrclab::lab {
 
-/// What Interrupted says of a run that had not begun; of any other it says where it was.
-inline constexpr const char* kBeforeItBegan = "before it began";
+/// A world's run was interrupted. run_scenario() turns this into the Interrupted which the user
+/// reads, once it has noted it in the run's folder.
+struct InterruptedAt : std::runtime_error {
+  explicit InterruptedAt(std::optional<FabricTime> instant)
+      : std::runtime_error("interrupted"), at(instant) {}
+  std::optional<FabricTime> at;  ///< empty: before it began
+};
 
-/// Nothing of the lab is left behind. `happened` gets the scenario with what others did to the lab, if
-/// they did. Throws Interrupted, SystemError.
+/// Runs the scenario in the live world and sets the times and taps of `result`. `happened` gets the
+/// scenario with the faults that others gave the lab underway, if they gave any.
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result, std::optional<Scenario>& happened);
 

@@ -15,7 +15,7 @@ using netio::Route;
 /// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
 constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
 constexpr uint32_t kOuterHeader = 40;
-constexpr uint32_t kFromPrograms = 100, kFromStub = 101;  // tables of a host
+constexpr uint32_t kFromPrograms = 100, kFromStub = 101;  // a host's routing tables
 constexpr uint32_t kFirstMetric = 1024;                   // the kernel's default (IP6_RT_PRIO_USER)
 
 Ipv6Prefix block_prefix() {
@@ -55,7 +55,8 @@ Route route_with(const std::string& dev, const Ipv6Prefix& destination,
   return route;
 }
 
-/// The carriers that start in the switch at the other end: in regular planes those of the whole plane.
+/// The carriers that start in the switch at the other end: in regular planes
+/// those of the whole plane.
 Ipv6Prefix carriers_into(const Topology& topology, const Port& port) {
   const UsidLayout& usids = topology.usids;
   if (!topology.regular()) return usid_prefix(topology.node(port.peer.node).usid);
@@ -88,9 +89,10 @@ Route to_all_hosts(uint32_t table) {
   return route;
 }
 
-/// A lightweight tunnel does not fragment what is sent into it, and what it makes of it is then too long
-/// for our switches. So packets of programs first leave by an interface that is short enough, and take
-/// their way when they come back. What comes in by ports finds no way on.
+/// A lightweight tunnel does not fragment, so a packet of full length would be too long for our
+/// switches with its outer header. So the packets of programs first leave by the stub, whose MTU
+/// leaves room for that header, and take their way to a port when they come back by its peer.
+/// Packets that come in by ports are not forwarded.
 void plan_stub(NodePlan& plan) {
   plan.needs_stub = true;
   plan.stub_mtu = kOrdinaryMtu - kOuterHeader;
@@ -119,8 +121,8 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
       routes.back().table = table;
     }
     routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
-    // Outside of planes ports may share a switch or the host's uSID; each has routes of its own, which
-    // take nobody's place and stay when the port of another goes down.
+    // Outside of planes ports may share a switch or the host's uSID; each has routes of its own,
+    // which take nobody's place and stay when the port of another goes down.
     for (Route& route : routes) route.metric = kFirstMetric + p;
   }
   const DeadParts none(topology);
@@ -133,8 +135,8 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
   return plan;
 }
 
-/// The last switch of a carrier strips it (End.DT6 on what has no argument, as the kernel has no USD for
-/// uN) and routes what is inside to its hosts.
+/// The last switch of a carrier strips it (End.DT6 on what has no argument, as the kernel has no
+/// USD for uN) and routes what is inside to its hosts.
 void plan_leaf_decap(const Topology& topology, const NodeSite& site, NodePlan& plan) {
   constexpr uint32_t kMainTable = 254;
   plan.fixed_routes.push_back(route_with(

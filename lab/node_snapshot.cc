@@ -65,7 +65,8 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
                                   to_string(neighbour.mac), neighbour.dev));
     }
     for (const netio::InstalledRoute& route : netio::installed_routes(netlink)) {
-      // A host's to others follow what is broken anywhere in the fabric (ordinary_routes.h).
+      // A host's routes to other hosts change with faults anywhere in the
+      // fabric (ordinary_routes.h).
       const bool to_host =
           host_of_address(fabric.topology(), route.destination.address).has_value();
       if (site.role == NodeRole::kHost && to_host) continue;

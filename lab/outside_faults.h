@@ -1,6 +1,6 @@
 #pragma once
-// What others did to a lab that its model does not know. A lab that stays may see any number of such
-// things, so only the newest are kept, and the rest are counted.
+// What others did to a lab that its model does not know. A lab that stays may see any number of
+// such things, so only the newest are kept, and the rest are counted.
 
 #include <cstdint>
 #include <deque>
@@ -39,9 +39,9 @@ class OutsideFaults {
   uint64_t total() const { return forgotten_ + kept_.size(); }
   /// The newest kMaxKept, oldest first.
   const std::deque<OutsideFault>& kept() const { return kept_; }
-  /// For a reader who has had the first `seen`: the ones since. Counts them as seen.
+  /// The faults since a reader has had the first `seen` of them; sets `seen` to total().
   std::vector<OutsideFault> since(uint64_t& seen) const;
-  /// For people: the newest kMaxTold, oldest first, after a line that says how many came before.
+  /// Lines for people: how many came before, if any did, then the newest kMaxTold, oldest first.
   std::vector<std::string> told() const;
 
  private:

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{60};  // a busy machine is slow, and then it still works
+constexpr std::chrono::seconds kOvsPatience{60};  // a busy machine is slow, and then it still works
 constexpr std::chrono::milliseconds kGrace{3000};
 constexpr const char* kSchema = "/usr/share/openvswitch/vswitch.ovsschema";
 constexpr size_t kMaxToolOutput = 16 << 20;
@@ -65,7 +65,7 @@ std::string run_tool(const fs::path& folder, std::vector<std::string> command) {
   options.argv.front() = find_program(name).value_or(name);
   options.stdout_file = output;
   netio::ChildProcess child = netio::ChildProcess::spawn(options);
-  const auto status = child.wait(kPatience);
+  const auto status = child.wait(kOvsPatience);
   std::string text = netio::read_file(output, kMaxToolOutput);
   fs::remove(output);
   if (!status || !status->clean()) {
@@ -181,7 +181,7 @@ void OvsSwitches::run(std::vector<std::string> command) const {
 }
 
 void OvsSwitches::wait_for(const fs::path& socket, netio::ChildProcess& owner) const {
-  const auto deadline = SteadyClock::now() + kPatience;
+  const auto deadline = SteadyClock::now() + kOvsPatience;
   while (!fs::exists(socket)) {
     if (const auto ended = owner.wait(std::chrono::milliseconds(5))) {
       throw netio::SystemError(owner.name(), EIO, to_string(*ended));
@@ -196,7 +196,7 @@ void OvsSwitches::wait_for(const fs::path& socket, netio::ChildProcess& owner) c
 void OvsSwitches::make_bridges() {
   const Topology& topology = fabric_.topology();
   std::vector<std::string> command{"ovs-vsctl", "--db=unix:" + (directory_ / "db.sock").string(),
-                                   fmt::format("--timeout={}", kPatience.count())};
+                                   fmt::format("--timeout={}", kOvsPatience.count())};
   const auto add = [&](std::initializer_list<std::string> words) {
     command.emplace_back("--");
     command.insert(command.end(), words);

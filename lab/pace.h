@@ -1,7 +1,7 @@
 #pragma once
-// How fast fabric time passes: the clock's only writer. A fixed pace stays as it is; `auto` does what
-// pace_controller.h decides. The gate keeps the run right in any case: pace decides only how long it
-// takes.
+// How fast fabric time passes: the clock's only writer. A fixed pace stays as
+// it is; `auto` does what pace_controller.h decides. The gate keeps the run
+// right in any case: pace decides only how long it takes.
 
 #include <cstdint>
 #include <optional>
@@ -60,7 +60,7 @@ class Pace {
   bool paused_ = false;
   netio::LabTime started_{}, window_start_{};
   FabricTime at_window_{};
-  double least_ = 0, most_ = 0;  ///< over the windows so far; 0: there was none
+  double least_ = 0, most_ = 0;  ///< dilation of the windows so far; 0: there was none
 };
 
 }  // namespace mrclab::lab

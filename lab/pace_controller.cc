@@ -98,7 +98,7 @@ PaceDecision PaceController::go_on(const PaceInput& input, FabricTime reached, F
   const double possible = dilation_in(catching_up_ns_, caught_up_);
   if (possible < dilation_) return set(dilation_);
   note_trouble();
-  // Of few looks it is too coarse a measure to go by.
+  // Few looks make too coarse a measure of the possible pace.
   if (catching_up_ns_ < kLooksToMeasure * since_look) return set(trouble_at_);
   return set(std::clamp(possible * kKeepAway, trouble_at_, dilation_ * kMostSlower));
 }

@@ -6,15 +6,16 @@
 //   slack / (L x k)      least slack of any frame since the last decision,
 //   1 - behind / L       how far the slowest process is behind the clock.
 //
-// Three stages. The clock stands at 0 until every process has done the instant 0 (first buffers are
-// filled, first packets made), which says nothing about the pace. Then calibration: from kStart the
-// pace doubles every few windows for as long as the margin stays comfortable. From there on it
-// follows the smoothed margin, slower below kLow, faster above kHigh, in small steps; between the two
-// nothing changes, which keeps it from swinging. That a pace is too fast shows only when the slack is
-// gone, so the last one that was is remembered and kept away from, the less the longer ago. One bad
-// window is no reason to slow down: the clock just waits (a hold) until the process that was late has
-// caught up, and goes on as before. How fast it catches up says whether the pace was too fast or the
-// process had no processor: a busy machine takes processors away at any pace, the slowest, too.
+// Three stages. The clock stands at 0 until every process has done the instant 0 (first
+// buffers are filled, first packets made), which says nothing about the pace. Then
+// calibration: from kStart the pace doubles every few windows for as long as the margin
+// stays comfortable. From there on it follows the smoothed margin, slower below kLow, faster
+// above kHigh, in small steps; between the two nothing changes, which keeps it from
+// swinging. That a pace is too fast shows only when the slack is gone, so the last one that
+// was is remembered and kept away from, the less the longer ago. One bad window is no reason
+// to slow down: the clock just waits (a hold) until the process that was late has caught up,
+// and goes on as before. How fast it catches up says whether the pace was too fast or the
+// process had no processor, which a busy machine takes away at any pace, even the slowest.
 
 #include <cstdint>
 #include <optional>
@@ -88,17 +89,18 @@ class PaceController {
   double trouble_at_ = 0;  ///< no faster than this until it is forgotten
   uint64_t windows_since_trouble_ = 0;
   netio::LabTime window_start_{}, looked_at_{};
-  FabricTime hold_reached_;     ///< by the slowest process, at the last look in this hold
-  FabricTime caught_up_;        ///< in this hold
-  int64_t catching_up_ns_ = 0;  ///< of its time, without that in which the slowest process stood
+  FabricTime hold_reached_;     ///< what the slowest process had committed at the last look
+  FabricTime caught_up_;        ///< what it has committed in this hold
+  int64_t catching_up_ns_ = 0;  ///< the time of this hold in which it moved
   std::optional<int64_t> window_slack_ns_;
   FabricTime window_behind_;  ///< most in this window
   FabricTime jumped_to_;
   uint64_t jumps_ = 0, holds_ = 0;
 };
 
-/// Lab time between ticks: a sixteenth of the head start, so that what waits for a tick costs little
-/// of the slack, but no more wake-ups (6-12 us of CPU each) than all processes can afford together.
+/// Lab time between ticks: a sixteenth of the head start, so that what waits
+/// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
+/// each) than all processes can afford together.
 int64_t tick_for(double dilation, FabricTime head_start, uint32_t processes);
 
 }  // namespace mrclab::lab

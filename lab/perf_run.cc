@@ -69,8 +69,10 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
   while (alive && !outcome.finished && outcome.first_error.empty() && world.now() < end) {
     alive = world.run_until(std::min(std::max(world.now(), FabricTime::zero()) + step, end));
     outcome.finished = finished();
-    const std::string at_most = end == FabricTime::never() ? "" : " of at most " + to_string(end);
-    progress.show({}, to_string(world.now()) + at_most);
+    progress.show({},
+                  end == FabricTime::never()
+                      ? to_string(world.now())
+                      : fmt::format("{} of at most {}", to_string(world.now()), to_string(end)));
     if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   }
   outcome.ended = world.now();

@@ -30,8 +30,8 @@ FabricTime settled_on(const Topology& topology, WireId id, FabricTime off,
          delay + topology.ingress_latency(wire.to.node) + kPicosecond;
 }
 
-/// The switch that has other random numbers, or other counts of frames, after this effect than one
-/// that never had it; invalid if there is none.
+/// The switch that remembers this effect: it has drawn random numbers or counted frames for it,
+/// which a successor process would not know. Invalid if no switch does.
 NodeId remembering_switch(const Topology& topology, const Effect& effect) {
   return std::visit(
       [&](const auto& e) {
@@ -58,7 +58,7 @@ bool has_memory(const Topology& topology, NodeId node, FabricTime at,
   return false;
 }
 
-/// Empty if no process can be killed for it.
+/// The instants between which the switch's process may be killed; empty if it must not be.
 std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t process,
                                FabricTime off, FabricTime on,
                                const std::vector<ScheduledEffect>& schedule,

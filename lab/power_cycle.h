@@ -1,11 +1,11 @@
 #pragma once
-// A switch that loses its power, and has a process of its own (--isolate), is really killed: once it
-// has committed past the cut and past all that was on its way to it, its process is asked where its
-// nodes are, gets SIGKILL, and a successor goes on from there: a switch without power, until its
-// effects say otherwise. The lab waits at the gate meanwhile.
+// A switch that loses its power, and has a process of its own (--isolate), is really killed: once
+// it has committed past the cut and past all that was on its way to it, its process is asked where
+// its nodes are, gets SIGKILL, and a successor goes on from there: a switch without power, until
+// its effects say otherwise. The lab waits at the gate meanwhile.
 //
-// A process stays where this would change what happens: an outage too short for it, or a wire out of
-// the switch (or its inside) that a fault had made draw random numbers or count frames by then.
+// A process stays where this would change what happens: an outage too short for it, or a wire out
+// of the switch (or its inside) that a fault had made draw random numbers or count frames by then.
 
 #include <functional>
 #include <map>
@@ -26,7 +26,7 @@ struct PowerCut {
   bool operator==(const PowerCut&) const = default;
 };
 
-/// What matters here of effects that the schedule has forgotten because they are settled.
+/// The settled effects that have left the schedule, as far as power cuts depend on them.
 class SettledPast {
  public:
   void add(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
@@ -55,8 +55,8 @@ class PowerCycle {
              const std::vector<ScheduledEffect>& schedule);
   /// The schedule is about to forget what is settled up to `until`.
   void settle(const std::vector<ScheduledEffect>& schedule, FabricTime until);
-  /// The schedule is another one from an instant on that no process has committed. For an outage that
-  /// is mended there, as soon as that, no process is killed any more.
+  /// Replaces the schedule from an instant on that no process has committed. If an outage is mended
+  /// there so soon that killing a process no longer fits in, none is killed for it.
   void replace(const std::vector<ScheduledEffect>& schedule, FabricTime from);
 
   /// The processes to be killed now, each once for a cut. `done`: what a process has committed.

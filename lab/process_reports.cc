@@ -12,7 +12,7 @@ using netio::ReportError;
 
 constexpr size_t kReportBytesMax = size_t{256} << 20;
 
-/// Runs `read`; what it finds wrong is said with the process's name.
+/// Runs `read` and puts the process's name in front of its error.
 template <class Read>
 ReadReport named_errors(const std::string& process, Read read) {
   try {

@@ -1,6 +1,6 @@
 #pragma once
-// What the daemons of a lab said of themselves, read back. A report that is missing, broken, of
-// another process or without one of its nodes is a netio::ReportError: no number is ever made up.
+// The reports of a lab's daemons, read back. A report that is missing or broken, comes from another
+// process or lacks one of its nodes is a netio::ReportError: no number is ever made up.
 
 #include <filesystem>
 #include <map>
@@ -9,7 +9,7 @@
 
 #include "endpoint/host_account.h"
 #include "fabric/topology.h"
-#include "lab/live_lab.h"
+#include "lab/process_plan.h"
 #include "netio/process_report.h"
 
 namespace mrclab::lab {
@@ -21,11 +21,11 @@ struct ReadReport {
   std::map<uint32_t, endpoint::HostAccount> hosts;  ///< by host number
 };
 
-/// A report as it came over a control socket. It must be of process number `process` of the plan,
-/// and of just its nodes. Throws ReportError, with the process's name in front.
+/// Reads a report that came over a control socket. It must come from process number `process` of
+/// the plan and name just its nodes. Throws ReportError, with the process's name in front.
 ReadReport read_process_report(const nlohmann::json& json, const Topology& topology,
                                const ProcessPlan& plan, uint32_t process);
-/// The same out of reports/<process>.json.
+/// Reads the report from the file <process>.json in `folder`.
 ReadReport read_process_report(const std::filesystem::path& folder, const Topology& topology,
                                const ProcessPlan& plan, uint32_t process);
 

@@ -38,7 +38,7 @@ bool asked_and_allowed() {
 }  // namespace
 
 bool is_somebody_elses(const std::filesystem::path& scenario_file) {
-  std::error_code none;  // who opens it says that it is not there
+  std::error_code none;  // opening the file later will say that it is not there
   const auto file = std::filesystem::canonical(scenario_file, none);
   if (none) return false;
   return std::filesystem::exists(file.parent_path() / "schedule.txt", none) ||

@@ -1,6 +1,6 @@
 #pragma once
-// Programs that a scenario would run (`exec:`, `program:`), when somebody else may have written it:
-// they are shown, and run only if the user says so.
+// Consent to the programs that a scenario would run (`exec:`, `program:`). If somebody else may
+// have written the scenario, they are shown, and run only if the user says so.
 
 #include <filesystem>
 
@@ -8,8 +8,8 @@
 
 namespace mrclab::lab {
 
-/// The scenario of a run folder, or one that belongs to somebody whom this process does not trust
-/// anyway (netio/output_folder.h).
+/// Is this the scenario of a run folder, or does it belong to somebody whom this process does not
+/// trust (netio/output_folder.h)?
 bool is_somebody_elses(const std::filesystem::path& scenario_file);
 
 /// Returns if there are no programs, or if they are `allowed` (--programs). Otherwise prints them

@@ -13,11 +13,11 @@ struct ReplayOptions {
   std::optional<World> world;  ///< empty: the one that it ran in
   std::filesystem::path out = "runs";
   bool json = false;
-  bool programs = false;  ///< what the recorded scenario runs may run again
+  bool programs = false;  ///< run the recorded scenario's programs again without asking
 };
 
-/// The scenario of a run folder with the effects as they were executed: also those that came by hand
-/// or from outside. Throws InputError.
+/// The scenario of a run folder with the effects as they were executed: also those that came by
+/// hand or from outside. Throws InputError.
 Scenario recorded_scenario(const std::filesystem::path& folder);
 
 /// 0: the same history; 1: another one, and where they part is printed; 3: another one, but one of

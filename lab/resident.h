@@ -34,7 +34,7 @@ nlohmann::json to_json(const ResidentOptions& options);
 /// Throws nlohmann::json::exception.
 ResidentOptions resident_options_from(const nlohmann::json& value);
 
-/// Instants that one `clock step` may be told to go to.
+/// The most instants that one `clock step` may be told to go through.
 inline constexpr uint64_t kMaxSteps = 10'000;
 
 /// The pace that `--dilation` names: a number, or nothing for auto. Throws InputError.
@@ -50,7 +50,7 @@ int resident_main(int argc, char** argv);
 /// The scenario of a resident lab, resolved, in the lab's directory.
 inline constexpr const char* kScenarioFile = "scenario.yaml";
 
-/// Its faults that are over, likewise (lab/fault_record.h).
+/// The record of its faults that are over, in the same folder (lab/fault_record.h).
 inline constexpr const char* kFaultRecordFile = "faults.over";
 
 /// Control socket of a resident lab.

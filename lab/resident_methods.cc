@@ -80,7 +80,8 @@ netio::Json give_order(const ResidentLab& lab, const netio::Json& params) {
   });
 }
 
-/// The clock's state; of a step to the schedule of faults, which they are, as `fault` tells them.
+/// The clock's state. The outcome of a step to the next fault also has the faults that it reached,
+/// in the words of the method `fault`.
 netio::Json clock_state(const ResidentLab& lab, const netio::Json& params) {
   const bool asked = params.is_object() && params.contains("ticket");
   netio::Json state =
@@ -88,7 +89,9 @@ netio::Json clock_state(const ResidentLab& lab, const netio::Json& params) {
   if (!state.contains("outcome") || !state["outcome"].contains("fault_numbers")) return state;
   netio::Json& faults = state["outcome"]["faults"] = netio::Json::array();
   for (const netio::Json& number : state["outcome"]["fault_numbers"]) {
-    faults.push_back(lab.faults.describe(number.get<uint32_t>()));
+    // The order may be an old one, and its faults may have left the book since.
+    netio::Json fault = lab.faults.find(number.get<uint32_t>());
+    if (!fault.is_null()) faults.push_back(std::move(fault));
   }
   return state;
 }

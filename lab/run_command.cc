@@ -74,7 +74,7 @@ void print_result(const RunResult& result, World world) {
   fmt::print("{}", analysis::to_summary(
                        result.verdict,
                        {result.seconds, (result.folder.path / "report.html").string()}, table));
-  std::fflush(stdout);  // the next run may be ended at once
+  std::fflush(stdout);  // a signal may end the process at once in the next run
 }
 
 RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {

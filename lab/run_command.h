@@ -28,7 +28,7 @@ struct RunCommandOptions {
   std::vector<std::string> without;       ///< mechanisms to switch off (lab/mechanism.h)
   bool isolate = false;                   ///< one process per node
   bool realtime = false;                  ///< SCHED_FIFO for the daemons
-  bool programs = false;                  ///< those of somebody else's scenario may run
+  bool programs = false;                  ///< run somebody else's programs without asking
   bool json = false;                      ///< print verdict.json (a list for several scenarios)
 };
 

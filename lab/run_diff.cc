@@ -57,7 +57,7 @@ RunDiff diff_runs(const std::filesystem::path& a, const std::filesystem::path& b
   RunDiff diff;
   diff.a = read_run(a);
   diff.b = read_run(b);
-  // Also where the digests agree: "the same history" is said of the records as they lie there.
+  // The records are checked even if the digests agree, because "the same history" speaks of them.
   for (const RecordedRun* run : {&diff.a, &diff.b}) RunManifest(run->folder).require({"history"});
   diff.same = diff.a.history_sha256 == diff.b.history_sha256;
   diff.hints = differing_settings(diff.a, diff.b);

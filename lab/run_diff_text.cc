@@ -191,7 +191,7 @@ std::string context_text(const RunDiff& diff) {
 }
 
 std::string streams_text(const RunDiff& diff) {
-  std::set<std::string_view> names;  // unlike fabrics share but a part of them
+  std::set<std::string_view> names;  // of both runs: unlike fabrics have only some in common
   for (const RecordedRun* run : {&diff.a, &diff.b}) {
     for (const HistoryStream& stream : run->streams) names.insert(stream.name);
   }

@@ -35,7 +35,7 @@ std::string_view node_of(const std::string& line) {
   return std::string_view(line).substr(begin, line.find('"', begin) - begin);
 }
 
-/// Adds the lines of a process's log but for its seal, which is handed back if it fits.
+/// Adds the lines of a process's log, without its seal. Returns the seal if it fits the lines.
 std::optional<EvidenceSeal> read_part(const fs::path& file, std::vector<std::string>& lines) {
   std::optional<EvidenceSeal> seal;
   uint32_t before = 0;
@@ -52,7 +52,8 @@ std::optional<EvidenceSeal> read_part(const fs::path& file, std::vector<std::str
   return seal;
 }
 
-/// Of all parts together: those nodes of which anything is known, and until when of all of them.
+/// The seal for all parts together. It names the nodes of which anything is known, and the instant
+/// up to which all of them are complete.
 EvidenceSeal seal_of(const SealedSpans& parts, uint64_t lines) {
   EvidenceSeal seal;
   seal.records = lines;
@@ -105,7 +106,7 @@ void mark_judged(const RunFolder& folder) {
 
 uint64_t folder_bytes(const RunFolder& folder) {
   uint64_t bytes = 0;
-  std::error_code gone;  // a file that is just renamed or removed
+  std::error_code gone;  // a file may be renamed or removed meanwhile
   for (fs::recursive_directory_iterator at(folder.path, gone), end; at != end; at.increment(gone)) {
     std::error_code none;
     const uintmax_t size = at->is_regular_file(none) ? at->file_size(none) : 0;

@@ -26,12 +26,13 @@ RunFolder make_run_folder(const std::filesystem::path& root, const std::string& 
 
 inline constexpr const char* kUnjudgedFile = "UNJUDGED";
 
-/// That file of a run folder says why there is no verdict, as far as there is room for it.
+/// Writes the file UNJUDGED, which says why the run has no verdict. Does
+/// nothing if the disk is full.
 void mark_unjudged(const RunFolder& folder, const std::string& why);
-/// The run has its verdict: it is the one that `latest` points to.
+/// The run has its verdict: removes UNJUDGED and points `latest` to the folder.
 void mark_judged(const RunFolder& folder);
 
-/// What its files take on the disk so far.
+/// The size of its files so far.
 uint64_t folder_bytes(const RunFolder& folder);
 /// "1.2 GB of evidence", of a run folder or "latest"; for whoever waits while it is read.
 std::string evidence_text(const std::filesystem::path& run);

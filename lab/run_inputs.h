@@ -12,7 +12,7 @@ namespace mrclab::lab {
 /// The scenario's faults, and what they impair until it stops.
 std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
 
-/// What the judge watches at switches: what captures of such a scope tell of them.
+/// What the judge may watch at switches: as much as the scenario's captures would show.
 analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
 
 /// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".

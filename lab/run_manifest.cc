@@ -56,7 +56,8 @@ class Sha256Sum {
   std::unique_ptr<EVP_MD_CTX, Free> context_;
 };
 
-/// Empty for what cannot be hashed: a link, a pipe, a device, a file beyond the bound.
+/// The hash of a file; empty for what is not hashed: a link, a pipe, a
+/// device, a file beyond the bound.
 std::optional<std::string> hash_of(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0 && (errno == ELOOP || errno == ENXIO)) return std::nullopt;
@@ -75,7 +76,7 @@ std::optional<std::string> hash_of(const fs::path& path) {
     sum.update(chunk.data(), static_cast<size_t>(n));
     bytes += static_cast<uint64_t>(n);
   }
-  return std::nullopt;  // it grows faster than it is read
+  return std::nullopt;  // it has grown beyond the bound while it was read
 }
 
 /// All that lies below `folder / part` and is no folder, by names relative to `folder`, sorted.
@@ -98,7 +99,8 @@ std::set<std::string> names_below(const fs::path& folder, const fs::path& part) 
   return names;
 }
 
-/// As sha256sum writes names: on one line, with a backslash in front of the hash if that took some.
+/// The name as sha256sum writes it, on one line. If that takes escapes, its
+/// line begins with a backslash.
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -140,12 +142,12 @@ bool is_hash(std::string_view text) {
          });
 }
 
-/// False for a line that is none of sha256sum's.
+/// False for a line that sha256sum would not write, or for a name that is there already.
 bool add_line(std::string_view line, Hashes& hashes) {
   const bool is_escaped = line.starts_with('\\');
   if (is_escaped) line.remove_prefix(1);
   if (line.size() < kHexDigits + 3 || line[kHexDigits] != ' ') return false;
-  const char mode = line[kHexDigits + 1];  // '*': sha256sum --binary, which is the same here
+  const char mode = line[kHexDigits + 1];  // '*' is that of sha256sum --binary, and means the same
   const std::string_view text = line.substr(kHexDigits + 2);
   const auto name = is_escaped ? unescaped(text) : std::string(text);
   if (!is_hash(line.substr(0, kHexDigits)) || (mode != ' ' && mode != '*') || !name) return false;
@@ -209,7 +211,7 @@ void renew_in_manifest(const fs::path& folder, const fs::path& file) {
   } else {
     const std::string before = line_of(known->first, known->second);
     const size_t at = ("\n" + text).find("\n" + before);
-    if (at == std::string::npos) return;  // of sha256sum --binary: somebody keeps it by hand
+    if (at == std::string::npos) return;  // sha256sum --binary wrote it: somebody keeps it by hand
     text.replace(at, before.size(), line_of(known->first, *hash));
   }
   netio::write_file(manifest, text);

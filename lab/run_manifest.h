@@ -1,8 +1,8 @@
 #pragma once
-// SHA256SUMS: the hash of every file that a run left, as `sha256sum -c SHA256SUMS` checks it as
-// well. Whoever reads a run folder checks the files that the answer rests on first: an answer out
-// of files that were altered since would be no evidence. A hash is no signature: it finds accidents
-// and careless hands, not somebody who writes the manifest anew.
+// SHA256SUMS: the hash of every file that a run left, in the format of sha256sum. Every verb that
+// reads a run folder first checks the files that its answer rests on, because an answer from files
+// that were altered since would be no evidence. A hash is no signature: it finds accidents and
+// careless hands, not somebody who writes the manifest anew.
 
 #include <filesystem>
 #include <initializer_list>
@@ -20,8 +20,8 @@ inline constexpr std::string_view kManifestFile = "SHA256SUMS";
 /// read back. Throws SystemError.
 void write_manifest(const std::filesystem::path& folder);
 
-/// Notes one file of the folder anew, which a verb made from the run (its report, an export). Does
-/// nothing for a file elsewhere, or where there is no manifest.
+/// Renews the hash of one file of the folder that a verb made from the run (its report, an export).
+/// Does nothing for a file elsewhere, or where there is no manifest.
 void renew_in_manifest(const std::filesystem::path& folder, const std::filesystem::path& file);
 
 /// A file of the folder that is not as the run left it.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analysis/text_table.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -12,30 +14,6 @@ using analysis::Result;
 using analysis::Verdict;
 
 constexpr size_t kWhat = 40;  // columns of the first cell
-
-std::string capitals(Result result) {
-  std::string word(analysis::name_of(result));
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](char c) { return c == ' ' ? c : static_cast<char>(c - 'a' + 'A'); });
-  return word;
-}
-
-std::string cut(const std::string& text, size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 2) + "..";
-}
-
-/// Lines of at most `width` columns, broken between words.
-std::vector<std::string> lines_of(std::string_view text, size_t width) {
-  std::vector<std::string> lines;
-  while (text.size() > width) {
-    const size_t space = text.rfind(' ', width);
-    const size_t end = space == std::string_view::npos || space == 0 ? width : space;
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + (end < text.size() && text[end] == ' ' ? 1 : 0));
-  }
-  lines.emplace_back(text);
-  return lines;
-}
 
 std::string headline(const RunRow& row) {
   const Verdict& verdict = *row.verdict;
@@ -46,19 +24,21 @@ std::string headline(const RunRow& row) {
   const std::string right = (!verdict.timing.sound() ? (wall ? "DISTURBED  " : "NOT FAITHFUL  ")
                              : wall                  ? "wall clock  "
                                                      : "") +
-                            capitals(verdict.result);
-  return fmt::format("{:<{}} {}\n", cut(left, 79 - right.size()), 79 - right.size(), right);
+                            analysis::capitals(verdict.result);
+  return fmt::format("{:<{}} {}\n", analysis::cut_to(left, 79 - right.size()), 79 - right.size(),
+                     right);
 }
 
 std::string check_lines(const CheckResult& check) {
-  const std::vector<std::string> what =
-      lines_of((check.result == Result::kPass ? "" : capitals(check.result) + ": ") +
-                   (check.published ? check.published->figure : check.about),
-               kWhat - 2);
+  std::vector<std::string> what = analysis::wrapped(
+      (check.result == Result::kPass ? "" : analysis::capitals(check.result) + ": ") +
+          (check.published ? check.published->figure : check.about),
+      kWhat - 2);
+  what.resize(std::max<size_t>(what.size(), 1));
   const std::string ours = check.measured ? fmt::format("{:.2f}", *check.measured) : "-";
-  std::string text =
-      fmt::format("  {:<{}} {:>10} {:>10}  {}", what[0], kWhat - 2, ours,
-                  check.published ? analysis::shown(*check.published) : "", cut(check.unit, 15));
+  std::string text = fmt::format("  {:<{}} {:>10} {:>10}  {}", what[0], kWhat - 2, ours,
+                                 check.published ? analysis::shown(*check.published) : "",
+                                 analysis::cut_to(check.unit, 15));
   text.erase(text.find_last_not_of(' ') + 1);
   text += '\n';
   for (size_t i = 1; i < what.size(); ++i) text += "  " + what[i] + "\n";

@@ -93,18 +93,18 @@ void take_results_back(const RunFolder& folder, const std::string& why) {
   mark_unjudged(folder, why);
 }
 
-/// The folder of a run that was interrupted there says so, and so does the text that is returned.
+/// Notes in the folder that the run was interrupted at the instant `at`, or before it began, and
+/// returns what the user is told.
 std::string note_interrupt(const Scenario& scenario, const RunFolder& folder,
-                           const std::string& at) {
-  const bool began = at != kBeforeItBegan;
+                           std::optional<FabricTime> at) {
   const std::string where =
-      began ? fmt::format("interrupted at {} of {}", at, to_string(scenario.stop()))
-            : std::string("interrupted before it began");
+      at ? fmt::format("interrupted at {} of {}", exact(*at), to_string(scenario.stop()))
+         : std::string("interrupted before it began");
   mark_unjudged(folder, fmt::format("It was {}.", where));
   merge_events(folder);
   const std::string what = where + "; " + folder.path.string();
-  if (!began) return what + " has no verdict";
-  return what + " has what was recorded, but no verdict: with --until " + at +
+  if (!at) return what + " has no verdict";
+  return what + " has what was recorded, but no verdict: with --until " + exact(*at) +
          " a run is judged that far";
 }
 
@@ -139,7 +139,7 @@ void set_last_words(const Scenario& scenario, const std::optional<FabricTime>& i
     return;
   }
   give_to_invoking_user(result.folder);
-  at_once.emplace("mrclab: " + note_interrupt(scenario, result.folder, exact(*interrupted_at)),
+  at_once.emplace("mrclab: " + note_interrupt(scenario, result.folder, interrupted_at),
                   kJudgedWithin - InterruptGuard::take());
   result.interrupted = fmt::format("interrupted at {} of {}; judged that far",
                                    exact(*interrupted_at), to_string(scenario.stop()));
@@ -192,10 +192,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
                                ? run_live(scenario, options, result.folder, result, happened)
                                : run_sim(scenario, options, result.folder, result, watched);
     result.memory = outcome.memory;
-    if (!outcome.judgeable) throw Interrupted(exact(*outcome.interrupted_at));
+    if (!outcome.judgeable) throw InterruptedAt(outcome.interrupted_at);
     finish_run(scenario, options, std::move(outcome), watched, happened, result);
-  } catch (const Interrupted& at) {
-    throw Interrupted(note_interrupt(scenario, result.folder, at.what()), result.memory);
+  } catch (const InterruptedAt& interrupted) {
+    throw Interrupted(note_interrupt(scenario, result.folder, interrupted.at), result.memory);
   } catch (const netio::SystemError& error) {
     take_results_back(result.folder, error.what());
     throw;

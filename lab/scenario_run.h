@@ -41,10 +41,10 @@ struct RunResult {
   RunFolder folder;
   analysis::Verdict verdict;
   double bring_up_seconds = 0;  ///< wall clock; live only
-  double run_seconds = 0;       ///< also in the simulator
+  double run_seconds = 0;       ///< live and simulated
   double tear_down_seconds = 0;
   double analyze_seconds = 0;
-  double seconds = 0;                    ///< of all that, and what is between
+  double seconds = 0;                    ///< from beginning to end
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
   std::string interrupted;               ///< where the user ended it, if so; judged that far
   std::shared_ptr<const void> memory;    ///< as in Interrupted

@@ -53,7 +53,7 @@ class Shrinker {
   Shrinker(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress)
       : original_(scenario), smallest_(scenario), budget_(budget), progress_(progress) {}
 
-  /// As small as it became until the user lost patience.
+  /// Shrinks until nothing helps, the budget is spent, or the user interrupts.
   ShrunkScenario run() {
     const std::string checks = failing_checks(original_, [this] { tell(); });
     ++runs_;
@@ -113,7 +113,8 @@ class Shrinker {
     });
   }
 
-  /// Before all else that takes many runs: one link of eight makes the others cheaper to try.
+  /// Comes before all that takes many runs, because a fault of fewer targets
+  /// makes later tries cheaper.
   void fewer_targets() {
     for (size_t i = 0; i < smallest_.faults.size(); ++i) {
       const Scenario base = smallest_;

@@ -1,9 +1,9 @@
 #pragma once
-// The verb `shrink`: a smallest scenario that still fails in the same way. Fewer faults and
-// targets first (delta debugging), then a simpler workload and transport, a smaller fabric, milder faults, a shorter run,
-// again and again until nothing helps any more or the budget of runs is spent. Every step is a run of
-// the simulator in a process of its own, so that a failed assertion can be shrunk too; a run that is
-// inconclusive, or fails in another way only, counts as one that does not fail.
+// The verb `shrink`: a smallest scenario that still fails in the same way. Fewer faults and targets
+// first (delta debugging), then a simpler workload and transport, a smaller fabric, milder faults,
+// a shorter run, again and again until nothing helps any more or the budget is spent. Every step is
+// a run of the simulator in a process of its own, so that a failed assertion can be shrunk too; a
+// run that is inconclusive, or fails in another way only, counts as one that does not fail.
 
 #include <cstdint>
 #include <filesystem>

@@ -40,7 +40,7 @@ class SimWorld {
            const ObserverOf& observer_of);
   ~SimWorld();
 
-  /// Asked after each window, and told where the world is; false stops it there.
+  /// Called after each window with the instant that the world has reached; false stops it there.
   using GoOn = std::function<bool(FabricTime now)>;
   /// Processes every event up to `until`. Returns false when nothing is left to happen. What a node
   /// or an observer throws comes out here; then the world is only good for being destroyed.

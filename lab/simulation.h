@@ -19,10 +19,11 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// To the instant where the scenario stops, to `until`, or until `go_on` says no: it is asked ever
-  /// so often in wall time, however slowly fabric time passes. Returns how far it came.
+  /// Runs to the instant where the scenario stops, to `until`, or until
+  /// `go_on` says no. It is asked every few milliseconds of wall time,
+  /// however slowly fabric time passes. Returns how far it came.
   FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
-  /// What a host, by number, says of itself.
+  /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;
   analysis::HostReports hosts() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// A lab is stopped for a moment, so that what happens next can be changed: a fault by hand, a pause.
+// Stops a lab for a moment, so that what happens next can be changed: a fault by hand, a pause.
 
 #include "fabric/units.h"
 
@@ -7,8 +7,8 @@ namespace mrclab::lab {
 
 class LiveLab;
 
-/// While it lives, no process of the lab commits anything more, so what happens from open_instant() on
-/// can still be changed. Its owner may be held up for as long as it likes: the lab waits. One at a
+/// While it lives, no process of the lab commits anything more, so what happens from open_instant()
+/// on can still be changed. The lab waits however long its owner is held up. There is one at a
 /// time.
 class Standstill {
  public:
@@ -20,7 +20,7 @@ class Standstill {
   /// The earliest instant that no process can have committed. Where the lab stands that is the next
   /// picosecond.
   FabricTime open_instant() const { return last_commit_ + kPicosecond; }
-  /// The latest instant that a process has committed, or still will.
+  /// The latest instant that a process has committed, or is about to commit.
   FabricTime last_commit() const { return last_commit_; }
 
  private:

@@ -50,7 +50,6 @@ class Stepper {
   FabricTime limit() const { return limit_; }
   Result result() const { return result_; }
   uint64_t instants() const { return instants_; }
-  uint64_t strides() const { return strides_; }
 
  private:
   void stride(const netio::GatePage::Quiet& quiet);

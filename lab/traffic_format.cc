@@ -21,7 +21,7 @@ using analysis::PathBy;
 
 constexpr uint32_t kMostPlaneBits = 8;
 
-/// "fc00:42::/32": what counts is its length. Returns it.
+/// The length of a block such as "fc00:42::/32"; only that counts.
 uint8_t block_length(const std::string& text) {
   constexpr const char* kExpected = "a prefix of 16, 32, 48 or 64 bits such as fc00:42::/32";
   const size_t slash = text.find('/');
@@ -86,7 +86,7 @@ GivenPlace place_in(const std::string& text, const Topology* topology) {
   return {GivenPlace::Where::kHost, host_in("--captured-at", text, topology)};
 }
 
-/// Words of the file where the command line has none.
+/// The words, with those of the file in place of the ones that the command line leaves out.
 TrafficWords with_file(TrafficWords words) {
   if (words.format_file.empty()) return words;
   const YamlValue file = read_yaml_file(words.format_file);

@@ -1,13 +1,12 @@
 #pragma once
-// What a person says about the format of packets that are not this lab's, from words of the command line
-// or a file:
+// What a person says about the format of foreign packets, in words of the command line or a file:
 //
 //   block: fc00:42::/32
 //   usid_length: 16
 //   ev_format: port:plane=15-8
 //   captured_at: sender
 //
-// A word of the command line goes before one of the file.
+// The command line goes before the file.
 
 #include "analysis/format_sample.h"
 #include "fabric/topology.h"
@@ -15,10 +14,11 @@
 
 namespace mrclab::lab {
 
-/// Throws InputError. `topology` may be null: then hosts are addresses.
+/// Throws InputError. If `topology` is null, hosts can be named by their addresses only.
 analysis::GivenFormat given_format(const TrafficWords& words, const Topology* topology);
 
-/// The address of a host by its name or in digits; `option` is who asks.
+/// The address of a host that is named, or given by its address. Throws
+/// InputError that names `option`.
 Ipv6Address host_in(const char* option, const std::string& text, const Topology* topology);
 /// A number in decimal, or in hex behind 0x.
 std::optional<uint32_t> whole_number(std::string_view text);

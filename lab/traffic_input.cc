@@ -36,7 +36,7 @@ EntropyValue ev_in(const std::string& text) {
   return {*value};
 }
 
-/// "p2", "2"; "A" for the first plane without a number.
+/// A plane by its number ("p2", "2") or, if planes have none, by its letters ("A").
 uint32_t plane_in(const std::string& text) {
   uint32_t number = 0;
   for (const char c : text) {
@@ -80,7 +80,8 @@ std::vector<KnownFault> faults_of(const fs::path& run) {
   return faults;
 }
 
-/// A run that was cut off left captures like those from anywhere, which nothing vouches for.
+/// Checks the run's files. A run that did not end has no hashes, so its
+/// captures are taken as they are.
 void check_run(const fs::path& run, TrafficRequest& request) {
   if (!fs::exists(run / kManifestFile) && !fs::exists(run / "verdict.json")) {
     request.context.notes.push_back(run.string() + " is of no run that ended: unchecked");

@@ -1,6 +1,6 @@
 #pragma once
-// What `analyze` is asked for, from words: capture files and run folders, a fabric, filters. Whatever is
-// wrong with a word is an InputError that says what would be right.
+// What `analyze` is asked for, from words: capture files and run folders, a fabric, filters.
+// Whatever is wrong with a word is an InputError that says what would be right.
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@ struct TrafficWords {
   std::string fabric;                ///< a name or a file; empty: the run's, or none
   std::string qp, ev, plane, from, until;
   std::vector<std::string> between;  ///< two hosts, or none
-  /// Of packets that are not this lab's: what they do not say themselves.
+  /// What a person says about foreign packets (traffic_format.h).
   std::string block, usid_length, ev_format, captured_at, format_file;
 };
 

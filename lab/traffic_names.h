@@ -13,13 +13,13 @@ namespace mrclab::lab {
 std::string host_name(const Topology* topology, const Ipv6Address& address);
 /// "h0>h5 0xe44001".
 std::string flow_name(const Topology* topology, const analysis::Conversation& c);
-/// "p3/u1"; of other people's "EV 0x00000102" or the carrier that names it, with its plane in front
-/// where that is known: "A fc00:42:2001:1002:2005:e003::".
+/// "p3/u1". A foreign path is "EV 0x102" or its carrier, with the plane in front if that is known:
+/// "A fc00:42:2001:1002:2005:e003::".
 std::string path_name(const analysis::Traffic& traffic, EntropyValue ev);
 /// The entropy value in hex.
 std::string entropy_text(const analysis::Traffic& traffic, EntropyValue ev);
 std::string plane_name(uint32_t plane);  ///< "p3"; "A" for one without a number; "?"
-/// Where the tap of a sample is, as the table of places calls it.
+/// The name of a tap, as the table of places has it.
 std::string tap_name(const analysis::Traffic& traffic, uint32_t tap);
 /// Where frames were counted, in words: "as they leave their host".
 std::string sent_place(uint8_t rank);

@@ -67,7 +67,7 @@ TrafficTotals totals_of(const Traffic& traffic) {
     t.acknowledged += f.acknowledged;
     t.by_arrivals += f.by_arrivals ? 1 : 0;
     t.by_answers += f.by_answers ? 1 : 0;
-    // Behind the last switch nothing is lost that was seen there.
+    // Packets that were seen only behind the last switch show no losses before it.
     constexpr uint8_t kLastHop = 2 * static_cast<uint8_t>(analysis::Stage::kHostDown);
     const bool upstream = traffic.conversations[f.conversation].data.sent < kLastHop;
     t.losses_known += f.by_answers || (f.by_arrivals && upstream) ? 1 : 0;
@@ -76,8 +76,15 @@ TrafficTotals totals_of(const Traffic& traffic) {
   return t;
 }
 
-ReportTable summary_table(const Traffic& traffic, const TrafficContext& context) {
-  const TrafficTotals t = totals_of(traffic);
+namespace {
+
+/// Where the packets and the arrivals of the flows were counted, with the flows of each place if
+/// there are several.
+struct CountedAt {
+  std::string sent, arrived;
+};
+
+CountedAt counted_at(const Traffic& traffic) {
   std::map<std::string, uint64_t> sent_at, arrived_at;
   for (const TrafficFlow& f : traffic.flows) {
     if (f.packets + f.resent + f.delivered == 0) continue;
@@ -93,6 +100,46 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
     }
     return text;
   };
+  return {said(sent_at), said(arrived_at)};
+}
+
+/// The notes of whoever asked and of the analysis, and what of the records is not in the numbers.
+std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficContext& context) {
+  std::vector<std::string> notes = context.notes;
+  notes.insert(notes.end(), traffic.notes.begin(), traffic.notes.end());
+  const auto& c = traffic.counters;
+  const auto note = [&notes](uint64_t count, const char* what) {
+    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
+  };
+  uint64_t unplaced = 0;
+  for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
+    if (way.place.reason == analysis::PlaceReason::kNothing) unplaced += way.data + way.control;
+  }
+  note(unplaced,
+       "packets were captured where nothing tells: they count as sent, see --captured-at");
+  note(c.passing, "records show frames that are counted at another point");
+  note(c.repeats, "records are in more than one of the files, and count once");
+  note(c.copies, "records are of a frame that was seen there already");
+  note(c.unmatched, "arrivals were never seen to leave");
+  note(c.not_mrc, "records are no MRC");
+  note(c.malformed, "MRC records contradict themselves");
+  note(c.cut_short,
+       "records were cut before their headers end: capture 192 bytes of a frame, or all");
+  note(c.untimed, "records have no trailer, so no time");
+  note(c.skipped, "records could not be read");
+  note(c.out_of_order, "records lay too far from their place in time");
+  note(c.behind + c.over_limit, "records fell out of bounds and are not counted");
+  note(c.answers_unmatched,
+       "SACKs and NACKs answer no packet of the capture: --section matches says why");
+  note(c.rtx_bit_wrong, "retransmissions do not say that they are");
+  note(traffic.changes_cut ? 1 : 0, "list of path changes is cut");
+  return notes;
+}
+
+}  // namespace
+
+ReportTable summary_table(const Traffic& traffic, const TrafficContext& context) {
+  const TrafficTotals t = totals_of(traffic);
   const bool any = traffic.last >= traffic.first && traffic.first != FabricTime::never();
   const auto& c = traffic.counters;
   ReportTable table{"summary", "", {}, {{}}, {}, true};
@@ -102,7 +149,7 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
     table.rows[0].push_back(std::move(value));
   };
   const bool arrivals = t.delivered > 0;
-  // Of packets whose end no capture shows, zero losses would be a claim.
+  // Where nothing shows what became of packets, "0 lost" would be a claim.
   const bool fates = t.by_arrivals + t.by_answers + t.lost + t.trimmed > 0;
   const bool losses = t.losses_known + t.lost > 0;
   add("records", "records", c.records);
@@ -148,35 +195,10 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
   add("paths_back_probed", "  of these after an answered probe", probed);
   add("rtt_p50_ns", "RTT, median", quantile_ns(traffic.rtt_ns, 0.5), Shown::kNanoseconds);
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);
-  add("sent_counted", "packets counted", said(sent_at));
-  add("delivered_counted", "arrivals counted", said(arrived_at));
-  table.notes = context.notes;
-  table.notes.insert(table.notes.end(), traffic.notes.begin(), traffic.notes.end());
-  const auto note = [&table](uint64_t count, const char* what) {
-    if (count > 0) table.notes.push_back(fmt::format("{} {}", count, what));
-  };
-  uint64_t unplaced = 0;
-  for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
-    if (way.place.reason == analysis::PlaceReason::kNothing) unplaced += way.data + way.control;
-  }
-  note(unplaced,
-       "packets were captured where nothing tells: they count as sent, see --captured-at");
-  note(c.passing, "records show frames that are counted at another point");
-  note(c.repeats, "records are in more than one of the files, and count once");
-  note(c.copies, "records are of a frame that was seen there already");
-  note(c.unmatched, "arrivals were never seen to leave");
-  note(c.not_mrc, "records are no MRC");
-  note(c.malformed, "MRC records contradict themselves");
-  note(c.cut_short,
-       "records were cut before their headers end: capture 192 bytes of a frame, or all");
-  note(c.untimed, "records have no trailer, so no time");
-  note(c.skipped, "records could not be read");
-  note(c.out_of_order, "records lay too far from their place in time");
-  note(c.behind + c.over_limit, "records fell out of bounds and are not counted");
-  note(c.answers_unmatched,
-       "SACKs and NACKs answer no packet of the capture: --section matches says why");
-  note(c.rtx_bit_wrong, "retransmissions do not say that they are");
-  note(traffic.changes_cut ? 1 : 0, "list of path changes is cut");
+  const CountedAt counted = counted_at(traffic);
+  add("sent_counted", "packets counted", counted.sent);
+  add("delivered_counted", "arrivals counted", counted.arrived);
+  table.notes = summary_notes(traffic, context);
   return table;
 }
 
@@ -251,7 +273,7 @@ ReportTable flows_table(const Traffic& traffic, const TrafficContext& context) {
   return table;
 }
 
-ReportTable planes_table(const Traffic& traffic, const TrafficContext& context) {
+ReportTable planes_table(const Traffic& traffic) {
   ReportTable table{"planes",
                     "Planes",
                     {{"plane", "plane"},
@@ -288,7 +310,7 @@ ReportTable planes_table(const Traffic& traffic, const TrafficContext& context) 
 std::vector<ReportTable> traffic_tables(const Traffic& traffic, const TrafficContext& context) {
   return {summary_table(traffic, context), formats_table(traffic, context),
           vantage_table(traffic, context), flows_table(traffic, context),
-          planes_table(traffic, context),  spray_table(traffic, context),
+          planes_table(traffic),           spray_table(traffic, context),
           paths_table(traffic, context),   order_table(traffic, context),
           delays_table(traffic, context),  answers_table(traffic, context),
           matches_table(traffic, context), losses_table(traffic, context),

@@ -24,7 +24,7 @@ struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
   std::vector<std::string> sources;  ///< what was read, as said on the command line
-  std::vector<std::string> notes;    ///< about the sources, for the summary
+  std::vector<std::string> notes;    ///< what the summary says about the sources
 };
 
 /// How a column's values are shown to people; JSON and CSV have them as they are.

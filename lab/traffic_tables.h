@@ -17,7 +17,7 @@ TrafficTotals totals_of(const analysis::Traffic& traffic);
 
 ReportTable summary_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable flows_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable planes_table(const analysis::Traffic& traffic, const TrafficContext& context);
+ReportTable planes_table(const analysis::Traffic& traffic);
 ReportTable spray_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable paths_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable order_table(const analysis::Traffic& traffic, const TrafficContext& context);

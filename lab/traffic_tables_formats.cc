@@ -1,5 +1,5 @@
-// Sections about captures of other people's packets: what was learned of their format, where they were
-// captured, whose answers are whose; and how sure that is.
+// Sections about foreign packets: what was learned of their format, where they were captured, which
+// answers belong to which flow, and how sure that is.
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 namespace mrclab::lab {
 
-/// Simulates when it is called. Empty for a scenario that only the wall clock can run. `scenario`
-/// outlives it.
+/// A function that simulates the twin when it is called; empty for a scenario that only the wall
+/// clock can run. `scenario` outlives it.
 analysis::Twin twin_of(const Scenario& scenario);
 
 }  // namespace mrclab::lab

@@ -11,8 +11,8 @@
 namespace mrclab::lab {
 namespace {
 
-/// A scenario says on which fabric it runs; a fabric says how many planes it has. Read once: it may be a
-/// pipe of the shell's.
+/// Tells a fabric from a scenario by its keys. The file is read only once,
+/// because it may be a pipe of the shell's.
 std::string check_file(const std::filesystem::path& file) {
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && !document.get("fabric") &&
@@ -30,7 +30,7 @@ std::string check_file(const std::filesystem::path& file) {
                      scenario.expect.size() == 1 ? "" : "s", to_string(scenario.end));
 }
 
-/// A file of whatever name, or else what ships under this name.
+/// The file of this name, or if there is none, what ships under it.
 std::filesystem::path file_called(const std::string& word) {
   std::error_code ignored;
   if (std::filesystem::exists(word, ignored)) return word;

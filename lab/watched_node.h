@@ -1,6 +1,6 @@
 #pragma once
-// A node of the simulator has two observers: who keeps its history (and its files, which are
-// bounded), and the judge, who sees everything.
+// A node of the simulator with two observers: the keeper of its history and its files, which are
+// bounded, and the judge, which sees everything.
 
 #include "fabric/node.h"
 

@@ -47,7 +47,7 @@ void add_reasons(analysis::TimingReport& timing, const netio::ProcessReport& rep
   }
   note(report.late_frames, "frames came after their time");
   note(report.failed_sends, "frames were refused by the kernel");
-  // One example says what kind it is.
+  // One example shows what kind of error it was.
   if (!report.failed_send_reasons.empty()) {
     timing.reasons.push_back(report.failed_send_reasons.front());
   }

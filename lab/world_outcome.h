@@ -23,7 +23,7 @@ struct WorldOutcome {
   std::vector<HistoryStream> history;
   analysis::HostReports hosts;
   analysis::TimingReport timing;
-  uint64_t capture_records = 0;                 ///< of the simulated world
+  uint64_t capture_records = 0;                 ///< in the simulated world's capture
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
   /// Where somebody ended the run, before its scenario did.
   std::optional<FabricTime> interrupted_at;
@@ -33,18 +33,18 @@ struct WorldOutcome {
   std::shared_ptr<const void> memory;
 };
 
-/// What one host says of itself, as the judge is told.
+/// What the judge is told of one host's account.
 analysis::HostReport host_report(const std::string& host, const endpoint::HostAccount& account);
 
 /// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
 void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read);
 
-/// Adds what every daemon of the plan left in the folder `reports`; what is missing or broken there
-/// is a disturbance.
+/// Adds what every daemon of the plan left in the folder `reports`. A report
+/// that is missing or broken is a disturbance.
 void add_process_reports(WorldOutcome& outcome, const Scenario& scenario, const ProcessPlan& plan,
                          const std::filesystem::path& reports);
 
-/// Something that leaves no verdict to be given: a fault from outside, a process without a report.
+/// Adds a reason that makes the run inconclusive: a fault from outside, a process without a report.
 void add_disturbance(WorldOutcome& outcome, std::string what);
 
 /// history.txt: name, count and hash of every stream of all nodes, sorted by name.
@@ -54,18 +54,19 @@ struct SimOptions {
   uint64_t history_bytes = 0;  ///< bound on the packet records; 0: none
   /// More than one only if there are neither captures nor records, and no evidence.
   uint32_t threads = 1;
-  analysis::Evidence* evidence = nullptr;  ///< is told everything; null: no check reads packets
-  FabricTime until =
-      FabricTime::never();  ///< the world goes no further, whatever the scenario says
+  /// Is told everything that nodes do; null: no check reads packets.
+  analysis::Evidence* evidence = nullptr;
+  /// The world goes no further, whatever the scenario says.
+  FabricTime until = FabricTime::never();
 };
 
 /// The threads of the simulated world where nobody says how many: one, or two for a large fabric
 /// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 
-/// The simulated world: exact by construction. `go_on` is asked ever so often in wall time; where it says
-/// no the run ends, at an instant from which on nothing is recorded: a run until there would leave the
-/// same history.
+/// Runs the scenario in the simulated world, which is exact by construction. `go_on` is asked every
+/// few milliseconds of wall time. Where it returns false the run ends, at an instant from which on
+/// nothing is recorded: a run until there leaves the same history.
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const SimOptions& options,
                            const std::function<bool(FabricTime now)>& go_on = {});

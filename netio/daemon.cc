@@ -66,8 +66,8 @@ class Daemon {
     std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
     in_parallel(sites.size(), kSocketThreads,
                 [&](size_t i) { sockets[i] = open_socket(*sites[i]); });
-    // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick for
-    // 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
+    // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
+    // for 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
     if (!config_.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     driver_.follow_schedule(
@@ -311,7 +311,7 @@ class Daemon {
     }
   }
 
-  /// Whose doings this process has written down, from when to when.
+  /// The nodes whose evidence this process has written, from when to when.
   EvidenceSeal told() const {
     EvidenceSeal seal;
     for (const Hosted& hosted : nodes_) seal.nodes.push_back(hosted.id);

@@ -23,7 +23,7 @@ class DaemonProgram {
   virtual std::unique_ptr<Node> make_node(const NodeEnvironment& environment) = 0;
   /// What the node says of itself, for the control socket and the report (process_report.h).
   virtual nlohmann::json describe(const Node& node) const = 0;
-  /// What the node forwards by, for who asks; null if it has nothing of the kind.
+  /// The node's forwarding table, for the control socket; null if it has none.
   virtual nlohmann::json table(const Node&) const { return nullptr; }
   /// Adds the node's figures to the process's live ones.
   virtual void add_progress(const Node& node,

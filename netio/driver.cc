@@ -148,7 +148,8 @@ FabricTime Driver::claim(FabricTime target) {
   std::atomic<int64_t>& claimed = page_.slot(processes_.self).claimed_ps;
   claimed.store(target.ps(), std::memory_order_seq_cst);
   const bool allowed = page_.limit_ps.load(std::memory_order_seq_cst) >= target.ps();
-  // A limit that was lowered and is back where it was comes with a newer schedule, or changed nothing.
+  // The limit may have been lowered and raised again meanwhile. Then the schedule is a newer one,
+  // or the lab has changed nothing.
   if (allowed && page_.schedule.load(std::memory_order_acquire) == schedule_) return target;
   claimed.store(committed_.ps(), std::memory_order_seq_cst);
   return committed_;
@@ -190,8 +191,8 @@ Driver::Tick Driver::tick() {
 
 void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
   hand_out_effects(target);
-  // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all of
-  // it: they could have begun with the first part, and need it first.
+  // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all
+  // of it: they could have begun with the first part, and need it first.
   const FabricTime slice =
       std::max(FabricTime::from_ps(shortest_lookahead_.ps() / kSlices), FabricTime::from_ps(1));
   while (committed_ < target) {
@@ -279,13 +280,14 @@ void Driver::take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const ui
     const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
     if (trailer) {
       IngressWireState& wire = ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
-      // A neighbour that is not ours (Open vSwitch) passes on the trailer of the frame's first wire: its
-      // time is over.
+      // A neighbour that is not ours (Open vSwitch) passes on the trailer of
+      // the frame's first wire: its time is over.
       if (wire.sender == kNoProcess) {
         take_foreign(hosted, port, bytes.first(*offset), received, now);
         return;
       }
-      // A process that was taken out of the gate has fallen silent: what it still sends is not news.
+      // A process that was taken out of the gate has fallen silent: what it
+      // still sends is not news.
       const bool silent = !in_gate(page_.state(wire.sender));
       if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;

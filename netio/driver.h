@@ -44,7 +44,6 @@ struct DriverReport {
   uint64_t failed_sends = 0;
   uint64_t ring_drops = 0;
   uint64_t late_effects = 0;  ///< of the schedule, told after their time
-  uint64_t in_flight_at_end = 0;
   std::vector<WireGap> gaps;  ///< at most kMaxReportedGaps
   uint64_t gap_count = 0;
   std::vector<std::string> failed_send_reasons;  ///< at most kMaxReportedGaps
@@ -60,7 +59,8 @@ class Driver {
   /// How long a frame that was sent may stay unseen before it counts as lost by the kernel.
   static constexpr int64_t kGapPatienceNs = 500'000'000;
 
-  /// A tick that takes longer than this hands over what it has so far, so that the neighbours go on.
+  /// A tick that takes longer than this hands over what it has so far, so
+  /// that the neighbours go on.
   static constexpr int64_t kHandOverNs = 300'000;
 
   Driver(GatePage& page, const Topology& topology, ProcessMap processes, uint32_t incarnation,
@@ -130,8 +130,8 @@ class Driver {
   };
 
   void take_schedule(uint64_t version);
-  /// How far this tick may go: `target`, or no further than committed() if the lab has said otherwise
-  /// since limit and schedule were read (see gate.h).
+  /// How far this tick may go: `target`, or only committed() if the lab has lowered the limit or
+  /// replaced the schedule since this tick read them (see gate.h).
   FabricTime claim(FabricTime target);
   void hand_out_effects(FabricTime until);
   void drain(LabTime now);

@@ -14,7 +14,8 @@ bool EffectFeed::Entry::same_as(const Entry& other) const {
 
 uint64_t EffectFeed::replace(const Topology& topology, const std::vector<bool>& mine,
                              const Schedule& schedule, FabricTime committed) {
-  // A process that has just started has not been handed what is settled, and needs what is left of it.
+  // A process that has just started has executed nothing yet, so it needs the
+  // settled effects that the schedule still has.
   const FabricTime begin = committed >= schedule.settled ? schedule.settled : kBeforeTime;
   while (!entries_.empty() && handed_out_ > 0 && entries_.front().effect.at <= begin) {
     entries_.pop_front();

@@ -1,7 +1,7 @@
 #pragma once
 // The effects of a lab's schedule that one process executes, handed to its nodes when they are due.
 // What is not due yet can be replaced: faults by hand and changes from outside come while the lab
-// runs. Whoever replaces it sees to it that no process has come so far yet (lab/standstill.h).
+// runs. The lab makes sure that no process has come that far yet (lab/standstill.h).
 
 #include <cstdint>
 #include <deque>
@@ -19,9 +19,10 @@ class EffectFeed {
  public:
   using HandOver = std::function<void(NodeId, const ScheduledEffect&)>;
 
-  /// The schedule of the lab as it is now; what concerns no node of `mine` (by NodeId) is left out. Up
-  /// to `committed` it ought to be what was handed out already, but for what is settled. Returns how
-  /// many effects differ there: they came too late, and are handed out with the next.
+  /// Takes the lab's schedule as it is now, without effects that concern no
+  /// node of `mine` (by NodeId). Up to `committed` it should hold what was
+  /// handed out already, less what is settled. Returns how many effects
+  /// differ there: they came too late, and are handed out with the next ones.
   uint64_t replace(const Topology& topology, const std::vector<bool>& mine,
                    const Schedule& schedule, FabricTime committed);
   /// Hands over, once, what is due up to `until`, in order.

@@ -1,9 +1,9 @@
 #pragma once
-// What our daemons tell their owner by the way they end.
+// Exit codes by which our daemons tell the lab why they have ended.
 
 namespace mrclab::netio {
 
-/// The disk is full: nobody needs to wait for what can no longer be recorded.
+/// The disk is full, so the run cannot be recorded any further and ends at once.
 inline constexpr int kDiskFullExit = 28;
 
 }  // namespace mrclab::netio

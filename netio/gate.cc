@@ -17,11 +17,11 @@ FabricTime GatePage::stop_everywhere() {
   FabricTime latest = kBeforeTime;
   const auto in_force =
       FabricTime::from_ps(limit_ps.exchange(kBeforeTime.ps(), std::memory_order_seq_cst));
-  for (uint32_t i = 0; i < process_count; ++i) {  // also of those that are out of the gate
+  for (uint32_t i = 0; i < process_count; ++i) {  // a process that has left the gate counts as well
     latest = std::max(latest,
                       FabricTime::from_ps(processes[i].claimed_ps.load(std::memory_order_seq_cst)));
   }
-  return std::min(latest, in_force);  // a claim beyond the limit is about to be taken back
+  return std::min(latest, in_force);  // its process takes a claim beyond the limit back
 }
 
 FabricTime GatePage::slowest_done() const {

@@ -7,11 +7,11 @@
 // counts, then drains its rings: once it has received that many, every frame that started at or
 // before `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
 //
-// The lab stops all of them at once with another trick (Dekker's). A process claims the instant that
-// it is about to commit to, and only then looks at the limit again: where it was lowered meanwhile, or
-// the schedule is another one, it takes the claim back. The lab lowers the limit and only then looks
-// at the claims. Both orders are sequentially consistent, so either the process sees the new limit or
-// the lab sees the claim, however long either of them is held up in between.
+// The lab stops all processes at once as in Dekker's algorithm. A process first claims the instant
+// that it is about to commit, and then looks at the limit again. If the limit was lowered
+// meanwhile, or the schedule was replaced, it takes the claim back. The lab first lowers the limit
+// and then looks at the claims. Both orders are sequentially consistent, so either the process sees
+// the new limit or the lab sees the claim, however long either of them is held up in between.
 
 #include <array>
 #include <atomic>
@@ -92,11 +92,12 @@ struct GatePage {
   ClockPage clock;
   /// No process commits past this (pause, run-to, a kernel mirror that must come first).
   std::atomic<int64_t> limit_ps{0};
-  /// The lab's word that nothing starts before this instant: quiet_until() as it was when the clock
-  /// jumped. Saves a round through the gate for every head start in the stretch that is jumped over.
+  /// The lab's word that nothing starts before this instant: quiet_until() as
+  /// it was when the clock jumped. Saves a round through the gate for every
+  /// head start in the stretch that is jumped over.
   std::atomic<int64_t> quiet_ps{0};
-  /// Counts the versions of the schedule of effects. Stored after the file, and before any limit that
-  /// lets somebody past its first difference; read after the limit.
+  /// Counts the versions of the schedule of effects. Stored after the file, and before any limit
+  /// that lets somebody past its first difference; read after the limit.
   std::atomic<uint64_t> schedule{0};
   /// Lab time between the processes' ticks, as the pace goes; 0: what their configuration says.
   std::atomic<int64_t> tick_ns{0};
@@ -110,18 +111,18 @@ struct GatePage {
   void set_state(uint32_t process, ProcessState state) {
     processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
   }
-  /// No process commits anything more until another limit is stored. Returns the latest instant that
-  /// any of them may have committed, or may still commit by a claim from before. Whoever stores a
-  /// lower limit than was in force stores none below that.
+  /// From now on no process commits anything until another limit is stored. Returns the latest
+  /// instant that one may have committed, or may still commit by a claim that it made before. The
+  /// next limit that is stored must not lie below that instant.
   FabricTime stop_everywhere();
   /// Sum over all processes.
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.
   FabricTime slowest_done() const;
   /// The earliest event in any process, if no frame is under way between two of them: until then
-  /// nothing can happen in the whole lab, unless somebody outside does something. Empty while frames
-  /// are under way or somebody has not read the newest schedule yet, and for good once a process has
-  /// left the gate: what was sent to it stays unread.
+  /// nothing can happen in the whole lab, unless somebody outside does something. Empty while
+  /// frames are under way or somebody has not read the newest schedule yet, and for good once a
+  /// process has left the gate: what was sent to it stays unread.
   std::optional<FabricTime> quiet_until() const;
   struct Quiet {
     FabricTime next;     ///< quiet_until()

@@ -16,7 +16,8 @@ namespace mrclab::netio {
 
 class HistoryWriter {
  public:
-  /// At most `max_bytes` go to the file, and then its seal. `streams` is what the fabric has. Throws SystemError.
+  /// At most `max_bytes` go to the file, and its seal after them. `streams`
+  /// is how many the fabric has. Throws SystemError.
   HistoryWriter(const std::filesystem::path& path, uint32_t streams, uint64_t max_bytes);
   ~HistoryWriter();
   HistoryWriter(const HistoryWriter&) = delete;
@@ -24,8 +25,9 @@ class HistoryWriter {
 
   /// What no longer fits is counted. Throws SystemError (disk full); the file then takes no more.
   void add(const HistoryBytes& record, uint32_t stream);
-  /// Writes what is buffered, the seal and the final header. `told` says whose records were
-  /// offered, from when to when: what found no room shortens it. Once is enough.
+  /// Writes what is buffered, the seal and the final header. `told` says
+  /// whose records were offered, from when to when; it is shortened to the
+  /// first record that found no room. Idempotent.
   void close(EvidenceSeal told);
 
   uint64_t written() const { return written_; }

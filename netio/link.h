@@ -79,12 +79,6 @@ class NamespaceNetlink {
   std::vector<LinkState> known_;
 };
 
-/// A change of an interface that the kernel reported.
-struct LinkEvent {
-  LinkState state;
-  bool deleted = false;
-};
-
 /// Somebody hung a queueing discipline on an interface, changed it or took it away (tc).
 struct QdiscEvent {
   uint32_t ifindex = 0;
@@ -98,9 +92,12 @@ class LinkWatch {
   static constexpr size_t kMaxQdiscs = 256;
   explicit LinkWatch(const NetworkNamespace& ns);
   int fd() const { return fd_.get(); }
-  /// Everything that is there, without blocking; at most `limit` events. When the kernel lost
-  /// messages, overrun() turns true: ask NamespaceNetlink::links().
-  std::vector<LinkEvent> read(size_t limit = 256);
+  /// The states that the kernel reported since the last call, without blocking; at most `limit`.
+  /// When the kernel lost messages, overrun() turns true: ask NamespaceNetlink::links().
+  std::vector<LinkState> read(size_t limit = 256);
+  /// As read(), but where the kernel lost messages the states of all links follow, which `netlink`
+  /// is asked for.
+  std::vector<LinkState> read_or_ask(NamespaceNetlink& netlink);
   /// What the last reads brought of them, at most kMaxQdiscs.
   std::vector<QdiscEvent> take_qdiscs() { return std::exchange(qdiscs_, {}); }
   bool overrun() const { return overrun_; }

@@ -36,9 +36,9 @@ LinkWatch::LinkWatch(const NetworkNamespace& ns) : buffer_(64 << 10) {
                     ::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address));
 }
 
-std::vector<LinkEvent> LinkWatch::read(size_t limit) {
-  std::vector<LinkEvent> events;
-  while (events.size() < limit) {
+std::vector<LinkState> LinkWatch::read(size_t limit) {
+  std::vector<LinkState> states;
+  while (states.size() < limit) {
     const ssize_t n = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
@@ -49,13 +49,19 @@ std::vector<LinkEvent> LinkWatch::read(size_t limit) {
     int left = static_cast<int>(check_system_call("read link messages", n));
     for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data()); nlmsg_ok(header, left);
          header = nlmsg_next(header, &left)) {
-      if (auto state = parse_link_message(*header))
-        events.push_back({std::move(*state), header->nlmsg_type == RTM_DELLINK});
+      if (auto state = parse_link_message(*header)) states.push_back(std::move(*state));
       if (auto qdisc = parse_qdisc_message(*header); qdisc && qdiscs_.size() < kMaxQdiscs)
         qdiscs_.push_back(std::move(*qdisc));
     }
   }
-  return events;
+  return states;
+}
+
+std::vector<LinkState> LinkWatch::read_or_ask(NamespaceNetlink& netlink) {
+  std::vector<LinkState> states = read();
+  if (!std::exchange(overrun_, false)) return states;
+  for (LinkState& link : netlink.links()) states.push_back(std::move(link));
+  return states;
 }
 
 }  // namespace mrclab::netio

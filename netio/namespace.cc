@@ -78,10 +78,11 @@ Sysctls switch_sysctls() {
 }
 Sysctls host_sysctls() {
   Sysctls list = quiet_ipv6("0");
-  // What takes a way is sent on from an interface of the host's own; none of its ports is a router's.
+  // The stub's peer must forward what the host's programs send (lab/node_plan.h). Its ports, which
+  // come later, do not forward.
   list.push_back({"net/ipv6/conf/all/forwarding", "1"});
   list.push_back({"net/ipv6/conf/default/forwarding", "0"});
-  // By ports, too: two connections of one pair of hosts may take two ways.
+  // The hash takes ports as well, so that two connections of a pair of hosts may take two ways.
   list.push_back({"net/ipv6/fib_multipath_hash_policy", "1"});
   return list;
 }

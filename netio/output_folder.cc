@@ -17,7 +17,7 @@ namespace {
 constexpr int kMaxDepth = 8;  // of what a run leaves: the folder, captures/, ...
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
-/// What no other place would help against.
+/// Errors of the machine itself, which no other place would avoid.
 bool is_of_the_machine(int error_number) {
   switch (error_number) {
     case ENOSPC:
@@ -43,7 +43,7 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-/// Only a convenience: what cannot be given away stays root's.
+/// Gives a file or a folder with its content away. This is a convenience: what fails stays root's.
 void give(int file, const Owner& owner, dev_t device, int depth) {
   struct stat info {};
   if (::fstat(file, &info) != 0 || info.st_uid != 0 || info.st_dev != device || depth == 0) return;
@@ -59,7 +59,7 @@ void give(int file, const Owner& owner, dev_t device, int depth) {
       ::fchownat(file, "", owner.user, owner.group, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
 }
 
-/// Not to be guessed: where others may make files, too, they could take the name before.
+/// A random name for a new file. Other users must not be able to guess it and take it first.
 std::string fresh_name() {
   std::random_device random;
   return ".new-" + std::to_string(::getpid()) + "-" + std::to_string(random()) +

@@ -16,7 +16,7 @@ namespace {
 constexpr int kMaxLinks = 40;  // as the kernel
 constexpr int kLook = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
-/// The whole text as a number that a user or group can have.
+/// The id of a user or group, if the whole text is one.
 std::optional<uint32_t> id_in(const char* text) {
   if (text == nullptr) return std::nullopt;
   uint32_t id = 0;
@@ -98,7 +98,8 @@ void OutputPath::enter(FileDescriptor folder, const std::filesystem::path& path)
   at_owner_ = info.st_uid;
 }
 
-/// Where a link of the caller leads, root makes only what the caller could have made.
+/// If the way led over a link of the user who called with sudo, root makes only what that user
+/// could have made: it must end in a folder of theirs.
 void OutputPath::require_callers_own() const {
   if (!by_caller_ || at_owner_ == trust_.caller->user) return;
   refuse(ELOOP, "a link of user " + std::to_string(trust_.caller->user) + " leads to " +
@@ -111,7 +112,8 @@ void OutputPath::begin() {
   walk_to(path_);
 }
 
-/// From here, or from the root folder.
+/// Puts the components of `target` in front of those that are left. An absolute path starts at the
+/// root folder, any other one here.
 void OutputPath::walk_to(const std::filesystem::path& target) {
   if (target.is_absolute() || !at_) {
     const char* start = target.is_absolute() ? "/" : ".";
@@ -150,7 +152,7 @@ void OutputPath::step(const std::string& component, bool make_missing) {
   if (!next && errno == ENOENT && make_missing) {
     require_callers_own();
     if (const auto made = here().make_new(component)) here().give_if_callers(made->fd_.get());
-    next = look_up(component);  // also if another process was faster
+    next = look_up(component);  // it may be that of another process that was faster
   }
   if (!next) refuse(errno);
   const std::filesystem::path place = at_path_ / component;
@@ -175,7 +177,8 @@ OutputFolder OutputPath::folder(bool make_missing) {
   return here();
 }
 
-/// What the kernel itself names: an open file under /proc, or a device.
+/// Opens what the kernel itself names: an open file under /proc, or a device.
+/// False for anything else.
 bool OutputPath::open_special(const struct stat& info) {
   struct statfs system {};
   const bool open_file = ::fstatfs(at_.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC &&
@@ -198,7 +201,7 @@ std::optional<OutputFolder> OutputPath::folder_of_file() {
       continue;
     }
     const FileDescriptor file = look_up(name_);
-    if (!file) break;  // it is made
+    if (!file) break;  // the file is missing, and will be made
     const struct stat info = stat_of(file, at_path_ / name_);
     if (open_special(info)) return std::nullopt;
     if (S_ISLNK(info.st_mode)) follow(file, info, name_);

@@ -11,13 +11,13 @@
 
 namespace mrclab::netio {
 
-/// Whose links and folders this process relies on.
+/// The users and groups whose links and folders this process relies on.
 struct Trust {
   static Trust now();
   bool user(uid_t user) const;
   bool group(gid_t group) const;
 
-  bool root = false;  ///< this process is: then folders count as well as links
+  bool root = false;  ///< this process is root: then the owners of folders matter, too
   std::vector<uid_t> users;
   std::vector<gid_t> groups;
   std::optional<Owner> caller;
@@ -27,10 +27,10 @@ class OutputPath {
  public:
   explicit OutputPath(const std::filesystem::path& path) : path_(path), trust_(Trust::now()) {}
 
-  /// The folder that the whole path names. Throws OutputError, as the other one.
+  /// The folder that the whole path names. Both throw OutputError.
   OutputFolder folder(bool make_missing);
-  /// The folder of the file that the path names, and name() is the file's in it. Empty where the
-  /// path leads to a device or an open file: opened() is that, for writing at its end.
+  /// The folder of the file that the path names; name() is then the file's name in it. Empty if the
+  /// path leads to a device or an open file; then opened() is that, to be written at its end.
   std::optional<OutputFolder> folder_of_file();
   const std::string& name() const { return name_; }
   FileDescriptor& opened() { return opened_; }

@@ -133,10 +133,7 @@ void PacketSocket::note_carrier(const LinkState& link) {
 }
 
 void PacketSocket::update_carriers() {
-  for (const LinkEvent& event : watch_.read()) note_carrier(event.state);
-  if (!watch_.overrun()) return;
-  watch_.clear_overrun();
-  for (const LinkState& link : netlink_.links()) note_carrier(link);
+  for (const LinkState& link : watch_.read_or_ask(netlink_)) note_carrier(link);
 }
 
 std::span<const SendFailure> PacketSocket::flush() {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxBuffer = (1 << 30) - 1;  // the kernel doubles it, into an int
+constexpr size_t kMaxSocketBuffer = (1 << 30) - 1;  // the kernel doubles it, into an int
 
 /// The numbers of its open descriptors that are sockets of any kind.
 std::vector<int> socket_numbers(pid_t process) {
@@ -47,7 +47,7 @@ bool is_packet_socket(const FileDescriptor& socket) {
 }
 
 void set_buffer(const FileDescriptor& socket, int option, const char* name, size_t bytes) {
-  const int size = static_cast<int>(std::min(bytes, kMaxBuffer));
+  const int size = static_cast<int>(std::min(bytes, kMaxSocketBuffer));
   check_system_call(name, ::setsockopt(socket.get(), SOL_SOCKET, option, &size, sizeof size));
 }
 

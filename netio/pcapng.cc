@@ -18,8 +18,8 @@ constexpr uint16_t kEpbFlags = 2;
 constexpr uint16_t kIsbIfRecv = 4, kIsbIfDrop = 5;
 constexpr uint16_t kLinkTypeEthernet = 1;
 constexpr uint8_t kNanoseconds = 9;  // 10^-9
-/// Kept free under the file's bound, so that the closing statistics always fit, and the seal, which
-/// names nodes, each with an interface at least.
+/// Kept free under the file's bound for each interface, so that the closing statistics always fit,
+/// and for the seal. The seal names nodes, of which there are no more than interfaces.
 constexpr uint64_t kStatisticsBytes = 144, kSealBytes = 160;
 constexpr size_t kMaxComment = 1024;
 

@@ -35,8 +35,8 @@ struct PcapngRecord {
 };
 
 /// A capture file. Any error (a full disk) throws SystemError, after the file has been cut back to
-/// its last complete block. close() ends it with statistics and a seal, without which no reader takes
-/// the capture for complete; the destructor ends it without a seal, silently.
+/// its last complete block. close() ends it with statistics and a seal, without which no reader
+/// takes the capture for complete; the destructor ends it without a seal, silently.
 class PcapngWriter {
  public:
   PcapngWriter(const std::filesystem::path& path, PcapngOptions options = {});
@@ -49,8 +49,9 @@ class PcapngWriter {
   bool write(const PcapngRecord& record);
   /// Everything so far is in the file.
   void flush();
-  /// Interface statistics (seen, not recorded), the last of them sealed; then the file is complete.
-  /// `told` says whose frames were offered, from when to when: what found no room shortens it.
+  /// Ends the file with the statistics of each interface (seen, not recorded) and a seal in the
+  /// last of them. `told` says whose frames were offered, from when to when; it is shortened to the
+  /// first frame that found no room.
   void close(EvidenceSeal told);
 
   uint64_t written() const { return written_; }
@@ -84,7 +85,7 @@ class PcapngWriter {
   uint64_t written_ = 0;
   uint64_t skipped_ = 0;
   bool full_ = false;
-  FabricTime complete_ = FabricTime::never();  ///< the first instant of which something is left out
+  FabricTime complete_ = FabricTime::never();  ///< the earliest instant of a frame that is left out
   uint32_t checksum_ = 0;                      ///< of what is in the file
   std::vector<Interface> interfaces_;
 };

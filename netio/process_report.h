@@ -1,7 +1,8 @@
 #pragma once
-// What a daemon says of itself: at its end in reports/<process>.json, on request over its control
-// socket, and to the process that takes its place. All are values with tables: a key that only one
-// side knows is an error of the reader (fabric/report_table.h).
+// The report of a daemon. It writes one to reports/<process>.json at its end,
+// sends one over its control socket on request, and hands one to the process
+// that takes its place. Reports are values with tables, so that reading one
+// with a key that only one side knows is an error (fabric/report_table.h).
 
 #include <cstdint>
 #include <map>
@@ -15,7 +16,7 @@
 
 namespace mrclab::netio {
 
-/// A frame that the kernel lost, as far as the receiver can tell.
+/// A frame that never came, by the sequence numbers of its wire: the kernel has lost it.
 struct GapReport {
   std::string wire;
   uint64_t sequence = 0;
@@ -30,23 +31,22 @@ struct ProcessReport {
   uint64_t foreign_frames = 0;
   uint64_t unknown_frames = 0;
   uint64_t failed_sends = 0;
-  std::vector<std::string> failed_send_reasons;  ///< some of them
+  std::vector<std::string> failed_send_reasons;  ///< of some of the failed sends
   uint64_t ring_drops = 0;
   uint64_t late_effects = 0;
   uint64_t frame_pool_exhausted = 0;
   uint64_t gap_count = 0;
-  std::vector<GapReport> gaps;  ///< some of them
+  std::vector<GapReport> gaps;  ///< some of gap_count
   int64_t min_slack_ns = INT64_MAX;
   uint64_t capture_records = 0;
   uint64_t capture_skipped = 0;
   uint64_t events_dropped = 0;
   std::string history;  ///< history_to_text
-  /// By name, what the program says of each of its nodes: of hosts endpoint::HostAccount, of
-  /// switches numbers by name.
+  /// The account of each of its nodes, by name: endpoint::HostAccount of a
+  /// host, numbers by name of a switch.
   std::map<std::string, nlohmann::json> nodes;
 
-  /// What a predecessor had seen belongs to this process's report too. Its nodes and history are
-  /// here already.
+  /// Adds what a predecessor had counted. Its nodes and history are in this report already.
   void add_earlier(const ProcessReport& earlier);
   /// Throws ReportError.
   std::vector<HistoryStream> streams() const;

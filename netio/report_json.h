@@ -18,13 +18,13 @@
 
 namespace mrclab::netio {
 
-/// What is wrong with a report, and where: `work[2].done: found "x": expected a number`.
+/// Says what is wrong with a report, and where: `work[2].done: found "x": expected a number`.
 class ReportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Where a value stands in a report; text is made of it only when something is wrong.
+/// The place of a value in a report, for errors. It becomes text only when something is wrong.
 struct ReportPlace {
   const ReportPlace* up = nullptr;
   std::string_view key;
@@ -33,10 +33,10 @@ struct ReportPlace {
   [[noreturn]] void fail_kind(const nlohmann::json& found, std::string_view expected) const;
 };
 
-/// The value of a key that must be there. Not `value.at(key)`: its error does not say where.
+/// The value of a key that must be there. The error of `value.at(key)` would not say where.
 const nlohmann::json& required_key(const nlohmann::json& object, std::string_view key,
                                    const ReportPlace& place);
-/// Of an object with all known keys: it has no other.
+/// Throws if an object, which has all the known keys, has another one as well.
 void refuse_more_keys(const nlohmann::json& object, const std::vector<std::string_view>& known,
                       const ReportPlace& place);
 const nlohmann::json& required_object(const nlohmann::json& value, const ReportPlace& place);
@@ -84,7 +84,7 @@ template <class T>
 requires kHasReportTable<T>
 void read_value(const nlohmann::json& value, T& into, const ReportPlace& place);
 
-/// The member of a table's entry, and counts by name.
+/// Writes and reads one entry of a table: a member, or counts by name.
 template <class Report, class Member>
 nlohmann::json entry_value(const Report& report, const ReportEntry<Report, Member>& entry) {
   return report_value(report.*entry.member);

@@ -22,7 +22,8 @@
 namespace mrclab::netio {
 namespace {
 
-/// The kernel's work queue waits for a lock that every lab of the machine wants.
+/// An address becomes usable by a work queue of the kernel, which waits for a
+/// lock that all labs of the machine share.
 constexpr std::chrono::seconds kAddressPatience{30};
 constexpr std::chrono::microseconds kAddressLook{200};
 
@@ -127,7 +128,7 @@ void put_ways(NamespaceNetlink& netlink, nl_msg* message, const std::vector<Rout
   nlattr* nest = nla_nest_start(message, RTA_MULTIPATH);
   for (const RouteWay& way : ways) {
     auto* hop = static_cast<rtnexthop*>(nlmsg_reserve(message, sizeof(rtnexthop), NLMSG_ALIGNTO));
-    std::memset(hop, 0, sizeof *hop);  // one share for each
+    std::memset(hop, 0, sizeof *hop);  // a weight of 0 stands for one share, as for all the others
     hop->rtnh_ifindex = static_cast<int>(netlink.ifindex(way.dev));
     put(message, RTA_GATEWAY, way.via);
     std::visit(ActionWriter{message}, way.action);
@@ -233,7 +234,7 @@ bool RouteBatch::is_local(const Ipv6Address& address) {
                              const auto* route = static_cast<const rtmsg*>(NLMSG_DATA(&answer));
                              local = route->rtm_type == RTN_LOCAL;
                            });
-  } catch (const SystemError&) {  // there is none yet, or one that refuses
+  } catch (const SystemError&) {  // there is no route yet, or one that refuses packets
   }
   return local;
 }

@@ -39,9 +39,9 @@ struct EndNextCsid {
   uint8_t usid_bits = 16;
   bool operator==(const EndNextCsid&) const = default;
 };
-/// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next hop
-/// whatever the next uSID is. The kernel looks the next hop up as a destination and wants no interface
-/// for it, so a link-local one would be ambiguous. Counters on. Needs Linux 6.6.
+/// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next
+/// hop whatever the next uSID is. The kernel looks the next hop up as a destination and wants no
+/// interface for it, so a link-local one would be ambiguous. Counters on. Needs Linux 6.6.
 struct EndXNextCsid {
   Ipv6Address next_hop{};
   uint8_t block_bits = 32;
@@ -64,14 +64,14 @@ struct RouteWay {
   bool operator==(const RouteWay&) const = default;
 };
 
-/// What becomes of packets that a route without an interface matches.
+/// What a route without an interface does with packets.
 enum class RouteEnd : uint8_t {
-  kNone,
+  kNone,         ///< the route has an interface
   kBlackhole,    ///< dropped without a word
   kUnreachable,  ///< their sender is told
 };
 
-/// One IPv6 unicast route, or the end of one.
+/// One IPv6 route: unicast, or one that ends packets here.
 struct Route {
   Ipv6Prefix destination;
   std::string dev;  ///< interface; a seg6local route needs one, not lo
@@ -95,15 +95,16 @@ struct InstalledRoute {
   uint32_t table = 0;
   bool blackhole = false;
   std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
-  /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a local
-  /// address for it, is only seen in the errors.
+  /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a
+  /// local address for it, is only seen in the errors.
   struct Counters {
     uint64_t packets = 0, bytes = 0, errors = 0;
   };
   std::optional<Counters> counters;
 };
 
-/// Which table is asked for packets that come in by an interface; those of local programs come by "lo".
+/// The table for packets that come in by the interface `from`. Packets of
+/// local programs come by "lo".
 struct RouteRule {
   std::string from;
   uint32_t table = 0;
@@ -113,8 +114,8 @@ struct RouteRule {
 /// the kernel's order.
 std::vector<InstalledRoute> installed_routes(NamespaceNetlink& netlink);
 
-/// The ways of the route that the kernel would take to `destination` for what comes in by the interface
-/// `from`, one for a plain route, without those of dead interfaces; empty if there is no route.
+/// The ways of the route that the kernel takes to `destination` for packets that come in by `from`:
+/// one for a plain route. Ways over dead interfaces are left out. Empty if there is no route.
 std::vector<RouteWay> installed_ways(NamespaceNetlink& netlink, const std::string& from,
                                      const Ipv6Address& destination);
 /// A permanent IPv6 neighbour entry as the kernel has it.
@@ -134,18 +135,20 @@ class RouteBatch {
   void address(const std::string& dev, const Ipv6Prefix& prefix);
   /// A permanent neighbour entry: nobody ever asks for it on the wire.
   void neighbour(const std::string& dev, const Ipv6Address& address, const MacAddress& mac);
-  /// Adds or replaces. The error number `tolerated` (0: none) is no error.
+  /// Adds or replaces a route. An answer with the error number `tolerated` is
+  /// no error (0: none is).
   void route(const Route& route, int tolerated = 0);
-  /// At the rule's place in the list; the first one that matches and whose table has a route counts.
+  /// Adds a rule at this place in the list of rules. For a packet the first rule counts that
+  /// matches it and whose table has a route.
   void rule(const RouteRule& rule, uint32_t place);
   /// Removes; a missing one is no error.
   void remove_route(const Route& route);
   /// Waits until the kernel has taken all; throws the first refusal as SystemError naming route and
   /// namespace.
   void flush() { netlink_.flush(); }
-  /// The same, and waits until packets to the addresses are delivered: the kernel says yes to an address
-  /// before it has a route to it, which comes from a work queue of the whole machine. Throws SystemError
-  /// (ETIMEDOUT) if that takes half a minute.
+  /// As flush(), and waits until packets to the new addresses are delivered. The kernel accepts an
+  /// address before it has a route to it, which a work queue of the whole machine adds. Throws
+  /// SystemError (ETIMEDOUT) if that takes half a minute.
   void commit();
 
  private:

@@ -1,4 +1,4 @@
-// What the kernel has of addresses' ways: the routes and neighbours of a namespace, read back.
+// The routes and neighbours that the kernel has in a namespace, read back.
 
 #include <arpa/inet.h>
 #include <linux/lwtunnel.h>
@@ -56,7 +56,7 @@ std::string name_of(uint32_t ifindex, const std::vector<LinkState>& links) {
   return "";
 }
 
-/// Empty for a route that nobody set: of another table, or the kernel's own.
+/// Empty for a route that no program has set: those of the local table, and the kernel's own.
 std::optional<InstalledRoute> read_route(const nlmsghdr& message,
                                          const std::vector<LinkState>& links) {
   std::array<nlattr*, RTA_MAX + 1> attributes{};
@@ -85,7 +85,7 @@ std::optional<InstalledRoute> read_route(const nlmsghdr& message,
   return route;
 }
 
-/// The segment of an encapsulation with one (RFC 8754 section 2), if it is one.
+/// The encapsulation with a single segment (RFC 8754 section 2); none for any other.
 RouteAction read_encap(nlattr* encap) {
   std::array<nlattr*, SEG6_IPTUNNEL_MAX + 1> tunnel{};
   if (nla_parse_nested(tunnel.data(), SEG6_IPTUNNEL_MAX, encap, nullptr) < 0) return {};
@@ -139,7 +139,7 @@ std::vector<RouteWay> read_ways(const nlmsghdr& message, const std::vector<LinkS
   return ways;
 }
 
-/// What the kernel answers when it is asked for a route to `destination`.
+/// The ways in the kernel's answer to `request`; empty if it knows no route to `destination`.
 std::vector<RouteWay> ask_for_route(NamespaceNetlink& netlink, NlMessage request,
                                     const Ipv6Address& destination) {
   const std::vector<LinkState> links = netlink.links();

@@ -58,7 +58,7 @@ std::string answer_rpc(std::string_view message,
 struct RpcServerOptions {
   size_t max_clients = 16;
   size_t max_message_bytes = kMaxMessageBytes;
-  /// Who has said nothing for so long makes room for somebody new.
+  /// A client that has been silent for this long makes room for a new one.
   std::chrono::milliseconds idle = std::chrono::seconds(2);
 };
 

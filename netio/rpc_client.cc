@@ -27,7 +27,8 @@ RpcClient::RpcClient(const std::filesystem::path& path) : path_(path.string()) {
       "open a socket", ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   const auto until = std::chrono::steady_clock::now() + kConnectPatience;
   while (::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    // EAGAIN: others wait to be let in, and there is nothing to poll for.
+    // EAGAIN: the queue of clients that wait to be accepted is full, and
+    // poll() cannot wait for that.
     if (errno != EAGAIN || std::chrono::steady_clock::now() > until) {
       throw SystemError("connect to " + path_, errno);
     }
@@ -75,7 +76,7 @@ void RpcClient::send(std::string_view bytes, std::chrono::steady_clock::time_poi
     } else if (errno == EAGAIN) {
       wait_for(POLLOUT, until);
     } else if (errno == EPIPE || errno == ECONNRESET) {
-      return;  // closed, perhaps with an answer that says why
+      return;  // the server has closed, perhaps with an answer that says why
     } else if (errno != EINTR) {
       throw SystemError("send to " + path_, errno);
     }

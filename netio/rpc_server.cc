@@ -64,7 +64,7 @@ struct RpcServer::Impl {
     std::string output;
     bool close_after_write = false;
     bool answering = false;  ///< its answer is on its way
-    bool leaving = false;    ///< made room for another one; its handler has yet to hear of it
+    bool leaving = false;    ///< its socket was closed to make room; its handler will drop it
     Clock::time_point heard = Clock::now();
     std::list<Client>::iterator self;
   };
@@ -132,7 +132,8 @@ struct RpcServer::Impl {
                                              [](const Client& client) { return !client.leaving; }));
   }
 
-  /// The one that has been silent for longest, if that is long enough. False if all are busy.
+  /// Sends the client away that has been silent for longest, if that is long
+  /// enough. False if none is.
   bool send_idle_away() {
     Client* idlest = nullptr;
     for (Client& client : clients) {

@@ -14,15 +14,15 @@ class RulesetWatch {
  public:
   explicit RulesetWatch(const NetworkNamespace& ns);
 
-  /// To be called around each change of one's own, which are one transaction each.
+  /// The lab calls these two around each change of its own, which must be a single transaction.
   void before_own_change() { changed_ |= look(); }
   void after_own_change();
-  /// Has anybody else changed rules since this was asked last, or since the start?
+  /// Has somebody else changed rules since this was last called, or since the start?
   bool take_changed();
 
  private:
   uint32_t generation() const;
-  /// Has the count moved since it was looked at?
+  /// Has the kernel's count moved since the last look?
   bool look();
 
   FileDescriptor socket_;

@@ -20,14 +20,15 @@ namespace mrclab::netio {
 /// Bytes kept of each captured frame: all headers of a write with immediate are 146.
 inline constexpr uint32_t kCaptureSnapLength = 160;
 
-/// events.jsonl of one process: one line per event, bounded. Only close() seals it: a log that broke
-/// off, or found no room on the disk, has no seal. Throws SystemError when a line finds none.
+/// events.jsonl of one process: one line per event, bounded. Only close() seals it: a log that
+/// broke off has no seal. Throws SystemError when a line finds no room on the disk.
 class EventLog {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
   explicit EventLog(const std::filesystem::path& file);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
-  /// `told` says whose events were offered, from when to when: what found no room shortens it.
+  /// Writes the seal. `told` says whose events were offered, from when to when; it is shortened to
+  /// the first event that found no room.
   void close(EvidenceSeal told);
   uint64_t dropped() const { return dropped_; }
 
@@ -40,7 +41,7 @@ class EventLog {
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;
   FabricTime last_;
-  FabricTime complete_ = FabricTime::never();  // the first instant of which an event is left out
+  FabricTime complete_ = FabricTime::never();  // the earliest instant of an event that is left out
   uint32_t checksum_ = 0;
 };
 

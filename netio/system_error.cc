@@ -42,7 +42,7 @@ std::string explain(const SystemError& error) {
     case ErrorKind::kMissingFeature:
       return what + ". This kernel lacks what is needed; `mrclab doctor` says what is missing.";
     case ErrorKind::kDiskFull:
-      // Where labs have their records and sockets: memory of a fixed size, mostly.
+      // Labs have their records and sockets in /run, which is mostly memory of a fixed size.
       if (what.find(" /run/") != std::string::npos) {
         return what +
                ". Free some space in /run; 'mrclab down --all' removes what labs left there.";

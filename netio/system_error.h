@@ -41,12 +41,4 @@ T check_system_call(std::string_view attempted, T value) {
   return value;
 }
 
-/// For libraries and calls that return -errno.
-template <std::signed_integral T>
-T check_negative_errno(std::string_view attempted, T value) {
-  if (value < 0) [[unlikely]]
-    throw SystemError(attempted, static_cast<int>(-value));
-  return value;
-}
-
 }  // namespace mrclab::netio

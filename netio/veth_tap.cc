@@ -34,7 +34,7 @@ constexpr int kBlockTimeoutMs = 500;
 // handed over with little in them.
 constexpr int64_t kSpareBlocks = 5;
 constexpr int64_t kBufferBudget = 512 << 20;  // of all interfaces, as long as each has its least
-constexpr int64_t kMinBuffer = 8 * kBlock, kMaxBuffer = 16 * kBlock;
+constexpr int64_t kMinTapBuffer = 8 * kBlock, kMaxTapBuffer = 16 * kBlock;
 constexpr int kPollMs = 5;
 // The kernel hands over what it has counted within a block's timeout; far more than that is a fault.
 constexpr std::chrono::seconds kPatience{10};
@@ -53,7 +53,7 @@ int64_t wall_ns() {
 
 int64_t buffer_of_each(size_t ports) {
   const int64_t share = kBufferBudget / static_cast<int64_t>(std::max<size_t>(1, ports));
-  return std::clamp(share / kBlock * kBlock, kMinBuffer, kMaxBuffer);
+  return std::clamp(share / kBlock * kBlock, kMinTapBuffer, kMaxTapBuffer);
 }
 
 PcapHandle open_tap(const TapPort& port, size_t ports) {

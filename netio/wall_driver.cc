@@ -104,10 +104,7 @@ void WallDriver::take(uint32_t ifindex, std::span<const uint8_t> bytes, uint64_t
 }
 
 void WallDriver::watch_carriers() {
-  for (const LinkEvent& event : watch_.read()) note_carrier(event.state);
-  if (!watch_.overrun()) return;
-  watch_.clear_overrun();
-  for (const LinkState& link : netlink_.links()) note_carrier(link);
+  for (const LinkState& link : watch_.read_or_ask(netlink_)) note_carrier(link);
 }
 
 void WallDriver::note_carrier(const LinkState& link) {

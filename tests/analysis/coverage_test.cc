@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <variant>
+
+#include "tests/support/one_of_each.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -82,7 +86,7 @@ TEST_CASE("without captures no goodput is measured, be it none") {
   goodput.at_least = Probability{1'000'000};
   goodput.of = GoodputReference::kLineRate;
   story.run.inputs.expectations = {goodput};
-  const Verdict verdict = analyze_run(story.run.inputs);
+  const Verdict verdict = analyze(story.run.inputs).verdict;
   CHECK(verdict.result == Result::kInconclusive);
   CHECK_FALSE(verdict.checks.at(0).measured);
   CHECK(verdict.checks.at(0).note == "there are no captures");
@@ -111,40 +115,11 @@ TEST_CASE("with nothing to go by, no check passes or fails") {
   const Topology topology = test::quad();
   RunInputs inputs{topology, {}};
   inputs.end = us(1000);
-  const FabricTime us10 = us(10);
-  inputs.expectations = {
-      ExpectNoQpError{},
-      ExpectMemoryIntact{},
-      ExpectHealed{},
-      ExpectGoodput{
-          {}, FabricTime::never(), {}, GoodputReference::kLineRate, Probability{500'000'000}},
-      no_losses(),
-      ExpectTrims{{0, 0}},
-      ExpectRetransmissions{{0, 0}},
-      ExpectShare{"p0/*", {}, Probability{500'000'000}},
-      ExpectPathUnused{"p0/u0", {}},
-      ExpectCounter{"nacks", 0, 0},
-      ExpectDetect{us10},
-      ExpectRecover{us10},
-      ExpectLeave{us10},
-      ExpectQpError{"x"},
-      ExpectPlacedOnce{},
-      ExpectNoSilentLoss{},
-      ExpectInOrder{},
-      ExpectNoQpErrorWhileAPathLives{},
-      ExpectAccounted{},
-      ExpectSteady{},
-      ExpectGoodputBack{},
-      ExpectEvsGood{},
-      ExpectQueuesEmpty{},
-      ExpectGap{us10, Probability{100'000'000}, GoodputReference::kLineRate},
-      ExpectSamples{{}, FabricTime::never(), us10, Probability{900'000'000}},
-      ExpectLatency{"h0", "h1", {}, us10},
-      ExpectFairness{},
-      ExpectLossesPerQp{},
-      ExpectAffectedQps{},
-      ExpectCompletionTime{}};
-  for (const CheckResult& check : analyze_run(inputs).checks) {
+  inputs.expectations = test::one_of_each();
+  std::set<size_t> kinds;
+  for (const Expectation& expectation : inputs.expectations) kinds.insert(expectation.index());
+  REQUIRE(kinds.size() == std::variant_size_v<ExpectationKind> - 2);  // all but the two bundles
+  for (const CheckResult& check : analyze(inputs).verdict.checks) {
     INFO(check.name, ": ", check.note);
     CHECK(check.result == Result::kInconclusive);
     CHECK_FALSE(check.note.empty());

@@ -4,12 +4,14 @@
 
 #include <doctest/doctest.h>
 
-#include <sstream>
-
 #include "analysis/expectation.h"
+#include "analysis/text_table.h"
+#include "tests/support/texts.h"
 
 namespace mrclab::analysis {
 namespace {
+
+using test::lines_of;
 
 CheckResult check(const std::string& about, Result result, double measured, const char* unit) {
   CheckResult check;
@@ -33,24 +35,17 @@ Verdict verdict(Result result) {
   return v;
 }
 
-std::vector<std::string> rows_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 }  // namespace
 
 TEST_CASE("a run that passes ends with its result and where the report is") {
-  const auto lines = rows_of(to_summary(verdict(Result::kPass), {6.94, "runs/x/report.html"}));
+  const auto lines = lines_of(to_summary(verdict(Result::kPass), {6.94, "runs/x/report.html"}));
   REQUIRE(lines.size() == 3);
   CHECK(lines[1] == "PASS  optic-glitch: all 2 checks passed; FAITHFUL; 6.9 s");
   CHECK(lines[2] == "report  runs/x/report.html");
 }
 
 TEST_CASE("each check that failed has its line, with what it is about, bound and measured") {
-  const auto lines = rows_of(to_summary(verdict(Result::kFail), {120.4, "runs/x/report.html"}));
+  const auto lines = lines_of(to_summary(verdict(Result::kFail), {120.4, "runs/x/report.html"}));
   REQUIRE(lines.size() == 5);
   CHECK(lines[1] == "FAIL  optic-glitch: of 2 checks, 1 failed; FAITHFUL; 120 s");
   CHECK(lines[2] == "  FAIL  goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline:");
@@ -76,7 +71,7 @@ TEST_CASE("however much fails, the result does not scroll off a screen of 24 lin
   Verdict v = verdict(Result::kFail);
   v.checks.resize(1);
   v.checks.resize(200, v.checks[0]);
-  const auto lines = rows_of(to_summary(v, {1, "runs/x/report.html"}));
+  const auto lines = lines_of(to_summary(v, {1, "runs/x/report.html"}));
   CHECK(lines.size() <= 24);
   CHECK(lines[1].starts_with("FAIL  optic-glitch: of 200 checks, 200 failed"));
 }
@@ -85,6 +80,12 @@ TEST_CASE("a run that expected nothing does not say that everything passed") {
   Verdict v = verdict(Result::kInconclusive);
   v.checks.clear();
   CHECK(to_summary(v, {1, "r"}).find("no checks") != std::string::npos);
+}
+
+TEST_CASE("a line breaks between words, but not between a number and its unit") {
+  CHECK(wrapped("12 us used up", 7) == std::vector<std::string>{"12 us", "used up"});
+  CHECK(wrapped("up to 99.97 % of it", 10) ==
+        std::vector<std::string>{"up to", "99.97 % of", "it"});
 }
 
 TEST_CASE("measured values stand in the unit of their bound, and only once") {

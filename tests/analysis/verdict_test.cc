@@ -12,11 +12,13 @@
 #include "analysis/summary.h"
 #include "analysis/text_table.h"
 #include "tests/support/synthetic_traffic.h"
+#include "tests/support/texts.h"
 
 namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::lines_of;
 using test::ScriptedTraffic;
 using test::SyntheticRun;
 
@@ -44,13 +46,6 @@ Analysis sample(AnalyzedRun& run) {
   };
   traffic.write(run.run);
   return run.analyze();
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 TEST_CASE("captures alone give a whole verdict") {
@@ -266,7 +261,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
   CHECK(run.analyze().verdict.result == Result::kPass);
   SUBCASE("missing") {
     run.inputs.captures.push_back("/nonexistent/h9.pcapng");
-    const Verdict v = analyze_run(run.inputs);
+    const Verdict v = analyze(run.inputs).verdict;
     CHECK(v.result == Result::kInconclusive);
     CHECK(v.notes.at(0).find("h9.pcapng") != std::string::npos);
   }
@@ -278,7 +273,7 @@ TEST_CASE("a capture that cannot be read makes the run inconclusive and is named
   }
   SUBCASE("none at all") {
     run.inputs.captures.clear();
-    CHECK(analyze_run(run.inputs).result == Result::kInconclusive);
+    CHECK(analyze(run.inputs).verdict.result == Result::kInconclusive);
   }
 }
 

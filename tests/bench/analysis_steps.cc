@@ -4,7 +4,6 @@
 // prints one JSON object; the best of the repeats counts. WORD: "judge" (default) or "traffic".
 
 #include <pcap/pcap.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,19 +16,10 @@
 #include "analysis/packet_history.h"
 #include "analysis/traffic_reader.h"
 #include "fabric/fabric_file.h"
+#include "tests/bench/cpu_time.h"
 
 namespace mrclab::analysis {
 namespace {
-
-/// CPU seconds of this process, user and system: waiting for a busy machine does not count.
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 /// The bare loop of a peer: no interface, direction or comment, nothing decoded.
 uint64_t read_with_libpcap(const char* file) {
@@ -66,7 +56,7 @@ uint64_t analyze_stream(const char* file) {
 
 uint64_t judge(const Topology& topology, const char* file) {
   RunInputs inputs{.topology = topology, .captures = {file}};
-  return analyze_run(inputs).metrics.capture_records;
+  return analyze(inputs).verdict.metrics.capture_records;
 }
 
 int run(const char* file, const char* fabric, int repeats, std::string_view what) {

@@ -22,6 +22,7 @@
 #include "fabric/yaml.h"
 #include "lab/sim_world.h"
 #include "switchd/switch_node.h"
+#include "tests/bench/cpu_time.h"
 
 namespace {
 
@@ -91,15 +92,6 @@ class Metered : public Node {
   std::unique_ptr<Node> node_;
   Owner owner_;
 };
-
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -1,7 +1,8 @@
 // All five collectives on a table top: hosts without a network. Writes of a queue pair arrive in
 // order, everything else happens in a random order: writes of different queue pairs overtake each
 // other, acknowledgements come late, and a host is told late of what has arrived and is acknowledged,
-// as one that is paused. Bytes are read at arrival, as late as can be.
+// as one that is paused. Bytes are read at arrival, as late as can be, and read again when the write
+// is acknowledged: until then a NIC may have to send them again.
 
 #include <doctest/doctest.h>
 
@@ -76,6 +77,11 @@ class TableTop {
     FAIL("it does not end");
   }
 
+  struct Ack {
+    QpHandle qp;
+    WriteRequest request;
+    std::vector<uint8_t> placed;
+  };
   struct Host : Verbs {
     Host(TableTop& top, size_t number) : table(top), rank(number) {}
     FabricTime now() const override { return {}; }
@@ -101,10 +107,11 @@ class TableTop {
     std::unique_ptr<Collective> app;
     std::map<uint32_t, std::deque<WriteRequest>> posted;  // by queue pair
     std::map<uint32_t, uint32_t> writes;
-    std::deque<std::pair<QpHandle, uint64_t>> acks;
+    std::deque<Ack> acks;
     std::deque<std::pair<QpHandle, uint32_t>> notices;  // of what lies in its memory already
     uint64_t verified = 0, mismatched = 0;
     uint32_t done = 0;
+    uint32_t overwritten = 0;  ///< writes whose memory changed before they were acknowledged
   };
 
   Host& host(size_t i) { return *hosts_[i]; }
@@ -126,7 +133,7 @@ class TableTop {
       inbox[at + request.local.size() / 2] ^= 0x10;
       tampered_.reset();
     }
-    from.acks.emplace_back(QpHandle{qp}, request.id);
+    from.acks.push_back({QpHandle{qp}, request, {sent.begin(), sent.end()}});
     to.notices.emplace_back(QpHandle{1000 + qp}, request.immediate.value());
   }
   void tell(Host& host) {
@@ -135,9 +142,11 @@ class TableTop {
     host.app->on_receive_immediate(host, qp, immediate);
   }
   void acknowledge(Host& host) {
-    const auto [qp, id] = host.acks.front();
+    const Ack ack = std::move(host.acks.front());
     host.acks.pop_front();
-    host.app->on_write_complete(host, qp, id);
+    const std::span<const uint8_t> now = ack.request.local.bytes();
+    if (!std::equal(now.begin(), now.end(), ack.placed.begin())) ++host.overwritten;
+    host.app->on_write_complete(host, ack.qp, ack.request.id);
   }
 
   CollectiveSchedule schedule_;
@@ -183,6 +192,7 @@ TEST_CASE("every collective ends with the right bytes in any order of arrivals a
             CHECK(host.app->finished());
             CHECK(host.app->work()->done == 5);
             CHECK(host.mismatched == 0);
+            CHECK(host.overwritten == 0);
             CHECK(host.verified == 5 * results_of(kind, padded, hosts, rank));
           }
         }

@@ -8,6 +8,7 @@
 #include "analysis/report.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/one_of_each.h"
 
 using namespace mrclab;
 using namespace mrclab::analysis;
@@ -48,32 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fault.impairments = impairments_of_links(topology, links, fault.start, FabricTime::from_us(40));
   const Measurements m = measure(topology, history, std::span{&fault, 1}, FabricTime::from_us(1),
                                  FabricTime::from_us(100));
-  const FabricTime us = FabricTime::from_us(1);
-  const std::vector<Expectation> expectations{
-      ExpectNoQpError{},
-      ExpectMemoryIntact{},
-      ExpectHealed{},
-      ExpectDetect{us * 5},
-      ExpectRecover{us * 50},
-      ExpectLeave{us * 5},
-      ExpectPlacedOnce{},
-      ExpectNoSilentLoss{},
-      ExpectInOrder{},
-      ExpectNoQpErrorWhileAPathLives{},
-      ExpectAccounted{},
-      ExpectSteady{},
-      ExpectGoodputBack{},
-      ExpectEvsGood{},
-      ExpectQueuesEmpty{},
-      ExpectGap{us * 10},
-      ExpectSamples{{}, FabricTime::never(), us * 5, Probability{900'000'000}},
-      ExpectLatency{"h0", "h1", us},
-      ExpectFairness{},
-      ExpectLossesPerQp{},
-      ExpectAffectedQps{},
-      ExpectCompletionTime{}};
+  const std::vector<Expectation> expectations = test::one_of_each();
   const HostReports hosts;
-  const Evidence evidence(topology, {}, us * 100);
+  const Evidence evidence(topology, {}, FabricTime::from_us(100));
   MUST(run_checks(expectations, {topology,
                                  history,
                                  m,
@@ -82,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                  evidence,
                                  {},
                                  {},
-                                 us * 100,
+                                 FabricTime::from_us(100),
                                  evidence.coverage()})
            .size() == expectations.size());
   return 0;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "fabric/build_topology.h"
 #include "lab/chaos.h"
 #include "lab/chaos_text.h"
 #include "lab/chaos_workload.h"
@@ -190,19 +191,6 @@ TEST_CASE("of a scenario chaos keeps workload and transport") {
   CHECK(drawn.scenario.seed == 3);
 }
 
-/// The share of its line rate that open loops offer each host.
-std::map<uint32_t, uint64_t> offered(const std::vector<endpoint::WorkloadSpec>& workload) {
-  std::map<uint32_t, uint64_t> to;
-  for (const endpoint::WorkloadSpec& spec : workload) {
-    if (const auto* incast = std::get_if<endpoint::IncastSpec>(&spec)) {
-      to[incast->to] += incast->from.size() * incast->load.ppb;
-    } else if (const auto* permutation = std::get_if<endpoint::PermutationSpec>(&spec)) {
-      for (const uint32_t host : permutation->hosts) to[host] += permutation->load.ppb;
-    }
-  }
-  return to;
-}
-
 TEST_CASE("chaos fills no receiver, and where nothing is trimmed leaves it room") {
   uint32_t untrimmed = 0;
   for (const char* fabric : {"pair", "ai-backend", "single"}) {
@@ -213,15 +201,51 @@ TEST_CASE("chaos fills no receiver, and where nothing is trimmed leaves it room"
       CHECK_MESSAGE(profile.receiver_penalty_sent == 0, fabric << " " << seed);
       untrimmed += profile.trim_nack ? 0 : 1;
       for (const endpoint::WorkloadSpec& spec : scenario.workload) {
-        for (const auto& [host, load] : offered({spec})) CHECK(load <= kRoom.ppb);
+        for (const auto& [host, load] : offered_load({spec})) CHECK(load <= kRoom.ppb);
       }
       if (profile.trim_nack) continue;
-      for (const auto& [host, load] : offered(scenario.workload)) {
+      for (const auto& [host, load] : offered_load(scenario.workload)) {
         CHECK_MESSAGE(load <= kRoomUntrimmed.ppb, fabric << " " << seed);
       }
     }
   }
   CHECK(untrimmed > 20);
+}
+
+TEST_CASE("what is to be as before is asked only where every host can catch up") {
+  const Topology octet = build_topology(load_chaos_base("octet").fabric);
+  endpoint::PermutationSpec half;
+  half.hosts = {0, 1};
+  half.load = Probability{475'000'000};
+  endpoint::IncastSpec one_to_one;
+  one_to_one.from = {0};
+  one_to_one.to = 1;
+  one_to_one.load = Probability{750'000'000};
+  endpoint::IncastSpec four_to_one;
+  four_to_one.from = {0, 1, 2, 3};
+  four_to_one.to = 4;
+  four_to_one.load = Probability{218'000'000};
+  endpoint::CollectiveSpec closed;
+  closed.hosts = {0, 1};
+  CHECK(offered_load({half, one_to_one, closed}) ==
+        std::map<uint32_t, uint64_t>{{0, 475'000'000}, {1, 1'225'000'000}});
+  CHECK(offered_load({four_to_one}) == std::map<uint32_t, uint64_t>{{4, 872'000'000}});
+  struct Case {
+    std::vector<endpoint::WorkloadSpec> workload;
+    bool nscc, fixed_200, fixed_60;
+  };
+  for (const Case& c :
+       {Case{{half}, true, true, false}, Case{{half, one_to_one}, false, false, false},
+        Case{{four_to_one}, true, false, false}, Case{{closed}, true, true, true}}) {
+    CAPTURE(offered_load(c.workload).size());
+    endpoint::TransportProfile profile = endpoint::make_profile(endpoint::TransportChoice{}, octet);
+    CHECK(can_catch_up(c.workload, profile) == c.nscc);
+    profile.congestion_control = endpoint::CongestionAlgorithm::kFixed;
+    profile.window_percent = 200;
+    CHECK(can_catch_up(c.workload, profile) == c.fixed_200);
+    profile.window_percent = 60;
+    CHECK(can_catch_up(c.workload, profile) == c.fixed_60);
+  }
 }
 
 TEST_CASE("hard seeds: what the judge or the generator once took for a failure passes") {
@@ -241,6 +265,12 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
       {"ai-backend", "20031", "each SACK asked for a smaller window, for ever"},
       {"ecmp-octet", "20002", "the same"},
       {"pair", "22027", "the same"},
+      {"ai-backend", "40355,41550,62032", "a write's memory changed before it was acknowledged"},
+      {"single", "41971", "the same"},
+      {"pair", "72455", "two workloads offer a host more than it can take"},
+      {"pair", "71458", "a fixed window lets less through than is offered"},
+      {"trio", "71988", "a fixed window keeps what is left over in the network"},
+      {"ai-backend", "71078", "the same"},
   };
   for (const Hard& hard : kHard) {
     const ChaosBase base = load_chaos_base(hard.fabric);

@@ -133,10 +133,7 @@ class SteppedLab {
   json clock(std::vector<std::string> words) {
     words.insert(words.begin(), "clock");
     words.push_back("--json");
-    const CommandResult result = mrclab(words);
-    CAPTURE(result.output);
-    REQUIRE(result.code == 0);
-    return json::parse(result.output);
+    return mrclab_json(words);
   }
 
   /// What every process has committed to; kNotTogether if they differ.
@@ -155,7 +152,7 @@ class SteppedLab {
   /// As the kernel sees them.
   std::vector<std::string> links_down() {
     std::vector<std::string> down;
-    const json fabric = json::parse(mrclab({"inspect", "clock", "--json"}).output);
+    const json fabric = mrclab_json({"inspect", "clock", "--json"});
     for (const json& link : fabric.at("links")) {
       if (!link.at("up").get<bool>()) down.push_back(link.at("name"));
     }
@@ -163,7 +160,7 @@ class SteppedLab {
   }
 
   const fs::path& folder() const { return folder_; }
-  json history() { return json::parse(mrclab({"inspect", "clock", "--history", "--json"}).output); }
+  json history() { return mrclab_json({"inspect", "clock", "--history", "--json"}); }
 
  private:
   fs::path folder_;
@@ -207,7 +204,7 @@ TEST_CASE("a lab that was paused, stepped and resumed has the simulator's histor
   const json port = steps_to({"--port", "p1.t0-0:u0"}).at("records");
   REQUIRE_FALSE(port.empty());
   for (const json& record : port) CHECK((record["node"] == "p1.t0-0" && record["port"] == "u0"));
-  const json pairs = json::parse(mrclab({"inspect", "clock", "--qps", "--json"}).output);
+  const json pairs = mrclab_json({"inspect", "clock", "--qps", "--json"});
   const json of_qp = steps_to({"3", "--qp", pairs[0].at("qp")}).at("records");
   CHECK(of_qp.size() >= 3);
   for (const json& record : of_qp) CHECK(record["node"] == pairs[0].at("host"));

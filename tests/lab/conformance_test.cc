@@ -24,11 +24,7 @@ namespace {
 void check_same(const std::string& fabric, bool wrong_frames) {
   enter_sandbox();
   const auto before = kernel_snapshot();
-  const CommandResult result = run_command_line(
-      {program("mrclab-cli"), "conform", fabric, "--json"}, std::chrono::minutes(10));
-  INFO(result.output);
-  REQUIRE(result.code == 0);
-  const auto report = nlohmann::json::parse(result.output);
+  const auto report = mrclab_json({"conform", fabric, "--json"}, std::chrono::minutes(10));
   REQUIRE(report.at("forwarders").size() == 3);
   for (const auto& f : report.at("forwarders")) {
     CHECK(f.at("paths").get<size_t>() > 0);

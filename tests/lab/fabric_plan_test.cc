@@ -255,16 +255,12 @@ TEST_CASE("the full layout carries traffic as the lab's does") {
   const fs::path folder =
       fs::temp_directory_path() / ("mrclab-layouts-" + std::to_string(::getpid()));
   fs::create_directory(folder);
-  std::vector<std::string> outputs;
+  std::vector<nlohmann::json> outputs;
   for (const char* layout : {"lab", "full"}) {
     const fs::path file = folder / (std::string(layout) + ".yaml");
     std::ofstream(file) << "name: same\nplanes: 4\nt0: 2\nt1: 2\nhosts_per_t0: 2\naddress_plan: "
                         << layout << "\n";
-    const CommandResult result =
-        run_command_line({program("mrclab-cli"), "perf", "write_bw", file, "-n", "50", "--json"});
-    CAPTURE(result.output);
-    CHECK(result.code == 0);
-    outputs.push_back(result.output);
+    outputs.push_back(mrclab_json({"perf", "write_bw", file, "-n", "50", "--json"}));
   }
   fs::remove_all(folder);
   CHECK(outputs[0] == outputs[1]);
@@ -281,7 +277,7 @@ TEST_CASE("plan prints 80 columns, the same numbers as JSON, and addresses as CS
       CHECK(line.size() <= 80);
     }
   }
-  const auto answer = nlohmann::json::parse(plan({"--json"}).output);
+  const auto answer = mrclab_json({"plan", "--json"});
   CHECK(answer["materials"]["switches"] == 6'144);
   CHECK(answer["comparison"]["switches"]["part"] == 3);
   CHECK(answer["entropy_values"]["across_t1"] == 2'048);

@@ -361,6 +361,57 @@ expect: [no_qp_error, memory_intact]
     CHECK(says(problems[0], expected));
   }
 
+  TEST_CASE("what was over before it took effect is done all the same, and told") {
+    const Topology topology = four_kernel_switches();
+    const auto at = [](int us) { return FabricTime::from_us(us); };
+    const Link& link = topology.link(topology.port(*topology.find_port("p0.t0-0:u1")).link);
+    const WireId wire = out_of(topology, "p1.t0-0:u1");
+    const std::vector<ScheduledEffect> schedule{
+        {at(10), random_loss(wire, {Probability::kOne}), 0, 0, false},
+        {at(20), random_loss(wire, {}), 1, 0, true},
+        {at(30), PortCarrier{link.a, false}, 2, 1, false},
+        {at(30), PortCarrier{link.b, false}, 3, 1, false},
+        {at(40), PortCarrier{link.a, true}, 4, 1, true},
+        {at(40), PortCarrier{link.b, true}, 5, 1, true}};
+    LiveFabric fabric(topology, "t_late_" + std::to_string(::getpid()));
+    FabricTime clock;
+    ForeignSwitches switches(fabric, nullptr, schedule, 1000, [&clock] { return clock; });
+    const auto problems_after = [&](int us) {
+      clock = at(us);
+      switches.step();
+      return switches.take_problems();
+    };
+    const auto kinds = [&] {
+      std::vector<std::string> kinds;
+      for (const SwitchNote& note : switches.notes()) kinds.push_back(note.kind);
+      switches.forget_notes();
+      return kinds;
+    };
+    CHECK(problems_after(0).empty());
+    SUBCASE("a machine that keeps up") {
+      for (int us = 5; us <= 45; us += 5) CHECK(problems_after(us).empty());
+    }
+    SUBCASE("a machine that is too busy") {
+      const std::vector<std::string> filter = problems_after(25);
+      REQUIRE(filter.size() == 1);
+      CHECK(filter[0] ==
+            "p1.t0-0: what the schedule wants from 10us took effect after 20us, when it was over; "
+            "the "
+            "machine was too busy");
+      CHECK(kinds() == std::vector<std::string>{"kernel_filter", "kernel_filter", "undo_verified"});
+      const std::vector<std::string> outage = problems_after(45);
+      REQUIRE(outage.size() == 1);
+      CHECK(says(outage[0], "from 30us took effect after 40us"));
+    }
+    switches.look_again();
+    CHECK(switches.take_problems().empty());
+    const std::vector<std::string> done = kinds();
+    CHECK(std::count(done.begin(), done.end(), "kernel_link_down") == 1);
+    CHECK(std::count(done.begin(), done.end(), "kernel_link_up") == 1);
+    // Of both ends, of which the last ones were read back by look_again().
+    CHECK(std::count(done.begin(), done.end(), "undo_verified") >= 2);
+  }
+
   TEST_CASE("a snapshot of Open vSwitch has its rules and its groups") {
     const Topology topology = read_fabric_file(find_fabric("pair-ovs"));
     LiveFabric fabric(topology, "t_group_" + std::to_string(::getpid()));
@@ -464,10 +515,10 @@ trim: off
       const auto& name = entry.first;
       const auto& by = entry.second;
       CAPTURE(name);
-      auto table = nlohmann::json::parse(said({"inspect", "three", name, "--json"}));
+      auto table = mrclab_json({"inspect", "three", name, "--json"});
       // Open vSwitch hands its datapath's counts to its rules now and then only.
       for (int look = 0; look < 100 && packets_ended(table) < 2; ++look) {
-        table = nlohmann::json::parse(said({"inspect", "three", name, "--json"}));
+        table = mrclab_json({"inspect", "three", name, "--json"});
       }
       CHECK(table.at("forwarding") == by);
       size_t ends = 0, routes = 0;

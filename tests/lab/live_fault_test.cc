@@ -73,7 +73,7 @@ class BrokenLab {
   }
   json asked(std::vector<std::string> words) {
     words.push_back("--json");
-    return json::parse(said(words));
+    return mrclab_json(words);
   }
   json fault(uint32_t number) { return asked({"inspect", "hand", "--faults"})["faults"][number]; }
   /// Asks until it is so; the lab goes on meanwhile.
@@ -212,6 +212,20 @@ TEST_CASE("faults that are over leave what the nodes are told, and the session s
   CHECK(history.at("not_faithful") == json::array());
   CHECK(history.at("history_sha256") ==
         simulated_history(lab.folder() / "session.yaml", lab.folder()));
+}
+
+TEST_CASE("the state of the clock tells what a step reached even if that has left the book since") {
+  BrokenLab lab({"--scenario", "SCENARIO", "--paused"});
+  lab.said({"fault", "jitter", "link=p1.t0-1:u0", "up_to=1us", "for=1us"});
+  lab.said({"clock", "step", "--fault"});  // it begins
+  const json end = lab.asked({"clock", "step", "--fault"});
+  REQUIRE(end.at("outcome").at("faults").size() == 1);
+  lab.said({"fault", "host_pause", "host=h1", "for=4us"});  // with it the other one leaves
+  const json later =
+      netio::RpcClient(LabPaths{}.lab_directory("hand") / "control.sock").call("clock_state");
+  REQUIRE(later.at("outcome").at("faults").size() == 1);
+  CHECK(later.at("outcome").at("faults")[0].at("fault") ==
+        end.at("outcome").at("faults")[0].at("fault"));
 }
 
 TEST_CASE("a word that means nothing is refused with what would be right, and nothing happens") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,9 +17,13 @@
 #include <memory>
 #include <utility>
 
+#include "fabric/fabric_file.h"
+#include "lab/live_lab.h"
 #include "lab/scenario_run.h"
 #include "netio/file_descriptor.h"
 #include "netio/link.h"
+#include "netio/system_error.h"
+#include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 #include "tests/support/texts.h"
@@ -104,6 +109,19 @@ TEST_CASE("the same seed gives the same simulated history, another seed another"
         first.metrics.history_sha256);
 }
 
+TEST_CASE("a lab of more processes than fit is refused before anything is brought up") {
+  const Topology hall = read_fabric_file(find_fabric("hall"));
+  LiveLabOptions isolated;
+  isolated.name = lab_name("many");
+  isolated.isolate = true;
+  const auto bring_up = [&] {
+    const LiveLab lab(hall, isolated, [](const BringUpStep&) { FAIL("the fabric comes up"); });
+  };
+  CHECK_THROWS_WITH_AS(bring_up(),
+                       doctest::Contains("processes are too many; at most 128 fit in one lab"),
+                       InputError);
+}
+
 TEST_CASE("a run that is ended early judges only what it saw, and a whole one is not touched") {
   const test::TemporaryRuns folder;
   Scenario scenario = small_scenario();
@@ -183,6 +201,23 @@ expect:
       CHECK(run.verdict.metrics.delivered > 100);
       CHECK(run.verdict.metrics.lost == 0);
     }
+  }
+
+  TEST_CASE("a disk that fills up underway ends the run without a verdict and says until when") {
+    enter_sandbox();
+    const test::TemporaryRuns folder;
+    REQUIRE(::mount("tmpfs", folder.path().c_str(), "tmpfs", 0, "size=512k,mode=700") == 0);
+    Scenario scenario = small_scenario();
+    scenario.captures = CaptureScope::kAll;
+    try {
+      run_scenario(scenario, folder.options(World::kLive));
+      FAIL("512 KiB were enough");
+    } catch (const netio::SystemError& error) {
+      CAPTURE(std::string(error.what()));
+      CHECK(error.kind() == netio::ErrorKind::kDiskFull);
+      CHECK(error.attempted().starts_with("record the run beyond"));
+    }
+    REQUIRE(::umount2(folder.path().c_str(), MNT_DETACH) == 0);
   }
 
   TEST_CASE("one process per node changes nothing in the history") {

@@ -150,10 +150,7 @@ std::map<std::string, uint64_t> sent_by(const std::string& lab, const std::strin
 }
 
 size_t ways(const std::string& from, const std::string& to) {
-  const CommandResult trace = mrclab({"trace", from, to, "--json"});
-  CAPTURE(trace.output);
-  REQUIRE(trace.code == 0);
-  const auto json = nlohmann::json::parse(trace.output);
+  const nlohmann::json json = mrclab_json({"trace", from, to, "--json"});
   REQUIRE(json.contains("lab"));
   return json.at("ways").size();
 }

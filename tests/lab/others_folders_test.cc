@@ -6,21 +6,25 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 
 #include "netio/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
+#include "tests/netio/other_users.h"
 
 namespace mrclab::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using netio::read_file;
 using netio::write_file;
+using netio::test::kCaller;
+using netio::test::kOther;
+using netio::test::Outside;
+using netio::test::own;
+using netio::test::owner_of;
 
-constexpr uid_t kOther = 4711;
-constexpr uid_t kCaller = 4712;
 constexpr const char* kShortScenario = R"(
 name: short
 fabric: pair
@@ -41,13 +45,6 @@ expect:
   - trims: {at_least: 1}
 )";
 
-uid_t owner_of(const fs::path& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : ~uid_t{0};
-}
-
-void own(const fs::path& path, uid_t user) { REQUIRE(::lchown(path.c_str(), user, user) == 0); }
-
 /// The command in a folder; "sudo" by that user, if one is named.
 CommandResult mrclab_in(const fs::path& folder, const std::string& words, uid_t caller = 0) {
   const std::string sudo =
@@ -58,28 +55,13 @@ CommandResult mrclab_in(const fs::path& folder, const std::string& words, uid_t 
                                sudo + " " + program("mrclab-cli") + " " + words + " < /dev/null"});
 }
 
-/// What root has elsewhere.
-struct Outside {
-  explicit Outside(const fs::path& where) : path(where) {
-    fs::create_directory(path);
-    write_file(path / "precious", "precious");
-  }
-  void check_untouched() const {
-    CHECK(read_file(path / "precious") == "precious");
-    CHECK(owner_of(path) == 0);
-    CHECK(owner_of(path / "precious") == 0);
-    CHECK(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
-  }
-  fs::path path;
-};
-
 struct Verb {
-  const char*
-      words;  ///< in a folder with short.yaml, failing.yaml, log.csv and a run in done/latest
-  const char* writes;  ///< where, from there
+  /// Run in a folder with short.yaml, failing.yaml, log.csv and a run in done/latest.
+  const char* words;
+  const char* writes;  ///< the file or folder that it makes there
 };
 
-// What writes a file or a folder and needs no lab.
+/// The verbs that write a file or a folder and need no lab.
 const Verb kWritingVerbs[] = {
     {"run short.yaml --world sim", "runs"},
     {"run short.yaml --world sim --out deep/runs", "deep"},

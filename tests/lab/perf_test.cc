@@ -23,10 +23,8 @@ CommandResult perf(std::vector<std::string> words) {
 
 json perf_json(std::vector<std::string> words) {
   words.emplace_back("--json");
-  const CommandResult result = perf(words);
-  CAPTURE(result.output);
-  CHECK(result.code == 0);
-  return json::parse(result.output);
+  words.insert(words.begin(), "perf");
+  return mrclab_json(words);
 }
 
 /// The numbers of the lines that begin with one, by line and column.

@@ -135,31 +135,67 @@ std::string difference(const std::vector<std::string>& before,
 
 std::string program(const std::string& name) { return std::string(MRCLAB_BINARY_DIR "/") + name; }
 
-CommandResult run_command_line(const std::vector<std::string>& argv,
-                               std::chrono::seconds patience) {
-  // Process numbers repeat: a test in a sandbox has one of few, and shares this folder with others.
+namespace {
+
+/// An empty file to print to. Process numbers repeat: a test in a sandbox has one of few, and shares this
+/// folder with others.
+std::string make_output_file() {
   std::string file = fs::temp_directory_path() / "mrclab-test-output-XXXXXX";
   netio::FileDescriptor(check_system_call("make a file", ::mkstemp(file.data())));
-  CommandResult result;
-  {
-    netio::ChildOptions options;
-    options.argv = argv;
-    options.stdout_file = file;
-    netio::ChildProcess child = netio::ChildProcess::spawn(options);
-    std::optional<netio::ExitStatus> status = child.wait(patience);
-    const bool late = !status;
-    if (late) status = child.stop(std::chrono::milliseconds(0));
-    result.code = status->signal_number != 0 ? 128 + status->signal_number : status->code;
-    result.output = netio::read_file(file, 64 << 20);
-    if (late) result.output += "\n(killed: it did not end)\n";
-  }
+  return file;
+}
+
+std::string take_output(const std::string& file) {
+  std::string output = netio::read_file(file, 64 << 20);
   fs::remove(file);
+  return output;
+}
+
+/// Exit code, or 128 + signal. Says in `output` that it was killed after `patience`.
+int run_to_end(const netio::ChildOptions& options, std::chrono::seconds patience,
+               std::string& output) {
+  netio::ChildProcess child = netio::ChildProcess::spawn(options);
+  std::optional<netio::ExitStatus> status = child.wait(patience);
+  if (!status) {
+    status = child.stop(std::chrono::milliseconds(0));
+    output = "\n(killed: it did not end)\n";
+  }
+  return status->signal_number != 0 ? 128 + status->signal_number : status->code;
+}
+
+}  // namespace
+
+CommandResult run_command_line(const std::vector<std::string>& argv,
+                               std::chrono::seconds patience) {
+  netio::ChildOptions options;
+  options.argv = argv;
+  options.stdout_file = make_output_file();
+  CommandResult result;
+  std::string killed;
+  result.code = run_to_end(options, patience, killed);
+  result.output = take_output(options.stdout_file) + killed;
   return result;
 }
 
 CommandResult mrclab(std::vector<std::string> words) {
   words.insert(words.begin(), program("mrclab-cli"));
   return run_command_line(words);
+}
+
+nlohmann::json mrclab_json(std::vector<std::string> words, std::chrono::seconds patience) {
+  words.insert(words.begin(), program("mrclab-cli"));
+  netio::ChildOptions options;
+  options.argv = std::move(words);
+  options.stdout_file = make_output_file();
+  options.stderr_file = make_output_file();
+  std::string killed;
+  const int code = run_to_end(options, patience, killed);
+  const std::string output = take_output(options.stdout_file);
+  const std::string errors = take_output(options.stderr_file) + killed;
+  if (code != 0) {
+    throw std::runtime_error("exit code " + std::to_string(code) + "\n" + output + errors);
+  }
+  return nlohmann::json::parse(output);
 }
 
 }  // namespace mrclab::lab

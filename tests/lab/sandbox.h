@@ -3,6 +3,7 @@
 // empty /run and /dev/shm. `down --all` in here cannot reach anybody else's labs, and two test runs do not meet.
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,9 @@ CommandResult run_command_line(const std::vector<std::string>& argv,
 
 /// Runs the program `mrclab` of this build.
 CommandResult mrclab(std::vector<std::string> words);
+/// The JSON document that it prints. Its stderr is apart: what takes long says there how far it is.
+/// std::runtime_error with all that it said if its exit code is not 0.
+nlohmann::json mrclab_json(std::vector<std::string> words,
+                           std::chrono::seconds patience = std::chrono::seconds(60));
 
 }  // namespace mrclab::lab

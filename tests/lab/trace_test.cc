@@ -24,12 +24,12 @@ using analysis::PacketLife;
 namespace {
 
 /// Everything that a run leaves but its verdict, of a wire that loses every frame for a while.
-struct TracedRun {
+struct LossyRun {
   test::TemporaryRuns runs;
   Scenario scenario;
   RunFolder folder;
 
-  explicit TracedRun(const std::string& captures) {
+  explicit LossyRun(const std::string& captures) {
     const std::string text =
         "name: traced\nfabric: octet\nseed: 1\ncaptures: " + captures +
         "\nworkload:\n  - all_to_all: {hosts: all, size: 512KiB, until: end}\n"
@@ -101,7 +101,7 @@ std::string trace_refusal(const std::function<void()>& action) {
 }  // namespace
 
 TEST_CASE("a packet is followed hop by hop until it is lost, and again until it is acknowledged") {
-  const TracedRun run("all");
+  const LossyRun run("all");
   const PacketTrace trace(run.folder.path.string(), std::nullopt, run.lost_packet());
   const Topology& t = run.scenario.topology;
   REQUIRE(trace.life().attempts.size() == 2);
@@ -183,7 +183,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
 
 TEST_CASE(
     "where only hosts are captured the packet records say the same, or what is missing is said") {
-  const TracedRun run("hosts");
+  const LossyRun run("hosts");
   const TraceRequest request = run.lost_packet();
   const PacketTrace with_records(run.folder.path.string(), std::nullopt, request);
   std::filesystem::remove_all(run.folder.history());

@@ -51,13 +51,6 @@ uint64_t naive_bits(const uint8_t* header, FieldPlace place) {
   return value;
 }
 
-std::string mac_text(const MacAddress& mac) {
-  std::array<char, 18> text{};
-  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-                mac[3], mac[4], mac[5]);
-  return text.data();
-}
-
 /// The named fields of one header, values out of the decoded struct; `decoded` null: must be absent.
 template <const auto& kTable, class Header>
 void expect(std::vector<Expected>& all, const std::string& prefix, const Header* decoded,
@@ -71,7 +64,7 @@ void expect(std::vector<Expected>& all, const std::string& prefix, const Header*
       const auto& member = decoded->*each.member;
       using Member = std::remove_cvref_t<decltype(member)>;
       if constexpr (std::is_same_v<Member, MacAddress>) {
-        expected.text = mac_text(member);
+        expected.text = to_string(member);
       } else if constexpr (std::is_same_v<Member, Ipv6Address>) {
         expected.text = to_string(member);
       } else {

@@ -16,8 +16,8 @@ namespace {
 template <class Predicate>
 bool wait_for_event(LinkWatch& watch, Predicate&& fits) {
   for (int i = 0; i < 100; ++i) {
-    for (const LinkEvent& event : watch.read())
-      if (fits(event)) return true;
+    for (const LinkState& link : watch.read())
+      if (fits(link)) return true;
     pollfd watched{watch.fd(), POLLIN, 0};
     if (::poll(&watched, 1, 2000) == 0) return false;
   }
@@ -83,10 +83,10 @@ TEST_SUITE("root: links") {
     watch.read();
     netlink.set_down("p0");
     CHECK(wait_for_event(
-        watch, [](const LinkEvent& e) { return e.state.name == "p0" && !e.state.admin_up; }));
+        watch, [](const LinkState& link) { return link.name == "p0" && !link.admin_up; }));
     netlink.set_up("p0");
-    CHECK(wait_for_event(watch, [](const LinkEvent& e) {
-      return e.state.name == "p0" && e.state.admin_up && e.state.carrier;
+    CHECK(wait_for_event(watch, [](const LinkState& link) {
+      return link.name == "p0" && link.admin_up && link.carrier;
     }));
   }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "other_users.h"
 #include "temporary_directory.h"
 
 using namespace mrclab::netio;
@@ -18,9 +19,6 @@ using namespace mrclab::netio::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr uid_t kOther = 4711;
-constexpr uid_t kCaller = 4712;
 
 /// As sudo would set it; empty for a root that nobody called.
 class Sudo {
@@ -40,13 +38,6 @@ class Sudo {
   }
 };
 
-uid_t owner_of(const fs::path& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 ? info.st_uid : ~uid_t{0};
-}
-
-void own(const fs::path& path, uid_t user) { REQUIRE(::lchown(path.c_str(), user, user) == 0); }
-
 fs::path folder(const fs::path& path, uid_t user, mode_t mode = 0755) {
   REQUIRE(fs::create_directory(path));
   REQUIRE(::chmod(path.c_str(), mode) == 0);
@@ -58,21 +49,6 @@ void link(const fs::path& path, const fs::path& target, uid_t user) {
   fs::create_symlink(target, path);
   own(path, user);
 }
-
-/// A folder that is nobody's but root's, with a file in it, and what both were before.
-struct Outside {
-  explicit Outside(const fs::path& where) : path(where) {
-    folder(path, 0);
-    write_file(path / "precious", "precious");
-  }
-  void check_untouched() const {
-    CHECK(read_file(path / "precious") == "precious");
-    CHECK(owner_of(path) == 0);
-    CHECK(owner_of(path / "precious") == 0);
-    CHECK(std::distance(fs::directory_iterator(path), fs::directory_iterator()) == 1);
-  }
-  fs::path path;
-};
 
 struct Writer {
   const char* name;

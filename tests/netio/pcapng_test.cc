@@ -12,19 +12,14 @@
 
 #include "temporary_directory.h"
 #include "test_lab.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
 using namespace mrclab::netio::test;
+using mrclab::test::lines_of;
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 PcapngRecord record_of(uint32_t interface, int64_t ns, std::span<const uint8_t> bytes) {
   PcapngRecord record;

@@ -21,7 +21,6 @@ TEST_SUITE("errors, files and logs") {
       CHECK(std::string(error.what()) == "cannot open /no/such/file: No such file or directory");
     }
     CHECK(check_system_call("count", 5) == 5);
-    CHECK_THROWS_AS(check_negative_errno("call", -ENOSYS), SystemError);
   }
 
   TEST_CASE("missing rights, a missing feature and a full disk have an exit code and an advice") {

@@ -43,7 +43,6 @@ class QpPair {
     HostStats stats;
     std::unique_ptr<Peer> peer;
     std::unique_ptr<QueuePair> qp;
-    FabricTime next_send;
     std::vector<uint64_t> completed;
     std::vector<std::pair<uint64_t, std::string>> failed_writes;
     std::vector<ReceiveCompletion> received;

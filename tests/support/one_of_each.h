@@ -1,0 +1,48 @@
+#pragma once
+// An expectation of every kind, for tests that judge runs of which little or nothing is known.
+
+#include <vector>
+
+#include "analysis/expectation.h"
+
+namespace mrclab::test {
+
+/// Bundles (safety, liveness) are left out, because they stand for others of the list.
+inline std::vector<analysis::Expectation> one_of_each() {
+  using namespace analysis;
+  const FabricTime us10 = FabricTime::from_us(10), never = FabricTime::never();
+  ExpectLosses losses;
+  losses.at_most = 0;
+  return {ExpectNoQpError{},
+          ExpectMemoryIntact{},
+          ExpectHealed{},
+          ExpectGoodput{{}, never, {}, GoodputReference::kLineRate, Probability{500'000'000}},
+          losses,
+          ExpectTrims{{0, 0}},
+          ExpectRetransmissions{{0, 0}},
+          ExpectShare{"p0/*", {}, Probability{500'000'000}},
+          ExpectPathUnused{"p0/u0", {}},
+          ExpectCounter{"nacks", 0, 0},
+          ExpectDetect{us10},
+          ExpectRecover{us10},
+          ExpectLeave{us10},
+          ExpectQpError{"x"},
+          ExpectPlacedOnce{},
+          ExpectNoSilentLoss{},
+          ExpectInOrder{},
+          ExpectNoQpErrorWhileAPathLives{},
+          ExpectAccounted{},
+          ExpectSteady{},
+          ExpectGoodputBack{},
+          ExpectEvsGood{},
+          ExpectQueuesEmpty{},
+          ExpectGap{us10, Probability{100'000'000}, GoodputReference::kLineRate},
+          ExpectSamples{{}, never, us10, Probability{900'000'000}},
+          ExpectLatency{"h0", "h1", {}, us10},
+          ExpectFairness{},
+          ExpectLossesPerQp{},
+          ExpectAffectedQps{},
+          ExpectCompletionTime{}};
+}
+
+}  // namespace mrclab::test
