@@ -15,6 +15,7 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/nightly.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -66,7 +67,8 @@ void check_clean(const MemFabric& fabric) {
 
 }  // namespace
 
-TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 within 3 %") {
+TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 within 3 %" *
+          doctest::test_suite(test::kWholeRun)) {
   const auto goodput = [](const std::string& host, uint32_t down) {
     MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
     for (uint32_t p = 0; p < down; ++p) {
@@ -217,7 +219,8 @@ TEST_CASE("a T1 that stops forwarding costs its paths, not throughput, and is us
   check_clean(*dead);
 }
 
-TEST_CASE("a link that keeps flapping is taken back ever more rarely") {
+TEST_CASE("a link that keeps flapping is taken back ever more rarely" *
+          doctest::test_suite(test::kWholeRun)) {
   MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
   const LinkId link = fabric.link_of("p1.t0-0:u2");
   constexpr int kFlaps = 12;

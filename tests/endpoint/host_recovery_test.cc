@@ -12,6 +12,7 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/nightly.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -161,7 +162,8 @@ TEST_CASE("without trim NACKs data is not trimmed, and congestion is recovered a
   CHECK(fabric.stats(0).qps_in_error + fabric.stats(2).qps_in_error == 0);
 }
 
-TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is put right") {
+TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is put right" *
+          doctest::test_suite(test::kWholeRun)) {
   // Four senders across T1 with a fixed window of 1.5 BDP each queue for several round trips.
   const auto run = [](bool adaptive) {
     MemFabric::Options o;

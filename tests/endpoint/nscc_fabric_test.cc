@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/nightly.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -62,7 +63,8 @@ double fairness(MemFabric& fabric, const std::vector<uint32_t>& senders, FabricT
 
 }  // namespace
 
-TEST_CASE("a permutation of all hosts at full load: every flow has 97 % of its rate") {
+TEST_CASE("a permutation of all hosts at full load: every flow has 97 % of its rate" *
+          doctest::test_suite(test::kWholeRun)) {
   MemFabric::Options o;
   PermutationSpec spec;
   for (uint32_t h = 0; h < 16; ++h) spec.hosts.push_back(h);
@@ -84,8 +86,8 @@ TEST_CASE("a ring all-reduce over T1s keeps 95 % of the line") {
   for (const double share : received(fabric, us(60), us(200))) CHECK(share > 0.95);
 }
 
-TEST_CASE(
-    "an incast of seven is fair, fills its receiver, and leaves a victim beside it its rate") {
+TEST_CASE("an incast of seven is fair, fills its receiver, and leaves a victim beside it its rate" *
+          doctest::test_suite(test::kWholeRun)) {
   // h5..h11 from two other T0s to h0; h4, on the first sender's T0, to h1, on the receiver's.
   MemFabric::Options o;
   std::vector<uint32_t> senders;
