@@ -92,6 +92,16 @@ std::string unknown_word(const CLI::App& app, const Words& words) {
   return "";
 }
 
+/// CLI11 says "Could not convert: --keep = --out", of numbers alone: words are taken as they are.
+std::string readable_error(const CLI::ParseError& error) {
+  constexpr std::string_view kConversion = "Could not convert: ";
+  const std::string text = error.what();
+  const size_t equals = text.find(" = ");
+  if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
+  return text.substr(kConversion.size(), equals - kConversion.size()) + ": found " +
+         in_quotes(text.substr(equals + 3)) + ", expected a number";
+}
+
 int parse_and_run(CLI::App& app, const Words& words) {
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
@@ -104,8 +114,7 @@ int parse_and_run(CLI::App& app, const Words& words) {
       return 0;
     }
     const std::string unknown = unknown_word(app, words);
-    const std::string said =
-        unknown.empty() ? "mrclab: " + std::string(error.what()) + "." : unknown;
+    const std::string said = unknown.empty() ? "mrclab: " + readable_error(error) + "." : unknown;
     fmt::print(stderr, "{} See --help.\n", visible_lines(said));
     return 2;
   }

@@ -153,6 +153,8 @@ TEST_CASE("so it is with times, sizes, shares and ranges") {
 
 TEST_CASE("a verb or an option that is nearly right gets a hint, another one a sentence") {
   const std::vector<std::pair<Words, std::string>> rows{
+      {{"chaos", "pair", "--keep", "--out", "x"},
+       "mrclab: --keep: found \"--out\", expected a number. See --help."},
       {{"rnu", "optic-glitch"}, "mrclab: found \"rnu\": did you mean \"run\"?"},
       {{"analyse", "latest"}, "mrclab: found \"analyse\": did you mean \"analyze\"?"},
       {{"clock", "stpe"}, "mrclab clock: found \"stpe\": did you mean \"step\"?"},
