@@ -333,7 +333,7 @@ class Daemon {
     close_outputs();
     if (!config_.run_dir.empty()) {
       write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
-                 report_to_json(report()).dump(1) + "\n");
+                 sealed_report(report_to_json(report())));
     }
     gate_.set_state(config_.process, ProcessState::kFinished);
     log_->info("finished at {}", to_string(driver_.committed()));
