@@ -153,6 +153,7 @@ class Daemon {
     if (config_.capture == CaptureMode::kNone) return;
     PcapngOptions options;
     options.snap_length = kCaptureSnapLength;
+    options.max_file_bytes = config_.capture_bytes;
     options.comment = "lab " + config_.lab + ", fabric time since its start";
     capture_ = std::make_unique<PcapngWriter>(config_.run_dir / "captures" / output_name(".pcapng"),
                                               options);
