@@ -51,6 +51,11 @@ void Evidence::add_capture(const std::filesystem::path& path) {
 void Evidence::add_events(const std::filesystem::path& path) {
   try {
     take(event_logs_, events_.add_file(path), path, Witness::kEvents);
+    if (events_.malformed() > 0) {
+      coverage_.ends(Witness::kEvents, FabricTime::zero(),
+                     path.filename().string() + ": " + std::to_string(events_.malformed()) +
+                         " events cannot be read");
+    }
   } catch (const InputError& error) {
     coverage_.ends(Witness::kEvents, FabricTime::zero(), error.what());
   }
@@ -139,10 +144,6 @@ void Evidence::finish() {
   if (events_.complete_until() != FabricTime::never()) {
     coverage_.ends(Witness::kEvents, events_.complete_until(),
                    "more events than the judge keeps in memory");
-  }
-  if (events_.malformed() > 0) {
-    coverage_.ends(Witness::kEvents, FabricTime::zero(),
-                   std::to_string(events_.malformed()) + " events cannot be read");
   }
 }
 

@@ -11,8 +11,8 @@
 namespace mrclab::netio {
 namespace {
 
-/// A file that moves to a second name when it is full. spdlog's own opens it again by its path, wherever that
-/// leads by then; here the folder is held open, and both names are looked up in it.
+/// A file that moves to a second name when it is full. spdlog's own opens it again by its path,
+/// wherever that leads by then; here the folder is held open, and both names are looked up in it.
 class BoundedFile : public spdlog::sinks::base_sink<std::mutex> {
  public:
   BoundedFile(const std::filesystem::path& path, size_t max_bytes)

@@ -94,6 +94,28 @@ TEST_CASE("without captures no goodput is measured, be it none") {
   CHECK(verdict.checks.at(0).note == "there are no captures");
 }
 
+TEST_CASE("on part of the evidence nobody is blamed, and no fault is measured") {
+  const auto verdict_until = [](FabricTime until, const char* name) {
+    LateLoss story(name);
+    story.run.add_link_fault("h2:p0", us(700), us(900));
+    story.run.seal.until = until;
+    return story.check(ExpectHealed{}), story.run.analyze().verdict;
+  };
+  const Verdict whole = verdict_until(FabricTime::never(), "all-told");
+  REQUIRE(whole.faults.size() == 1);
+  CHECK_FALSE(whole.blame.empty());
+  CHECK(whole.no_blame.empty());
+  CHECK_FALSE(whole.faults[0].note.empty());  // nobody left the link
+  const Verdict part = verdict_until(us(800), "half-told");
+  const std::string gap = "half-told.pcapng ends early, and no other has the packets of h0";
+  CHECK(part.blame.empty());
+  CHECK(part.no_blame.find(gap) != std::string::npos);
+  CHECK(part.faults[0].note == part.no_blame);
+  CHECK(part.faults[0].healed);  // by the schedule
+  CHECK_FALSE(part.faults[0].still_used);
+  CHECK_FALSE(part.faults[0].recovered);
+}
+
 TEST_CASE("a node without a file is missed by its name") {
   LateLoss story("no-file");
   story.run.seal.nodes.erase(story.run.seal.nodes.begin() + 5);
