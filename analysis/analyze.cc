@@ -59,12 +59,26 @@ Probability recovery_share(std::span<const Expectation> expectations) {
   return ExpectRecover{}.to;
 }
 
+/// Of what was measured nothing stands on part of the evidence: who was not seen was not there.
+std::string unmeasured_because(const Coverage& coverage) {
+  for (const Witness witness : {Witness::kPackets, Witness::kReports, Witness::kEvents}) {
+    if (!coverage.whole(witness)) return coverage.why(witness);
+  }
+  return "";
+}
+
 FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
-                      const Measurements& m, Probability share) {
+                      const Measurements& m, Probability share, const Coverage& coverage) {
   FaultResult result;
   result.fault = fault.description;
   result.kind = fault.kind;
   result.at = fault.start;
+  result.note = unmeasured_because(coverage);
+  if (!result.note.empty()) {
+    result.healed = fault.healed();
+    if (fault.healed()) result.healed_at = fault.healed_at;
+    return result;
+  }
   const bool back = measured.unused.empty();
   result.healed = fault.healed() && back;
   if (fault.healed()) result.healed_at = fault.healed_at;
@@ -207,9 +221,12 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.result = overall_result(verdict.checks, in.timing);
   const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
-    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share));
+    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share, coverage));
   }
-  verdict.blame = find_blame(in.topology, history, evidence.events());
+  verdict.no_blame = no_blame_because(coverage);
+  if (verdict.no_blame.empty()) {
+    verdict.blame = find_blame(in.topology, history, evidence.events());
+  }
   verdict.metrics = metrics_of(in, evidence, m);
   return analysis;
 }

@@ -369,6 +369,13 @@ std::string_view name_of(Symptom symptom) {
   return "?";
 }
 
+std::string no_blame_because(const Coverage& coverage) {
+  for (const Witness witness : {Witness::kPackets, Witness::kEvents}) {
+    if (!coverage.whole(witness)) return coverage.why(witness);
+  }
+  return "";
+}
+
 std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,
                               const EventHistory& events) {
   std::vector<Blame> blames;

@@ -18,13 +18,18 @@
 #include <vector>
 
 #include "analysis/blame_result.h"
+#include "analysis/coverage.h"
 #include "analysis/event_history.h"
 #include "analysis/packet_history.h"
 #include "fabric/topology.h"
 
 namespace mrclab::analysis {
 
-/// In the order in which they begin. Both histories are finished.
+/// Why nobody can be blamed on part of the evidence: a packet that was not seen to arrive looks like one
+/// that was lost, and a host that was not heard like one whose ports were lit. Empty: all is there.
+std::string no_blame_because(const Coverage& coverage);
+
+/// In the order in which they begin. Both histories are finished, and whole: see above.
 std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,
                               const EventHistory& events);
 

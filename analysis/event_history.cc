@@ -1,20 +1,31 @@
 #include "analysis/event_history.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
-#include "fabric/input_file.h"
 #include "fabric/json_text.h"
+#include "fabric/line_file.h"
 #include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {
 
+constexpr std::string_view kKindKey = R"("kind":")";
 constexpr std::string_view kQpError = "qp_error";
 constexpr std::string_view kEvState = "ev_state";
 constexpr std::string_view kCollectiveDone = "collective_done";
+
+/// All that a line can say. A key beside these would be one that nobody reads.
+constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
+                                                "ev",   "psn",  "cause", "detail"};
+
+bool knows_keys(const nlohmann::json& line) {
+  if (!line.is_object()) return false;
+  for (const auto& item : line.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), item.key()) == kKeys.end()) return false;
+  }
+  return true;
+}
 
 bool is_kept(std::string_view kind) {
   return kind == kQpError || kind == kEvState || kind == kCollectiveDone;
@@ -50,12 +61,14 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
   const uint32_t host = topology_.node(node).index;
   if (record.kind == kCollectiveDone) {
     collectives_.push_back({record.t, host});
-  } else if (!record.qp) {
+  } else if (!record.qp || record.cause.empty()) {
     ++malformed_;
   } else if (record.kind == kQpError) {
     failures_.push_back(
         {record.t, host, *record.qp, peer_in(topology_, record.detail), std::string(record.cause)});
-  } else if (record.port) {
+  } else if (!record.port || (!record.ev && record.detail.empty())) {
+    ++malformed_;  // of a path, or of a plane, which goes down by somebody's word
+  } else {
     const bool usable =
         record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
     paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
@@ -64,16 +77,18 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
 }
 
 std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& path) {
-  require_input_file(path);
-  std::ifstream in(path);
-  if (!in) throw std::runtime_error("cannot read " + path.string());
+  LineFile lines(path);
   listen();
   std::optional<EvidenceSeal> seal;
   uint32_t before = 0;
   std::string line;
-  while (std::getline(in, line)) {
+  while (lines.next(line)) {
     seal = parse_seal_line(line, before);
     before = checksum(checksum(before, line), "\n");
+    if (line.find(kKindKey) == std::string::npos) {
+      ++malformed_;
+      continue;
+    }
     // Most lines are of no concern: parse those that may be.
     if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
         line.find(kCollectiveDone) == std::string::npos) {
@@ -86,6 +101,10 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
 
 void EventHistory::add_line(const std::string& line) {
   const auto json = parse_json<nlohmann::json>(line);
+  if (!knows_keys(json)) {
+    ++malformed_;
+    return;
+  }
   try {
     const auto node = topology_.find_node(json.at("node").get<std::string>());
     if (!node) return;  // the lab's own, or of another fabric

@@ -58,7 +58,7 @@ class EventHistory {
   explicit EventHistory(const Topology& topology) : topology_(topology) {}
   void add(NodeId node, const EventRecord& record);
   /// Reads an events.jsonl; a line that cannot be read is counted. Returns its seal, if it has one
-  /// that fits. Throws std::runtime_error when the file cannot be opened.
+  /// that fits. Throws InputError when the file cannot be opened, or a line is too long.
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void finish();
 

@@ -51,7 +51,12 @@ void Evidence::add_capture(const std::filesystem::path& path) {
 void Evidence::add_events(const std::filesystem::path& path) {
   try {
     take(event_logs_, events_.add_file(path), path, Witness::kEvents);
-  } catch (const std::runtime_error& error) {
+    if (events_.malformed() > 0) {
+      coverage_.ends(Witness::kEvents, FabricTime::zero(),
+                     path.filename().string() + ": " + std::to_string(events_.malformed()) +
+                         " events cannot be read");
+    }
+  } catch (const InputError& error) {
     coverage_.ends(Witness::kEvents, FabricTime::zero(), error.what());
   }
 }
@@ -91,8 +96,10 @@ void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
                     const std::filesystem::path& path, Witness witness) {
   const std::string file = path.filename().string();
   if (seal) return spans.add(*seal, file);
-  coverage_.ends(witness, FabricTime::zero(),
-                 file + " is not as its writer closed it: cut, damaged, or never closed");
+  coverage_.ends(
+      witness, FabricTime::zero(),
+      file +
+          " is not as its writer closed it: cut, damaged, or never closed; it covers no instant");
 }
 
 /// Has each node that runs in a process of ours told everything, to the end? Nodes that others
@@ -137,10 +144,6 @@ void Evidence::finish() {
   if (events_.complete_until() != FabricTime::never()) {
     coverage_.ends(Witness::kEvents, events_.complete_until(),
                    "more events than the judge keeps in memory");
-  }
-  if (events_.malformed() > 0) {
-    coverage_.ends(Witness::kEvents, FabricTime::zero(),
-                   std::to_string(events_.malformed()) + " events cannot be read");
   }
 }
 

@@ -3,15 +3,14 @@
 #include "analysis/packet_life.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "analysis/capture_frame.h"
 #include "analysis/cut_frame.h"
 #include "analysis/history_file.h"
-#include "fabric/input_file.h"
 #include "fabric/json_text.h"
+#include "fabric/line_file.h"
 #include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
@@ -239,15 +238,12 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
 }
 
 void PacketSearch::add_events(const std::filesystem::path& path) {
-  require_input_file(path);
-  std::ifstream in(path);
-  if (!in) throw std::runtime_error("cannot read " + path.string());
-  std::string line;
-  while (std::getline(in, line)) {
+  LineFile lines(path);
+  for (std::string line; lines.next(line);) {
     if (line.find("\"loss_detected\"") == std::string::npos) continue;
     const auto json = parse_json<nlohmann::json>(line);
-    if (!json.is_object() || json.value("psn", int64_t{-1}) != psn_.value()) continue;
     try {
+      if (json.at("psn").get<int64_t>() != psn_.value()) continue;
       const auto node = topology_.find_node(json.at("node").get<std::string>());
       if (!node || declared_.size() >= kMaxSightings) continue;
       declared_.push_back(

@@ -1,13 +1,12 @@
 #include "analysis/run_trace.h"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "analysis/capture_reader.h"
 #include "fabric/evidence_seal.h"
-#include "fabric/input_file.h"
 #include "fabric/json_text.h"
+#include "fabric/line_file.h"
 #include "fabric/visible_text.h"
 
 namespace mrclab::analysis {
@@ -46,9 +45,8 @@ RunEvent parse_event(const std::string& text) {
 
 RunEvents read_run_events(const std::filesystem::path& file) {
   RunEvents events;
-  require_input_file(file);
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
+  LineFile lines(file);
+  for (std::string line; lines.next(line);) {
     if (is_seal_line(line)) continue;
     if (events.list.size() == RunEvents::kMax) {
       ++events.left_out;

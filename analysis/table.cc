@@ -102,6 +102,12 @@ void faults_part(const Verdict& verdict, TextTable& table) {
 /// What the packets say was broken. More than a few are in verdict.json.
 void blame_part(const Verdict& verdict, TextTable& table) {
   constexpr size_t kBlamesShown = 8;
+  if (!verdict.no_blame.empty() && !verdict.faults.empty()) {
+    table.line("blame: nobody, for evidence is missing");
+    table.indented(verdict.no_blame, 4);
+    table.rule();
+    return;
+  }
   if (verdict.blame.empty()) return;
   table.line("blame, by the packets alone");
   for (size_t i = 0; i < std::min(verdict.blame.size(), kBlamesShown); ++i) {

@@ -199,6 +199,7 @@ std::string to_json(const Verdict& verdict) {
   for (const FaultResult& fault : verdict.faults) json["faults"].push_back(fault_json(fault));
   json["blame"] = Json::array();
   for (const Blame& blame : verdict.blame) json["blame"].push_back(to_json(blame));
+  if (!verdict.no_blame.empty()) json["no_blame"] = verdict.no_blame;
   json["metrics"] = metrics_json(verdict.metrics);
   if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
   json["notes"] = verdict.notes;

@@ -107,6 +107,7 @@ struct Verdict {
   std::vector<CheckResult> checks;
   std::vector<FaultResult> faults;
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
+  std::string no_blame;      ///< why nobody could be blamed; empty: somebody could
   Metrics metrics;
   std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures

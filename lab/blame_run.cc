@@ -16,21 +16,18 @@ std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
   }
   RunManifest(run).require({"scenario.yaml", "captures", "events.jsonl"});
   const Scenario scenario = read_scenario_file(run / "scenario.yaml");
-  analysis::PacketHistory packets(scenario.topology);
-  analysis::EventHistory events(scenario.topology);
   const auto captures = analysis::captures_in(run / "captures");
   if (captures.empty()) {
     throw InputError(run.string() + ": it has no captures: run it with --captures hosts or all");
   }
-  try {
-    for (const auto& file : captures) packets.add_file(file);
-    if (std::filesystem::exists(run / "events.jsonl")) events.add_file(run / "events.jsonl");
-  } catch (const std::runtime_error& error) {
-    throw InputError(error.what());
+  analysis::Evidence evidence(scenario.topology, scenario.schedule, scenario.stop());
+  for (const auto& file : captures) evidence.add_capture(file);
+  evidence.add_events(run / "events.jsonl");
+  evidence.finish();
+  if (const std::string gap = analysis::no_blame_because(evidence.coverage()); !gap.empty()) {
+    throw InputError(run.string() + ": " + gap + ", and on part of the evidence nobody is blamed");
   }
-  packets.finish();
-  events.finish();
-  return analysis::find_blame(scenario.topology, packets, events);
+  return analysis::find_blame(scenario.topology, evidence.packets(), evidence.events());
 }
 
 }  // namespace mrclab::lab

@@ -44,6 +44,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(1u, kMaxDilation));
   run->add_option("--captures", options->captures, "hosts, all or none")
       ->check(CLI::IsMember({"hosts", "all", "none"}));
+  run->add_option("--capture-size", options->capture_size,
+                  "what each capture may take, 1GiB by default; a live run is judged that far");
   run->add_option("--taps", options->taps,
                   "libpcap on the veths beside the daemons' captures (live): hosts, all or none")
       ->check(CLI::IsMember({"hosts", "all", "none"}));

@@ -141,6 +141,7 @@ std::unique_ptr<netio::ChildProcess> LiveLab::start_daemon(
   config.resume_file = resume_file;
   config.schedule_file = schedule_file();
   config.capture = options_.capture;
+  config.capture_bytes = options_.capture_bytes;
   config.history_bytes = options_.history_bytes;
   config.run_dir = options_.run_dir;
   config.control_socket = control_socket(index);

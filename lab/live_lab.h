@@ -45,6 +45,7 @@ struct LiveLabOptions {
   FabricTime work_end = FabricTime::never();
   std::vector<ScheduledEffect> schedule;
   netio::CaptureMode capture = netio::CaptureMode::kNone;
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each process's capture
   uint64_t history_bytes = 0;     ///< bound on the packet records of a run; 0: none
   std::filesystem::path run_dir;  ///< empty for a lab that stays
   std::string workload;           ///< YAML for the endpoints

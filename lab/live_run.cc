@@ -70,6 +70,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   LiveLabOptions live = live_options_of(scenario);
   live.name = options.lab_name.value_or(lab_name_for(scenario.name));
   live.capture = capture_mode(scenario.captures);
+  live.capture_bytes = options.capture_bytes;
   live.history_bytes = options.history_bytes;
   live.run_dir = std::filesystem::absolute(folder.path);
   live.isolate = options.isolate;

@@ -73,7 +73,7 @@ ReadReport read_process_report(const std::filesystem::path& folder, const Topolo
   return named_errors(name, [&] {
     try {
       const std::string text = netio::read_file(folder / (name + ".json"), kReportBytesMax);
-      return whole_report(netio::parse_report(text), topology, plan, process);
+      return whole_report(netio::parse_sealed_report(text), topology, plan, process);
     } catch (const netio::SystemError& error) {
       throw ReportError(error.error_number() == ENOENT ? "it left none" : error.what());
     }

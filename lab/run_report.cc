@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "analysis/analyze.h"
-#include "fabric/input_file.h"
 #include "fabric/json_text.h"
+#include "fabric/line_file.h"
 #include "lab/json_print.h"
 #include "lab/progress.h"
 #include "lab/replay.h"
@@ -49,9 +47,9 @@ Ordered read_whole_verdict(const fs::path& file) {
 /// pace.jsonl of a live run; lines that cannot be read are left out.
 std::vector<analysis::PacePoint> read_pace_points(const fs::path& file) {
   std::vector<analysis::PacePoint> points;
-  require_input_file(file);
-  std::ifstream in(file);
-  for (std::string line; points.size() < kPacePointsMax && std::getline(in, line);) {
+  if (!fs::exists(file)) return points;
+  LineFile lines(file);
+  for (std::string line; points.size() < kPacePointsMax && lines.next(line);) {
     const auto json = parse_json<nlohmann::json>(line);
     try {
       analysis::PacePoint point;

@@ -12,6 +12,7 @@
 #include "lab/progress_view.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
+#include "netio/pcapng.h"
 #include "netio/veth_tap.h"
 
 namespace mrclab::lab {
@@ -27,6 +28,9 @@ struct RunOptions {
   bool realtime = false;
   uint32_t threads = 0;  ///< of the simulator; 0: by the size of the fabric
   uint32_t host_processes = 2;
+  /// What each capture file may take. What comes later is not judged in the live world; in the
+  /// simulated one the judge looks on itself.
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;
   /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
   uint64_t history_bytes = kHistoryBytesDefault;
   std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program

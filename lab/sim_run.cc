@@ -43,7 +43,8 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
   {
     Progress progress("simulating");
     outcome = run_simulated(scenario, folder,
-                            {.history_bytes = options.history_bytes,
+                            {.capture_bytes = options.capture_bytes,
+                             .history_bytes = options.history_bytes,
                              .threads = threads,
                              .evidence = evidence ? &*evidence : nullptr},
                             [&](FabricTime now) {

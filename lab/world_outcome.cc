@@ -138,6 +138,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
   if (captured) {
     netio::PcapngOptions snap;
     snap.snap_length = netio::kCaptureSnapLength;
+    snap.max_file_bytes = options.capture_bytes;
     capture = std::make_unique<netio::PcapngWriter>(folder.captures() / "sim.pcapng", snap);
   }
   std::unique_ptr<netio::HistoryWriter> records;

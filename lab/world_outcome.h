@@ -16,6 +16,7 @@
 #include "lab/process_reports.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
+#include "netio/pcapng.h"
 
 namespace mrclab::lab {
 
@@ -51,7 +52,8 @@ void add_disturbance(WorldOutcome& outcome, std::string what);
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
 
 struct SimOptions {
-  uint64_t history_bytes = 0;  ///< bound on the packet records; 0: none
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on the capture file
+  uint64_t history_bytes = 0;                            ///< bound on the packet records; 0: none
   /// More than one only if there are neither captures nor records, and no evidence.
   uint32_t threads = 1;
   /// Is told everything that nodes do; null: no check reads packets.

@@ -153,6 +153,7 @@ class Daemon {
     if (config_.capture == CaptureMode::kNone) return;
     PcapngOptions options;
     options.snap_length = kCaptureSnapLength;
+    options.max_file_bytes = config_.capture_bytes;
     options.comment = "lab " + config_.lab + ", fabric time since its start";
     capture_ = std::make_unique<PcapngWriter>(config_.run_dir / "captures" / output_name(".pcapng"),
                                               options);
@@ -333,7 +334,7 @@ class Daemon {
     close_outputs();
     if (!config_.run_dir.empty()) {
       write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
-                 report_to_json(report()).dump(1) + "\n");
+                 sealed_report(report_to_json(report())));
     }
     gate_.set_state(config_.process, ProcessState::kFinished);
     log_->info("finished at {}", to_string(driver_.committed()));

@@ -42,6 +42,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"resume_file", config.resume_file.string()},
       {"schedule_file", config.schedule_file.string()},
       {"capture", name_of(config.capture)},
+      {"capture_bytes", config.capture_bytes},
       {"history_bytes", config.history_bytes},
       {"run_dir", config.run_dir.string()},
       {"control_socket", config.control_socket.string()},
@@ -71,6 +72,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.end = FabricTime::from_ps(json.at("end_ps").get<int64_t>());
     config.work_end = FabricTime::from_ps(json.at("work_end_ps").get<int64_t>());
     config.capture = capture_mode(json.at("capture").get<std::string>());
+    json.at("capture_bytes").get_to(config.capture_bytes);
     json.at("history_bytes").get_to(config.history_bytes);
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();

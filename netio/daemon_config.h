@@ -8,6 +8,7 @@
 
 #include "fabric/topology.h"
 #include "fabric/units.h"
+#include "netio/pcapng.h"
 
 namespace mrclab::netio {
 
@@ -29,6 +30,7 @@ struct DaemonConfig {
   std::filesystem::path resume_file;    ///< of a successor: what its predecessor left; else empty
   std::filesystem::path schedule_file;  ///< of the whole lab; netio/schedule_file.h
   CaptureMode capture = CaptureMode::kHosts;
+  uint64_t capture_bytes = kCaptureBytesDefault;  ///< bound on the capture of this process
   uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;

@@ -166,6 +166,12 @@ FileDescriptor OutputFolder::append_file(const std::string& name) const {
   return file;
 }
 
+void OutputFolder::move_file(const std::string& from, const std::string& to) const {
+  require_replaceable(from);
+  require_replaceable(to);
+  if (::renameat(fd_.get(), from.c_str(), fd_.get(), to.c_str()) != 0) refuse(to, errno);
+}
+
 bool OutputFolder::point_link(const std::string& name, const std::string& target) const {
   struct stat info {};
   const bool there = ::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;

@@ -56,6 +56,8 @@ class OutputFolder {
   FileDescriptor create_file(const std::string& name) const;
   /// Opens or makes a file that is written at its end, as logs are.
   FileDescriptor append_file(const std::string& name) const;
+  /// Gives a file another name in this folder and replaces what had that name.
+  void move_file(const std::string& from, const std::string& to) const;
   /// Makes a link to `target`, also in place of another link; false if that fails.
   bool point_link(const std::string& name, const std::string& target) const;
   /// Gives the folder and what root has in it to `owner`. Left out are the targets of links, files

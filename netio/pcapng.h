@@ -16,10 +16,14 @@
 
 namespace mrclab::netio {
 
+/// What a capture file may take on disk unless told otherwise.
+inline constexpr uint64_t kCaptureBytesDefault = uint64_t{1} << 30;
+
 struct PcapngOptions {
-  uint32_t snap_length = 256;            ///< bytes kept of each frame
-  uint64_t max_file_bytes = 1ull << 30;  ///< recording stops here and counts what it misses
-  size_t buffer_bytes = 1 << 20;         ///< one write(2) per this much
+  uint32_t snap_length = 256;  ///< bytes kept of each frame
+  /// Recording stops here and counts what it misses.
+  uint64_t max_file_bytes = kCaptureBytesDefault;
+  size_t buffer_bytes = 1 << 20;  ///< one write(2) per this much
   std::string application = "mrclab";
   std::string comment;  ///< of the section: which run this is
 };

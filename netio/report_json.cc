@@ -2,10 +2,17 @@
 
 #include <algorithm>
 
+#include "fabric/evidence_seal.h"
+#include "fabric/json_text.h"
 #include "fabric/yaml.h"
 
 namespace mrclab::netio {
 namespace {
+
+constexpr const char* kSealKey = "crc32";
+
+/// Of the values and their names; how they are set out on lines does not count.
+uint32_t checksum_of(const nlohmann::json& report) { return checksum(0, report.dump()); }
 
 std::string text_of(const ReportPlace& place) {
   const std::string before = place.up == nullptr ? "" : text_of(*place.up);
@@ -67,9 +74,22 @@ int64_t required_signed(const nlohmann::json& value, const ReportPlace& place) {
 }
 
 nlohmann::json parse_report(std::string_view text) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json json = parse_json<nlohmann::json>(text);
   if (json.is_discarded()) throw ReportError("it is no JSON, or not all of it");
   return json;
+}
+
+std::string sealed_report(nlohmann::json report) {
+  report[kSealKey] = checksum_of(report);
+  return report.dump(1) + "\n";
+}
+
+nlohmann::json parse_sealed_report(std::string_view text) {
+  nlohmann::json report = parse_report(text);
+  const nlohmann::json seal = required_key(report, kSealKey, {});
+  report.erase(kSealKey);
+  if (seal != checksum_of(report)) throw ReportError("it was cut or changed since it was written");
+  return report;
 }
 
 void read_value(const nlohmann::json& value, std::string& into, const ReportPlace& place) {

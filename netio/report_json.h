@@ -43,8 +43,14 @@ const nlohmann::json& required_object(const nlohmann::json& value, const ReportP
 const nlohmann::json& required_list(const nlohmann::json& value, const ReportPlace& place);
 uint64_t required_unsigned(const nlohmann::json& value, uint64_t max, const ReportPlace& place);
 int64_t required_signed(const nlohmann::json& value, const ReportPlace& place);
-/// Parses text; a ReportError if it is no JSON.
+/// Parses text; a ReportError if it is no JSON, or nests too deep.
 nlohmann::json parse_report(std::string_view text);
+
+/// A report as a file: one key more, the CRC-32 of all others, so that no part of it and no other
+/// number is taken for the report.
+std::string sealed_report(nlohmann::json report);
+/// The report in such a file, without that key. Throws ReportError.
+nlohmann::json parse_sealed_report(std::string_view text);
 
 inline nlohmann::json report_value(const nlohmann::json& value) { return value; }
 inline nlohmann::json report_value(const std::string& value) { return value; }

@@ -63,6 +63,7 @@ function blame(run) {
   section("What was broken, by the packets alone",
       rows.length ? table(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
       note(rows.length ? "Found without looking at the fault schedule: from captures and the hosts' events." :
+           run.verdict.no_blame ? "Nobody is blamed, for evidence is missing: " + prose(run.verdict.no_blame) + "." :
            "The packets blame nothing: no loss that a broken component would explain."),
       list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
 }

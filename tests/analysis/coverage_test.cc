@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <set>
 #include <variant>
 
+#include "fabric/line_file.h"
 #include "tests/support/one_of_each.h"
 #include "tests/support/synthetic_traffic.h"
 
@@ -92,12 +94,77 @@ TEST_CASE("without captures no goodput is measured, be it none") {
   CHECK(verdict.checks.at(0).note == "there are no captures");
 }
 
+TEST_CASE("on part of the evidence nobody is blamed, and no fault is measured") {
+  const auto verdict_until = [](FabricTime until, const char* name) {
+    LateLoss story(name);
+    story.run.add_link_fault("h2:p0", us(700), us(900));
+    story.run.seal.until = until;
+    return story.check(ExpectHealed{}), story.run.analyze().verdict;
+  };
+  const Verdict whole = verdict_until(FabricTime::never(), "all-told");
+  REQUIRE(whole.faults.size() == 1);
+  CHECK_FALSE(whole.blame.empty());
+  CHECK(whole.no_blame.empty());
+  CHECK_FALSE(whole.faults[0].note.empty());  // nobody left the link
+  const Verdict part = verdict_until(us(800), "half-told");
+  const std::string gap = "half-told.pcapng ends early, and no other has the packets of h0";
+  CHECK(part.blame.empty());
+  CHECK(part.no_blame.find(gap) != std::string::npos);
+  CHECK(part.faults[0].note == part.no_blame);
+  CHECK(part.faults[0].healed);  // by the schedule
+  CHECK_FALSE(part.faults[0].still_used);
+  CHECK_FALSE(part.faults[0].recovered);
+}
+
 TEST_CASE("a node without a file is missed by its name") {
   LateLoss story("no-file");
   story.run.seal.nodes.erase(story.run.seal.nodes.begin() + 5);
   const CheckResult check = story.check(no_losses(us(100)));
   CHECK(check.result == Result::kInconclusive);
   CHECK(check.note == "no file has the packets of " + story.topology.nodes[5].name);
+}
+
+TEST_CASE("an event that lacks what it must say, or says it by another name, was not read") {
+  using nlohmann::json;
+  const Topology topology = test::quad();
+  const auto malformed = [&](const json& line) {
+    const test::ScratchFile file("spoilt.jsonl");
+    std::ofstream(file.path()) << line << '\n';
+    EventHistory events(topology);
+    events.add_file(file.path());
+    CHECK(events.paths().size() + events.failures().size() + events.malformed() == 1);
+    return events.malformed();
+  };
+  const json state{{"t_ps", 1}, {"node", "h0"}, {"port", "p0"},   {"kind", "ev_state"},
+                   {"qp", 1},   {"ev", 49152},  {"cause", "good"}};
+  const json failure{{"t_ps", 1}, {"node", "h0"},   {"kind", "qp_error"},
+                     {"qp", 1},   {"cause", "why"}, {"detail", "to h1"}};
+  for (const json& whole : {state, failure}) {
+    CHECK(malformed(whole) == 0);
+    for (const auto& item : whole.items()) {
+      CAPTURE(item.key());
+      json removed = whole;
+      removed.erase(item.key());
+      json renamed = removed;
+      renamed[item.key() + "_"] = item.value();
+      json other = whole;
+      other[item.key()] = item.value().is_string() ? json(7) : json("x");
+      if (item.key() != "detail") CHECK(malformed(removed) == 1);
+      CHECK(malformed(renamed) == 1);
+      CHECK(malformed(other) == 1);
+    }
+  }
+}
+
+TEST_CASE("events behind a line without end were not read, whatever they say") {
+  LateLoss story("endless-line");
+  CHECK(story.result(ExpectNoQpErrorWhileAPathLives{}) == Result::kPass);
+  const test::ScratchFile events("endless-line.jsonl");
+  std::ofstream(events.path()) << std::string(LineFile::kMaxLineBytes + 1, ' ') << '\n';
+  story.run.inputs.events = events.path();
+  const CheckResult check = story.check(ExpectNoQpErrorWhileAPathLives{});
+  CHECK(check.result == Result::kInconclusive);
+  CHECK(check.note.find("found a line of more than") != std::string::npos);
 }
 
 TEST_CASE("a host without a report has not said that it has no error") {

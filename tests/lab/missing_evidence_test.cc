@@ -2,11 +2,10 @@
 // something that happened: every source, cut, dropped and damaged at random places.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <functional>
-#include <map>
 
 #include "analysis/history_file.h"
 #include "lab/chaos_scenario.h"
@@ -16,6 +15,7 @@
 #include "netio/pcapng.h"
 #include "netio/run_recorder.h"
 #include "tests/lab/evidence_cuts.h"
+#include "tests/lab/less_evidence.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/lab/written_run.h"
@@ -25,46 +25,13 @@ namespace mrclab::lab {
 namespace {
 
 namespace fs = std::filesystem;
-using analysis::CheckResult;
-using analysis::Result;
 using analysis::RunInputs;
 using analysis::Verdict;
 using test::Cut;
+using test::cut_name;
 using test::FileKind;
+using test::Tallies;
 using test::WrittenRun;
-
-/// What became of verdicts on less evidence.
-struct Tally {
-  uint64_t cuts = 0, better = 0, accused = 0, weaker = 0, same = 0;
-};
-using Tallies = std::map<std::pair<std::string, std::string>, Tally>;  // by source and cut
-
-bool better(Result whole, Result less) { return less == Result::kPass && whole != Result::kPass; }
-/// A failure that only comes from what is missing.
-bool accused(Result whole, Result less) { return less == Result::kFail && whole != Result::kFail; }
-
-void hold_against(const Verdict& whole, const Verdict& less, Tally& tally) {
-  ++tally.cuts;
-  bool is_better = better(whole.result, less.result);
-  bool is_accused = accused(whole.result, less.result);
-  bool differs = whole.result != less.result;
-  REQUIRE(whole.checks.size() == less.checks.size());
-  for (size_t i = 0; i < whole.checks.size(); ++i) {
-    const CheckResult &a = whole.checks[i], &b = less.checks[i];
-    INFO(a.about, ": ", name_of(a.result), " (", a.note, ") became ", name_of(b.result), " (",
-         b.note, ")");
-    CHECK_FALSE(better(a.result, b.result));
-    CHECK_FALSE(accused(a.result, b.result));
-    is_better = is_better || better(a.result, b.result);
-    is_accused = is_accused || accused(a.result, b.result);
-    differs = differs || a.result != b.result;
-  }
-  CHECK_FALSE(better(whole.result, less.result));
-  CHECK_FALSE(accused(whole.result, less.result));
-  tally.better += is_better ? 1 : 0;
-  tally.accused += is_accused ? 1 : 0;
-  (differs ? tally.weaker : tally.same) += 1;
-}
 
 std::string whole_file(const fs::path& file) { return netio::read_file(file, size_t{2} << 30); }
 
@@ -101,34 +68,34 @@ Scenario with_contraries(Scenario scenario) {
 /// One run, and its evidence in all its reduced forms.
 class Reduced {
  public:
-  Reduced(const Scenario& scenario, uint64_t seed, uint32_t places, Tallies& tallies)
+  using Run = std::function<WrittenRun(const Scenario&, const fs::path& folder)>;
+
+  Reduced(const Scenario& scenario, uint64_t seed, uint32_t places, Tallies& tallies,
+          const Run& run = test::write_run)
       : scenario_(with_contraries(scenario)),
         random_(seed),
         places_(places),
         tallies_(tallies),
-        run_(write_run(scenario_)) {}
+        run_(run(scenario_, made_folder("run"))),
+        whole_(test::judge_files(run_.inputs())) {}
 
   void judge_all() {
-    whole_ = test::judge_files(run_.inputs());
-    judge_as_watched();
     for (uint32_t i = 0; i < places_; ++i) {
       for (const Cut cut : test::kCuts) {
         cut_one(run_.captures, FileKind::kCapture, cut, "captures", &RunInputs::captures);
         cut_one(run_.records, FileKind::kRecords, cut, "packet records", &RunInputs::records);
-        cut_events(cut);
-        cut_log(cut);
+        if (!run_.taps.empty()) cut_taps(cut);
       }
+      for (const Cut cut : test::cuts_of(FileKind::kEvents)) {
+        cut_events(cut);
+        if (!run_.event_logs.empty()) cut_log(cut);
+      }
+      for (const Cut cut : test::cuts_of(FileKind::kReport)) cut_report(cut);
       fill_capture();
       fill_records();
       silence_a_host();
     }
     drop_all();
-  }
-
- private:
-  WrittenRun write_run(const Scenario& scenario) const {
-    fs::create_directory(folder_.path() / "run");
-    return test::write_run(scenario, folder_.path() / "run");
   }
 
   /// What we write we can read: the files tell the judge all that it sees when it looks on.
@@ -145,9 +112,15 @@ class Reduced {
     }
   }
 
+ private:
+  fs::path made_folder(const char* name) const {
+    fs::create_directory(folder_.path() / name);
+    return folder_.path() / name;
+  }
+
   void judge(const std::string& source, const std::string& how, const RunInputs& inputs) {
     INFO(run_.scenario.name, ", seed ", run_.scenario.seed, ": ", source, ", ", how);
-    hold_against(whole_, test::judge_files(inputs), tallies_[{source, how}]);
+    test::hold_against(whole_, test::judge_files(inputs), tallies_[{source, how}]);
   }
 
   const fs::path& one_of(const std::vector<fs::path>& files) {
@@ -177,11 +150,20 @@ class Reduced {
 
   void cut_events(Cut cut) {
     RunInputs inputs = run_.inputs();
-    const auto left = test::without(FileKind::kLines, whole_file(inputs.events), cut, random_);
+    const auto left = test::without(FileKind::kEvents, whole_file(inputs.events), cut, random_);
     inputs.events = reduced(inputs.events);
     fs::remove(inputs.events);
     if (left) write(inputs.events, *left);
     judge("events", cut_name(cut), inputs);
+  }
+
+  void cut_taps(Cut cut) {
+    RunInputs inputs = run_.inputs();
+    const auto left = test::without(FileKind::kCapture, whole_file(inputs.taps), cut, random_);
+    inputs.taps = reduced(inputs.taps);
+    fs::remove(inputs.taps);
+    if (left) write(inputs.taps, *left);
+    judge("taps", cut_name(cut), inputs);
   }
 
   /// The log of one process is damaged before they are joined.
@@ -191,13 +173,25 @@ class Reduced {
     fs::create_directories(joined.path);
     fs::copy(run_.event_logs.front().parent_path(), joined.path / "events");
     const fs::path file = joined.path / "events" / one_of(run_.event_logs).filename();
-    const auto left = test::without(FileKind::kLines, whole_file(file), cut, random_);
+    const auto left = test::without(FileKind::kEvents, whole_file(file), cut, random_);
     fs::remove(file);
     if (left) write(file, *left);
     merge_events(joined);
     RunInputs inputs = run_.inputs();
     inputs.events = joined.path / "events.jsonl";
     judge("events of a process", cut_name(cut), inputs);
+  }
+
+  /// The report of one process is damaged before anybody reads it.
+  void cut_report(Cut cut) {
+    const fs::path reports = folder_.path() / "reports";
+    fs::remove_all(reports);
+    fs::copy(run_.folder.reports(), reports);
+    const fs::path file = reports / one_of(run_.reports).filename();
+    const auto left = test::without(FileKind::kReport, whole_file(file), cut, random_);
+    fs::remove(file);
+    if (left) write(file, *left);
+    judge("process reports", cut_name(cut), run_.inputs(reports));
   }
 
   /// As if the file had reached its bound.
@@ -280,34 +274,19 @@ class Reduced {
     judge("packet records", "none at all", unkept);
   }
 
-  static std::string cut_name(Cut cut) {
-    return std::string(test::kCutNames[static_cast<size_t>(cut)]);
-  }
-
   const test::TemporaryRuns folder_;
   const Scenario scenario_;
   std::mt19937_64 random_;
   uint32_t places_;
   Tallies& tallies_;
   const WrittenRun run_;
-  Verdict whole_;
+  const Verdict whole_;
 };
 
-void show(const Tallies& tallies) {
-  std::string text;
-  Tally sum;
-  const auto row = [&](const std::string& source, const std::string& cut, const Tally& t) {
-    text += fmt::format("{:28} {:18} {:7} {:7} {:7} {:7} {:7}\n", source, cut, t.cuts, t.better,
-                        t.accused, t.weaker, t.same);
-  };
-  for (const auto& [name, t] : tallies) {
-    row(name.first, name.second, t);
-    sum.cuts += t.cuts, sum.better += t.better, sum.accused += t.accused;
-    sum.weaker += t.weaker, sum.same += t.same;
-  }
-  row("all", "", sum);
-  fmt::print("{:28} {:18} {:>7} {:>7} {:>7} {:>7} {:>7}\n{}", "source", "taken away", "cuts",
-             "better", "accused", "weaker", "same", text);
+void judge_simulated(const Scenario& scenario, uint64_t seed, uint32_t places, Tallies& tallies) {
+  Reduced reduced(scenario, seed, places, tallies);
+  reduced.judge_as_watched();
+  reduced.judge_all();
 }
 
 void judge_seeds(const char* base, uint64_t first, uint64_t last, uint32_t places,
@@ -315,7 +294,7 @@ void judge_seeds(const char* base, uint64_t first, uint64_t last, uint32_t place
   const ChaosBase chaos = load_chaos_base(base);
   for (uint64_t seed = first; seed <= last; ++seed) {
     const ChaosScenario drawn = chaos_scenario(chaos, seed);
-    Reduced(drawn.scenario, seed, places, tallies).judge_all();
+    judge_simulated(drawn.scenario, seed, places, tallies);
   }
 }
 
@@ -325,16 +304,50 @@ TEST_SUITE("whole run") {
     const std::vector<std::string> some{"link-flap", "latency-bandwidth"};
     const std::vector<std::string> all = test::shipped("incidents");
     for (const std::string& name : test::nightly() ? all : some) {
-      Reduced(load_scenario(name, {}), 1, test::nightly() ? 2 : 1, tallies).judge_all();
+      judge_simulated(load_scenario(name, {}), 1, test::nightly() ? 2 : 1, tallies);
     }
-    show(tallies);
+    test::show(tallies);
   }
 
   TEST_CASE("no verdict is better with less evidence: chaos") {
     Tallies tallies;
     judge_seeds("pair", 1, test::nightly() ? 140 : 4, 1, tallies);
     if (test::nightly()) judge_seeds("ai-backend", 1, 60, 1, tallies);
-    show(tallies);
+    test::show(tallies);
+  }
+}
+
+/// Losses that senders know of and some that they do not, by daemons and taps.
+constexpr const char* kLiveStory = R"(
+name: live-evidence
+fabric: pair
+seed: 4
+taps: all
+workload:
+  - all_reduce: {hosts: all, size: 64KiB, until: end}
+faults:
+  - {at: 10us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 10%, for: 20us}}
+  - {at: 15us, link_down: {link: "h1:p1", for: 10us}}
+end: 60us
+expect: [safety, no_qp_error, healed]
+)";
+
+TEST_SUITE("root: evidence of live runs") {
+  TEST_CASE("no verdict is better with less evidence: a live run and its taps") {
+    Tallies tallies;
+    const test::TemporaryRuns runs;
+    const Scenario scenario = parse_scenario(read_yaml_text(kLiveStory, "live.yaml"), {}, {});
+    Reduced(scenario, 1, test::nightly() ? 20 : 2, tallies,
+            [&](const Scenario& all_expected, const fs::path&) {
+              RunOptions options = runs.options(World::kLive);
+              options.lab_name = "t_less_" + std::to_string(::getpid());
+              const RunResult result = run_scenario(all_expected, options);
+              CAPTURE(analysis::to_table(result.verdict));
+              REQUIRE(result.verdict.timing.faithful);
+              return test::live_run(all_expected, result.folder);
+            })
+        .judge_all();
+    test::show(tallies);
   }
 }
 

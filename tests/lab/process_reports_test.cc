@@ -13,6 +13,7 @@
 #include "lab/world_outcome.h"
 #include "netio/file_descriptor.h"
 #include "netio/report_json.h"
+#include "tests/lab/evidence_cuts.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;
@@ -76,20 +77,6 @@ struct Reported {
   }
 };
 
-/// Pointers to every key of every object within.
-std::vector<json::json_pointer> keys_of(const json& value,
-                                        const json::json_pointer& at = json::json_pointer()) {
-  std::vector<json::json_pointer> all;
-  if (!value.is_structured()) return all;
-  for (const auto& [key, item] : value.items()) {
-    const json::json_pointer here =
-        value.is_array() ? at / static_cast<size_t>(std::stoul(key)) : at / key;
-    if (value.is_object()) all.push_back(here);
-    for (json::json_pointer& below : keys_of(item, here)) all.push_back(std::move(below));
-  }
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("a daemon's report reads back whole") {
@@ -111,7 +98,7 @@ TEST_CASE("a daemon's report reads back whole") {
 TEST_CASE(
     "a key that a report lacks, renames or has twice over is an error that names process and key") {
   const Reported reported;
-  const std::vector<json::json_pointer> keys = keys_of(reported.report);
+  const std::vector<json::json_pointer> keys = test::keys_of(reported.report);
   REQUIRE(keys.size() > 150);
   for (const json::json_pointer& key : keys) {
     CAPTURE(key.to_string());
@@ -145,7 +132,7 @@ TEST_CASE("a report of another process, or of other nodes, is refused") {
 TEST_CASE("a process without a whole report leaves no verdict but inconclusive, and says why") {
   const Reported reported;
   const test::TemporaryRuns runs;
-  const std::string whole = reported.report.dump();
+  const std::string whole = netio::sealed_report(reported.report);
   const ProcessPlan plan{{reported.plan.processes.front()}, reported.plan.process_of_node};
   const auto outcome = [&] {
     WorldOutcome result;
@@ -167,10 +154,17 @@ TEST_CASE("a process without a whole report leaves no verdict but inconclusive, 
     const auto file = runs.path() / "hosts-0.json";
     std::filesystem::remove(file);
     CHECK(said(mode) == "the report of hosts-0: it left none");
-    for (const size_t size : {size_t{0}, size_t{1}, whole.size() / 2, whole.size() - 1}) {
+    for (const size_t size : {size_t{0}, size_t{1}, whole.size() / 2, whole.size() - 2}) {
       netio::write_file(file, whole.substr(0, size));
       CHECK(said(mode) == "the report of hosts-0: it is no JSON, or not all of it");
     }
+    std::string changed = whole;  // into a number that a report could have
+    const size_t count = changed.find("\"bytes_verified\": ") + 18;
+    changed[count] = changed[count] == '9' ? '8' : '9';
+    netio::write_file(file, changed);
+    CHECK(said(mode) == "the report of hosts-0: it was cut or changed since it was written");
+    netio::write_file(file, reported.report.dump());
+    CHECK(said(mode) == "the report of hosts-0: found no \"crc32\"");
     netio::write_file(file, "[" + whole + "]");
     CHECK(said(mode).find("expected an object") != std::string::npos);
     netio::write_file(file, whole);

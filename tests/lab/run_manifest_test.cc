@@ -8,19 +8,10 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 
 #include "fabric/yaml.h"
-#include "lab/blame_run.h"
-#include "lab/packet_trace.h"
-#include "lab/queue_pairs.h"
-#include "lab/replay.h"
-#include "lab/run_diff.h"
-#include "lab/run_export.h"
-#include "lab/run_report.h"
-#include "lab/shrink.h"
-#include "lab/traffic_input.h"
 #include "netio/file_descriptor.h"
+#include "tests/lab/run_readers.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
 
@@ -53,57 +44,6 @@ void flip_byte(const fs::path& file, size_t at) {
   netio::write_file(file, bytes);
 }
 
-/// A reader of run folders, and the files that its answer rests on.
-struct Reader {
-  std::string verb;
-  std::function<void(const fs::path&)> read;
-  std::vector<std::string> files;
-};
-
-std::vector<Reader> readers(const Scenario& scenario, const fs::path& untouched) {
-  const QueuePairEnd end = queue_pairs(scenario).front();
-  TraceRequest request;
-  request.qp = end.peer_qpn;
-  request.psn = Psn{0};
-  return {
-      {"diff",
-       [untouched](const fs::path& run) { diff_runs(untouched, run, 4); },
-       {"verdict.json", "scenario.yaml", "schedule.txt", "history.txt", "history/sim.bin"}},
-      {"report",
-       [](const fs::path& run) { read_page(run); },
-       {"verdict.json", "scenario.yaml", "schedule.txt", "captures/sim.pcapng", "history/sim.bin",
-        "events.jsonl"}},
-      {"export",
-       [](const fs::path& run) { export_run(RunFormat::kQlog, run, {}, UINT64_MAX); },
-       {"verdict.json", "captures/sim.pcapng", "history/sim.bin", "events.jsonl"}},
-      {"blame",
-       [](const fs::path& run) { blame_of_run(run); },
-       {"scenario.yaml", "captures/sim.pcapng", "events.jsonl"}},
-      {"trace",
-       [request](const fs::path& run) { PacketTrace(run, std::nullopt, request); },
-       {"scenario.yaml", "captures/sim.pcapng", "history/sim.bin", "events.jsonl"}},
-      {"analyze",
-       [](const fs::path& run) {
-         TrafficWords words;
-         words.sources = {run.string()};
-         traffic_request(words);
-       },
-       {"scenario.yaml", "captures/sim.pcapng", "verdict.json"}},
-      {"replay",
-       [](const fs::path& run) {
-         replay_command({run, World::kSim, run / "again"});
-       },
-       {"verdict.json", "scenario.yaml", "schedule.txt", "history.txt"}},
-      {"shrink",
-       [](const fs::path& run) {
-         ShrinkOptions options;
-         options.target = run.string();
-         shrink_command(options);
-       },
-       {"scenario.yaml"}},
-  };
-}
-
 }  // namespace
 
 TEST_CASE("sha256sum takes the manifest, and what a run left is as the run left it") {
@@ -127,7 +67,7 @@ TEST_CASE(
   const test::TemporaryRuns runs;
   const Scenario scenario = manifest_scenario();
   const fs::path untouched = runs.run(scenario).folder.path;
-  for (const Reader& reader : readers(scenario, untouched)) {
+  for (const test::RunReader& reader : test::run_readers(scenario, untouched)) {
     CAPTURE(reader.verb);
     for (const std::string& file : reader.files) {
       CAPTURE(file);

@@ -63,6 +63,27 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("no part of a sealed report, and none with another value, is the report") {
+  const std::string text = netio::sealed_report(sample_json());
+  CHECK(netio::parse_sealed_report(text) == sample_json());
+  for (size_t size = 0; size + 2 < text.size(); ++size) {
+    CHECK_THROWS_AS(netio::parse_sealed_report(text.substr(0, size)), ReportError);
+  }
+  for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string other = text;
+    other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);
+    CAPTURE(other);
+    nlohmann::json read;
+    try {
+      read = netio::parse_sealed_report(other);
+    } catch (const ReportError&) {
+      continue;
+    }
+    CHECK(read == sample_json());  // of other blanks
+  }
+  CHECK_THROWS_AS(netio::parse_sealed_report(std::string(100'000, '[')), ReportError);
+}
+
 TEST_CASE("a report reads back as it was written, to the last value") {
   const auto json = sample_json();
   const auto again = netio::report_from_json<Sample>(netio::parse_report(json.dump()));

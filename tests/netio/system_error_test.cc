@@ -90,4 +90,25 @@ TEST_SUITE("errors, files and logs") {
     CHECK(read_file(directory / "a.log").find("line 999 ") != std::string::npos);
     CHECK_THROWS_AS(open_log("/no/such/directory/a.log", "x"), SystemError);
   }
+
+  TEST_CASE("a full log goes on in the folder where it began, whatever its path leads to by then") {
+    TemporaryDirectory directory;
+    namespace fs = std::filesystem;
+    fs::create_directories(directory / "logs");
+    fs::create_directories(directory / "theirs");
+    const auto log = open_log(directory / "logs/a.log", "mrc-test", {.max_bytes = 500});
+    fs::rename(directory / "logs", directory / "ours");
+    fs::create_directory_symlink(directory / "theirs", directory / "logs");
+    write_file(directory / "theirs/a.log", "theirs");
+    for (int i = 0; i < 100; ++i) log->info("line {} of many", i);
+    CHECK(read_file(directory / "theirs/a.log") == "theirs");
+    CHECK_FALSE(fs::exists(directory / "theirs/a.1.log"));
+    CHECK(read_file(directory / "ours/a.log").find("line 99 ") != std::string::npos);
+    fs::remove(directory / "ours/a.1.log");
+    fs::create_symlink(directory / "theirs/a.log", directory / "ours/a.1.log");
+    for (int i = 0; i < 100; ++i) log->info("line {} of more", i);
+    CHECK(fs::is_symlink(directory / "ours/a.1.log"));  // no line is worth what it leads to
+    CHECK(fs::file_size(directory / "ours/a.log") <= 500);
+    CHECK(read_file(directory / "theirs/a.log") == "theirs");
+  }
 }
