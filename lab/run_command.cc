@@ -26,14 +26,14 @@ CaptureScope capture_scope(const std::string& option, const std::string& word) {
   throw InputError(option + ": found \"" + word + "\"; expected hosts, all or none");
 }
 
-uint64_t bytes_in(const std::string& option, const std::string& word) {
+uint64_t size_option(const std::string& option, const std::string& word) {
   return read_yaml_text(in_quotes(word), option).as_bytes().value;
 }
 
 uint64_t history_bytes(const std::string& word) {
   if (word == "records") return kHistoryBytesDefault;
   if (word == "digest") return 0;
-  return bytes_in("--history", word);
+  return size_option("--history", word);
 }
 
 ScenarioOverrides overrides_of(const RunCommandOptions& options) {
@@ -91,7 +91,8 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
   run.runs_root = options.out;
   run.isolate = options.isolate;
   run.realtime = options.realtime;
-  if (options.capture_size) run.capture_bytes = bytes_in("--capture-size", *options.capture_size);
+  if (options.capture_size)
+    run.capture_bytes = size_option("--capture-size", *options.capture_size);
   run.history_bytes = history_bytes(options.history);
   run.threads = options.threads;
   run.view = &view;
