@@ -159,7 +159,11 @@ TEST_CASE("evs_good asks nothing of a queue pair that failed") {
   story.ev(410, "assumed_bad");
   CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kFail);
   std::ofstream out(story.run.inputs.events, std::ios::app);
-  out << nlohmann::json{{"t_ps", us(450).ps()}, {"node", "h0"}, {"kind", "qp_error"}, {"qp", 1}}
+  out << nlohmann::json{{"t_ps", us(450).ps()},
+                        {"node", "h0"},
+                        {"kind", "qp_error"},
+                        {"qp", 1},
+                        {"cause", "retry_exhausted"}}
       << "\n";
   out.close();
   CHECK(story.result(ExpectEvsGood{us(300)}) == Result::kPass);

@@ -110,12 +110,12 @@ TEST_CASE("the same seed gives the same simulated history, another seed another"
 }
 
 TEST_CASE("a lab of more processes than fit is refused before anything is brought up") {
-  const Topology hall = read_fabric_file(find_fabric("hall"));
+  const Topology metro = read_fabric_file(find_fabric("metro"));
   LiveLabOptions isolated;
   isolated.name = lab_name("many");
   isolated.isolate = true;
   const auto bring_up = [&] {
-    const LiveLab lab(hall, isolated, [](const BringUpStep&) { FAIL("the fabric comes up"); });
+    const LiveLab lab(metro, isolated, [](const BringUpStep&) { FAIL("the fabric comes up"); });
   };
   CHECK_THROWS_WITH_AS(bring_up(),
                        doctest::Contains("processes are too many; at most 128 fit in one lab"),
