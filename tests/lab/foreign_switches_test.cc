@@ -260,11 +260,18 @@ expect: [no_qp_error, memory_intact]
       const Scenario scenario = scenario_with(forwarding, kFaults);
       const RunResult run = run_scenario(scenario, folder.options(World::kLive));
       CAPTURE(analysis::to_table(run.verdict));
-      CHECK(run.verdict.result == analysis::Result::kPass);
       const auto events = lab_events(run);
+      // By the wall clock a busy machine does everything all the same, but may be too late, and says so.
+      bool too_busy = false;
       for (const auto& [kind, detail] : events) {
-        if (kind == "undo_failed" || kind == "outside_fault") FAIL_CHECK(kind << ": " << detail);
+        if (kind == "outside_fault" && says(detail, "the machine was too busy")) {
+          too_busy = true;
+        } else if (kind == "undo_failed" || kind == "outside_fault") {
+          FAIL_CHECK(kind << ": " << detail);
+        }
       }
+      CHECK(run.verdict.result ==
+            (too_busy ? analysis::Result::kInconclusive : analysis::Result::kPass));
       CHECK(events.count("kernel_link_down") == 4);  // two, and both of the switch that reboots
       CHECK(events.count("kernel_link_up") == 4);
       std::set<std::string> restored;
@@ -273,6 +280,7 @@ expect: [no_qp_error, memory_intact]
       }
       CHECK(restored == std::set<std::string>{"h1", "p0.t0-0", "p0.t0-1", "p0.t1-0", "p0.t1-1",
                                               "p1.t0-0", "p1.t0-1", "p1.t1-0", "p1.t1-1"});
+      if (too_busy) continue;
       CHECK(run.verdict.metrics.lost > 0);  // nobody recorded a drop: sent, and never seen again
     }
   }

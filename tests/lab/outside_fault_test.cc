@@ -30,7 +30,8 @@ Scenario disturbed_scenario(const std::string& forwarding, const std::string& fa
       "  ecn: off\n  trim: off\n  forwarding: " +
           forwarding + "\n" + (wall ? "timing: wall\n" : "") +
           "dilation: 20000\nseed: 5\nworkload:\n"
-          "  - permutation: {hosts: all, load: 30%, message: 64KiB, shift: 1}\n" +
+          // Small messages: by the wall clock a busy machine delivers few packets until the end.
+          "  - permutation: {hosts: all, load: 30%, message: 4KiB, shift: 1}\n" +
           fault + "end: 60us\nexpect:\n  - no_qp_error\n  - memory_intact\n",
       "disturbed.yaml"));
 }
