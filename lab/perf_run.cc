@@ -63,6 +63,8 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
     return std::all_of(hosts.begin(), hosts.end(),
                        [](const endpoint::HostNode* host) { return host->finished(); });
   };
+  // A step of a large fabric takes seconds, and so does giving its memory back.
+  const EndsAtOnce at_once("mrclab: interrupted");
   Progress progress("simulating");
   const FabricTime step = topology.base_rtt;
   bool alive = true;
@@ -73,7 +75,6 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
                   end == FabricTime::never()
                       ? to_string(world.now())
                       : fmt::format("{} of at most {}", to_string(world.now()), to_string(end)));
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   }
   outcome.ended = world.now();
   for (const endpoint::HostNode* host : hosts) {

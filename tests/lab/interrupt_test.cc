@@ -194,6 +194,15 @@ TEST_CASE("a run with its verdict is the latest, one that is interrupted without
   }
 }
 
+TEST_CASE("a measurement that would take long ends at once when asked, with nothing to undo") {
+  test::WaitingCommand perf({"perf", "permutation", "metro"});
+  REQUIRE(perf.says("simulating: "));
+  perf.signal(SIGINT);
+  CHECK(perf.ends() == 3);
+  CHECK(perf.err().ends_with("mrclab: interrupted\n"));
+  CHECK(perf.out().empty());
+}
+
 TEST_CASE("chaos that is interrupted prints the seeds that are done") {
   test::WaitingCommand chaos({"chaos", "pair", "--seeds", "1-1000000", "--jobs", "1", "--json",
                               "--keep", "0", "--out", "/nonexistent"});
