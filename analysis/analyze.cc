@@ -59,7 +59,8 @@ Probability recovery_share(std::span<const Expectation> expectations) {
   return ExpectRecover{}.to;
 }
 
-/// Of what was measured nothing stands on part of the evidence: who was not seen was not there.
+/// Why faults cannot be measured if packets, reports or events are not complete: a host that was not
+/// recorded looks like one that noticed nothing. Empty: the evidence is complete.
 std::string unmeasured_because(const Coverage& coverage) {
   for (const Witness witness : {Witness::kPackets, Witness::kReports, Witness::kEvents}) {
     if (!coverage.whole(witness)) return coverage.why(witness);

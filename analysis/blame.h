@@ -25,8 +25,9 @@
 
 namespace mrclab::analysis {
 
-/// Why nobody can be blamed on part of the evidence: a packet that was not seen to arrive looks like one
-/// that was lost, and a host that was not heard like one whose ports were lit. Empty: all is there.
+/// Why no component can be blamed if the evidence is not complete: a packet whose arrival was not captured
+/// looks like a lost one, and a host without events looks like one whose ports were lit. Empty: the
+/// evidence is complete.
 std::string no_blame_because(const Coverage& coverage);
 
 /// In the order in which they begin. Both histories are finished, and whole: see above.

@@ -15,7 +15,8 @@ constexpr std::string_view kQpError = "qp_error";
 constexpr std::string_view kEvState = "ev_state";
 constexpr std::string_view kCollectiveDone = "collective_done";
 
-/// All that a line can say. A key beside these would be one that nobody reads.
+/// All keys of a line of events.jsonl. A line with any other key is malformed, because this reader would
+/// leave out what it says.
 constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
                                                 "ev",   "psn",  "cause", "detail"};
 
@@ -67,7 +68,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     failures_.push_back(
         {record.t, host, *record.qp, peer_in(topology_, record.detail), std::string(record.cause)});
   } else if (!record.port || (!record.ev && record.detail.empty())) {
-    ++malformed_;  // of a path, or of a plane, which goes down by somebody's word
+    ++malformed_;  // ev_state names a path, or a plane and in `detail` whose port of it went down
   } else {
     const bool usable =
         record.cause == "good" || record.cause == "skip" || record.cause == "port_up";

@@ -1,6 +1,6 @@
 #pragma once
 // What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state
-// of entropy values, finished collectives. It is the hosts' word, not evidence of packets.
+// of entropy values, finished collectives. Hosts report these; captures do not show them.
 
 #include <array>
 #include <cstdint>

@@ -54,8 +54,8 @@ class Evidence {
   /// The user chose to have no source of this kind; `why` says so.
   void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
 
-  /// Watched nodes come to `end` only, sooner than planned, and nobody has told of anything later. What
-  /// had to be somewhere by then is not known: frames were counted up to the planned end.
+  /// The watched nodes ended at `end`, before the planned end, so no observer has reported anything later.
+  /// Frames on the wire at `end` stay unaccounted for: their arrivals were expected up to the planned end.
   void end_early(FabricTime end, const std::string& why);
 
   /// After everything was added, once.

@@ -90,7 +90,7 @@ struct FlowSelection {
 
 /// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line
 /// rate of a selection is that of its hosts' ports in the direction concerned (of `host`: in both),
-/// of a plane that of the ports there.
+/// and the line rate of a plane is that of the ports in it.
 struct ExpectGoodput {
   FabricTime from = {};
   FabricTime until = FabricTime::never();  ///< never: to the end of the run
@@ -324,7 +324,7 @@ struct ExpectEvsGood {
 /// unmarked (the ECN minimum); at a port that is busy for 80 % of the time the delay
 /// that congestion control aims at takes the place of the ECN minimum. A busy port that
 /// was not used before the fault is not judged, and neither is one that is busy for 95 %
-/// of the time: it works off what the faults held up, or its workload fills it.
+/// of the time, because that port still sends what the faults held up, or its workload fills it.
 struct ExpectQueuesEmpty {
   bool operator==(const ExpectQueuesEmpty&) const = default;
 };
