@@ -148,23 +148,19 @@ class Reduced {
     judge(source, cut_name(cut), inputs);
   }
 
-  void cut_events(Cut cut) {
+  /// `member` names the only file of its kind.
+  void cut_only_file(FileKind kind, fs::path RunInputs::*member, const std::string& source,
+                     Cut cut) {
     RunInputs inputs = run_.inputs();
-    const auto left = test::without(FileKind::kEvents, whole_file(inputs.events), cut, random_);
-    inputs.events = reduced(inputs.events);
-    fs::remove(inputs.events);
-    if (left) write(inputs.events, *left);
-    judge("events", cut_name(cut), inputs);
+    fs::path& file = inputs.*member;
+    const auto left = test::without(kind, whole_file(file), cut, random_);
+    file = reduced(file);
+    fs::remove(file);
+    if (left) write(file, *left);
+    judge(source, cut_name(cut), inputs);
   }
-
-  void cut_taps(Cut cut) {
-    RunInputs inputs = run_.inputs();
-    const auto left = test::without(FileKind::kCapture, whole_file(inputs.taps), cut, random_);
-    inputs.taps = reduced(inputs.taps);
-    fs::remove(inputs.taps);
-    if (left) write(inputs.taps, *left);
-    judge("taps", cut_name(cut), inputs);
-  }
+  void cut_events(Cut cut) { cut_only_file(FileKind::kEvents, &RunInputs::events, "events", cut); }
+  void cut_taps(Cut cut) { cut_only_file(FileKind::kCapture, &RunInputs::taps, "taps", cut); }
 
   /// The log of one process is damaged before they are joined.
   void cut_log(Cut cut) {
