@@ -60,6 +60,7 @@ class Sampler {
     switch (attempt.cause) {
       case DropCause::kQueueFull:
       case DropCause::kControlQueueFull:
+      case DropCause::kTrimmedQueueFull:
       case DropCause::kNoBuffer: sample.bad = sample.counts = false; return;
       case DropCause::kPortDown:
         suspect_wire(sample, topology_.port(attempt.where).out, attempt.ended);

@@ -58,7 +58,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
   const Bytes data =
       std::max({queues.tail_drop, queues.trim_threshold, queues.trim_threshold_last_hop});
   const Bytes waiting =
-      data + queues.control_limit + longest_frame(topology) + longest_frame(topology);
+      data + queues.control_limit + queues.trimmed_limit + longest_frame(topology) * 2;
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;

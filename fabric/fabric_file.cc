@@ -167,8 +167,9 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
     queues.trim = trim->as_bool();
   }
   if (const auto limits = file.get("queues")) {
-    limits->only_keys({"control", "tail_drop"});
+    limits->only_keys({"control", "trimmed", "tail_drop"});
     read_multiple(*limits, "control", queues.control_limit);
+    read_multiple(*limits, "trimmed", queues.trimmed_limit);
     read_multiple(*limits, "tail_drop", queues.tail_drop);
   }
 }
@@ -352,7 +353,8 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
                        : "{threshold: " + multiple(q.trim_threshold) +
                              ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
   line("queues",
-       "{control: " + multiple(q.control_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
+       "{control: " + multiple(q.control_limit) + ", trimmed: " + multiple(q.trimmed_limit) +
+           ", tail_drop: " + multiple(q.tail_drop) + "}");
   line("nic", shape.nic.name == "ideal"
                   ? "ideal"
                   : "{name: " + yaml_word(shape.nic.name) +

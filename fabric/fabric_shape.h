@@ -22,6 +22,7 @@ struct QueueShape {
   uint32_t trim_threshold = 1000;
   uint32_t trim_threshold_last_hop = 1500;
   uint32_t control_limit = 1000;
+  uint32_t trimmed_limit = 1000;
   uint32_t tail_drop = 2000;
 };
 

@@ -10,6 +10,7 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kPortDown: return "port_down";
     case DropCause::kQueueFull: return "queue_full";
     case DropCause::kControlQueueFull: return "control_queue_full";
+    case DropCause::kTrimmedQueueFull: return "trimmed_queue_full";
     case DropCause::kUnknownUsid: return "unknown_usid";
     case DropCause::kEndOfCarrier: return "end_of_carrier";
     case DropCause::kHopLimit: return "hop_limit";

@@ -23,6 +23,7 @@ enum class DropCause : uint8_t {
   kPortDown,          ///< the egress port had no carrier
   kQueueFull,         ///< tail drop of the data queue
   kControlQueueFull,  ///< tail drop of the control queue
+  kTrimmedQueueFull,  ///< tail drop of the queue of trimmed frames
   kUnknownUsid,       ///< no route for the active uSID
   kEndOfCarrier,      ///< own uSID with an empty argument: nobody to deliver to
   kHopLimit,
@@ -70,7 +71,7 @@ class FrameSink {
 
 enum class Direction : uint8_t { kIngress, kEgress };
 enum class PacketEvent : uint8_t { kPassed, kTrimmed, kDropped };
-enum class QueueClass : uint8_t { kNone, kData, kControl };
+enum class QueueClass : uint8_t { kNone, kData, kControl, kTrimmed };
 
 /// One line of a node's packet history, in commit order.
 /// kPassed/kIngress: the last bit arrived. kPassed or kTrimmed/kEgress: it leaves (trimmed here),

@@ -95,7 +95,8 @@ struct QueueProfile {
   Bytes ecn_max;                  ///< 0.8 Plane_BDP
   Bytes trim_threshold;           ///< 1.0 Plane_BDP
   Bytes trim_threshold_last_hop;  ///< 1.5 Plane_BDP, on host-facing ports
-  Bytes control_limit;            ///< 1.0 Plane_BDP
+  Bytes control_limit;            ///< 1.0 Plane_BDP, of SACKs, NACKs and ACKs
+  Bytes trimmed_limit;            ///< 1.0 Plane_BDP, of trimmed frames
   Bytes tail_drop;                ///< 2.0 Plane_BDP, when not trimming
 };
 

@@ -32,6 +32,7 @@ void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topolo
   q.trim_threshold = times(shape.queues.trim_threshold);
   q.trim_threshold_last_hop = times(shape.queues.trim_threshold_last_hop);
   q.control_limit = times(shape.queues.control_limit);
+  q.trimmed_limit = times(shape.queues.trimmed_limit);
   q.tail_drop = times(shape.queues.tail_drop);
 }
 

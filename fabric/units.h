@@ -50,6 +50,8 @@ struct Bytes {
   constexpr auto operator<=>(const Bytes&) const = default;
   constexpr Bytes operator+(Bytes b) const { return {value + b.value}; }
   constexpr Bytes operator-(Bytes b) const { return {value - b.value}; }
+  constexpr Bytes operator*(uint64_t n) const { return {value * n}; }
+  constexpr Bytes operator/(uint64_t n) const { return {value / n}; }
   constexpr Bytes& operator+=(Bytes b) { return value += b.value, *this; }
   constexpr Bytes& operator-=(Bytes b) { return value -= b.value, *this; }
 };

@@ -65,6 +65,7 @@ ordered_json times(const FabricPlan& plan) {
           {"trim_bytes", q.trim_threshold.value},
           {"trim_last_hop_bytes", q.trim_threshold_last_hop.value},
           {"control_limit_bytes", q.control_limit.value},
+          {"trimmed_limit_bytes", q.trimmed_limit.value},
           {"tail_drop_bytes", q.tail_drop.value}};
 }
 

@@ -68,10 +68,11 @@ std::string shape_text(const FabricPlan& plan) {
                       plan.oversubscription.part, plan.oversubscription.whole);
   text += fmt::format("  base RTT {}, BDP {} bytes a plane, {} a NIC\n", to_string(o.base_rtt),
                       grouped(plan.plane_bdp.value), grouped(plan.nic_bdp.value));
-  text += fmt::format("  ECN {} to {}, trim {} (to hosts {}), control {} bytes\n",
-                      grouped(q.ecn_min.value), grouped(q.ecn_max.value),
-                      grouped(q.trim_threshold.value), grouped(q.trim_threshold_last_hop.value),
-                      grouped(q.control_limit.value));
+  text += fmt::format("  ECN {} to {}, trim {} (to hosts {}) bytes\n", grouped(q.ecn_min.value),
+                      grouped(q.ecn_max.value), grouped(q.trim_threshold.value),
+                      grouped(q.trim_threshold_last_hop.value));
+  text += fmt::format("  queues of control {}, of trimmed frames {} bytes\n",
+                      grouped(q.control_limit.value), grouped(q.trimmed_limit.value));
   return text;
 }
 

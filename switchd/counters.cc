@@ -23,6 +23,8 @@ void add_named(const std::string& prefix, const PortCounters& port, NamedCounter
   add("data_depth_max_bytes", port.data_depth_max.value);
   add("control_depth_bytes", port.control_depth.value);
   add("control_depth_max_bytes", port.control_depth_max.value);
+  add("trimmed_depth_bytes", port.trimmed_depth.value);
+  add("trimmed_depth_max_bytes", port.trimmed_depth_max.value);
   for (size_t cause = 0; cause < kDropCauses; ++cause) {
     if (port.drops[cause] == 0) continue;
     const std::string name = "drop." + std::string(name_of(static_cast<DropCause>(cause)));
@@ -47,8 +49,10 @@ PortCounters SwitchCounters::total() const {
     for (size_t cause = 0; cause < kDropCauses; ++cause) sum.drops[cause] += port.drops[cause];
     sum.data_depth += port.data_depth;
     sum.control_depth += port.control_depth;
+    sum.trimmed_depth += port.trimmed_depth;
     sum.data_depth_max = std::max(sum.data_depth_max, port.data_depth_max);
     sum.control_depth_max = std::max(sum.control_depth_max, port.control_depth_max);
+    sum.trimmed_depth_max = std::max(sum.trimmed_depth_max, port.trimmed_depth_max);
     sum.queued += port.queued;
     sum.carrier = sum.carrier && port.carrier;
   }

@@ -26,7 +26,8 @@ struct PortCounters {
   uint64_t ecn_marked = 0;
   std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
                                               ///< queue and port causes where it would have left
-  Bytes data_depth, data_depth_max, control_depth, control_depth_max;
+  Bytes data_depth, data_depth_max, control_depth, control_depth_max, trimmed_depth,
+      trimmed_depth_max;
   uint64_t queued = 0;
   bool carrier = true;
 

@@ -20,20 +20,29 @@ QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults) {
   left.trim = as_built.trim && !faults.trim_off;
   left.ecn = as_built.ecn && faults.ecn != EcnKind::kOff;
   const uint64_t share = Probability::kOne - faults.buffer_lost.ppb;
-  for (Bytes* threshold : {&left.ecn_min, &left.ecn_max, &left.trim_threshold,
-                           &left.trim_threshold_last_hop, &left.control_limit, &left.tail_drop}) {
+  for (Bytes* threshold :
+       {&left.ecn_min, &left.ecn_max, &left.trim_threshold, &left.trim_threshold_last_hop,
+        &left.control_limit, &left.trimmed_limit, &left.tail_drop}) {
     threshold->value = static_cast<uint64_t>(static_cast<unsigned __int128>(threshold->value) *
                                              share / Probability::kOne);
   }
   return left;
 }
 
+EgressPort::Queue::Queue(Bytes limit) : waiting(most_frames(limit)) {}
+
 EgressPort::EgressPort(const EgressSettings& settings)
     : settings_(settings),
       limits_(settings.queues),
       wire_(settings.wire),
-      data_(most_frames(settings.queues.tail_drop)),
-      control_(most_frames(settings.queues.control_limit)) {}
+      queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
+              Queue(settings.queues.trimmed_limit)} {}
+
+size_t EgressPort::queued_frames() const {
+  size_t all = 0;
+  for (const Queue& queue : queues_) all += queue.waiting.size();
+  return all;
+}
 
 void EgressPort::set_faults(const QueueFaults& faults) {
   limits_ = spoilt(settings_.queues, faults);
@@ -42,82 +51,85 @@ void EgressPort::set_faults(const QueueFaults& faults) {
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
   const QueueProfile& limits = limits_;
-  const Bytes length = frame.wire_length();
-  Admission admission;
-  if (is_control_class(dscp)) {
-    admission.queue = QueueClass::kControl;
-    if (control_depth_ + length > limits.control_limit) {
-      admission.refused = DropCause::kControlQueueFull;
-    } else {
-      push_control(frame, length, false);
+  const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
+    Admission admission;
+    admission.queue = queue;
+    const Bytes length = trim_first ? wire_length({kTrimmedFrameBytes}) : frame.wire_length();
+    if (depth(queue) + length > limit) {
+      admission.refused = cause;
+      return admission;
     }
+    admission.trimmed = trim_first;
+    if (trim_first) trim(frame, settings_.host_facing);
+    push(queue, frame, length, trim_first);
     return admission;
+  };
+  const QueueClass queue = queue_class_of(dscp);
+  if (queue == QueueClass::kControl) {
+    return offer(queue, limits.control_limit, DropCause::kControlQueueFull, false);
+  }
+  if (queue == QueueClass::kTrimmed) {
+    return offer(queue, limits.trimmed_limit, DropCause::kTrimmedQueueFull, false);
   }
   const Bytes threshold =
       settings_.host_facing ? limits.trim_threshold_last_hop : limits.trim_threshold;
-  const Bytes wanted = data_depth_ + length;
+  const Bytes wanted = depth(QueueClass::kData) + frame.wire_length();
   if (limits.trim && is_trimmable(dscp, frame.modelled_size()) &&
       wanted > std::min(threshold, limits.tail_drop)) {
-    admission.queue = QueueClass::kControl;
-    const Bytes trimmed_length = wire_length({kTrimmedFrameBytes});
-    if (control_depth_ + trimmed_length > limits.control_limit) {
-      admission.refused = DropCause::kControlQueueFull;
-    } else {
-      trim(frame, settings_.host_facing);
-      admission.trimmed = true;
-      push_control(frame, trimmed_length, true);
-    }
-    return admission;
+    return offer(QueueClass::kTrimmed, limits.trimmed_limit, DropCause::kTrimmedQueueFull, true);
   }
-  if (wanted > limits.tail_drop) {
-    admission.refused = DropCause::kQueueFull;
-    return admission;
-  }
-  const bool pushed = data_.push({std::move(frame), length, false});
+  return offer(QueueClass::kData, limits.tail_drop, DropCause::kQueueFull, false);
+}
+
+void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed) {
+  Queue& queue = queue_of(of);
+  const bool pushed = queue.waiting.push({std::move(frame), length, trimmed});
   assert(pushed);  // no frame is shorter than the one that the ring's bound was computed with
   static_cast<void>(pushed);
-  data_depth_ = wanted;
-  data_depth_max_ = std::max(data_depth_max_, data_depth_);
-  return admission;
+  queue.depth += length;
+  queue.depth_max = std::max(queue.depth_max, queue.depth);
 }
 
-void EgressPort::push_control(Frame& frame, Bytes length, bool trimmed) {
-  const bool pushed = control_.push({std::move(frame), length, trimmed});
-  assert(pushed);
-  static_cast<void>(pushed);
-  control_depth_ += length;
-  control_depth_max_ = std::max(control_depth_max_, control_depth_);
+EgressPort::Waiting EgressPort::pop(QueueClass of) {
+  Queue& queue = queue_of(of);
+  Waiting next = queue.waiting.pop();
+  queue.depth -= next.length;
+  return next;
 }
 
-/// Control first; but bytes that it was sent while data waited are a debt, and data is served while
-/// there is one. Data that is served with no control waiting pays the debt off, no more.
-bool EgressPort::take_control_next() {
-  if (data_.empty()) {
-    control_lead_ = 0;
-    return true;
+/// Control first. Trimmed frames before data; but bytes that they were sent while data waited are a
+/// debt, and data is served while there is one. Data that is served with no trimmed frame waiting pays
+/// the debt off, no more.
+QueueClass EgressPort::take_next() {
+  if (!queue_of(QueueClass::kControl).waiting.empty()) return QueueClass::kControl;
+  Fifo<Waiting>& data = queue_of(QueueClass::kData).waiting;
+  Fifo<Waiting>& trimmed = queue_of(QueueClass::kTrimmed).waiting;
+  if (data.empty()) {
+    trimmed_lead_ = 0;
+    return QueueClass::kTrimmed;
   }
-  const auto data_length = static_cast<int64_t>(data_.front().length.value);
-  if (control_.empty()) {
-    control_lead_ = std::max<int64_t>(0, control_lead_ - data_length);
-    return false;
+  const auto data_length = static_cast<int64_t>(data.front().length.value);
+  if (trimmed.empty()) {
+    trimmed_lead_ = std::max<int64_t>(0, trimmed_lead_ - data_length);
+    return QueueClass::kData;
   }
-  if (control_lead_ > 0) {
-    control_lead_ -= data_length;
-    return false;
+  if (trimmed_lead_ > 0) {
+    trimmed_lead_ -= data_length;
+    return QueueClass::kData;
   }
-  control_lead_ += static_cast<int64_t>(control_.front().length.value);
-  return true;
+  trimmed_lead_ += static_cast<int64_t>(trimmed.front().length.value);
+  return QueueClass::kTrimmed;
 }
 
 /// Linear between the thresholds: 0 up to ecn_min, 1 from ecn_max on (UEC 1.0.3 p. 418).
 bool EgressPort::draws_ecn_mark() {
   const QueueProfile& limits = limits_;
-  if (data_depth_ <= limits.ecn_min) return false;
-  if (data_depth_ >= limits.ecn_max) return true;
+  const Bytes waiting = depth(QueueClass::kData);
+  if (waiting <= limits.ecn_min) return false;
+  if (waiting >= limits.ecn_max) return true;
   const uint64_t random = draw(settings_.wire.seed, settings_.wire.from.node,
                                settings_.wire.from.port, DrawPurpose::kEcnMark, ecn_counter_++);
-  return below(random, (limits.ecn_max - limits.ecn_min).value) <
-         (data_depth_ - limits.ecn_min).value;
+  return below(random, (limits.ecn_max - limits.ecn_min).value) < (waiting - limits.ecn_min).value;
 }
 
 bool EgressPort::marks_next(const Frame& frame) {
@@ -142,11 +154,9 @@ Departure EgressPort::depart(FabricTime now) {
   assert(ready());
   if (copy_) return depart_again(now);
   Departure departure;
-  departure.queue = take_control_next() ? QueueClass::kControl : QueueClass::kData;
-  const bool is_control = departure.queue == QueueClass::kControl;
-  Waiting next = is_control ? control_.pop() : data_.pop();
-  (is_control ? control_depth_ : data_depth_) -= next.length;
-  if (!is_control && marks_next(next.frame)) {
+  departure.queue = take_next();
+  Waiting next = pop(departure.queue);
+  if (departure.queue == QueueClass::kData && marks_next(next.frame)) {
     mark_ce(next.frame.bytes());
     departure.ecn_marked = true;
   }
@@ -164,16 +174,10 @@ Departure EgressPort::depart(FabricTime now) {
 }
 
 std::optional<EgressPort::Flushed> EgressPort::flush_one() {
-  control_lead_ = 0;
-  if (!control_.empty()) {
-    Waiting waiting = control_.pop();
-    control_depth_ -= waiting.length;
-    return Flushed{std::move(waiting.frame), QueueClass::kControl};
-  }
-  if (!data_.empty()) {
-    Waiting waiting = data_.pop();
-    data_depth_ -= waiting.length;
-    return Flushed{std::move(waiting.frame), QueueClass::kData};
+  trimmed_lead_ = 0;
+  for (const QueueClass queue : {QueueClass::kControl, QueueClass::kTrimmed, QueueClass::kData}) {
+    if (queue_of(queue).waiting.empty()) continue;
+    return Flushed{pop(queue).frame, queue};
   }
   return std::nullopt;
 }

@@ -1,23 +1,28 @@
 #pragma once
-// One egress port: a data and a control queue in front of a transmitter that runs at the link's
-// rate in fabric time. Knows no clock: the node tells it the time and when a transmission is over.
+// One egress port: a queue per traffic class in front of a transmitter that runs at the link's rate in
+// fabric time. Knows no clock: the node tells it the time and when a transmission is over.
 //
 // Lengths are wire lengths (fabric/units.h). A queue's depth counts what waits, not the frame that
-// is being sent.
+// is being sent. Classes as in UEC 1.0.3 §4.1 (TC_low, TC_med and TC_high):
 //
-//   data     every frame whose DSCP is not a control one. Would a frame take the depth over the
-//            trim threshold and is it trimmable: trimmed, to the control queue. Over the tail drop
+//   data     every frame whose DSCP is none of the others. Would a frame take the depth over the
+//            trim threshold and is it trimmable: trimmed, to the next queue. Over the tail drop
 //            limit: dropped (kQueueFull).
-//   control  SACK, NACK, ACK, trimmed. Over its limit: dropped (kControlQueueFull).
-//   service  control first, but while data waits too, control gets no more than half of the bytes
-//            (UEC 1.0.3 §4.1: trimmed packets at most 50 %).
+//   trimmed  what this switch or one before it trimmed. Over its limit: dropped
+//            (kTrimmedQueueFull). While data waits too, it gets no more than half of the bytes.
+//   control  SACK, NACK, ACK: before everything else. Over its limit: dropped (kControlQueueFull).
 //   ECN      decided when a frame leaves the data queue, from the depth it leaves behind: the
 //            freshest news, and what htsim's composite queue does. Never on host-facing ports: the
 //            last hop's congestion is the receiver's own (MRC paper §2.1).
 //
+// Trimmed frames have a class of their own because there may be many more of them than a link can
+// carry: where 128 senders begin at once, their headers alone are four times its rate, and SACKs that
+// waited with them would be lost with them.
+//
 // A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else;
 // nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -70,9 +75,7 @@ class EgressPort {
   Admission admit(Frame& frame, uint8_t dscp);
 
   /// Carrier, idle transmitter and something to send.
-  bool ready() const {
-    return carrier_ && !sending_ && !(data_.empty() && control_.empty() && !copy_);
-  }
+  bool ready() const { return carrier_ && !sending_ && (copy_.has_value() || queued_frames() > 0); }
   /// Starts the next frame. Requires ready().
   Departure depart(FabricTime now);
   /// The frame that was being sent has left.
@@ -86,7 +89,7 @@ class EgressPort {
     Frame frame;
     QueueClass queue;
   };
-  /// Takes one waiting frame out, control before data; empty when nothing waits.
+  /// Takes one waiting frame out, control first and data last; empty when nothing waits.
   std::optional<Flushed> flush_one();
   /// The wire's second copy of the frame that is being sent, if one is to come, is not sent.
   void forget_copy() { copy_.reset(); }
@@ -94,11 +97,9 @@ class EgressPort {
   EgressWire& wire() { return wire_; }
   /// From now on; what is queued stays queued.
   void set_faults(const QueueFaults& faults);
-  Bytes data_depth() const { return data_depth_; }
-  Bytes control_depth() const { return control_depth_; }
-  Bytes data_depth_max() const { return data_depth_max_; }
-  Bytes control_depth_max() const { return control_depth_max_; }
-  size_t queued_frames() const { return data_.size() + control_.size(); }
+  Bytes depth(QueueClass queue) const { return queues_[index_of(queue)].depth; }
+  Bytes depth_max(QueueClass queue) const { return queues_[index_of(queue)].depth_max; }
+  size_t queued_frames() const;
 
  private:
   struct Waiting {
@@ -106,8 +107,16 @@ class EgressPort {
     Bytes length;
     bool trimmed = false;
   };
-  bool take_control_next();
-  void push_control(Frame& frame, Bytes length, bool trimmed);
+  struct Queue {
+    explicit Queue(Bytes limit);
+    Fifo<Waiting> waiting;
+    Bytes depth, depth_max;
+  };
+  static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
+  Queue& queue_of(QueueClass queue) { return queues_[index_of(queue)]; }
+  QueueClass take_next();
+  void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed);
+  Waiting pop(QueueClass queue);
   bool marks_next(const Frame& frame);
   bool draws_ecn_mark();
   Departure depart_again(FabricTime now);
@@ -122,11 +131,9 @@ class EgressPort {
     bool trimmed;
   };
   std::optional<Copy> copy_;
-  Fifo<Waiting> data_;
-  Fifo<Waiting> control_;
-  Bytes data_depth_, control_depth_, data_depth_max_, control_depth_max_;
-  /// Bytes that control was sent ahead of waiting data; positive: it is data's turn.
-  int64_t control_lead_ = 0;
+  std::array<Queue, 3> queues_;  // data, control, trimmed
+  /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
+  int64_t trimmed_lead_ = 0;
   uint64_t ecn_counter_ = 0;
   bool carrier_ = true;
   bool sending_ = false;

@@ -10,6 +10,7 @@
 #include "fabric/byte_order.h"
 #include "fabric/frame.h"
 #include "fabric/headers.h"
+#include "fabric/node.h"
 
 namespace mrclab::switchd {
 
@@ -83,10 +84,15 @@ inline void strip_outer(Frame& frame) {
   frame.set_modelled_size(modelled);
 }
 
-/// Control class: SACK, NACK, ACK and trimmed packets; everything else is data (MRC specification
-/// as its readers report it: two classes at least).
-inline bool is_control_class(uint8_t dscp) {
-  return dscp == kDscpControl || dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
+/// The three traffic classes of UEC 1.0.3 §4.1: control (SACK, NACK, ACK), trimmed, and data, which is
+/// everything else. (The MRC specification asks for two at least.)
+inline QueueClass queue_class_of(uint8_t dscp) {
+  switch (dscp) {
+    case kDscpControl: return QueueClass::kControl;
+    case kDscpTrimmed:
+    case kDscpTrimmedLastHop: return QueueClass::kTrimmed;
+    default: return QueueClass::kData;
+  }
 }
 
 /// May a full queue cut this frame instead of dropping it? (MRC paper §2.1, UEC 1.0.3 §4.1)

@@ -273,10 +273,13 @@ SwitchCounters SwitchNode::counters() const {
   out.ports.reserve(ports_.size());
   for (const PortState& state : ports_) {
     PortCounters port = state.counters;
-    port.data_depth = state.egress.data_depth();
-    port.data_depth_max = state.egress.data_depth_max();
-    port.control_depth = state.egress.control_depth();
-    port.control_depth_max = state.egress.control_depth_max();
+    const auto take = [&](QueueClass of, Bytes& depth, Bytes& most) {
+      depth = state.egress.depth(of);
+      most = state.egress.depth_max(of);
+    };
+    take(QueueClass::kData, port.data_depth, port.data_depth_max);
+    take(QueueClass::kControl, port.control_depth, port.control_depth_max);
+    take(QueueClass::kTrimmed, port.trimmed_depth, port.trimmed_depth_max);
     port.queued = state.egress.queued_frames();
     port.carrier = state.egress.carrier();
     out.ports.push_back(port);

@@ -253,7 +253,7 @@ const std::vector<Row>& table() {
       {"ecn_always", "{switch: p0.t0-0, for: 40us}",
        [](const View& v) { return v.marked(kT0Uplink); }},
       {"buffer", "{switch: p0.t0-0, lost: 99%, for: 40us}",
-       [](const View& v) { return v.trimmed() + v.dropped("control_queue_full", "p0.t0-0"); }},
+       [](const View& v) { return v.trimmed() + v.dropped("trimmed_queue_full", "p0.t0-0"); }},
       {"plane_down", "{plane: p0, for: 40us}",
        [](const View& v) {
          return v.silent({kT0Uplink, kT1Downlink, "h0:p0", "p0.t0-1:u1"});

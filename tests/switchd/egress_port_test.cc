@@ -22,7 +22,7 @@ struct PortBench {
     s.wire.rate = BitRate::from_gbps(100);
     s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
-    s.queues = {true, true, {10'000}, {40'000}, {50'000}, {75'000}, {2'000}, {100'000}};
+    s.queues = {true, true, {10'000}, {40'000}, {50'000}, {75'000}, {2'000}, {2'000}, {100'000}};
     return s;
   }
 
@@ -49,13 +49,13 @@ struct PortBench {
 
 }  // namespace
 
-TEST_CASE(
-    "the DSCP chooses the queue: control and trimmed packets go to control, all else to data") {
+TEST_CASE("the DSCP chooses the queue: control, trimmed, and data for everything else") {
   for (uint8_t dscp = 0; dscp < 64; ++dscp) {
     INFO(int{dscp});
-    const bool control = dscp == 46 || dscp == 12 || dscp == 16;
-    CHECK(PortBench().offer(100, dscp).queue ==
-          (control ? QueueClass::kControl : QueueClass::kData));
+    const bool trimmed = dscp == 12 || dscp == 16;
+    CHECK(PortBench().offer(100, dscp).queue == (dscp == 46 ? QueueClass::kControl
+                                                 : trimmed  ? QueueClass::kTrimmed
+                                                            : QueueClass::kData));
   }
 }
 
@@ -66,16 +66,17 @@ TEST_CASE("a frame that fills the data queue exactly to the trim threshold is qu
       PortBench exact(last_hop);
       exact.fill_data(threshold - 1'000);
       CHECK_FALSE(exact.offer(1'000, dscp).trimmed);
-      CHECK(exact.port.data_depth() == Bytes{threshold});
+      CHECK(exact.port.depth(QueueClass::kData) == Bytes{threshold});
       CHECK(exact.offer(1'000, dscp).trimmed);
 
       PortBench over(last_hop);
       over.fill_data(threshold - 1'000);
       const Admission admission = over.offer(1'001, dscp);
       CHECK(admission.trimmed);
-      CHECK(admission.queue == QueueClass::kControl);
-      CHECK(over.port.data_depth() == Bytes{threshold - 1'000});
-      CHECK(over.port.control_depth() == Bytes{128 + 4 + 20});
+      CHECK(admission.queue == QueueClass::kTrimmed);
+      CHECK(over.port.depth(QueueClass::kData) == Bytes{threshold - 1'000});
+      CHECK(over.port.depth(QueueClass::kTrimmed) == Bytes{128 + 4 + 20});
+      CHECK(over.port.depth(QueueClass::kControl) == Bytes{0});
     }
   }
 }
@@ -98,7 +99,7 @@ TEST_CASE("a trimmed frame is its first 128 bytes with a new outer length and DS
       expected[19] = 128 - 14 - 40;
       const Departure departure = bench.depart();
       CHECK(departure.trimmed);
-      CHECK(departure.queue == QueueClass::kControl);
+      CHECK(departure.queue == QueueClass::kTrimmed);
       CHECK_FALSE(departure.ecn_marked);
       CHECK(std::vector<uint8_t>(departure.frame.bytes().begin(), departure.frame.bytes().end()) ==
             expected);
@@ -137,8 +138,8 @@ TEST_CASE("a class that may not be trimmed is dropped at the tail, at the limit 
     CHECK(bench.offer(1'001, dscp).refused == DropCause::kQueueFull);
     CHECK(bench.offer(1'000, dscp).refused == DropCause::kNone);
     CHECK(bench.offer(84, dscp).refused == DropCause::kQueueFull);
-    CHECK(bench.port.data_depth() == Bytes{100'000});
-    CHECK(bench.port.data_depth_max() == Bytes{100'000});
+    CHECK(bench.port.depth(QueueClass::kData) == Bytes{100'000});
+    CHECK(bench.port.depth_max(QueueClass::kData) == Bytes{100'000});
   }
 }
 
@@ -148,63 +149,80 @@ TEST_CASE("without trimming every class is dropped at the tail") {
   PortBench bench(settings);
   for (int i = 0; i < 100; ++i) REQUIRE(bench.offer(1'000).refused == DropCause::kNone);
   CHECK(bench.offer(1'000).refused == DropCause::kQueueFull);
-  CHECK(bench.port.control_depth() == Bytes{0});
+  CHECK(bench.port.depth(QueueClass::kTrimmed) == Bytes{0});
 }
 
-TEST_CASE("the control queue has its own limit, for control packets and for trimmed ones") {
+TEST_CASE(
+    "control packets and trimmed frames have a limit each, and neither takes the other's room") {
   PortBench bench;
   for (int i = 0; i < 13; ++i) REQUIRE(bench.offer(152, kDscpControl).refused == DropCause::kNone);
   const Admission refused = bench.offer(152, kDscpControl);  // 14 * 152 = 2,128 > 2,000
   CHECK(refused.refused == DropCause::kControlQueueFull);
   CHECK(refused.queue == QueueClass::kControl);
   bench.fill_data(50'000);
+  for (int i = 0; i < 13; ++i) REQUIRE(bench.offer(4'000).trimmed);
   Frame frame = bench.pool.copy(bytes_of({.dscp = kDscpTrimmable}));
-  CHECK(bench.port.admit(frame, kDscpTrimmable).refused == DropCause::kControlQueueFull);
+  CHECK(bench.port.admit(frame, kDscpTrimmable).refused == DropCause::kTrimmedQueueFull);
   CHECK(frame.size() == 4226);  // left alone
-  CHECK(bench.offer(2'000 - 13 * 152 + 60, kDscpControl).refused == DropCause::kControlQueueFull);
+  // One that another switch trimmed is refused under the same name.
+  CHECK(bench.offer(152, kDscpTrimmed).refused == DropCause::kTrimmedQueueFull);
   bench.depart();
-  CHECK(bench.offer(1'000).trimmed);
+  CHECK(bench.offer(152, kDscpControl).refused == DropCause::kNone);
+  CHECK(bench.offer(152, kDscpTrimmedLastHop).refused == DropCause::kTrimmedQueueFull);
 }
 
-TEST_CASE("control goes first, but while data waits it gets no more than half of the bytes") {
+TEST_CASE("control goes before trimmed frames and data, however much there is of it") {
   EgressSettings settings = PortBench::settings(false);
   settings.queues.control_limit = {100'000};
+  PortBench bench(settings);
+  for (int i = 0; i < 3; ++i) bench.offer(1'520, kDscpNoTrim);
+  for (int i = 0; i < 3; ++i) bench.offer(152, kDscpTrimmed);
+  for (int i = 0; i < 60; ++i) bench.offer(152, kDscpControl);
+  for (int i = 0; i < 60; ++i) REQUIRE(bench.depart().queue == QueueClass::kControl);
+  CHECK(bench.depart().queue == QueueClass::kTrimmed);
+}
+
+TEST_CASE("trimmed frames go first, but while data waits they get no more than half of the bytes") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.trimmed_limit = {100'000};
   PortBench bench(settings);
   for (int i = 0; i < 20; ++i) bench.offer(1'520, kDscpNoTrim);
-  for (int i = 0; i < 60; ++i) bench.offer(152, kDscpControl);
+  for (int i = 0; i < 60; ++i) bench.offer(152, kDscpTrimmed);
   std::string order;
-  while (bench.port.ready()) order += bench.depart().queue == QueueClass::kControl ? 'c' : 'd';
-  // By hand: c leads by 152; d turns that into -1368; nine c bring it to 0, the tenth to 152 ...
-  const std::string turn = "dcccccccccc";
-  CHECK(order == "c" + turn + turn + turn + turn + turn + "dccccccccc" + std::string(14, 'd'));
+  while (bench.port.ready()) order += bench.depart().queue == QueueClass::kTrimmed ? 't' : 'd';
+  // By hand: t leads by 152; d turns that into -1368; nine t bring it to 0, the tenth to 152 ...
+  const std::string turn = "dtttttttttt";
+  CHECK(order == "t" + turn + turn + turn + turn + turn + "dttttttttt" + std::string(14, 'd'));
 }
 
-TEST_CASE("control that comes singly and in large frames cannot starve data either") {
+TEST_CASE("trimmed frames that come singly and are large cannot starve data either") {
   EgressSettings settings = PortBench::settings(false);
-  settings.queues.control_limit = {100'000};
+  settings.queues.trimmed_limit = {100'000};
   PortBench bench(settings);
-  uint64_t control = 0, data = 0;
+  uint64_t trimmed = 0, data = 0;
   for (int i = 0; i < 5'000; ++i) {
-    while (bench.port.data_depth() < Bytes{1'000}) bench.offer(100, kDscpNoTrim);
-    // Every other frame, so that data is also served while no control happens to wait.
-    if (i % 2 == 0 && bench.port.control_depth() == Bytes{0}) bench.offer(4'000, kDscpControl);
+    while (bench.port.depth(QueueClass::kData) < Bytes{1'000}) bench.offer(100, kDscpNoTrim);
+    // Every other frame, so that data is also served while no trimmed frame happens to wait.
+    if (i % 2 == 0 && bench.port.depth(QueueClass::kTrimmed) == Bytes{0}) {
+      bench.offer(4'000, kDscpTrimmed);
+    }
     const Departure departure = bench.depart();
-    (departure.queue == QueueClass::kControl ? control : data) +=
+    (departure.queue == QueueClass::kTrimmed ? trimmed : data) +=
         departure.frame.wire_length().value;
-    CHECK(control <= data + 4'000);
+    CHECK(trimmed <= data + 4'000);
   }
-  CHECK(control + 4'000 > data);  // and gets its half
+  CHECK(trimmed + 4'000 > data);  // and they get their half
 }
 
-TEST_CASE("data sent while no control waits earns it no claim against control later") {
+TEST_CASE("data sent while no trimmed frame waits earns it no claim against trimmed frames later") {
   PortBench bench;
   for (int i = 0; i < 40; ++i) bench.offer(1'000, kDscpNoTrim);
   for (int i = 0; i < 20; ++i) CHECK(bench.depart().queue == QueueClass::kData);
-  bench.offer(152, kDscpControl);
-  bench.offer(152, kDscpControl);
-  CHECK(bench.depart().queue == QueueClass::kControl);
+  bench.offer(152, kDscpTrimmed);
+  bench.offer(152, kDscpTrimmed);
+  CHECK(bench.depart().queue == QueueClass::kTrimmed);
   CHECK(bench.depart().queue == QueueClass::kData);
-  CHECK(bench.depart().queue == QueueClass::kControl);
+  CHECK(bench.depart().queue == QueueClass::kTrimmed);
 }
 
 TEST_CASE("ECN never marks while at most ecn_min is left behind and always from ecn_max on") {

@@ -170,14 +170,15 @@ TEST_CASE("without trimming what is too much is dropped, with less buffer it is 
     CHECK((bench.notes.count(PacketEvent::kTrimmed, Direction::kEgress) > 0) == c.trims);
     const PortCounters port = bench.counters(kD1);
     const uint64_t too_much =
-        port.dropped(DropCause::kQueueFull) + port.dropped(DropCause::kControlQueueFull);
+        port.dropped(DropCause::kQueueFull) + port.dropped(DropCause::kTrimmedQueueFull);
     CHECK((too_much > 0) == c.drops);
   }
-  const QueueProfile built{true, true, {10}, {40}, {50}, {75}, {20}, {100}};
+  const QueueProfile built{true, true, {10}, {40}, {50}, {75}, {20}, {24}, {100}};
   const QueueProfile quarter = spoilt(built, {.buffer_lost = {750'000'000}});
   CHECK(quarter.ecn_min == Bytes{2});
   CHECK(quarter.trim_threshold == Bytes{12});
   CHECK(quarter.control_limit == Bytes{5});
+  CHECK(quarter.trimmed_limit == Bytes{6});
   CHECK(quarter.tail_drop == Bytes{25});
 }
 

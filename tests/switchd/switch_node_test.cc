@@ -191,7 +191,7 @@ TEST_CASE("a frame that the wire lost, or that nobody has the bytes of, is recor
 
 TEST_CASE("incast: the last hop trims over its threshold with its own DSCP, uplinks with theirs") {
   Topology fabric = bench_fabric();
-  fabric.queues = {true, true, {4'000}, {16'000}, {20'000}, {30'000}, {4'000}, {60'000}};
+  fabric.queues = {true, true, {4'000}, {16'000}, {20'000}, {30'000}, {4'000}, {4'000}, {60'000}};
   for (const bool last_hop : {true, false}) {
     Bench bench("p0.t0-0", fabric);
     FrameText text = last_hop ? kToH1 : kToUplink0;
@@ -210,7 +210,7 @@ TEST_CASE("incast: the last hop trims over its threshold with its own DSCP, upli
       if (packet.event != PacketEvent::kTrimmed) continue;
       ++trimmed;
       CHECK(packet.direction == Direction::kEgress);
-      CHECK(packet.queue == QueueClass::kControl);
+      CHECK(packet.queue == QueueClass::kTrimmed);
       CHECK(packet.bytes.size() == 128);
       const int dscp = (packet.bytes[14] & 0xF) << 2 | packet.bytes[15] >> 6;
       CHECK(dscp == (last_hop ? kDscpTrimmedLastHop : kDscpTrimmed));
@@ -220,7 +220,8 @@ TEST_CASE("incast: the last hop trims over its threshold with its own DSCP, upli
   }
 }
 
-TEST_CASE("an already trimmed frame passes a congested port in the control queue, not cut again") {
+TEST_CASE(
+    "an already trimmed frame passes a congested port in the queue of its class, not cut again") {
   Bench bench;
   for (int i = 0; i < 3; ++i) bench.arrive(kU0, ps(1'000'000), kToH1);
   bench.arrive(kU1, ps(1'000'000), {.dscp = kDscpTrimmed, .size = 128});

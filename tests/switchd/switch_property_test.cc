@@ -105,7 +105,7 @@ std::vector<Input> random_inputs(uint64_t seed, const Topology& topology, NodeId
 
 Topology small_queues() {
   Topology fabric = bench_fabric();
-  fabric.queues = {true, true, {4'000}, {16'000}, {12'000}, {18'000}, {1'200}, {20'000}};
+  fabric.queues = {true, true, {4'000}, {16'000}, {12'000}, {18'000}, {1'200}, {1'200}, {20'000}};
   return fabric;
 }
 
@@ -171,8 +171,8 @@ TEST_CASE("the history does not depend on the order of calls, nor on how the tim
   CHECK(marks > 100);
   for (const DropCause cause :
        {DropCause::kWireDown, DropCause::kWireLoss, DropCause::kPortDown, DropCause::kQueueFull,
-        DropCause::kControlQueueFull, DropCause::kUnknownUsid, DropCause::kEndOfCarrier,
-        DropCause::kHopLimit, DropCause::kForeignCarrier}) {
+        DropCause::kControlQueueFull, DropCause::kTrimmedQueueFull, DropCause::kUnknownUsid,
+        DropCause::kEndOfCarrier, DropCause::kHopLimit, DropCause::kForeignCarrier}) {
     INFO(name_of(cause));
     CHECK(causes.count(cause) == 1);
   }
@@ -195,7 +195,8 @@ TEST_CASE("at every instant what came in has left, was dropped under a name, or 
       CHECK(total.rx == total.tx + (dropped - total.arrivals_lost) + total.queued);
       CHECK(total.tx == bench.notes.sent.size());
       CHECK(dropped == bench.notes.drops().size());
-      CHECK((total.queued == 0) == (total.data_depth + total.control_depth == Bytes{0}));
+      CHECK((total.queued == 0) ==
+            (total.data_depth + total.control_depth + total.trimmed_depth == Bytes{0}));
       // Every frame that is still held is one that waits or has not been acted upon.
       CHECK(bench.pool.in_use() ==
             1 + total.queued + (inputs.size() - 12 - static_cast<size_t>(processed)));
