@@ -1,5 +1,6 @@
 #include "endpoint/congestion_control.h"
 
+#include "endpoint/even_nscc.h"
 #include "endpoint/fixed_window.h"
 #include "endpoint/nscc.h"
 
@@ -11,7 +12,8 @@ std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfil
     return std::make_unique<FixedWindow>(port_rate, profile.base_rtt, profile.window_percent,
                                          ports);
   }
-  return std::make_unique<Nscc>(profile, ports);
+  if (profile.nscc_rules == NsccRules::kUec) return std::make_unique<Nscc>(profile, ports);
+  return std::make_unique<EvenNscc>(profile, ports);
 }
 
 }  // namespace mrclab::endpoint

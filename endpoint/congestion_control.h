@@ -1,7 +1,7 @@
 #pragma once
 // How much may be in flight to one destination, over all its queue pairs and planes. The window
-// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's own,
-// fixed_window.h the one that reacts to nothing.
+// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's own to
+// the letter, even_nscc.h what we make of it, fixed_window.h the one that reacts to nothing.
 //
 // Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
 // to on_sent() before: the queue pairs take it from their own tables, never from a packet.
@@ -38,13 +38,19 @@ struct Acknowledgement {
 class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
-  virtual bool may_send(Bytes packet) const = 0;
+  virtual bool may_send(Bytes packet, FabricTime now) const = 0;
+  /// When a packet may go although nothing else happens: a window of less than a packet is paced.
+  /// never(): not before something leaves flight.
+  virtual FabricTime opens_at(Bytes packet) const = 0;
+  /// Does the window let packets go by the clock?
+  virtual bool is_paced() const { return false; }
   /// After on_sent(): the packet is to ask for an acknowledgement (BTH.A).
   virtual bool wants_acknowledgement() const = 0;
-  virtual void on_sent(Bytes packet) = 0;
+  virtual void on_sent(Bytes packet, FabricTime now) = 0;
   virtual void on_acknowledged(const Acknowledgement& news, FabricTime now) = 0;
-  /// A trim NACK, from the last hop or another: congestion.
-  virtual void on_trimmed(Bytes packet, FabricTime now) = 0;
+  enum class TrimmedAt : uint8_t { kFabric, kLastHop };
+  /// A trim NACK: congestion.
+  virtual void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) = 0;
   /// Inferred from other packets or from silence.
   virtual void on_lost(Bytes packet, FabricTime now) = 0;
   /// Leaves flight for a reason that says nothing about the network: the receiver lacked

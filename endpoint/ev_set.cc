@@ -276,6 +276,13 @@ void EvSet::set_live_ports(LivePorts live, FabricTime now) {
   }
 }
 
+bool EvSet::is_last_of_plane(uint32_t index) const {
+  const Plane& plane = planes_[entries_[index].plane];
+  const auto other = [&](uint32_t i) { return i != index && offers(i); };
+  return std::none_of(plane.rotation.begin(), plane.rotation.end(), other) &&
+         std::none_of(plane.backups.begin(), plane.backups.end(), other);
+}
+
 uint32_t EvSet::unusable() const {
   uint32_t count = 0;
   for (uint32_t i = 0; i < entries_.size(); ++i) {

@@ -103,6 +103,8 @@ class EvSet {
   bool connected(uint32_t index) const {
     return (usable_ports_ & 1u << entries_[index].plane) != 0 && arrives(entries_[index]);
   }
+  /// Is there no other usable value in its plane?
+  bool is_last_of_plane(uint32_t index) const;
   /// Values that are not usable now, for whatever reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.

@@ -13,17 +13,18 @@ class FixedWindow : public CongestionControl {
       : per_port_{bytes_in(port_rate, base_rtt).value * percent / 100} {
     on_live_ports(ports);
   }
-  bool may_send(Bytes packet) const override {
+  bool may_send(Bytes packet, FabricTime) const override {
     // An empty window always takes one packet, or a tiny one would never move.
     return in_flight_.value == 0 || in_flight_ + packet <= window_;
   }
+  FabricTime opens_at(Bytes) const override { return FabricTime::never(); }
   /// The requester asks by itself when nothing more may go.
   bool wants_acknowledgement() const override { return false; }
-  void on_sent(Bytes packet) override { in_flight_ += packet; }
+  void on_sent(Bytes packet, FabricTime) override { in_flight_ += packet; }
   void on_acknowledged(const Acknowledgement& news, FabricTime) override {
     in_flight_ -= news.left_flight;
   }
-  void on_trimmed(Bytes packet, FabricTime) override { in_flight_ -= packet; }
+  void on_trimmed(Bytes packet, TrimmedAt, FabricTime) override { in_flight_ -= packet; }
   void on_lost(Bytes packet, FabricTime) override { in_flight_ -= packet; }
   void on_withdrawn(Bytes packet) override { in_flight_ -= packet; }
   void on_live_ports(uint32_t count) override { window_ = {per_port_.value * count}; }

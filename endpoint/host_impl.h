@@ -23,6 +23,7 @@
 #include "endpoint/nic_port.h"
 #include "endpoint/packet_maker.h"
 #include "endpoint/queue_pair_table.h"
+#include "endpoint/receive_shares.h"
 #include "fabric/event_queue.h"
 #include "fabric/path.h"
 #include "fabric/slots.h"
@@ -247,6 +248,7 @@ class HostNode::Impl : public QueuePairEvents {
   Slots<Effect> effects_;
 
   HostStats stats_;
+  ReceiveShares shares_;
   MemoryRegistry memory_;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers_;
   std::deque<PortState> ports_;  // by plane

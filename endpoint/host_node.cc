@@ -106,7 +106,7 @@ void HostNode::Impl::touch(QueuePair& qp) {
 /// event comes, one that moves earlier gets a new event.
 void HostNode::Impl::set_timers() {
   for (QueuePair* qp : touched_) {
-    const FabricTime deadline = std::max({qp->requester.deadline(), qp->peer.held_until, now_});
+    const FabricTime deadline = std::max({qp->requester.deadline(now_), qp->peer.held_until, now_});
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
     qp->timer_at = deadline;
     push(deadline, EventClass::kTimer, 0, {EventKind::kQpTimer, qp->id.handle.value, 0});
@@ -118,7 +118,7 @@ void HostNode::Impl::on_qp_timer(QueuePair& qp) {
   if (now_ >= qp.timer_at) qp.timer_at = FabricTime::never();
   touch(qp);
   // While the NIC remaps, its timers do not run out either.
-  if (qp.requester.deadline() > now_ || qp.peer.held_until > now_) return;
+  if (qp.requester.deadline(now_) > now_ || qp.peer.held_until > now_) return;
   qp.requester.on_timer(now_);
   send_probes(qp);
 }
@@ -127,7 +127,7 @@ HostStats HostNode::Impl::stats() const {
   HostStats stats = stats_;
   for (const QueuePair& qp : qps_) {
     stats.evs_bad += qp.requester.evs().unusable();
-    const SchedulerState state = qp.requester.scheduler_state();
+    const SchedulerState state = qp.requester.scheduler_state(now_);
     stats.qps_pending += state == SchedulerState::kPending;
     stats.qps_active += state == SchedulerState::kActive;
     stats.qps_ready += state == SchedulerState::kReady;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "endpoint/host_impl.h"
@@ -184,6 +185,8 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   const std::optional<Path> back = path_from(qp.peer, *path);
   if ((back ? *back : *path).plane != port) return Refusal::kUnknownEv;
   if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
+  shares_.arrived(qp.peer.host, Bytes{packet.payload_length} + kPacketOverhead,
+                  static_cast<uint32_t>(std::popcount(live_ports_)), now_);
   Replies replies;
   uint64_t placed = 0;
   const Refusal refusal = qp.responder.on_write(packet, replies, placed);

@@ -1,5 +1,6 @@
 // What leaves: control packets first, then data for every port that is free.
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -60,7 +61,10 @@ bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
 bool HostNode::Impl::send_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   if (now_ < qp.peer.held_until) return false;
   const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
-  if (!packet) return false;
+  if (!packet) {
+    if (qp.peer.window->is_paced()) touch(qp);  // its timer may have to be set
+    return false;
+  }
   touch(qp);
   qp.peer.reverse.data_sent(now_);
   Frame frame = maker_.data(*packet, {qp.peer.host, qp.id.remote}, now_);
@@ -106,6 +110,9 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
   Extension told = extension;
   if (auto* seth = std::get_if<Seth>(&told)) {
     put_port_state(qp.peer, *seth);
+    if (profile_.receive_shares) {
+      seth->receiver_penalty = std::max(seth->receiver_penalty, shares_.penalty(qp.peer.host));
+    }
     seth->entropy = reflected(seth->entropy);
   } else if (auto* neth = std::get_if<Neth>(&told)) {
     neth->entropy = reflected(neth->entropy);

@@ -18,6 +18,8 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       address_(paths_.address(self_)),
       all_ports_(topology_.planes >= 32 ? ~0u : (1u << topology_.planes) - 1),
       live_ports_(all_ports_),
+      shares_(topology_.base_rtt, topology_.host_rate, Bytes{topology_.pmtu} + kPacketOverhead,
+              topology_.host_count()),
       peer_of_host_(topology_.host_count(), kNobody) {
   stats_.planes.resize(topology_.planes);
   for (uint32_t p = 0; p < topology_.planes; ++p) {

@@ -1,5 +1,5 @@
 #pragma once
-// NSCC, the sender's congestion control of MRC: it takes UET's as it is (MRC specification §8; UEC
+// NSCC to the letter (`nscc_rules: uec`), the sender's congestion control of MRC: it takes UET's as it is (MRC specification §8; UEC
 // transport 1.0, §3.6.13; the arithmetic is that of the UEC's htsim). A window per destination,
 // shared by the queue pairs to it and by all planes. For every SACK:
 //
@@ -23,72 +23,40 @@
 // answers at once.
 
 #include <cstdint>
-#include <optional>
 
-#include "endpoint/congestion_control.h"
-#include "endpoint/nscc_parameters.h"
+#include "endpoint/nscc_window.h"
 
 namespace mrclab::endpoint {
 
-class Nscc : public CongestionControl {
+class Nscc : public NsccWindow {
  public:
-  /// `live_ports` lead to the destination. Starts at line rate: the window is the largest.
   Nscc(const TransportProfile& profile, uint32_t live_ports);
 
-  bool may_send(Bytes packet) const override;
+  bool may_send(Bytes packet, FabricTime now) const override;
+  FabricTime opens_at(Bytes) const override { return FabricTime::never(); }
   bool wants_acknowledgement() const override;
-  void on_sent(Bytes packet) override { in_flight_ += packet; }
+  void on_sent(Bytes packet, FabricTime) override { enter_flight(packet); }
   void on_acknowledged(const Acknowledgement& news, FabricTime now) override;
-  void on_trimmed(Bytes packet, FabricTime now) override;
+  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override;
   void on_lost(Bytes packet, FabricTime now) override;
-  void on_withdrawn(Bytes packet) override;
-  void on_live_ports(uint32_t count) override;
-  Bytes window() const override { return window_; }
-  Bytes in_flight() const override { return in_flight_; }
-
-  Bytes max_window() const { return max_window_; }
-  FabricTime base_rtt() const { return base_rtt_; }
-  FabricTime average_delay() const { return average_delay_; }
-  const NsccParameters& parameters() const { return p_; }
 
  private:
   FabricTime take_sample(const Acknowledgement& news);
   void average(FabricTime delay, bool marked);
-  bool apply_penalty(const Acknowledgement& news);
   bool quick_adapt(bool trimmed, bool marked, FabricTime delay, FabricTime now);
   void proportional_increase(Bytes arrived, FabricTime delay);
   bool fast_increase(Bytes arrived, FabricTime delay);
-  void multiplicative_decrease(FabricTime now);
   void adjust(FabricTime now);
-  void leave_flight(Bytes packet);
-  void shrink(Bytes by);
-  void clamp();
-  Bytes largest() const;
-
-  TransportProfile profile_;
-  uint32_t ports_;
-  NsccParameters p_;  // for ports_
-
-  Bytes window_;
-  Bytes max_window_;
-  Bytes in_flight_;
-  FabricTime base_rtt_;  // the smallest measured, at most the configured one
-  FabricTime average_delay_;
 
   unsigned __int128 increase_ = 0;  // bytes x bytes, collected since the last adjustment
   Bytes received_;                  // since the last adjustment
   FabricTime last_adjust_;
-  FabricTime last_decrease_;
-  Bytes clear_bytes_;  // arrived in a row without delay
-  bool increasing_ = false;
 
   FabricTime qa_end_;  // zero: no period has begun
   Bytes achieved_;     // in this period of quick adapt
   Bytes to_ignore_;
   Bytes ignored_;
   bool trigger_qa_ = false;
-
-  std::optional<Bytes> saved_window_;  // from before the receiver's penalty
 };
 
 }  // namespace mrclab::endpoint

@@ -23,7 +23,7 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       sent_(limits.sending.max_psn_range),
       rqmsn_(static_cast<uint16_t>(profile.first_msn)),
       range_(limits.sending.max_psn_range),
-      held_against_(evs_.size()) {}
+      evidence_(evs_.size()) {}
 
 void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
   limits_ = limits.sending;
@@ -65,49 +65,49 @@ uint32_t Requester::next_length() const {
 }
 
 /// The oldest gap goes first. A shrunk range delays what lies beyond it.
-std::optional<Sequence> Requester::sendable_lost() const {
+std::optional<Sequence> Requester::sendable_lost(FabricTime now) const {
   const auto lost = sent_.first_lost();
-  if (!lost || *lost >= range_end() || !window_.may_send(cost(sent_[*lost].length))) return {};
+  if (!lost || *lost >= range_end() || !window_.may_send(cost(sent_[*lost].length), now)) return {};
   return lost;
 }
 
-bool Requester::may_send_new() const {
-  return has_new_data() && window_.may_send(cost(next_length()));
+bool Requester::may_send_new(FabricTime now) const {
+  return has_new_data() && window_.may_send(cost(next_length()), now);
 }
 
-bool Requester::ready() const {
+bool Requester::ready(FabricTime now) const {
   if (failed_) return false;
-  return sent_.lost() > 0 ? sendable_lost().has_value() : may_send_new();
+  return sent_.lost() > 0 ? sendable_lost(now).has_value() : may_send_new(now);
 }
 
-SchedulerState Requester::scheduler_state() const {
+SchedulerState Requester::scheduler_state(FabricTime now) const {
   const bool data = sent_.lost() > 0 || in_message_ || started_ < posted_;
   if (failed_) return SchedulerState::kIdle;
   if (!data) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
-  return ready() ? SchedulerState::kReady : SchedulerState::kActive;
+  return ready(now) ? SchedulerState::kReady : SchedulerState::kActive;
 }
 
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
-  if (!ready()) return std::nullopt;
-  std::optional<Sequence> s = sendable_lost();
+  if (!ready(now)) return std::nullopt;
+  std::optional<Sequence> s = sendable_lost(now);
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
   if (s) ev = evs_.choose(free_ports, now, sent_[*s].ev);
   if (!ev) {
     // The ports that are free only lead where the packet was lost: new data may go there.
-    if (!may_send_new()) return std::nullopt;
+    if (!may_send_new(now)) return std::nullopt;
     ev = evs_.choose(free_ports, now);
     if (!ev) return std::nullopt;
     s = sent_.end();
     add_new_packet();
   }
   sent_.transmitted(*s, now, *ev);
-  window_.on_sent(cost(sent_[*s].length));
+  window_.on_sent(cost(sent_[*s].length), now);
   last_news_ = now;
   DataPacket packet = describe(*s);
   packet.ev = evs_.value(*ev);
   packet.port = evs_.plane(*ev);
-  request_ack_if_last_for_now(packet);
+  request_ack_if_last_for_now(packet, now);
   ++(packet.retransmission ? stats_.retransmissions : stats_.data_packets_sent);
   return packet;
 }
@@ -155,8 +155,8 @@ DataPacket Requester::describe(Sequence s) {
 }
 
 /// UEC: ask for an acknowledgement when this is the last packet that may go for now.
-void Requester::request_ack_if_last_for_now(DataPacket& packet) const {
-  if (!ready() || window_.wants_acknowledgement()) packet.ack_request = true;
+void Requester::request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const {
+  if (!ready(now) || window_.wants_acknowledgement()) packet.ack_request = true;
 }
 
 }  // namespace mrclab::endpoint

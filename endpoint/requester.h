@@ -81,8 +81,8 @@ class Requester {
   bool post(const WriteRequest& request, FabricTime now);
 
   /// Is there a packet to send, were a port free?
-  bool ready() const;
-  SchedulerState scheduler_state() const;
+  bool ready(FabricTime now) const;
+  SchedulerState scheduler_state(FabricTime now) const;
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
   std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
 
@@ -92,7 +92,7 @@ class Requester {
   Refusal on_ack(const Aeth& aeth, Psn psn, FabricTime now);
 
   /// The earliest instant at which on_timer() has something to do.
-  FabricTime deadline() const;
+  FabricTime deadline(FabricTime now) const;
   void on_timer(FabricTime now);
   /// Probes that are due; call until empty after on_timer().
   std::optional<ProbePacket> next_probe(FabricTime now);
@@ -123,14 +123,15 @@ class Requester {
   Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
   const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
   bool has_new_data() const;
-  bool may_send_new() const;
-  std::optional<Sequence> sendable_lost() const;
+  bool may_send_new(FabricTime now) const;
+  std::optional<Sequence> sendable_lost(FabricTime now) const;
+  FabricTime paced_deadline(FabricTime now) const;
   Sequence range_end() const { return sent_.begin() + range_; }
   uint32_t next_length() const;
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
   void add_new_packet();
   DataPacket describe(Sequence s);
-  void request_ack_if_last_for_now(DataPacket& packet) const;
+  void request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const;
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
@@ -143,10 +144,14 @@ class Requester {
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
+  void hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now);
+  void heard_from(uint32_t ev, FabricTime sent);
+  void note_arrival(bool trimmed);
   void assume_bad(uint32_t ev, FabricTime now);
   void tell_ev_change(uint32_t ev, EvState to);
   void tell_swaps();
-  void retransmit_without_blame(Sequence s, bool trimmed, FabricTime now);
+  void retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now);
+  void retransmit_without_blame(Sequence s);
   void complete_to(Sequence last);
   std::optional<uint64_t> unfinished_write(Sequence s) const;
   void count_retry();
@@ -185,8 +190,18 @@ class Requester {
   Sequence range_cumulative_ = -1;
   uint32_t range_units_ = 0;  // received_units of the SACK that said so
 
-  std::vector<FabricTime> held_against_;  // by value: when the newest loss on it was sent
-  FabricTime min_rtt_;                    // of packets sent once; zero until there is one
+  /// What is known of an entropy value's path, from packets that were sent on it.
+  struct PathEvidence {
+    FabricTime held_against;                     ///< when the newest loss was sent
+    FabricTime heard = FabricTime::from_ps(-1);  ///< when the newest that arrived was sent
+    uint32_t silent = 0;  ///< losses in a row, with nothing heard of later packets
+  };
+  static constexpr uint32_t kSilentPath = 4;
+  std::vector<PathEvidence> evidence_;  // by value
+  static constexpr uint32_t kWhole = 1 << 16;
+  uint32_t trimmed_share_ = 0;                         // of what arrives, in 1 / kWhole
+  FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was told
+  FabricTime min_rtt_;  // of packets sent once; zero until there is one
 
   uint32_t retries_ = 0;
   FabricTime last_news_;  // newest progress or transmission

@@ -23,7 +23,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
-      held_against_[*ev] = FabricTime::never();  // whatever arrives on it
+      evidence_[*ev].held_against = FabricTime::never();  // whatever arrives on it
       assume_bad(*ev, now);
     }
     on_trigger(seth, cumulative, now);
@@ -56,6 +56,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
     on_spurious_loss(trigger, true, now);
   }
   if (tx_timestamp(packet.sent) != seth.tx_timestamp) return;
+  heard_from(packet.ev, packet.sent);
   if (packet.transmissions == 1) {
     const FabricTime rtt = now - packet.sent;
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
@@ -111,10 +112,14 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
   const SentPacket packet = sent_[s];
   if (packet.state == SentPacket::State::kInFlight) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
-    if (packet.transmissions == 1) detector_.on_arrived(packet.sent);
+    if (packet.transmissions == 1) {
+      detector_.on_arrived(packet.sent);
+      heard_from(packet.ev, packet.sent);
+    }
     news_.left_flight += cost(packet.length);
   }
   news_.arrived += cost(packet.length);
+  note_arrival(false);
   sent_.mark_sacked(s);
 }
 
@@ -138,7 +143,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
   switch (prober_.answered(id, now, ev)) {
     case EvProber::Answer::kResurrect:
       evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
-      held_against_[ev] = {};
+      evidence_[ev].held_against = {};
       ++stats_.evs_regained;
       tell_ev_change(ev, EvState::kGood);
       break;
@@ -165,8 +170,24 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       ++stats_.trim_nacks_received;
       // The last hop's queue is the receiver's affair: another path would meet it again.
       if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
-      if (!current) return Refusal::kStaleFeedback;
-      retransmit_without_blame(s, true, now);
+      last_trim_ = now;
+      note_arrival(true);
+      if (!current) {
+        // It was held for lost, but its header had only been slow: the path works.
+        if (packet.declared_lost == 0 || packet.lost_ev != *ev ||
+            tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
+          return Refusal::kStaleFeedback;
+        }
+        heard_from(*ev, packet.lost_sent);
+        on_spurious_loss(s, true, now);
+        return Refusal::kCount;
+      }
+      heard_from(*ev, packet.sent);
+      retransmit_trimmed(s,
+                         neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
+                             ? CongestionControl::TrimmedAt::kFabric
+                             : CongestionControl::TrimmedAt::kLastHop,
+                         now);
       progress(now);
       return Refusal::kCount;
     case NackReason::kNoBitmap:
@@ -179,7 +200,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
         last_refusal_ = now;
         count_retry();
       }
-      if (!failed_) retransmit_without_blame(s, false, now);
+      if (!failed_) retransmit_without_blame(s);
       return Refusal::kCount;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;

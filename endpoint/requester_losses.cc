@@ -28,8 +28,45 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
     window_.on_withdrawn(cost(packet.length));
   }
   if (connected && packet.sent >= evs_.good_since(packet.ev)) {
-    held_against_[packet.ev] = std::max(held_against_[packet.ev], packet.sent);
-    assume_bad(packet.ev, now);
+    evidence_[packet.ev].held_against = std::max(evidence_[packet.ev].held_against, packet.sent);
+    hold_loss_against(packet.ev, packet.sent, now);
+  }
+}
+
+/// One loss without a trim is enough to leave a path (MRC paper §2.1), as there are others to choose
+/// from. Two cases need more, and both are told from a dead path by what else is heard of it:
+///
+/// The last path of a plane: to leave it costs the plane's whole share of the rate, to stay costs
+/// what is lost and sent again. So it is left when it is dead: when several packets in a row are
+/// lost and nothing that was sent after them has arrived. (That a link between NIC and T0 which is
+/// only lossy stays in use is as published: MRC paper §4 leaves it to the controller.)
+///
+/// A destination to which most packets are trimmed just now: a queue that is full of trimmed headers
+/// drops some of them (UEC 1.0.3 §4.1), which is silence on a path that works. (A header is a
+/// twenty-eighth of a full packet, so where half of the packets pass there is room for all headers.)
+void Requester::hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now) {
+  PathEvidence& path = evidence_[ev];
+  path.silent = path.heard > sent ? 0 : path.silent + 1;
+  const bool last = evs_.is_last_of_plane(ev);
+  const bool trimming =
+      trimmed_share_ > kWhole / 2 && now - last_trim_ <= detector_.window(now) * 2;
+  if ((last || trimming) && path.silent < kSilentPath) {
+    if (!last) evs_.congested(ev, now);
+    return;
+  }
+  assume_bad(ev, now);
+}
+
+void Requester::heard_from(uint32_t ev, FabricTime sent) {
+  evidence_[ev].heard = std::max(evidence_[ev].heard, sent);
+}
+
+/// What became of the last sixteen packets or so that came to the destination, as a moving average.
+void Requester::note_arrival(bool trimmed) {
+  if (trimmed) {
+    trimmed_share_ += (kWhole - trimmed_share_) / 16;
+  } else {
+    trimmed_share_ -= trimmed_share_ / 16;
   }
 }
 
@@ -43,7 +80,7 @@ void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
   ++stats_.spurious_losses;
   detector_.on_spurious(now);
   const uint32_t ev = packet.lost_ev;
-  if (!certain || packet.lost_sent < held_against_[ev]) return;
+  if (!certain || packet.lost_sent < evidence_[ev].held_against) return;
   if (packet.lost_sent < evs_.good_since(ev) || evs_.state(ev) != EvState::kAssumedBad) return;
   prober_.exonerate(ev);
   evs_.revived(ev, false, now);
@@ -67,14 +104,16 @@ void Requester::assume_bad(uint32_t ev, FabricTime now) {
   tell_ev_change(ev, EvState::kAssumedBad);
 }
 
-void Requester::retransmit_without_blame(Sequence s, bool trimmed, FabricTime now) {
+void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now) {
   const Bytes size = cost(sent_[s].length);
   sent_.mark_lost(s);
-  if (trimmed) {
-    window_.on_trimmed(size, now);
-  } else {
-    window_.on_withdrawn(size);
-  }
+  window_.on_trimmed(size, where, now);
+}
+
+void Requester::retransmit_without_blame(Sequence s) {
+  const Bytes size = cost(sent_[s].length);
+  sent_.mark_lost(s);
+  window_.on_withdrawn(size);
 }
 
 }  // namespace mrclab::endpoint

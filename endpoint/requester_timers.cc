@@ -42,9 +42,22 @@ FabricTime Requester::tail_deadline() const {
   return std::max(last_news_, last_tail_) + interval;
 }
 
-FabricTime Requester::deadline() const {
+/// When the window lets the next packet go by itself. What waits for a port is no timer's affair.
+FabricTime Requester::paced_deadline(FabricTime now) const {
+  uint32_t length = 0;
+  if (const auto lost = sent_.first_lost(); lost && *lost < range_end()) {
+    length = sent_[*lost].length;
+  } else if (has_new_data()) {
+    length = next_length();
+  }
+  if (length == 0) return FabricTime::never();
+  const FabricTime at = window_.opens_at(cost(length));
+  return at > now ? at : FabricTime::never();
+}
+
+FabricTime Requester::deadline(FabricTime now) const {
   if (failed_) return FabricTime::never();
-  return std::min({timeout_deadline(), tail_deadline(), prober_.next_due()});
+  return std::min({timeout_deadline(), tail_deadline(), prober_.next_due(), paced_deadline(now)});
 }
 
 void Requester::on_timer(FabricTime now) {
@@ -103,7 +116,7 @@ void Requester::set_live_ports(LivePorts live, FabricTime now) {
   for (uint32_t ev = 0; ev < evs_.size(); ++ev) {
     if (evs_.connected(ev) && evs_.state(ev) == EvState::kAssumedBad) continue;
     prober_.forget(ev);
-    held_against_[ev] = {};
+    evidence_[ev].held_against = {};
   }
   tell_swaps();
 }

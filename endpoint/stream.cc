@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/headers.h"
+#include "endpoint/packet_maker.h"
 #include "fabric/random.h"
 
 namespace mrclab::endpoint {
@@ -10,8 +10,7 @@ namespace mrclab::endpoint {
 FabricTime message_interval(Bytes size, uint32_t pmtu, BitRate port_rate, uint32_t ports,
                             Probability load) {
   const uint64_t packets = (size.value + pmtu - 1) / pmtu;
-  constexpr uint64_t kHeaders = kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes;
-  const uint64_t wire_bytes = size.value + packets * (kHeaders + kFcsBytes + kInterFrameBytes);
+  const uint64_t wire_bytes = size.value + packets * kPacketOverhead.value;
   const auto ps = static_cast<unsigned __int128>(wire_bytes) * 8u * 1'000'000'000'000u;
   const unsigned __int128 rate = static_cast<unsigned __int128>(port_rate.bps) * ports * load.ppb;
   if (rate == 0) return FabricTime::never();

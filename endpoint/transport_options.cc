@@ -59,6 +59,16 @@ std::span<const TransportOption> transport_options() {
         O::Word{{"open", "fits"},
                 [](const P& p) { return static_cast<size_t>(p.window_rule); },
                 [](P& p, size_t word) { p.window_rule = static_cast<WindowRule>(word); }}},
+      O{"nscc_rules",
+        "even: unmarked delay above target brakes, so a last hop is shared evenly (our choice); "
+        "uec: "
+        "to the letter of UEC 3.6.13",
+        O::Word{{"even", "uec"},
+                [](const P& p) { return static_cast<size_t>(p.nscc_rules); },
+                [](P& p, size_t word) { p.nscc_rules = static_cast<NsccRules>(word); }}},
+      O{"receive_shares",
+        "a receiver whose ports are full asks each sender for a penalty in proportion to its share",
+        O::Switch{&P::receive_shares}},
       O{"nscc_base_rtt",
         "MRC API base_rtt: longest path, idle, a full packet; lowered by what is measured",
         O::Time{&P::nscc_base_rtt}},

@@ -16,6 +16,9 @@ namespace mrclab::endpoint {
 
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
+/// What NSCC does where UEC's text and even shares of a last hop part (even_nscc.h, nscc.h).
+enum class NsccRules : uint8_t { kEven, kUec };
+
 /// When another packet may go. The MRC specification §8.3.1 says while cwnd > in flight; UEC's
 /// htsim says while in flight + packet <= cwnd. The specification's overshoots by less than a
 /// packet, and lets a window of less than a packet still move.
@@ -87,6 +90,8 @@ struct TransportProfile {
   // base RTT (nscc_parameters.h); with fewer live ports they shrink in proportion.
   CongestionAlgorithm congestion_control = CongestionAlgorithm::kNscc;
   WindowRule window_rule = WindowRule::kOpen;
+  NsccRules nscc_rules = NsccRules::kEven;
+  bool receive_shares = true;  ///< a receiver evens out its senders by penalties
   uint32_t ports = 1;  ///< of a host
   FabricTime nscc_base_rtt;
   FabricTime nscc_target_delay;

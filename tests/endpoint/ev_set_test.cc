@@ -47,6 +47,18 @@ TEST_CASE("a cross-T1 pair gets every plane and uplink, a pair on one T0 one val
   for (uint32_t p = 0; p < 8; ++p) CHECK(path_of(local[p]) == Path{p, kT0LocalUplink});
 }
 
+TEST_CASE("a value is the last of its plane when no other there is usable, active or backup") {
+  EvSet one_each = make_set(2, 1);
+  CHECK(one_each.is_last_of_plane(0));
+  EvSetLimits limits;
+  limits.active = 2;  // one per plane, the other a backup
+  EvSet set = make_set(2, 2, 0, limits);
+  CHECK(!set.is_last_of_plane(0));
+  set.deny(1, us(0));
+  CHECK(set.is_last_of_plane(0));
+  CHECK(!set.is_last_of_plane(2));
+}
+
 TEST_CASE("a limit takes equally many values of each plane") {
   const auto values = entropy_values(test::octet(), 0, 4, 16, 1);
   std::map<uint32_t, int> per_plane;

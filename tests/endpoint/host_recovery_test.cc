@@ -193,10 +193,12 @@ TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is 
     return sum;
   };
   const HostStats adaptive = run(true), fixed = run(false);
-  CHECK(adaptive.losses_detected * 4 < fixed.losses_detected * 3);
+  CHECK(adaptive.losses_detected * 10 < fixed.losses_detected * 9);
   CHECK(adaptive.spurious_losses * 2 > adaptive.losses_detected);
   CHECK(adaptive.evs_regained == adaptive.evs_lost);
 }
+/// Two hosts on different T0s, two planes, two paths in each.
+Topology two_uplinks() { return build_topology(test::shape_of("two-uplinks", 2, 2, 2, 1)); }
 
 TEST_CASE("each mechanism of the transport can be switched off, and does nothing then") {
   struct Row {
@@ -217,7 +219,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
       auto o = writes(256 * 1024, 8);
       (*o.profile).*row.mechanism = on;
       o.profile->tail_probe = us(5'000);  // no probes but those of entropy values
-      MemFabric fabric(pair(), o);
+      MemFabric fabric(two_uplinks(), o);
       fabric.stop_when_finished = false;
       for (const Wire& wire : fabric.topology.wires_list) {
         if (wire.from.node == NodeId{0} && wire.from.port == PortId{0}) {
@@ -256,4 +258,32 @@ TEST_CASE("without selective acknowledgements losses are found by timeouts, and 
     CHECK(fabric.stats(1).bytes_verified == 8 * 256 * 1024);
     CHECK((fabric.stats(0).timeouts > 0) == !selective);
   }
+}
+
+TEST_CASE(
+    "between hosts on one T0 a lossy plane stays in use, as it is all of a plane, a dead one not" *
+    doctest::test_suite(test::kWholeRun)) {
+  MemFabric::Options o;
+  o.workloads = {test::endless(0, 1)};
+  const auto goodput = [&](uint32_t per_million) {
+    MemFabric fabric(test::pair(), o);
+    fabric.stop_when_finished = false;
+    for (const Wire& wire : fabric.topology.wires_list) {
+      if (per_million != 0) fabric.apply(us(0), random_loss(wire.id, {per_million * 1'000}));
+    }
+    fabric.run_until(us(400));
+    CHECK(fabric.stats(0).evs_lost == 0);
+    return static_cast<double>(fabric.stats(1).goodput_bytes());
+  };
+  const double clean = goodput(0);
+  CHECK(goodput(100) > 0.99 * clean);
+  CHECK(goodput(1'000) > 0.98 * clean);
+  CHECK(goodput(10'000) > 0.9 * clean);
+
+  MemFabric dead(test::pair(), o);
+  dead.stop_when_finished = false;
+  dead.set_wires(us(100), dead.link_of("h0:p0"), false);
+  dead.run_until(us(200));
+  CHECK(dead.stats(0).evs_lost == 1);
+  CHECK(dead.stats(0).evs_bad == 1);
 }

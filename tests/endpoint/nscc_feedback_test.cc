@@ -10,7 +10,7 @@ using namespace mrclab::endpoint::test_nscc;
 
 TEST_CASE("a shorter round trip is the new base RTT, and the largest window follows it") {
   NsccBench b;
-  b.nscc.on_sent({3'000});
+  b.nscc.on_sent({3'000}, ns(0));
   Acknowledgement news;
   news.arrived = news.left_flight = {1'000};
   // A short packet is faster than the path: it says nothing about a full one, and has no delay.
@@ -39,7 +39,7 @@ TEST_CASE("an acknowledgement without a valid round trip is judged by the averag
   b.shrink_to(100'000);
   b.sack(20'000, 1'000, 4'000);  // average 4 us; 4,000 x 1,000 x 4/8 / 100,000 = 20
   CHECK(b.window() == 100'020);
-  b.nscc.on_sent({9'000});
+  b.nscc.on_sent({9'000}, ns(0));
   Acknowledgement news;
   news.arrived = news.left_flight = {9'000};
   // 4,000 x 9,000 x 4/8 / 100,020 = 179.9
@@ -57,9 +57,9 @@ TEST_CASE("an acknowledgement of nothing changes nothing") {
 
 TEST_CASE("what was held for lost counts as arrived, but leaves flight only once") {
   NsccBench b([](TransportProfile& p) { p.nscc_eta = 0; });
-  b.nscc.on_sent({125'000});
+  b.nscc.on_sent({125'000}, ns(0));
   b.nscc.on_lost({125'000}, ns(0));
-  b.nscc.on_sent({50'000});
+  b.nscc.on_sent({50'000}, ns(0));
   Acknowledgement news;
   news.arrived = {10'000};
   news.rtt = RttSample{ns(kBase + 8'000), true};
@@ -91,7 +91,7 @@ TEST_CASE("with restore_cwnd the window from before the penalty comes back at it
   b.sack(21'000, 1'000, 4'000);
   CHECK(b.window() == 100'000);
   // Once, not again.
-  b.nscc.on_sent({10'000});
+  b.nscc.on_sent({10'000}, ns(0));
   b.nscc.on_lost({10'000}, ns(21'500));
   b.sack(21'600, 1'000, 4'000);
   CHECK(b.window() == 90'000);
@@ -136,26 +136,26 @@ TEST_CASE("the window follows the live ports, and none leaves a single packet") 
 
 TEST_CASE("open: another packet may go while the window exceeds what is in flight") {
   NsccBench b;
-  b.nscc.on_sent({224'999});
-  CHECK(b.nscc.may_send({1'000}));
-  b.nscc.on_sent({1});
-  CHECK_FALSE(b.nscc.may_send({1}));
+  b.nscc.on_sent({224'999}, ns(0));
+  CHECK(b.nscc.may_send({1'000}, ns(0)));
+  b.nscc.on_sent({1}, ns(0));
+  CHECK_FALSE(b.nscc.may_send({1}, ns(0)));
 }
 
 TEST_CASE("fits: another packet may go if it fits, and an empty window takes any") {
   NsccBench b([](TransportProfile& p) { p.window_rule = WindowRule::kFits; });
-  b.nscc.on_sent({224'000});
-  CHECK(b.nscc.may_send({1'000}));
-  CHECK_FALSE(b.nscc.may_send({1'001}));
+  b.nscc.on_sent({224'000}, ns(0));
+  CHECK(b.nscc.may_send({1'000}, ns(0)));
+  CHECK_FALSE(b.nscc.may_send({1'001}, ns(0)));
   b.nscc.on_withdrawn({224'000});
-  CHECK(b.nscc.may_send({225'001}));
+  CHECK(b.nscc.may_send({225'001}, ns(0)));
 }
 
 TEST_CASE("an acknowledgement is asked for when no packet fits, and in small windows always") {
   NsccBench b;
-  b.nscc.on_sent({224'000});
+  b.nscc.on_sent({224'000}, ns(0));
   CHECK_FALSE(b.nscc.wants_acknowledgement());
-  b.nscc.on_sent({1});
+  b.nscc.on_sent({1}, ns(0));
   CHECK(b.nscc.wants_acknowledgement());
   b.nscc.on_withdrawn({224'001});
   b.shrink_to(4'000);

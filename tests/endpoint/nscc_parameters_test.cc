@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/congestion_control.h"
+#include "endpoint/even_nscc.h"
 #include "endpoint/fixed_window.h"
 #include "endpoint/nscc.h"
 #include "tests/support/fabrics.h"
@@ -76,8 +77,11 @@ TEST_CASE("a rate beyond all reason does not wrap the constants around") {
 TEST_CASE("a profile says which congestion control is made") {
   TransportProfile p = profile(network(8, 100, ns(12'800)));
   const auto nscc = make_congestion_control(p, BitRate::from_gbps(100), 8);
-  CHECK(dynamic_cast<Nscc*>(nscc.get()) != nullptr);
+  CHECK(dynamic_cast<EvenNscc*>(nscc.get()) != nullptr);
   CHECK(nscc->window().value == 1'920'000);
+  p.nscc_rules = NsccRules::kUec;
+  const auto uec = make_congestion_control(p, BitRate::from_gbps(100), 8);
+  CHECK(dynamic_cast<Nscc*>(uec.get()) != nullptr);
   p.congestion_control = CongestionAlgorithm::kFixed;
   p.window_percent = 100;
   const auto fixed = make_congestion_control(p, BitRate::from_gbps(100), 8);

@@ -38,8 +38,10 @@ std::vector<Step> steps() {
 
 void play(NsccBench& b, const Step& step, FabricTime now) {
   if (step.kind == 9) return b.nscc.on_live_ports(static_cast<uint32_t>(step.bytes % 9));
-  b.nscc.on_sent({step.bytes});
-  if (step.kind == 6) return b.nscc.on_trimmed({step.bytes}, now);
+  b.nscc.on_sent({step.bytes}, ns(0));
+  if (step.kind == 6) {
+    return b.nscc.on_trimmed({step.bytes}, CongestionControl::TrimmedAt::kLastHop, now);
+  }
   if (step.kind == 7) return b.nscc.on_lost({step.bytes}, now);
   if (step.kind == 8) return b.nscc.on_withdrawn({step.bytes});
   Acknowledgement news;
@@ -61,7 +63,7 @@ TEST_CASE("whatever happens the window stays between one MTU and the largest") {
           for (const Step& step : steps()) {
             now += ns(step.gap);
             const uint64_t standing = step.bytes % 7 * 100;
-            b.nscc.on_sent({standing});
+            b.nscc.on_sent({standing}, ns(0));
             in_flight += standing;
             play(b, step, now);
             RC_ASSERT(b.nscc.window() >= b.nscc.parameters().mtu);

@@ -10,7 +10,7 @@ using namespace mrclab::endpoint::test_nscc;
 
 TEST_CASE("quick adapt: trims, and little arriving in a period, set the window to what arrives") {
   NsccBench b;
-  b.nscc.on_sent({150'000});
+  b.nscc.on_sent({150'000}, ns(0));
   b.sack(20'000, 1'000, 8'000);  // the first period begins: until 20 + 12.8 + 8 = 40.8 us
   b.trim(30'000, 1'000);
   CHECK(b.window() == 224'000);

@@ -18,7 +18,7 @@ TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
   const auto p0 = b.send(0);
   b.send(0), b.send(0);
   CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kCount);
-  CHECK(b.requester.deadline() == us(50));
+  CHECK(b.requester.deadline(FabricTime{}) == us(50));
   b.requester.on_timer(us(50));
   const auto probe = b.requester.next_probe(us(50));
   REQUIRE(probe);
@@ -73,7 +73,7 @@ TEST_CASE("ALWAYS_SKIP takes a value out of use like a loss, and probes follow")
   CHECK(b.sack(0, 0, packet->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kCount);
   CHECK(b.state(packet->ev) == EvState::kAssumedBad);
   CHECK(b.losses.empty());
-  CHECK(b.requester.deadline() <= us(30));
+  CHECK(b.requester.deadline(FabricTime{}) <= us(30));
 }
 
 TEST_CASE("a denied value is not used, probed or revived, until it is allowed") {
@@ -111,7 +111,7 @@ TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones,
   std::vector<int64_t> timeouts;
   uint64_t seen = 0;
   while (!b.requester.failed()) {
-    const FabricTime now = b.requester.deadline();
+    const FabricTime now = b.requester.deadline(FabricTime{});
     REQUIRE(now < us(100'000));
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;
@@ -121,7 +121,7 @@ TEST_CASE("with no answer at all: seven linear timeouts, three exponential ones,
   }
   CHECK(timeouts == std::vector<int64_t>{80, 160, 240, 320, 400, 480, 560, 640, 800, 1120, 1760});
   CHECK(b.failure == "Retry Counter Exceeded");
-  CHECK(b.requester.deadline() == FabricTime::never());
+  CHECK(b.requester.deadline(FabricTime{}) == FabricTime::never());
   CHECK(!b.post(1));
   CHECK(!b.send(2000));
   CHECK(b.window.in_flight().value == 0);
@@ -133,7 +133,7 @@ TEST_CASE("without any port the retries run out as well") {
   b.send(0);
   b.requester.set_live_ports({0}, us(1));
   for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
-    const FabricTime now = b.requester.deadline();
+    const FabricTime now = b.requester.deadline(FabricTime{});
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;
     CHECK(!b.requester.next_packet(kAll, now));
@@ -145,18 +145,18 @@ TEST_CASE("work that was posted when no path is left fails too, and does not if 
   for (const bool comes_back : {false, true}) {
     RequesterBench b;
     b.requester.set_live_ports({0}, us(1));
-    CHECK(b.requester.deadline() == FabricTime::never());
+    CHECK(b.requester.deadline(FabricTime{}) == FabricTime::never());
     b.post(4096);
-    CHECK(b.requester.deadline() == us(80));
+    CHECK(b.requester.deadline(FabricTime{}) == us(80));
     if (comes_back) {
       b.requester.on_timer(us(80));
       b.requester.set_live_ports({0b01}, us(100));
-      CHECK(b.requester.deadline() == FabricTime::never());
+      CHECK(b.requester.deadline(FabricTime{}) == FabricTime::never());
       CHECK(b.send(100));
       continue;
     }
     for (int i = 0; i < 100 && !b.requester.failed(); ++i) {
-      b.requester.on_timer(b.requester.deadline());
+      b.requester.on_timer(b.requester.deadline(FabricTime{}));
     }
     CHECK(b.failure == "Retry Counter Exceeded");
   }
@@ -167,7 +167,7 @@ TEST_CASE("25 exponential retries mean for ever") {
   b.post(4096);
   b.send(0);
   while (b.stats.timeouts < 20) {
-    const FabricTime now = b.requester.deadline();
+    const FabricTime now = b.requester.deadline(FabricTime{});
     REQUIRE(now != FabricTime::never());
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;
@@ -187,8 +187,8 @@ TEST_CASE("the longest timeout with all of its doublings stays within fabric tim
     b.requester.on_timer(now);
     while (b.requester.next_probe(now)) continue;
     b.requester.next_packet(kAll, now);
-    REQUIRE(b.requester.deadline() > now);
-    REQUIRE(b.requester.deadline() < FabricTime::from_ms(3'600'000) * (hour + 3));
+    REQUIRE(b.requester.deadline(FabricTime{}) > now);
+    REQUIRE(b.requester.deadline(FabricTime{}) < FabricTime::from_ms(3'600'000) * (hour + 3));
   }
   CHECK(b.stats.timeouts > 30);
 }
@@ -343,7 +343,7 @@ TEST_CASE("refusals and timeouts share one retry counter") {
   b.send(50);
   int timeouts = 0;
   while (b.failure.empty()) {
-    const FabricTime now = b.requester.deadline();
+    const FabricTime now = b.requester.deadline(FabricTime{});
     REQUIRE(now < us(100'000));
     const uint64_t before = b.stats.timeouts;
     b.requester.on_timer(now);

@@ -136,3 +136,33 @@ TEST_CASE("after a loss that was none the time rule waits longer") {
   CHECK(b.losses.size() == 2);
   CHECK(next->psn == b.first_psn + 3);
 }
+
+TEST_CASE("a header that was trimmed and comes late shows that the path works") {
+  OneLoss b;
+  CHECK(b.nack(0, b.lost.ev, 0, NackReason::kTrimmed, 36) == Refusal::kCount);
+  CHECK(put_right(b));
+  const auto again = b.send(36);  // it is still missing
+  REQUIRE(again);
+  CHECK(again->retransmission);
+  CHECK(b.nack(0, b.lost.ev, 1, NackReason::kTrimmed, 37) == Refusal::kStaleFeedback);
+}
+
+TEST_CASE("where most packets are trimmed just now one silent loss is not held against its path") {
+  for (const int trims : {2, 20}) {
+    test::RequesterBench b;
+    b.window.on_live_ports(100);
+    b.post(4096 * 40);
+    const auto silent = b.send(0);
+    std::vector<DataPacket> others;
+    for (int i = 0; i < trims; ++i) others.push_back(*b.send(1));
+    for (int i = 0; i < trims; ++i) {
+      CHECK(b.nack(1 + i, others[static_cast<size_t>(i)].ev, 1, NackReason::kTrimmedLastHop, 29) ==
+            Refusal::kCount);
+    }
+    std::optional<DataPacket> late;
+    for (int i = 0; i <= trims; ++i) late = b.send(30);  // all of them again, and a new one
+    b.sack(-1, trims + 1, late->ev, 30, 0, 40);
+    REQUIRE(b.losses.size() == 1);
+    CHECK((b.state(silent->ev) == EvState::kAssumedBad) == (trims == 2));
+  }
+}

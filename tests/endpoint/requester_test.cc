@@ -171,11 +171,11 @@ TEST_CASE(
   b.post(4096 * 20);
   EntropyValue ev;
   for (int i = 0; i < 8; ++i) ev = b.send(0)->ev;
-  CHECK(!b.requester.ready());
+  CHECK(!b.requester.ready(FabricTime{}));
   b.sack(-1, 7, ev, 0, 0b1111'1110, 10);
-  CHECK(!b.requester.ready());
+  CHECK(!b.requester.ready(FabricTime{}));
   b.sack(0, 7, ev, 0, 0, 11);
-  CHECK(b.requester.ready());
+  CHECK(b.requester.ready(FabricTime{}));
 
   RequesterBench c;
   for (uint32_t i = 0; i < 3; ++i) c.post(1, i);
@@ -262,7 +262,7 @@ TEST_CASE("a shrunk range pauses new data and delays retransmissions until the i
   for (int i = 0; i < 300; ++i) sent.push_back(*b.send(0));
   b.range = 1;  // 128 PSNs
   CHECK(b.sack(0, 0, sent[0].ev, 0, 0, 5) == Refusal::kCount);
-  CHECK(!b.requester.ready());
+  CHECK(!b.requester.ready(FabricTime{}));
   b.nack(200, sent[200].ev, 0, NackReason::kTrimmedLastHop, 6);
   CHECK(!b.send(6));
   b.nack(128, sent[128].ev, 0, NackReason::kTrimmedLastHop, 6);  // 128 <= 0 + 128

@@ -138,7 +138,7 @@ TEST_CASE("a packet asks for an acknowledgement when the window wants one") {
 TEST_CASE(
     "the scheduler's states: idle, ready, active when the window is full, pending at the end") {
   RequesterBench b;
-  const auto state = [&] { return b.requester.scheduler_state(); };
+  const auto state = [&] { return b.requester.scheduler_state(FabricTime{}); };
   CHECK(state() == SchedulerState::kIdle);
   b.post(4096 * 2);
   CHECK(state() == SchedulerState::kReady);

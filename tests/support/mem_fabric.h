@@ -124,6 +124,7 @@ class MemFabric {
   endpoint::HostNode& host(uint32_t index) { return *hosts_[index]; }
   endpoint::HostStats stats(uint32_t index) const { return hosts_[index]->stats(); }
   RecordingObserver& observer(uint32_t host_index) { return observers[host_index]; }
+  RecordingObserver& node_observer(NodeId node) { return observers[node.value]; }
 
   /// Goes to the nodes, which pick out what concerns them.
   void apply(FabricTime at, const Effect& effect) {

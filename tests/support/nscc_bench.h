@@ -48,13 +48,13 @@ struct NsccBench {
   /// Brings the window down to `bytes` by losses; nothing but the window changes.
   void shrink_to(uint64_t bytes) {
     const Bytes lost{nscc.window().value - bytes};
-    nscc.on_sent(lost);
+    nscc.on_sent(lost, ns(0));
     nscc.on_lost(lost, ns(0));
     REQUIRE(window() == bytes);
   }
   void sack(int64_t now, uint64_t bytes, int64_t delay, bool marked = false, uint8_t penalty = 0,
             bool restore = false) {
-    nscc.on_sent({bytes});
+    nscc.on_sent({bytes}, ns(now));
     Acknowledgement news;
     news.arrived = news.left_flight = {bytes};
     news.marked = marked;
@@ -64,8 +64,8 @@ struct NsccBench {
     nscc.on_acknowledged(news, ns(now));
   }
   void trim(int64_t now, uint64_t bytes) {
-    nscc.on_sent({bytes});
-    nscc.on_trimmed({bytes}, ns(now));
+    nscc.on_sent({bytes}, ns(now));
+    nscc.on_trimmed({bytes}, CongestionControl::TrimmedAt::kLastHop, ns(now));
   }
   uint64_t window() const { return nscc.window().value; }
 

@@ -140,7 +140,7 @@ class QpPair {
 
   void turn(End& end) {
     Requester& requester = end.qp->requester;
-    if (requester.deadline() <= now_) requester.on_timer(now_);
+    if (requester.deadline(FabricTime{}) <= now_) requester.on_timer(now_);
     while (const auto probe = requester.next_probe(now_)) {
       MrcPacket packet = headers(probe->ev);
       packet.bth.opcode = Opcode::kProbeRequest;

@@ -26,9 +26,9 @@ class RecordingWindow : public FixedWindow {
     acknowledged.push_back(news);
     FixedWindow::on_acknowledged(news, now);
   }
-  void on_trimmed(Bytes packet, FabricTime now) override {
+  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override {
     ++trimmed;
-    FixedWindow::on_trimmed(packet, now);
+    FixedWindow::on_trimmed(packet, where, now);
   }
   void on_lost(Bytes packet, FabricTime now) override {
     ++lost;

@@ -1,0 +1,67 @@
+#pragma once
+// NSCC with even shares of a last hop (`nscc_rules: even`, the default): the same signals, quadrants and
+// parameters as nscc.h, and another rule where UEC's rests on a mark that a last hop never gives.
+//
+// A last hop has no ECN (MRC paper §2.1), so in an incast no packet is marked. To the letter of UEC an
+// unmarked delay above target is "fair increase" whatever the delay, trims are the only brake, and
+// quick adapt hits those that are behind. Measured here, 7:1 into one port: a quarter of the packets
+// trimmed, standard deviation of the shares 20 to 60 %. Instead:
+//
+//   ECN  queue delay    action
+//    no   < T           increase by at most a quarter of the window per round trip, in proportion
+//                       to (T - delay) / T; on an empty path to twice per round trip, unless
+//                       the receiver's penalty told lately that it is shared
+//    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant
+//    yes  >= T          multiplicative decrease, at most once per base RTT
+//    yes  < T           nothing: the mark has moved the load to other entropy values already
+//
+// What makes shares even is the receiver's penalty (receive_shares.h): in proportion to its share it
+// takes from each sender what delay lets all of them grow by alike.
+//
+// Trims of the last hop take their size from the window. Trims of the fabric say that paths are
+// congested, and paths are changed for that; they are held against the window only if the last hop
+// trims as well, or as delay of T beyond the base RTT when they go on. A silent loss where the fabric
+// trims counts as a trim: its header did not fit into a queue.
+//
+// A window may be smaller than a packet, down to a sixteenth: 128 senders have half a packet each in
+// front of one port of 100 Gb/s. Windows below 16 packets are paced, one packet per (round trip x
+// packet / window), so that fractions of a packet count; each paced packet asks for its SACK.
+
+#include "endpoint/nscc_window.h"
+
+namespace mrclab::endpoint {
+
+class EvenNscc : public NsccWindow {
+ public:
+  EvenNscc(const TransportProfile& profile, uint32_t live_ports);
+
+  bool may_send(Bytes packet, FabricTime now) const override;
+  FabricTime opens_at(Bytes packet) const override;
+  bool is_paced() const override;
+  bool wants_acknowledgement() const override;
+  void on_sent(Bytes packet, FabricTime now) override;
+  void on_acknowledged(const Acknowledgement& news, FabricTime now) override;
+  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override;
+  void on_lost(Bytes packet, FabricTime now) override;
+
+ private:
+  Bytes constant_growth(Bytes arrived) const;
+  void follow_delay(Bytes worth, FabricTime delay, FabricTime now);
+  void average(Bytes worth, FabricTime delay);
+  void shrink_by_packet(Bytes packet);
+  void owe(Bytes packet, FabricTime now);
+  /// Feedback about what was sent together comes back within so long.
+  FabricTime recent() const { return (base_rtt() + target_delay()) * 2; }
+
+  static constexpr FabricTime kNever = FabricTime::from_ms(-1000);
+  FabricTime last_sent_ = kNever;
+  Bytes last_size_;
+  FabricTime round_trip_;       // the last one measured, at most what a last hop can add
+  FabricTime shared_ = kNever;  // when the receiver last asked for a penalty
+  FabricTime last_hop_trim_ = kNever;
+  FabricTime fabric_trim_ = kNever;
+  FabricTime owed_since_ = kNever;
+  Bytes owed_;  // trims of the fabric that were not held against the window
+};
+
+}  // namespace mrclab::endpoint

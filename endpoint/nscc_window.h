@@ -1,0 +1,65 @@
+#pragma once
+// What the two rules of NSCC have in common (nscc.h: as UEC writes it; even_nscc.h: with even shares of
+// a last hop): a window per destination in [least, largest], what is in flight, the base RTT, the
+// average delay, the receiver's penalty, and what ports that go and come back mean.
+
+#include <cstdint>
+#include <optional>
+
+#include "endpoint/congestion_control.h"
+#include "endpoint/nscc_parameters.h"
+
+namespace mrclab::endpoint {
+
+class NsccWindow : public CongestionControl {
+ public:
+  void on_withdrawn(Bytes packet) override { leave_flight(packet); }
+  void on_live_ports(uint32_t count) override;
+  Bytes window() const override { return window_; }
+  Bytes in_flight() const override { return in_flight_; }
+
+  Bytes max_window() const { return max_window_; }
+  FabricTime base_rtt() const { return base_rtt_; }
+  FabricTime average_delay() const { return average_delay_; }
+  const NsccParameters& parameters() const { return p_; }
+
+ protected:
+  /// `live_ports` lead to the destination. Starts at line rate: the window is the largest.
+  /// `least_share`: the least window is a packet divided by this.
+  NsccWindow(const TransportProfile& profile, uint32_t live_ports, uint32_t least_share);
+
+  const TransportProfile& profile() const { return profile_; }
+  FabricTime target_delay() const { return profile_.nscc_target_delay; }
+  /// The queue delay that a round trip shows. A full packet's may lower the base RTT.
+  FabricTime queue_delay_of(const RttSample& sample);
+  bool apply_penalty(const Acknowledgement& news);
+  bool path_is_clear(Bytes arrived, FabricTime delay);
+  void multiplicative_decrease(FabricTime now);
+  void enter_flight(Bytes packet) { in_flight_ += packet; }
+  void leave_flight(Bytes packet);
+  void grow(Bytes by) { window_ += by; }
+  void shrink(Bytes by);
+  void set_window(Bytes to) { window_ = to; }
+  void clamp();
+  void move_average(FabricTime step) { average_delay_ += step; }
+
+ private:
+  Bytes largest() const;
+  Bytes least() const { return p_.mtu / least_share_; }
+
+  TransportProfile profile_;
+  uint32_t ports_;
+  uint32_t least_share_;
+  NsccParameters p_;  // for ports_
+  Bytes window_;
+  Bytes max_window_;
+  Bytes in_flight_;
+  FabricTime base_rtt_;  // the smallest measured, at most the configured one
+  FabricTime average_delay_;
+  FabricTime last_decrease_;
+  Bytes clear_bytes_;  // arrived in a row without delay
+  bool increasing_ = false;
+  std::optional<Bytes> saved_window_;  // from before the receiver's penalty
+};
+
+}  // namespace mrclab::endpoint

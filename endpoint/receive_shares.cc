@@ -1,0 +1,69 @@
+#include "endpoint/receive_shares.h"
+
+#include <algorithm>
+
+namespace mrclab::endpoint {
+
+namespace {
+
+constexpr uint64_t kScale = 256;         // of averages and penalties: they are fractions
+constexpr uint64_t kPenaltyUnits = 128;  // rcv_cwnd_pen is in 1/128 (MRC specification, CC_STATE)
+constexpr uint64_t kPacketsPerMemory = 2;
+constexpr uint64_t kLeastMemory = 4;   // periods
+constexpr uint64_t kMostMemory = 64;   // periods
+constexpr uint32_t kForgotten = 32;    // periods of silence after which a sender does not count
+constexpr uint64_t kFullPercent = 97;  // of the ports' capacity
+constexpr int64_t kMostPeriods = 64;   // that are caught up with after a pause
+
+}  // namespace
+
+void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now) {
+  if (now >= period_end_) {
+    const int64_t over = std::min((now - period_end_) / period_ + 1, kMostPeriods);
+    for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
+    period_end_ = now + period_;
+  }
+  Sender& sender = senders_[host];
+  if (!sender.known) known_.push_back(host);
+  sender.known = true;
+  sender.current += bytes.value;
+}
+
+void ReceiveShares::end_period(Bytes capacity) {
+  uint64_t count = 0;
+  for (const uint32_t host : known_) {
+    Sender& sender = senders_[host];
+    sender.silent = sender.current > 0 ? 0 : std::min(sender.silent + 1, kForgotten);
+    if (sender.silent < kForgotten) ++count;
+  }
+  const uint64_t memory =
+      std::clamp(kPacketsPerMemory * count * packet_.value / std::max<uint64_t>(capacity.value, 1),
+                 kLeastMemory, kMostMemory);
+  uint64_t all = 0;
+  for (const uint32_t host : known_) {
+    Sender& sender = senders_[host];
+    sender.average -= sender.average / memory;
+    sender.average += sender.current * kScale / memory;
+    sender.current = 0;
+    sender.per_packet = 0;
+    if (sender.silent < kForgotten) all += sender.average;
+  }
+  if (count < 2 || all < capacity.value * kScale * kFullPercent / 100) return;
+  const uint64_t mean = std::max<uint64_t>(all / count, 1);
+  for (const uint32_t host : known_) {
+    Sender& sender = senders_[host];
+    if (sender.silent == kForgotten) continue;
+    sender.per_packet = std::min(kPenaltyUnits * kScale * sender.average / (2 * memory * mean),
+                                 kPenaltyUnits * kScale / 4);
+  }
+}
+
+uint8_t ReceiveShares::penalty(uint32_t host) {
+  Sender& sender = senders_[host];
+  sender.carried += sender.per_packet;
+  const uint64_t whole = sender.carried / kScale;
+  sender.carried %= kScale;
+  return static_cast<uint8_t>(whole);
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,57 @@
+#pragma once
+// How a receiver makes its senders share its ports evenly (our choice; MRC only has the field for it).
+//
+// A receiver is the only one that sees who has how much of its last hop. It counts what each sender's
+// packets come to, trimmed ones at their full length, by periods of one base RTT, as a moving average.
+// While its ports are full, every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen: 128ths of
+// what is acknowledged that leave the window) in proportion to the sender's share:
+//
+//   penalty per round trip = 1 / (2 x memory) x share / mean share     at most a quarter
+//   memory = periods in which the mean sender sends two packets, 4 to 64
+//
+// All senders grow alike while delay is below target (even_nscc.h), so each one's rate comes to rest
+// where its penalty equals that growth: at the same rate. A deviation decays within two memories; that
+// the loop does not ring follows from gain x memory = 1/2 (damping 0.7). What a SACK cannot say in whole
+// 128ths is carried over to the next one.
+//
+// Senders that have less to send than the mean share pay for it no more than the others: when the ports
+// are not full, nobody is asked for anything.
+
+#include <cstdint>
+#include <vector>
+
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+class ReceiveShares {
+ public:
+  /// `period`: base RTT. `packet`: wire length of a full one. `hosts`: that may send.
+  ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet, uint32_t hosts)
+      : period_(period), per_port_(bytes_in(port_rate, period)), packet_(packet), senders_(hosts) {}
+
+  /// A data packet of `bytes` on the wire from `host` came in, whole or trimmed, over one of `ports`.
+  void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now);
+  /// For the SACK that goes to `host` now: 0 to 32.
+  uint8_t penalty(uint32_t host);
+
+ private:
+  struct Sender {
+    uint64_t current = 0;     // bytes in this period
+    uint64_t average = 0;     // bytes per period, times kScale
+    uint32_t silent = 0;      // periods in a row without anything
+    uint64_t per_packet = 0;  // penalty, in 128ths times kScale
+    uint64_t carried = 0;     // of it, from earlier SACKs
+    bool known = false;
+  };
+  void end_period(Bytes capacity);
+
+  FabricTime period_;
+  Bytes per_port_;  // what a port takes in a period
+  Bytes packet_;
+  FabricTime period_end_;
+  std::vector<Sender> senders_;  // by host
+  std::vector<uint32_t> known_;  // hosts that ever sent
+};
+
+}  // namespace mrclab::endpoint
