@@ -78,6 +78,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   Record* record_of(QpHandle handle);
   CompletionQueue& cq_at(CqHandle cq);
   uint32_t free_number() const;
+  void flush(const Record& record, uint64_t wr_id, WorkOpcode opcode);
   void complete(CqHandle cq, const WorkCompletion& completion);
   void complete_send(QpHandle qp, uint64_t id, WorkStatus status);
   void fail_queue_pairs_of(CqHandle cq);

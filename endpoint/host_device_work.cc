@@ -59,6 +59,10 @@ WorkStatus status_of(std::string_view reason) {
 PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& request) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
+  if (record->attributes.state == QpState::kError) {
+    flush(*record, request.id, WorkOpcode::kRdmaWrite);
+    return PostResult::kOk;
+  }
   if (record->attributes.state != QpState::kReadyToSend) return PostResult::kWrongState;
   if (request.local.empty() || request.local.size() > 0xFFFF'FFFFu) return PostResult::kBadLength;
   if (record->sends >= record->attributes.init_attributes.max_send_wr ||
@@ -74,7 +78,11 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
   const QpState state = record->attributes.state;
-  if (state == QpState::kReset || state == QpState::kError) return PostResult::kWrongState;
+  if (state == QpState::kReset) return PostResult::kWrongState;
+  if (state == QpState::kError) {
+    flush(*record, wr_id, WorkOpcode::kReceiveRdmaWithImmediate);
+    return PostResult::kOk;
+  }
   if (record->receives >= record->attributes.init_attributes.max_recv_wr) {
     return PostResult::kQueueFull;
   }
@@ -85,6 +93,17 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
   }
   ++record->receives;
   return PostResult::kOk;
+}
+
+/// What is posted to a queue pair in error is accepted and flushed, as in ibverbs.
+void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) {
+  const QpInitAttributes& queues = record.attributes.init_attributes;
+  WorkCompletion completion;
+  completion.wr_id = wr_id;
+  completion.opcode = opcode;
+  completion.status = WorkStatus::kFlushError;
+  completion.qpn = record.qpn;
+  complete(opcode == WorkOpcode::kRdmaWrite ? queues.send_cq : queues.recv_cq, completion);
 }
 
 std::span<WorkCompletion> HostNode::Impl::HostDevice::poll_completions(
@@ -169,12 +188,7 @@ void HostNode::Impl::HostDevice::on_receive_flushed(Verbs&, QpHandle qp, uint64_
   Record* record = record_of(qp);
   if (record == nullptr) return;
   --record->receives;
-  WorkCompletion completion;
-  completion.wr_id = id;
-  completion.opcode = WorkOpcode::kReceiveRdmaWithImmediate;
-  completion.status = WorkStatus::kFlushError;
-  completion.qpn = record->qpn;
-  complete(record->attributes.init_attributes.recv_cq, completion);
+  flush(*record, id, WorkOpcode::kReceiveRdmaWithImmediate);
 }
 
 void HostNode::Impl::HostDevice::on_qp_error(Verbs&, QpHandle qp, std::string_view reason) {

@@ -149,6 +149,10 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
       send_control(qp, Opcode::kNack, nack.psn, nack);
+    } else if (packet.bth.opcode == Opcode::kProbeRequest) {
+      Replies replies;
+      qp.responder.on_probe_of_failed(replies);
+      send_replies(qp, replies);
     }
     return Refusal::kQpInError;
   }

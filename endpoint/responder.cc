@@ -65,11 +65,11 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   }
   const auto& write = std::get<WriteHeaders>(packet.extension);
   if (!write.reth || !length_fits(packet, *write.reth)) {
-    put_nak(kNakInvalidRequest, packet.bth.psn, replies);
+    put_nak_once(kNakInvalidRequest, s, packet, replies);
     return Refusal::kBadLength;
   }
   if (too_many_immediates(packet)) {
-    put_nak(kNakWriteImmLimit, packet.bth.psn, replies);
+    put_nak(kNakWriteImmLimit, s, replies);
     replies.failure = failure_of(kNakWriteImmLimit);
     return Refusal::kTooManyImmediates;
   }
@@ -77,7 +77,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
       memory_.resolve(write.reth->rkey, write.reth->va, packet.payload_length);
   if (target.check != MemoryCheck::kOk) {
     ++stats_.memory_faults;
-    put_nak(kNakRemoteAccess, packet.bth.psn, replies);
+    put_nak_once(kNakRemoteAccess, s, packet, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
   // A run without payload has none to place, and no memory to place it in.
@@ -100,7 +100,7 @@ bool Responder::complete_messages(Replies& replies) {
     const auto end = window_.advance();
     while (order_.checked() < window_.cumulative()) {
       if (order_.check_next()) continue;
-      put_nak(kNakInvalidRequest, psns_.psn(order_.checked()), replies);
+      put_nak(kNakInvalidRequest, order_.checked(), replies);
       replies.failure = failure_of(kNakInvalidRequest);
       return false;
     }
@@ -108,7 +108,7 @@ bool Responder::complete_messages(Replies& replies) {
     if (end->immediate) {
       const std::optional<uint64_t> receive = receives_.take();
       if (!receive) {
-        put_nak(kNakRemoteOperation, psns_.psn(window_.cumulative()), replies);
+        put_nak(kNakRemoteOperation, window_.cumulative(), replies);
         replies.failure = "Write With Immediate Without Receive";
         return true;
       }
@@ -175,9 +175,26 @@ Neth Responder::nack(NackReason reason, const MrcPacket& packet) const {
   return neth;
 }
 
-void Responder::put_nak(uint8_t syndrome, Psn psn, Replies& replies) const {
+void Responder::put_nak(uint8_t syndrome, Sequence s, Replies& replies) {
+  nak_ = SentNak{syndrome, s};
   replies.nak = Aeth{syndrome, messages_ & 0xFF'FFFF};
-  replies.nak_psn = psn;
+  replies.nak_psn = psns_.psn(s);
+}
+
+/// One NAK for all bad packets that were under way when the first was answered, as InfiniBand has it.
+/// One that is sent again has not been answered, as far as its sender knows.
+void Responder::put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
+                             Replies& replies) {
+  if (nak_ && s > nak_->sequence && !packet.bth.retransmission) return;
+  put_nak(syndrome, s, replies);
+}
+
+void Responder::on_probe_of_failed(Replies& replies) const {
+  const SentNak again = nak_.value_or(
+      SentNak{kNakRemoteOperation, std::max(window_.highest(), window_.cumulative())});
+  if (again.sequence < 0) return;  // nothing ever came in: nothing waits for an answer
+  replies.nak = Aeth{again.syndrome, messages_ & 0xFF'FFFF};
+  replies.nak_psn = psns_.psn(again.sequence);
 }
 
 void Responder::put_ack(Replies& replies) const {

@@ -63,6 +63,10 @@ class Responder {
     return nack(NackReason::kUnexpectedEvent, packet);
   }
 
+  /// The answer to a probe when the queue pair has failed: the NAK that ended it once more, as the
+  /// first one may have been lost and nothing else would repeat it; or one for the newest packet.
+  void on_probe_of_failed(Replies& replies) const;
+
   /// Dynamic MPR: from now on SACKs ask the sender to keep to this range, in units of 128 PSNs. At
   /// least 1 and at most what was agreed; no effect unless both ends have dynamic MPR. What is
   /// under way already is still taken: the bitmap does not shrink.
@@ -77,7 +81,8 @@ class Responder {
   bool length_fits(const MrcPacket& packet, const Reth& reth) const;
   Neth nack(NackReason reason, const MrcPacket& packet) const;
   void put_ack(Replies& replies) const;
-  void put_nak(uint8_t syndrome, Psn psn, Replies& replies) const;
+  void put_nak(uint8_t syndrome, Sequence s, Replies& replies);
+  void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet, Replies& replies);
   bool too_many_immediates(const MrcPacket& packet) const;
   /// False if the packets that are now in do not make whole messages.
   bool complete_messages(Replies& replies);
@@ -92,8 +97,13 @@ class Responder {
   MessageOrder order_;
   SackGenerator sacks_;
   ReceiveQueue receives_;
-  uint32_t messages_ = 0;    // completed: the MSN of transport ACKs
-  uint16_t immediates_ = 0;  // completed: the RQMSN of the newest
+  struct SentNak {
+    uint8_t syndrome = 0;
+    Sequence sequence = 0;
+  };
+  std::optional<SentNak> nak_;  // the newest
+  uint32_t messages_ = 0;       // completed: the MSN of transport ACKs
+  uint16_t immediates_ = 0;     // completed: the RQMSN of the newest
 };
 
 }  // namespace mrclab::endpoint

@@ -92,7 +92,7 @@ struct TransportProfile {
   WindowRule window_rule = WindowRule::kOpen;
   NsccRules nscc_rules = NsccRules::kEven;
   bool receive_shares = true;  ///< a receiver evens out its senders by penalties
-  uint32_t ports = 1;  ///< of a host
+  uint32_t ports = 1;          ///< of a host
   FabricTime nscc_base_rtt;
   FabricTime nscc_target_delay;
   uint32_t nscc_max_cwnd = 0;           ///< bytes

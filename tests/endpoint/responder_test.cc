@@ -125,6 +125,23 @@ TEST_CASE("outside the window: ahead gets a NACK, the far past nothing") {
   CHECK(b.untouched());
 }
 
+TEST_CASE(
+    "bad packets that were under way together get one NAK, an earlier or repeated one its own") {
+  ResponderBench b;
+  const auto bad = [&b](int index, bool again) {
+    MrcPacket p = b.packet(index, Opcode::kWriteOnly, 0, 8, 8);
+    std::get<WriteHeaders>(p.extension).reth->rkey ^= 0x1000;
+    p.bth.retransmission = again;
+    CHECK(b.deliver(p) == Refusal::kBadRkey);
+    return b.replies.nak.has_value();
+  };
+  CHECK(bad(5, false));
+  for (int i = 6; i < 20; ++i) CHECK(!bad(i, false));
+  CHECK(bad(3, false));
+  CHECK(b.replies.nak_psn == b.first_psn + 3);
+  CHECK(bad(7, true));
+}
+
 TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
   ResponderBench b;
   auto bad_rkey = b.packet(0, Opcode::kWriteOnly, 0, 8, 8);

@@ -25,7 +25,7 @@ class Pair : public test::PairFabric::Tap {
 
   void on_frame(uint32_t from, PortId port, Frame frame, FabricTime start,
                 FabricTime arrival) override {
-    if (!cut) fabric_.deliver(1 - from, port, std::move(frame), start, arrival);
+    if (!cut && from != silent) fabric_.deliver(1 - from, port, std::move(frame), start, arrival);
   }
   Device& operator[](uint32_t host) { return fabric_.host(host).device(); }
   Ipv6Address address(uint32_t host) const { return host_address(topology_, host); }
@@ -36,6 +36,7 @@ class Pair : public test::PairFabric::Tap {
   }
   test::PairFabric& fabric() { return fabric_; }
   bool cut = false;
+  std::optional<uint32_t> silent;  ///< what this host sends is lost
 
  private:
   static Topology plain() {
@@ -214,7 +215,16 @@ TEST_CASE("a write with a wrong rkey fails with a remote access error and the re
   REQUIRE(event);
   CHECK(event->kind == AsyncEvent::Kind::kQpFatal);
   CHECK(event->reason == "Remote Access Error");
-  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 3)) == PostResult::kWrongState);
+  // As in ibverbs: accepted, and flushed at once.
+  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 3)) == PostResult::kOk);
+  CHECK(pair[0].post_receive(pair.ends[0].qpn, 4) == PostResult::kOk);
+  const auto flushed = pair.poll(0);
+  REQUIRE(flushed.size() == 2);
+  for (uint64_t i = 0; i < 2; ++i) {
+    CHECK(flushed[i].wr_id == 3 + i);
+    CHECK(flushed[i].status == WorkStatus::kFlushError);
+  }
+  CHECK(flushed[1].opcode == WorkOpcode::kReceiveRdmaWithImmediate);
 }
 
 TEST_CASE(
@@ -245,6 +255,23 @@ TEST_CASE("a write with immediate that finds no receive is the end of both queue
   CHECK(pair.poll(0).at(0).status != WorkStatus::kSuccess);
   CHECK(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
   CHECK(pair[1].query_queue_pair(pair.ends[1].qpn).state == QpState::kError);
+}
+
+TEST_CASE("a NAK that is lost is said again to the peer's probe, so the peer knows why") {
+  Connected pair;
+  const auto data = bytes(100);
+  WriteRequest request = pair.write(data, 1);
+  request.immediate = 1;
+  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  pair.silent = 1;
+  const auto state = [&] { return pair[1].query_queue_pair(pair.ends[1].qpn).state; };
+  for (int i = 0; i < 1'000 && state() != QpState::kError; ++i) pair.run(1);
+  REQUIRE(state() == QpState::kError);
+  pair.run(10);  // the NAK is on its way, and lost
+  pair.silent.reset();
+  pair.run();
+  REQUIRE(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
+  CHECK(pair.poll(0).at(0).status == WorkStatus::kRemoteOperationError);
 }
 
 TEST_CASE("a completion queue that overruns is an event and the end of its queue pairs") {
