@@ -93,7 +93,11 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
   for (uint32_t i = 0; i < planes; ++i) {
     const uint32_t plane = next_plane_ + i < planes ? next_plane_ + i : next_plane_ + i - planes;
     if ((ports & 1u << plane) == 0) continue;
-    if (const auto found = scan(planes_[plane], plane, state)) {
+    auto found = scan(planes_[plane], plane, state, false);
+    if (!found && holds()) found = scan(planes_[plane], plane, state, true);
+    if (found) {
+      Entry& used = entries_[*found];
+      used.marked -= used.marked / 8;
       next_plane_ = plane + 1 == planes ? 0 : plane + 1;
       return found;
     }
@@ -116,7 +120,36 @@ bool EvSet::has_other_than(uint32_t index) const {
                      [&](uint32_t other) { return other != index && offers(other); });
 }
 
-std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) {
+/// Is it a marked value whose time is over? Then it is good again.
+bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
+  if (!entry.held || now < entry.held_until) return false;
+  entry.held = false;
+  if (entry.state != EvState::kSkip) return false;
+  entry.state = after_scan(entry.state);
+  entry.released = now;
+  return true;
+}
+
+/// A good value was marked.
+void EvSet::hold(uint32_t index, FabricTime now) {
+  Entry& entry = entries_[index];
+  const bool again = entry.hold > FabricTime::zero() &&
+                     now - entry.released <= entry.hold + limits_.hold_least * 4;
+  entry.hold = again ? std::min(entry.hold * 2, limits_.hold_most) : limits_.hold_least;
+  entry.held = true;
+  entry.held_until = now + entry.hold;
+  Plane& plane = planes_[entry.plane];
+  const auto place = std::find(plane.rotation.begin(), plane.rotation.end(), index);
+  if (place == plane.rotation.end()) return;
+  const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), [&](uint32_t i) {
+    release_if_due(entries_[i], now);
+    return entries_[i].state == EvState::kGood && arrives(entries_[i]);
+  });
+  if (backup != plane.backups.end()) change_places(plane, *place, *backup);
+}
+
+/// `held_too`: also what a hold keeps out of use, by the rule of turns.
+std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
     if (plane.cursor == plane.rotation.size()) {
@@ -126,6 +159,11 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state) 
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
     if (!arrives(entry)) continue;
+    if (state.avoid != index && release_if_due(entry, state.now)) {
+      entry.trial_until = state.now + limits_.hold_least * 2;  // a mark would be known by then
+      return index;
+    }
+    if (!held_too && (entry.held || state.now < entry.trial_until)) continue;
     if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
@@ -209,7 +247,11 @@ void EvSet::share_places(uint32_t number) {
 
 void EvSet::congested(uint32_t index, FabricTime now) {
   if (!limits_.skip) return;
-  set_state(index, after_congestion(entries_[index].state), now);
+  Entry& entry = entries_[index];
+  const bool was_good = entry.state == EvState::kGood;
+  if (was_good) entry.marked += (kWhole - entry.marked) / 8;
+  set_state(index, after_congestion(entry.state), now);
+  if (was_good && holds() && entry.marked > kWhole * 2 / 5) hold(index, now);
 }
 
 /// Would its loss leave too few active values?

@@ -15,6 +15,13 @@
 // So one packet restores at most one value, and one mark costs exactly one turn. Only if nothing
 // else is left may the value just restored be used. A mark that is older than the age-out costs
 // nothing any more: its congestion is over (specification: timer, implementation-defined).
+//
+// To the letter a value that is marked each time still has every other turn: of n paths it carries
+// one packet in 2n - 1, and of two a third. The paper's NIC left such a path (figure 14). So, by default
+// a value of which two thirds of the uses are marked changes places with a good backup, if there is one,
+// and is held for a round trip (OCP's course says at least one); then one packet tries it, and if that is
+// marked it is held for twice as long. Where no good value is left in its plane, and for marks that come
+// now and then, as they do when every path is full, the rule above.
 
 #include <cstdint>
 #include <optional>
@@ -48,7 +55,10 @@ struct EvSetLimits {
   Probability min_active_share{250'000'000};
   FabricTime skip_age_out = FabricTime::never();  ///< a mark older than this costs no turn
   bool skip = true;                               ///< off: a mark costs no turn at all
-  bool avoid_lost = true;                         ///< off: a loss is held against no value
+  /// How long a mark keeps a value out of use where its plane has others: the least, twice as long with
+  /// each mark that follows soon after, at most the most. Zero: a mark costs one turn, as above.
+  FabricTime hold_least, hold_most;
+  bool avoid_lost = true;  ///< off: a loss is held against no value
 };
 
 class EvSet {
@@ -119,6 +129,12 @@ class EvSet {
     bool active = true;
     FabricTime good_since;
     FabricTime skip_since;
+    bool held = false;       ///< SKIP for a time, not for a turn
+    FabricTime hold;         ///< the last one
+    FabricTime held_until;   ///< while SKIP
+    FabricTime released;     ///< from that hold
+    FabricTime trial_until;  ///< one packet tries it until then
+    uint32_t marked = 0;     ///< marks / (marks + uses) of late, in 1 / kWhole
   };
   struct Plane {
     std::vector<uint32_t> rotation;
@@ -137,7 +153,11 @@ class EvSet {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }
   bool has_other_than(uint32_t index) const;
-  std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state);
+  std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
+  static constexpr uint32_t kWhole = 1 << 16;
+  bool holds() const { return limits_.hold_least > FabricTime::zero(); }
+  void hold(uint32_t index, FabricTime now);
+  bool release_if_due(Entry& entry, FabricTime now) const;
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
   void fill_places(uint32_t plane);

@@ -20,6 +20,11 @@ std::span<const TransportOption> transport_options() {
       O{"skip",
         "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
         O::Switch{&P::skip}},
+      O{"skip_holds",
+        "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, while its "
+        "plane "
+        "has others (our choice); off: one turn (MRC specification §9.3.1)",
+        O::Switch{&P::skip_holds}},
       O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
         O::Switch{&P::avoid_lost}},
       O{"ev_probes", "probes bring back what was assumed bad (MRC paper §2.1); off: nothing does",

@@ -10,12 +10,14 @@ namespace mrclab::endpoint {
 namespace {
 
 /// How much longer a packet can be under way than on an idle path: every queue on it is as full as
-/// the switches let it become.
+/// the switches let it become, and trimmed frames have half of the last link.
 FabricTime worst_queue_delay(const Topology& topology) {
   const QueueProfile& q = topology.queues;
   BitRate slowest = topology.host_rate;
   for (const Wire& wire : topology.wires_list) slowest.bps = std::min(slowest.bps, wire.rate.bps);
-  return serialization_time(q.trim ? q.trim_threshold_last_hop : q.tail_drop, topology.host_rate) +
+  const int64_t slower = q.trim ? 2 : 1;
+  return serialization_time(q.trim ? q.trim_threshold_last_hop : q.tail_drop, topology.host_rate) *
+             slower +
          serialization_time(q.trim ? q.trim_threshold : q.tail_drop, slowest) *
              (topology.longest_path - 1);
 }

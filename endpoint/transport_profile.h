@@ -60,6 +60,7 @@ struct TransportProfile {
   uint32_t ev_min_active = 0;  ///< see EvSetLimits
   Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
   FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
+  bool skip_holds = true;     ///< a marked value is left for a time; off: it loses one turn
   FabricTime probe_interval;  ///< first reliability probe of a bad EV, then x 1.5
   FabricTime probe_interval_max;
   uint32_t probe_jitter_percent = 20;
@@ -121,7 +122,10 @@ struct TransportProfile {
   uint32_t first_msn = 0;
 
   EvSetLimits ev_limits() const {
-    return {active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, avoid_lost};
+    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip,
+                       {},         {},            avoid_lost};
+    if (skip_holds) limits.hold_least = base_rtt, limits.hold_most = base_rtt * 64;
+    return limits;
   }
 };
 
