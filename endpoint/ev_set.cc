@@ -131,6 +131,18 @@ bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
 }
 
 /// A good value was marked.
+/// Is there a value in its plane that is hardly ever marked? Where all paths are full, load that left one
+/// would only make the others fuller.
+bool EvSet::has_clean_other(uint32_t index) const {
+  const Plane& plane = planes_[entries_[index].plane];
+  const auto clean = [&](uint32_t i) {
+    return i != index && entries_[i].state == EvState::kGood && arrives(entries_[i]) &&
+           entries_[i].marked < kWhole / 5;
+  };
+  return std::any_of(plane.rotation.begin(), plane.rotation.end(), clean) ||
+         std::any_of(plane.backups.begin(), plane.backups.end(), clean);
+}
+
 void EvSet::hold(uint32_t index, FabricTime now) {
   Entry& entry = entries_[index];
   const bool again = entry.hold > FabricTime::zero() &&
@@ -251,7 +263,9 @@ void EvSet::congested(uint32_t index, FabricTime now) {
   const bool was_good = entry.state == EvState::kGood;
   if (was_good) entry.marked += (kWhole - entry.marked) / 8;
   set_state(index, after_congestion(entry.state), now);
-  if (was_good && holds() && entry.marked > kWhole * 2 / 5) hold(index, now);
+  if (was_good && holds() && entry.marked > kWhole * 2 / 5 && has_clean_other(index)) {
+    hold(index, now);
+  }
 }
 
 /// Would its loss leave too few active values?

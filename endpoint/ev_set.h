@@ -156,6 +156,7 @@ class EvSet {
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }
+  bool has_clean_other(uint32_t index) const;
   void hold(uint32_t index, FabricTime now);
   bool release_if_due(Entry& entry, FabricTime now) const;
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);

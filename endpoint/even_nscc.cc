@@ -15,6 +15,7 @@ constexpr uint64_t kGrowthShare = 4;       // of the window: the most that a rou
 constexpr uint64_t kConstantShare = 1536;  // of the largest window: added by each round trip
 constexpr Probability kDelayGain{300'000'000};
 constexpr int64_t kAveragedRoundTrips = 4;
+constexpr int64_t kBurstRoundTrips = 4;    // trims of the fabric that end by then were a burst
 constexpr int64_t kSharedRoundTrips = 32;  // a penalty says for so long that there are others
 
 }  // namespace
@@ -55,14 +56,17 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
     delay = queue_delay_of(*news.rtt);
     // Only delay that was marked may bring the average above target: the last hop's has its own rule.
     average(news.arrived, news.marked ? delay : std::min(delay, target_delay()));
+    note_mark(news.arrived, news.marked);
     round_trip_ = std::min(news.rtt->rtt, base_rtt() + target_delay() * 2);
   }
   if (apply_penalty(news)) shared_ = now;
+  grow(constant_growth(news.arrived));
   if (!news.marked) {
-    grow(constant_growth(news.arrived));
     follow_delay(std::min(news.arrived, window()), delay, now);
   } else if (delay >= target_delay()) {
+    const Bytes before = window();
     multiplicative_decrease(now);
+    keep_a_packet(before);
   }
   clamp();
 }
@@ -83,15 +87,25 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const auto target = static_cast<uint64_t>(target_delay().ps());
   const auto queued = static_cast<uint64_t>(delay.ps());
   if (delay >= target_delay()) {
+    // Where many packets are marked it is the fabric's delay and not the last hop's: as UEC has it.
+    if (marked_ > kWhole / 4) return grow(per_round_trip(parameters().fi.value));
     const Wide excess = Wide{window_bytes} * kDelayGain.ppb / Probability::kOne * (queued - target);
     return shrink(per_round_trip(excess / queued));
   }
-  if (path_is_clear(worth, delay)) {
-    const bool alone = now - shared_ > base_rtt() * kSharedRoundTrips;
-    return grow(alone ? worth : worth / kGrowthShare);
-  }
-  const Wide most = std::min<Wide>(parameters().pi.value, window_bytes / kGrowthShare);
+  const bool alone = now - shared_ > base_rtt() * kSharedRoundTrips;
+  if (path_is_clear(worth, delay)) return grow(alone ? worth : worth / kGrowthShare);
+  const Wide most =
+      std::min<Wide>(parameters().pi.value, alone ? window_bytes : window_bytes / kGrowthShare);
   grow(per_round_trip(most * (target - queued) / target));
+}
+
+/// The share of marked bytes, over round trips.
+void EvenNscc::note_mark(Bytes worth, bool marked) {
+  const uint64_t window_bytes = std::max<uint64_t>(window().value, 1);
+  const uint64_t step =
+      kWhole * std::min(worth.value, window_bytes) / (kAveragedRoundTrips * window_bytes);
+  const uint64_t share = marked ? kWhole - marked_ : marked_;
+  marked_ = marked ? marked_ + share * step / kWhole : marked_ - share * step / kWhole;
 }
 
 /// Over round trips and not over samples, of which a large window has more.
@@ -101,6 +115,11 @@ void EvenNscc::average(Bytes worth, FabricTime delay) {
                         static_cast<int64_t>(std::min(worth.value, window_bytes)) /
                         (kAveragedRoundTrips * static_cast<int64_t>(window_bytes));
   move_average(FabricTime::from_ps(static_cast<int64_t>(step)));
+}
+
+/// What the fabric says takes no window below a packet: only a last hop can be shared by so many.
+void EvenNscc::keep_a_packet(Bytes before) {
+  set_window(std::max(window(), std::min(before, parameters().mtu)));
 }
 
 void EvenNscc::shrink_by_packet(Bytes packet) { shrink(std::min(packet, window() / 2)); }
@@ -121,15 +140,20 @@ void EvenNscc::on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) {
     const Bytes owed = std::exchange(owed_, Bytes{});
     if (now - owed_since_ <= recent()) shrink(owed < window() ? owed : window() / 2);
   } else {
+    if (now - fabric_trim_ > recent()) fabric_since_ = now;
     fabric_trim_ = now;
-    if (now - last_hop_trim_ > recent()) {
+    const bool goes_on = now - fabric_since_ > base_rtt() * kBurstRoundTrips;
+    if (!goes_on && now - last_hop_trim_ > recent()) {
       owe(packet, now);
       average(packet, base_rtt() + target_delay());
+      const Bytes before = window();
       multiplicative_decrease(now);
-      return;
+      return keep_a_packet(before);
     }
   }
+  const Bytes before = window();
   shrink_by_packet(packet);
+  if (now - last_hop_trim_ > recent()) keep_a_packet(before);
 }
 
 void EvenNscc::on_lost(Bytes packet, FabricTime now) {

@@ -11,7 +11,9 @@
 //    no   < T           increase by at most a quarter of the window per round trip, in proportion
 //                       to (T - delay) / T; on an empty path to twice per round trip, unless
 //                       the receiver's penalty told lately that it is shared
-//    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant
+//    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant; but fair
+//                       increase, as UEC has it, while a quarter of the packets are marked: then it
+//                       is the fabric that is full, and marks tell
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
 //
@@ -20,7 +22,7 @@
 //
 // Trims of the last hop take their size from the window. Trims of the fabric say that paths are
 // congested, and paths are changed for that; they are held against the window only if the last hop
-// trims as well, or as delay of T beyond the base RTT when they go on. A silent loss where the fabric
+// trims as well, or once they have gone on for four base RTTs. A silent loss where the fabric
 // trims counts as a trim: its header did not fit into a queue.
 //
 // A window may be smaller than a packet, down to a sixteenth: 128 senders have half a packet each in
@@ -48,18 +50,23 @@ class EvenNscc : public NsccWindow {
   Bytes constant_growth(Bytes arrived) const;
   void follow_delay(Bytes worth, FabricTime delay, FabricTime now);
   void average(Bytes worth, FabricTime delay);
+  void note_mark(Bytes worth, bool marked);
   void shrink_by_packet(Bytes packet);
+  void keep_a_packet(Bytes before);
   void owe(Bytes packet, FabricTime now);
   /// Feedback about what was sent together comes back within so long.
   FabricTime recent() const { return (base_rtt() + target_delay()) * 2; }
 
   static constexpr FabricTime kNever = FabricTime::from_ms(-1000);
+  static constexpr uint64_t kWhole = 1 << 16;
+  uint64_t marked_ = 0;  // share of what arrives, in 1 / kWhole
   FabricTime last_sent_ = kNever;
   Bytes last_size_;
   FabricTime round_trip_;       // the last one measured, at most what a last hop can add
   FabricTime shared_ = kNever;  // when the receiver last asked for a penalty
   FabricTime last_hop_trim_ = kNever;
   FabricTime fabric_trim_ = kNever;
+  FabricTime fabric_since_ = kNever;  // begin of the trims that fabric_trim_ is the last of
   FabricTime owed_since_ = kNever;
   Bytes owed_;  // trims of the fabric that were not held against the window
 };

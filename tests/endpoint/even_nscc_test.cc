@@ -59,11 +59,18 @@ TEST_CASE("an unmarked delay above target brakes in proportion to what it is abo
 }
 
 TEST_CASE("below target the window grows by a quarter of itself per round trip at most") {
-  EvenBench b;
-  b.shrink_to(2'000);
-  // The constant, 146; then (8 - 4) / 8 of a quarter of 2,146, for 2,000 bytes of as many.
-  b.sack(0, 2'000, 4'000);
-  CHECK(b.window() == 2'000 + 146 + 268 * 2'000 / 2'146);
+  EvenBench shared;
+  shared.shrink_to(2'000);
+  shared.sack(0, 64, 8'000, false, 2);  // takes one byte, and adds 4
+  // The constant, 146; then (8 - 4) / 8 of a quarter of the window, for 2,000 bytes of as many.
+  const uint64_t before = shared.window();
+  shared.sack(0, 2'000, 4'000);
+  CHECK(shared.window() == before + 145 + (before + 145) / 4 / 2 * 2'000 / (before + 145));
+  // A receiver that never asked for a penalty is not shared: by UEC's constant, at most twice.
+  EvenBench alone;
+  alone.shrink_to(2'000);
+  alone.sack(0, 2'000, 4'000);
+  CHECK(alone.window() == 2'000 + 146 + 1'000);
 }
 
 TEST_CASE(

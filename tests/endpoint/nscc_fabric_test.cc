@@ -142,12 +142,12 @@ TEST_CASE("an incast is shared evenly, fills its receiver, trims nothing, and sp
   struct Cell {
     uint32_t senders, planes;
   };
-  for (const auto [senders, planes] :
+  for (const Cell& cell :
        {Cell{3, 1}, Cell{3, 8}, Cell{7, 1}, Cell{7, 4}, Cell{7, 8}, Cell{15, 2}, Cell{15, 8}}) {
-    CAPTURE(senders);
-    CAPTURE(planes);
-    const Topology topology = build_topology(test::shape_of("racks", planes, 2, 16, 16));
-    const Incast even = incast(topology, senders, 16, make_profile("lab", topology));
+    CAPTURE(cell.senders);
+    CAPTURE(cell.planes);
+    const Topology topology = build_topology(test::shape_of("racks", cell.planes, 2, 16, 16));
+    const Incast even = incast(topology, cell.senders, 16, make_profile("lab", topology));
     CHECK(even.deviation < 0.02);
     CHECK(even.busy > 0.98);
     CHECK(even.trimmed < 0.05);
