@@ -122,8 +122,8 @@ struct TransportProfile {
   uint32_t first_msn = 0;
 
   EvSetLimits ev_limits() const {
-    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip,
-                       {},         {},            avoid_lost};
+    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, {},
+                       {},         avoid_lost};
     if (skip_holds) limits.hold_least = base_rtt, limits.hold_most = base_rtt * 64;
     return limits;
   }

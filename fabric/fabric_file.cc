@@ -352,9 +352,8 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
   line("trim", !q.trim ? "off"
                        : "{threshold: " + multiple(q.trim_threshold) +
                              ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
-  line("queues",
-       "{control: " + multiple(q.control_limit) + ", trimmed: " + multiple(q.trimmed_limit) +
-           ", tail_drop: " + multiple(q.tail_drop) + "}");
+  line("queues", "{control: " + multiple(q.control_limit) + ", trimmed: " +
+                     multiple(q.trimmed_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
   line("nic", shape.nic.name == "ideal"
                   ? "ideal"
                   : "{name: " + yaml_word(shape.nic.name) +
