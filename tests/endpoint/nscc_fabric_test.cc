@@ -156,7 +156,8 @@ TEST_CASE("an incast is shared evenly, fills its receiver, trims nothing, and sp
   }
 }
 
-TEST_CASE("to the letter of UEC the same incast is neither even nor free of trims") {
+TEST_CASE("to the letter of UEC the same incast is neither even nor free of trims" *
+          doctest::test_suite(test::kWholeRun)) {
   const Topology topology = build_topology(test::shape_of("racks", 1, 2, 16, 16));
   TransportProfile profile = make_profile("lab", topology);
   profile.nscc_rules = NsccRules::kUec;
