@@ -9,14 +9,20 @@ namespace {
 
 using Wide = unsigned __int128;
 
-constexpr uint32_t kLeastShare = 16;       // of a packet: the least window
-constexpr uint64_t kPacedPackets = 16;     // larger windows are clocked by what leaves flight
-constexpr uint64_t kGrowthShare = 4;       // of the window: the most that a round trip adds
-constexpr uint64_t kConstantShare = 1536;  // of the largest window: added by each round trip
+// The least window is a packet divided by this.
+constexpr uint32_t kLeastShare = 16;
+// Windows of fewer packets are paced; larger ones are clocked by what leaves flight.
+constexpr uint64_t kPacedPackets = 16;
+// A shared window grows by at most itself divided by this in a round trip.
+constexpr uint64_t kGrowthShare = 4;
+// Every round trip adds the largest window divided by this, so that small windows catch up.
+constexpr uint64_t kConstantShare = 1536;
 constexpr Probability kDelayGain{300'000'000};
 constexpr int64_t kAveragedRoundTrips = 4;
-constexpr int64_t kBurstRoundTrips = 4;    // trims of the fabric that end by then were a burst
-constexpr int64_t kSharedRoundTrips = 32;  // a penalty says for so long that there are others
+// Trims of the fabric that end within so many base RTTs were a burst.
+constexpr int64_t kBurstRoundTrips = 4;
+// A penalty tells the sender for so many base RTTs that the receiver has other senders.
+constexpr int64_t kSharedRoundTrips = 32;
 
 }  // namespace
 

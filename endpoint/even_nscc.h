@@ -57,17 +57,17 @@ class EvenNscc : public NsccWindow {
   /// Feedback about what was sent together comes back within so long.
   FabricTime recent() const { return (base_rtt() + target_delay()) * 2; }
 
-  static constexpr FabricTime kNever = FabricTime::from_ms(-1000);
+  static constexpr FabricTime kLongAgo = FabricTime::from_ms(-1000);
   static constexpr uint64_t kWhole = 1 << 16;
   uint64_t marked_ = 0;  // share of what arrives, in 1 / kWhole
-  FabricTime last_sent_ = kNever;
+  FabricTime last_sent_ = kLongAgo;
   Bytes last_size_;
-  FabricTime round_trip_;       // the last one measured, at most what a last hop can add
-  FabricTime shared_ = kNever;  // when the receiver last asked for a penalty
-  FabricTime last_hop_trim_ = kNever;
-  FabricTime fabric_trim_ = kNever;
-  FabricTime fabric_since_ = kNever;  // begin of the trims that fabric_trim_ is the last of
-  FabricTime owed_since_ = kNever;
+  FabricTime round_trip_;         // the last one measured, at most what a last hop can add
+  FabricTime shared_ = kLongAgo;  // when the receiver last asked for a penalty
+  FabricTime last_hop_trim_ = kLongAgo;
+  FabricTime fabric_trim_ = kLongAgo;
+  FabricTime fabric_since_ = kLongAgo;  // begin of the trims that fabric_trim_ is the last of
+  FabricTime owed_since_ = kLongAgo;
   Bytes owed_;  // trims of the fabric that were not held against the window
 };
 

@@ -6,14 +6,16 @@ namespace mrclab::endpoint {
 
 namespace {
 
-constexpr uint64_t kScale = 256;         // of averages and penalties: they are fractions
+// Averages and penalties are kept as integers of 1 / kScale.
+constexpr uint64_t kScale = 256;
 constexpr uint64_t kPenaltyUnits = 128;  // rcv_cwnd_pen is in 1/128 (MRC specification, CC_STATE)
 constexpr uint64_t kPacketsPerMemory = 2;
-constexpr uint64_t kLeastMemory = 4;   // periods
-constexpr uint64_t kMostMemory = 64;   // periods
-constexpr uint32_t kForgotten = 32;    // periods of silence after which a sender does not count
-constexpr uint64_t kFullPercent = 97;  // of the ports' capacity
-constexpr int64_t kMostPeriods = 64;   // that are caught up with after a pause
+constexpr uint64_t kLeastMemory = 4;  // periods
+constexpr uint64_t kMostMemory = 64;  // periods
+constexpr uint32_t kForgotten = 32;   // periods of silence after which a sender does not count
+// The receiver's ports count as full from this share of their capacity on.
+constexpr uint64_t kFullPercent = 97;
+constexpr int64_t kMostPeriods = 64;  // that are caught up with after a pause
 
 }  // namespace
 

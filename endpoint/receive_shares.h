@@ -15,7 +15,7 @@
 // 128ths is carried over to the next one.
 //
 // Senders that have less to send than the mean share pay for it no more than the others: when the ports
-// are not full, nobody is asked for anything.
+// are not full, the receiver asks no sender for a penalty.
 
 #include <cstdint>
 #include <vector>
@@ -41,7 +41,7 @@ class ReceiveShares {
     uint64_t average = 0;     // bytes per period, times kScale
     uint32_t silent = 0;      // periods in a row without anything
     uint64_t per_packet = 0;  // penalty, in 128ths times kScale
-    uint64_t carried = 0;     // of it, from earlier SACKs
+    uint64_t carried = 0;     // penalty that earlier SACKs were too coarse to say
     bool known = false;
   };
   void end_period(Bytes capacity);

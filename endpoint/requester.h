@@ -199,7 +199,7 @@ class Requester {
   static constexpr uint32_t kSilentPath = 4;
   std::vector<PathEvidence> evidence_;  // by value
   static constexpr uint32_t kWhole = 1 << 16;
-  uint32_t trimmed_share_ = 0;                         // of what arrives, in 1 / kWhole
+  uint32_t trimmed_share_ = 0;  // share of packets that arrive trimmed, in 1 / kWhole
   FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was told
   FabricTime min_rtt_;  // of packets sent once; zero until there is one
 

@@ -31,13 +31,9 @@ struct Flow {
 /// What arrives at one host.
 class Arrivals : public NodeObserver {
  public:
-  Arrivals(FabricTime rtt, size_t bins) : rtt_(rtt), wire(bins), bins_(bins) {}
+  Arrivals(FabricTime rtt, size_t bins) : wire(bins), rtt_(rtt), bins_(bins) {}
   void packet(const PacketRecord& record) override {
-    if (record.event == PacketEvent::kDropped) {
-      ++drops[std::string(name_of(record.cause))];
-      return;
-    }
-    if (record.direction != Direction::kIngress) return;
+    if (record.event == PacketEvent::kDropped || record.direction != Direction::kIngress) return;
     MrcPacket packet;
     const size_t bin = static_cast<size_t>(record.t.ps() / rtt_.ps());
     if (bin >= bins_) return;
@@ -53,17 +49,13 @@ class Arrivals : public NodeObserver {
       flow.payload[bin] += packet.payload_length;
     }
   }
-  void event(const EventRecord& record) override { ++events[std::string(record.kind)]; }
+  void event(const EventRecord&) override {}
+
+  std::map<Ipv6Address, Flow> flows;
+  Bins wire;  // bytes, of anything
 
  private:
   FabricTime rtt_;
-
- public:
-  std::map<Ipv6Address, Flow> flows;
-  std::map<std::string, uint64_t> drops, events;
-  Bins wire;
-
- private:
   size_t bins_;
 };
 
@@ -130,7 +122,6 @@ nlohmann::ordered_json measure(const char* file) {
                              {"bins", bins},
                              {"drops", drops}};
   for (size_t h = 0; h < hosts.size(); ++h) {
-    if (!hosts[h]->drops.empty()) out["host_drops"]["h" + std::to_string(h)] = hosts[h]->drops;
     const endpoint::HostStats stats = simulation.account(static_cast<uint32_t>(h)).stats;
     nlohmann::ordered_json& own = out["hosts"]["h" + std::to_string(h)];
     own = {{"losses", stats.losses_detected},
