@@ -44,6 +44,7 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.retransmitted = c.retransmissions;
   metrics.trimmed = c.trimmed;
   metrics.lost = c.dropped;
+  metrics.refused = c.refused;
   metrics.captures = in.captures.size();
   metrics.capture_records = watched ? in.capture_records : c.records;
   metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/blame_class.h"
+#include "analysis/blame_hosts.h"
 #include "analysis/blame_samples.h"
 #include "analysis/blame_search.h"
 #include "fabric/path.h"
@@ -20,9 +21,6 @@ constexpr int64_t kTogetherRtts = 10;
 /// ...those of all else at once: as soon as a packet comes by (our choice).
 constexpr int64_t kAtOnceRtts = 3;
 constexpr int64_t kNoticeRtts = 8;
-/// Datagrams: fewer, or slower than a quarter of a port, are no burst.
-constexpr uint64_t kBurstFrames = 16;
-constexpr uint64_t kBurstShareOfPort = 4;
 
 /// Suspicions of one component, joined.
 struct Draft {
@@ -318,42 +316,6 @@ class Blamer {
   std::vector<Draft> drafts_;
 };
 
-/// Hosts that sent datagrams to one host at the same time, faster than a quarter of a port.
-void blame_bursts(const Topology& topology, const PacketHistory& packets,
-                  std::vector<Blame>& blames) {
-  std::vector<std::pair<uint32_t, size_t>> of_receiver;  // and its place in `blames`
-  for (const ForeignBurst& burst : packets.bursts()) {
-    const FabricTime took = burst.until - burst.from;
-    const Bytes least = bytes_in({topology.host_rate.bps / kBurstShareOfPort}, took);
-    if (burst.frames < kBurstFrames || burst.bytes < least.value) continue;
-    const std::string sender = topology.node(topology.host(burst.source)).name;
-    const std::string to = topology.node(topology.host(burst.destination)).name;
-    const auto same = std::find_if(of_receiver.begin(), of_receiver.end(), [&](const auto& entry) {
-      const Blame& blame = blames[entry.second];
-      return entry.first == burst.destination && burst.from <= blame.until + kBurstPause &&
-             blame.from <= burst.until + kBurstPause;
-    });
-    const size_t place = same == of_receiver.end() ? blames.size() : same->second;
-    if (place == blames.size()) {
-      of_receiver.emplace_back(burst.destination, blames.size());
-      Blame blame;
-      blame.kind = "host";
-      blame.symptom = Symptom::kBursts;
-      blame.from = burst.from;
-      blame.until = burst.until;
-      blames.push_back(blame);
-    }
-    Blame& blame = blames[place];
-    blame.component += (blame.component.empty() ? "" : " ") + sender;
-    blame.from = std::min(blame.from, burst.from);
-    blame.until = std::max(blame.until, burst.until);
-    blame.bad += burst.frames;
-    blame.of = blame.bad;
-    blame.evidence = std::to_string(blame.bad) + " datagrams to " + to +
-                     " that are no MRC and heed no congestion";
-  }
-}
-
 }  // namespace
 
 std::string_view name_of(Symptom symptom) {
@@ -365,6 +327,7 @@ std::string_view name_of(Symptom symptom) {
     case Symptom::kDuplicates: return "duplicates";
     case Symptom::kMarks: return "marks";
     case Symptom::kBursts: return "bursts";
+    case Symptom::kDrainsSlowly: return "drains slowly";
   }
   return "?";
 }
@@ -392,6 +355,7 @@ std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& pac
   marks.severities = {0.98};
   Blamer(topology, events, light, samples.marks).blame(marks, Symptom::kMarks, blames);
   blame_bursts(topology, packets, blames);
+  blame_receivers(topology, packets, blames);
   std::stable_sort(blames.begin(), blames.end(),
                    [](const Blame& a, const Blame& b) { return a.from < b.from; });
   return blames;

@@ -62,6 +62,8 @@ class Sampler {
       case DropCause::kControlQueueFull:
       case DropCause::kTrimmedQueueFull:
       case DropCause::kNoBuffer: sample.bad = sample.counts = false; return;
+      case DropCause::kReceiveBufferFull:
+      case DropCause::kNoBitmap: sample.bad = false; return;  // the path has carried it
       case DropCause::kPortDown:
         suspect_wire(sample, topology_.port(attempt.where).out, attempt.ended);
         sample.clue = Clue::kDark;

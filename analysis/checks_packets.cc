@@ -18,7 +18,8 @@ constexpr uint64_t HistoryCounters::*kCounters[] = {
     &HistoryCounters::retransmissions, &HistoryCounters::trimmed,
     &HistoryCounters::dropped,         &HistoryCounters::dropped_control,
     &HistoryCounters::copies,          &HistoryCounters::duplicate_deliveries,
-    &HistoryCounters::acks_ahead,      &HistoryCounters::rtx_bit_wrong};
+    &HistoryCounters::acks_ahead,      &HistoryCounters::rtx_bit_wrong,
+    &HistoryCounters::refused};
 static_assert(std::size(kCounters) == kCounterNames.size());
 
 /// A number held against one or two bounds; the bound shown is the one that was broken, else the
@@ -119,7 +120,7 @@ CheckResult Judge::count_attempts(
 
 CheckResult Judge::operator()(const ExpectLosses& expected) const {
   return count_attempts(expected, [](const Attempt& a) -> std::optional<FabricTime> {
-    if (a.fate != Fate::kDropped) return std::nullopt;
+    if (!a.lost()) return std::nullopt;
     return a.ended;
   });
 }

@@ -106,7 +106,7 @@ CheckResult Judge::operator()(const ExpectGoodput& expected) const {
   const bool capped = expected.at_least.ppb == 0;
   check.bound = percent_of(capped ? expected.at_most : expected.at_least);
   const Measurements& m = in_.measurements;
-  const FabricTime until = end_of(expected.until);
+  const FabricTime until = delivered_by(expected.until);
   if (expected.from >= until) {
     return unjudged(check, "the run ends at " + to_string(m.end) + ", before this interval");
   }
@@ -129,7 +129,7 @@ CheckResult Judge::operator()(const ExpectGap& expected) const {
   CheckResult check;
   check.unit = "us";
   check.bound = expected.at_most.us();
-  const FabricTime until = end_of(expected.until);
+  const FabricTime until = delivered_by(expected.until);
   const FabricTime every =
       expected.every > FabricTime::zero() ? expected.every : in_.measurements.base_rtt / 4;
   const GoodputMeter meter = meter_of(expected.flows);
@@ -160,7 +160,7 @@ CheckResult Judge::operator()(const ExpectSamples& expected) const {
   CheckResult check;
   check.unit = "% of the mean";
   check.bound = percent_of(expected.min_over_mean);
-  const FabricTime until = end_of(expected.until);
+  const FabricTime until = delivered_by(expected.until);
   const GoodputMeter meter = meter_of(expected.flows);
   uint64_t least = UINT64_MAX, sum = 0, samples = 0;
   FabricTime where;

@@ -47,6 +47,13 @@ uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
 
 Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
 
+/// What the queues in front of a wire may hold, and a frame that is being sent or comes on top.
+Bytes most_waiting(const Topology& topology, const Wire& out) {
+  const QueueProfile& q = topology.queues_of(out);
+  return std::max({q.tail_drop, q.trim_threshold, q.trim_threshold_last_hop}) + q.control_limit +
+         q.trimmed_limit + longest_frame(topology) * 2;
+}
+
 }  // namespace
 
 Conservation::Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule,
@@ -54,11 +61,6 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     : topology_(topology), end_(end) {
   const WireWorst worst = worst_of(topology, schedule);
   FabricTime longest_wire, longest_residence, longest_delay;
-  const QueueProfile& queues = topology.queues;
-  const Bytes data =
-      std::max({queues.tail_drop, queues.trim_threshold, queues.trim_threshold_last_hop});
-  const Bytes waiting =
-      data + queues.control_limit + queues.trimmed_limit + longest_frame(topology) * 2;
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;
@@ -70,6 +72,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
       const BitRate rate = worst.rate[port.out.value];
+      const Bytes waiting = most_waiting(topology, out);
       const FabricTime flight = out.propagation + worst.delay[port.out.value];
       PortCount count;
       count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);

@@ -8,9 +8,9 @@
 
 namespace mrclab::analysis {
 
-inline constexpr std::array<std::string_view, 12> kCounterNames{
-    "sacks",      "nacks",        "fatal_nacks",     "probes", "retransmissions",
-    "trimmed",    "dropped",      "dropped_control", "copies", "duplicate_deliveries",
-    "acks_ahead", "rtx_bit_wrong"};
+inline constexpr std::array<std::string_view, 13> kCounterNames{
+    "sacks",      "nacks",         "fatal_nacks",     "probes", "retransmissions",
+    "trimmed",    "dropped",       "dropped_control", "copies", "duplicate_deliveries",
+    "acks_ahead", "rtx_bit_wrong", "refused"};
 
 }  // namespace mrclab::analysis

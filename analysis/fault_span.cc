@@ -75,6 +75,10 @@ class Player {
       const Degraded now{scheduled.fault, wires_impaired_by(topology_, scheduled.effect)};
       ++progress.open;
       for (const WireId wire : now.wires) begin(now.fault, wire, scheduled.at);
+      if (const auto* drain = std::get_if<HostDrain>(&scheduled.effect)) {
+        if (!before.empty()) speed_up(before.mapped().fault, drain->host, scheduled.at);
+        spans_[now.fault].receivers.push_back({drain->host, scheduled.at});
+      }
       degraded_.emplace(target, now);
     }
     if (before.empty()) return;
@@ -82,6 +86,15 @@ class Player {
     --owner.open;
     owner.last = scheduled.at;
     for (const WireId wire : before.mapped().wires) end(before.mapped().fault, wire, scheduled.at);
+    const auto* drain = std::get_if<HostDrain>(&scheduled.effect);
+    if (drain != nullptr && drain->kind == DrainKind::kAsBuilt) {
+      speed_up(before.mapped().fault, drain->host, scheduled.at);
+    }
+  }
+  void speed_up(uint32_t fault, NodeId host, FabricTime at) {
+    for (SlowedReceiver& receiver : spans_[fault].receivers) {
+      if (receiver.host == host && receiver.until == FabricTime::never()) receiver.until = at;
+    }
   }
   void begin(uint32_t fault, WireId wire, FabricTime at) {
     Trouble& trouble = faults_[fault].wires[wire];

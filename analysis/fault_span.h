@@ -21,6 +21,14 @@ struct Impairment {
   bool operator==(const Impairment&) const = default;
 };
 
+/// A host whose NIC moved what it received to memory slowly, or not at all, during [from, until).
+struct SlowedReceiver {
+  NodeId host;
+  FabricTime from;
+  FabricTime until = FabricTime::never();
+  bool operator==(const SlowedReceiver&) const = default;
+};
+
 /// One fault of the run. A flapping link has one impairment per wire and outage.
 struct FaultSpan {
   std::string description;                     ///< as written: "optic_glitch p0.t0-0:o0 ..."
@@ -29,6 +37,7 @@ struct FaultSpan {
   FabricTime healed_at = FabricTime::never();  ///< last effect of the undo; never if not undone
   bool heals = true;                           ///< its schedule has an undo, whether or not reached
   std::vector<Impairment> impairments;         ///< ordered by (from, wire)
+  std::vector<SlowedReceiver> receivers;       ///< ordered by `from`
   bool healed() const { return healed_at != FabricTime::never(); }
 };
 

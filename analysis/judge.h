@@ -94,6 +94,10 @@ class Judge {
     return known == FabricTime::never() ? known : known - span_of(in_).settling;
   }
   FabricTime end_of(FabricTime until) const { return std::min(until, in_.measurements.end); }
+  /// The same for what hosts take in.
+  FabricTime delivered_by(FabricTime until) const {
+    return std::min(until, in_.measurements.delivered_until);
+  }
 
   /// What the data packets to one host port met in some interval.
   struct PortLoad {

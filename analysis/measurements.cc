@@ -219,6 +219,7 @@ Measurements measure(const Topology& topology, const PacketHistory& history,
                      std::span<const FaultSpan> faults, FabricTime base_rtt, FabricTime end) {
   Measurements m;
   m.end = end;
+  m.delivered_until = std::max(end - topology.host_latency, FabricTime::zero());
   m.base_rtt = base_rtt;
   m.goodput = GoodputMeter(history.deliveries());
   m.line_rate = {topology.host_rate.bps * topology.planes * topology.host_count()};

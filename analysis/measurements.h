@@ -110,6 +110,7 @@ struct PlaneSeries {
 
 struct Measurements {
   FabricTime end;
+  FabricTime delivered_until;  ///< what arrived later was still in its NIC at the end
   FabricTime base_rtt;
   GoodputMeter goodput;
   BitRate line_rate;  ///< sum of the hosts' port rates

@@ -66,6 +66,12 @@ struct Attempt {
   uint8_t whole = 0, headers = 0;  ///< frames that arrived with and without payload, not refused
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
+  /// It reached its host, whose NIC had no room for it and asked for it again (NACK).
+  bool refused() const {
+    return fate == Fate::kDropped &&
+           (cause == DropCause::kReceiveBufferFull || cause == DropCause::kNoBitmap);
+  }
+  bool lost() const { return fate == Fate::kDropped && !refused(); }
 };
 
 /// Where a packet's payload goes, as its headers say (MRC specification: RETH in every request).
@@ -137,7 +143,8 @@ struct HistoryCounters {
   uint64_t duplicate_deliveries = 0;  ///< whole arrivals after the first
   uint64_t retransmissions = 0;
   uint64_t trimmed = 0;          ///< transmissions
-  uint64_t dropped = 0;          ///< transmissions
+  uint64_t dropped = 0;          ///< transmissions, but for refused ones
+  uint64_t refused = 0;          ///< transmissions: the receiving NIC had no room
   uint64_t dropped_control = 0;  ///< control frames with a drop record
   uint64_t sacks = 0, nacks = 0, probes = 0;
   uint64_t fatal_nacks = 0;        ///< NACK "unexpected event": the QP goes to error

@@ -45,7 +45,8 @@ void PacketHistory::finish() {
   std::erase_if(deliveries_, [](const Delivery& d) { return d.packet == kNone; });
   for (const Attempt& t : transmissions_) {
     counters_.trimmed += t.trimmed ? 1 : 0;
-    counters_.dropped += t.fate == Fate::kDropped ? 1 : 0;
+    counters_.dropped += t.lost() ? 1 : 0;
+    counters_.refused += t.refused() ? 1 : 0;
   }
   observations_ = {};
   sacks_ = {};

@@ -231,8 +231,7 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
     s.traffic_class = record->traffic_class;
     s.wire_bytes = record->wire_length;
     s.opcode = opcode;
-    const uint8_t dscp = record->traffic_class >> 2;
-    s.trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
+    s.trimmed = topology_.dscps.is_trimmed(record->traffic_class >> 2);
     record_sightings_[record->qpn.value].push_back(std::move(s));
   }
 }

@@ -26,7 +26,7 @@ PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, Fab
     const Flow& flow = history.flows()[number];
     const auto path = built_path(topology, flow.source, flow.destination, t.ev);
     if (!path) continue;
-    uses_.push_back({t.start, number, *path, t.fate == Fate::kDropped, !path_of(t.ev)->named()});
+    uses_.push_back({t.start, number, *path, t.lost(), !path_of(t.ev)->named()});
   }
   std::stable_sort(uses_.begin(), uses_.end(),
                    [](const Use& a, const Use& b) { return a.start < b.start; });

@@ -73,7 +73,7 @@ class Picture {
       if (at >= 0 && static_cast<size_t>(at) < bins) ++into[static_cast<size_t>(at)];
     };
     for (const Attempt& attempt : history().transmissions()) {
-      if (attempt.fate == Fate::kDropped) count(lost, attempt.ended);
+      if (attempt.lost()) count(lost, attempt.ended);
       if (attempt.trimmed && attempt.ended != FabricTime::never()) count(trimmed, attempt.ended);
       if (attempt.attempt > 0) count(again, attempt.start);
     }

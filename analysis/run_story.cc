@@ -84,6 +84,7 @@ class Teller {
       reach_.emplace_back(in.topology, fault);
     }
     lost_.resize(reach_.size());
+    refused_.resize(reach_.size());
   }
 
   std::vector<StoryLine> tell() {
@@ -94,13 +95,15 @@ class Teller {
       struck(i);
       noticed(i);
       moved(i);
-      lost(lost_[i], "on its paths");
+      lost(lost_[i], "lost", "lost on its paths");
+      lost(refused_[i], "refused", "refused, because the receiver's buffer was full");
       undone(i);
       returned(i);
       recovered(i);
     }
     about_.clear();
-    lost(elsewhere_, "that no fault explains");
+    lost(elsewhere_, "lost", "lost that no fault explains");
+    lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
     trimmed();
     failures();
     if (reach_.size() < in_.faults.size()) {
@@ -129,6 +132,10 @@ class Teller {
     for (uint32_t a = 0; a < attempts.size() && seen < kMaxLossesTold; ++a) {
       if (attempts[a].fate != Fate::kDropped) continue;
       ++seen;
+      if (attempts[a].refused()) {
+        refusals_of(attempts[a]).push_back(a);
+        continue;
+      }
       const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
       const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
       std::vector<uint32_t>* whose = &elsewhere_;
@@ -143,6 +150,21 @@ class Teller {
     }
   }
 
+  /// The list that a refused transmission belongs to: of the fault that slowed its receiver down, as
+  /// long as the buffer may still be full of it.
+  std::vector<uint32_t>& refusals_of(const Attempt& attempt) {
+    constexpr int64_t kDrainRtts = 8;
+    const FabricTime slack = in_.measurements.base_rtt * kDrainRtts;
+    for (size_t i = 0; i < reach_.size(); ++i) {
+      for (const SlowedReceiver& slow : in_.faults[i].receivers) {
+        const bool then = attempt.ended >= slow.from && (slow.until == FabricTime::never() ||
+                                                         attempt.ended <= slow.until + slack);
+        if (then && slow.host == attempt.where.node) return refused_[i];
+      }
+    }
+    return refused_elsewhere_;
+  }
+
   void struck(size_t i) {
     const FaultSpan& fault = in_.faults[i];
     std::string text = fault.description + ".";
@@ -151,6 +173,11 @@ class Teller {
       text += " It impaired " + in_.topology.wire_name(reach_[i].first()) +
               (more > 0 ? " and " + counted(more, "more wire", "more wires") : "");
       text += fault.healed() ? ", until " + to_string(fault.healed_at) + "." : ", to the end.";
+    }
+    for (const SlowedReceiver& slow : fault.receivers) {
+      text += " What " + in_.topology.node(slow.host).name + " received waited for its memory" +
+              (slow.until == FabricTime::never() ? ", to the end."
+                                                 : ", until " + to_string(slow.until) + ".");
     }
     add(fault.start, "struck", text);
   }
@@ -209,7 +236,7 @@ class Teller {
     }
   }
 
-  void lost(const std::vector<uint32_t>& attempts, const char* where) {
+  void lost(const std::vector<uint32_t>& attempts, const char* kind, const char* how) {
     if (attempts.empty()) return;
     FabricTime first = FabricTime::never();
     std::set<uint32_t> packets_lost, flows;
@@ -227,7 +254,7 @@ class Teller {
     }
     std::string text = counted(attempts.size(), "transmission", "transmissions") + " of " +
                        counted(flows.size(), "flow", "flows") +
-                       (attempts.size() == 1 ? " was" : " were") + " lost " + where + ". ";
+                       (attempts.size() == 1 ? " was " : " were ") + how + ". ";
     if (arrived == packets_lost.size()) {
       text += arrived == 1 ? "The packet" : "All " + std::to_string(arrived) + " packets";
     } else {
@@ -235,9 +262,9 @@ class Teller {
           std::to_string(arrived) + " of the " + counted(packets_lost.size(), "packet", "packets");
     }
     text += " arrived when sent again";
-    if (arrived > 0) text += ", at the latest " + to_string(longest) + " after the loss";
+    if (arrived > 0) text += ", at the latest " + to_string(longest) + " later";
     constexpr size_t kLinks = 3;
-    add(first, "lost", text + ".",
+    add(first, kind, text + ".",
         {attempts.begin(),
          attempts.begin() + static_cast<long>(std::min(kLinks, attempts.size()))});
   }
@@ -334,6 +361,8 @@ class Teller {
   std::vector<Reach> reach_;                 // of the faults that are told
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
+  std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
+  std::vector<uint32_t> refused_elsewhere_;
   std::string about_;  // which fault, where there are several
   std::vector<StoryLine> lines_;
 };

@@ -35,8 +35,13 @@ void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
 }
 
 TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
-                                 const ForeignPaths* paths, const LearnedFormat* format)
-    : conversations_(conversations), filter_(filter), paths_(paths), format_(format) {}
+                                 const ForeignPaths* paths, const LearnedFormat* format,
+                                 const DscpMap& dscps)
+    : conversations_(conversations),
+      filter_(filter),
+      paths_(paths),
+      format_(format),
+      dscps_(dscps) {}
 
 bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
   if (s.t < filter_.from || s.t >= filter_.until) return false;
@@ -345,8 +350,8 @@ void TrafficAnalyzer::on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t
   ++traffic_.flows[flow].trimmed;
   ++traffic_.paths[path].trimmed;
   ++plane(traffic_.paths[path].plane).trimmed;
-  ++(s.dscp == kDscpTrimmedLastHop ? traffic_.counters.trimmed_last_hop
-                                   : traffic_.counters.trimmed_inside);
+  ++(dscps_.is_trimmed_last_hop(s.dscp) ? traffic_.counters.trimmed_last_hop
+                                        : traffic_.counters.trimmed_inside);
 }
 
 void TrafficAnalyzer::on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path,

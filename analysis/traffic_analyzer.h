@@ -29,9 +29,10 @@ struct TrafficFilter {
 
 class TrafficAnalyzer {
  public:
-  /// `paths` and `format` are needed only if there are foreign sightings.
+  /// `paths` and `format` are needed only if there are foreign sightings. `dscps`: the fabric's.
   TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
-                  const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr);
+                  const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr,
+                  const DscpMap& dscps = {});
   void add(const FrameSighting& s);
   /// Judges what is still open and gives the result away.
   Traffic finish();
@@ -159,6 +160,7 @@ class TrafficAnalyzer {
   int64_t grace_ps_ = 0;  // the longest way across that was seen
   const ForeignPaths* paths_;
   const LearnedFormat* format_;
+  DscpMap dscps_;
 
   static constexpr size_t kMaxWaitingOfGroup = 256, kMaxWaiting = 1u << 14;
   static constexpr size_t kMaxProbes = 1u << 16;

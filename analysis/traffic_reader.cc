@@ -57,13 +57,15 @@ struct Feed {
 
 class Reading {
  public:
-  Reading(const TrafficFilter& filter, const GivenFormat& given,
-          std::function<void(uint64_t)> progress)
-      : filter_(filter), given_(given), progress_(std::move(progress)) {}
+  explicit Reading(const TrafficInput& input)
+      : filter_(input.filter),
+        given_(input.format),
+        dscps_(input.dscps),
+        progress_(input.progress) {}
 
   Traffic read(const std::vector<std::pair<std::string, OpenCapture>>& files) {
     open(files);
-    analyzer_.emplace(conversations_, shifted(filter_), &paths_, &format_);
+    analyzer_.emplace(conversations_, shifted(filter_), &paths_, &format_, dscps_);
     analyzer_->traffic().origin = origin_;
     Points points(analyzer_->traffic().points);
     points_ = &points;
@@ -281,6 +283,7 @@ class Reading {
 
   TrafficFilter filter_;
   GivenFormat given_;
+  DscpMap dscps_;
   std::function<void(uint64_t)> progress_;
   FormatSample sample_;
   LearnedFormat format_;
@@ -309,13 +312,15 @@ Traffic analyze_traffic(const TrafficInput& input) {
       return CaptureReader::open(path, options);
     });
   }
-  return Reading(input.filter, input.format, input.progress).read(files);
+  return Reading(input).read(files);
 }
 
 Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter) {
-  return Reading(filter, {}, {}).read({{"memory", [capture](CaptureOptions options) {
-                                          return CaptureReader::from_memory(capture, options);
-                                        }}});
+  TrafficInput input;
+  input.filter = filter;
+  return Reading(input).read({{"memory", [capture](CaptureOptions options) {
+                                 return CaptureReader::from_memory(capture, options);
+                               }}});
 }
 
 }  // namespace mrclab::analysis

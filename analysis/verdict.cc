@@ -106,6 +106,7 @@ Json metrics_json(const Metrics& m) {
           {"retransmitted", m.retransmitted},
           {"trimmed", m.trimmed},
           {"lost", m.lost},
+          {"refused", m.refused},
           {"captures", m.captures},
           {"capture_records", m.capture_records},
           {"capture_skipped", m.capture_skipped},

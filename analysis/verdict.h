@@ -81,6 +81,7 @@ struct Metrics {
   uint64_t retransmitted = 0;  ///< transmissions beyond the first of a packet
   uint64_t trimmed = 0;        ///< data packets that arrived, or were lost, trimmed
   uint64_t lost = 0;           ///< data frames with a drop record
+  uint64_t refused = 0;        ///< data packets that the receiving NIC had no room for
   uint64_t captures = 0;       ///< files read
   uint64_t capture_records = 0;
   uint64_t capture_skipped = 0;  ///< records that could not be used

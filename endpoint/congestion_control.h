@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "endpoint/plane_shares.h"
 #include "endpoint/transport_profile.h"
 #include "fabric/units.h"
 
@@ -23,6 +24,13 @@ inline constexpr uint64_t kNominalHeaderBytes = 88;
 struct RttSample {
   FabricTime rtt;
   bool full_size = true;  ///< of a packet of PMTU size, as the base RTT is defined
+  uint32_t plane = 0;     ///< that the packet took
+};
+
+/// A packet that was in flight.
+struct Sprayed {
+  Bytes size;
+  uint32_t plane = 0;
 };
 
 /// What one SACK or transport ACK tells, summed up.
@@ -50,17 +58,27 @@ class CongestionControl {
   virtual void on_acknowledged(const Acknowledgement& news, FabricTime now) = 0;
   enum class TrimmedAt : uint8_t { kFabric, kLastHop };
   /// A trim NACK: congestion.
-  virtual void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) = 0;
+  virtual void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) = 0;
   /// Inferred from other packets or from silence.
-  virtual void on_lost(Bytes packet, FabricTime now) = 0;
-  /// Leaves flight for a reason that says nothing about the network: the receiver lacked
-  /// resources, or the queue pair is gone.
+  virtual void on_lost(Sprayed packet, FabricTime now) = 0;
+  /// A NACK because the receiver lacked resources: it wants less at a time, whatever the paths are like.
+  virtual void on_refused(Bytes packet, FabricTime now) = 0;
+  /// Leaves flight for a reason that says nothing about network or receiver: the queue pair is gone,
+  /// or a port is known to be down.
   virtual void on_withdrawn(Bytes packet) = 0;
   /// How many ports can carry traffic at once has changed: those that are up at both ends, or at the
   /// end that has fewer.
   virtual void on_live_ports(uint32_t count) = 0;
+  /// Was the path of that packet late while others of its plane are on time? Then it is for the choice
+  /// of paths to leave it. After on_acknowledged().
+  virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;
+  PlaneShares& planes() { return planes_; }
+  const PlaneShares& planes() const { return planes_; }
+
+ private:
+  PlaneShares planes_;
 };
 
 /// What the profile asks for, towards a destination that `ports` of `port_rate` lead to.

@@ -78,6 +78,7 @@ ConnectionAttributes offer_of(const TransportProfile& profile) {
   offer.max_wimm = offer.max_wimm_dest = profile.max_immediates;
   offer.dynamic_mpr = profile.dynamic_mpr;
   offer.trim_nack = {profile.trim_nack, profile.trim_nack};
+  offer.service_time = {profile.service_time, profile.service_time};
   offer.retry = {profile.ack_timeout, profile.linear_retries, profile.exponential_retries};
   return offer;
 }

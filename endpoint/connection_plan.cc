@@ -1,5 +1,6 @@
 #include "endpoint/connection_plan.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -59,7 +60,8 @@ class Identities {
 
 class Planner {
  public:
-  Planner(const Topology& topology, uint64_t seed) : ids_(topology, seed) {}
+  Planner(const Topology& topology, uint64_t seed, Bytes in_flight)
+      : ids_(topology, seed), in_flight_(in_flight) {}
 
   void operator()(const CollectiveSpec& spec) {
     const size_t hosts = spec.hosts.size();
@@ -99,7 +101,7 @@ class Planner {
 
  private:
   void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
-    const Bytes region = StreamLayout(message).region_size();
+    const Bytes region = StreamLayout(message, in_flight_).region_size();
     for (uint32_t queue = 0; queue < qps; ++queue) connect(from, to, region, queue);
   }
   void connect(uint32_t from, uint32_t to, Bytes size, uint32_t queue) {
@@ -113,6 +115,7 @@ class Planner {
     c.workload = workload;
     c.routing = routing;
     c.queue = queue;
+    c.in_flight = in_flight_;
     c.initiator = ids_.end(from);
     c.acceptor = ids_.end(to);
     if (!plan.empty()) c.region = plan.back().region;
@@ -120,14 +123,21 @@ class Planner {
   }
 
   Identities ids_;
+  Bytes in_flight_;
 };
 
 }  // namespace
 
+Bytes most_in_flight(const Topology& topology, uint32_t max_psn_range) {
+  const BitRate line{topology.host_rate.bps * topology.planes};
+  const uint64_t window = bytes_in(line, topology.base_rtt).value * 3 / 2;
+  return {std::min(window, uint64_t{max_psn_range} * topology.pmtu)};
+}
+
 std::vector<ConnectionPlan> plan_connections(const Topology& topology,
                                              const std::vector<WorkloadSpec>& workloads,
-                                             uint64_t seed) {
-  Planner planner(topology, seed);
+                                             uint64_t seed, uint32_t max_psn_range) {
+  Planner planner(topology, seed, most_in_flight(topology, max_psn_range));
   for (const WorkloadSpec& spec : workloads) {
     planner.routing = routing_of(spec);
     std::visit(planner, spec);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "endpoint/transport_profile.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/ids.h"
 #include "fabric/topology.h"
@@ -37,12 +38,18 @@ struct ConnectionPlan {
   EndPlan acceptor;
   RegionPlan region;                   ///< memory of the acceptor that the initiator writes to
   std::optional<RegionPlan> way_back;  ///< memory of the initiator that the acceptor writes to
+  Bytes in_flight;  ///< of one queue pair that the path has room for: what a stream's ring holds
 };
+
+/// What one queue pair may have in flight at most on the longest path: the largest window (1.5 x line
+/// rate x base RTT, UEC p. 390), and no more than its range of full packets.
+Bytes most_in_flight(const Topology& topology, uint32_t max_psn_range);
 
 /// All connections of a scenario, in the same order on every host. Throws std::invalid_argument if
 /// a workload names a host that the topology does not have, or a host would have over 4,000 QPs.
 std::vector<ConnectionPlan> plan_connections(const Topology& topology,
                                              const std::vector<WorkloadSpec>& workloads,
-                                             uint64_t seed);
+                                             uint64_t seed,
+                                             uint32_t max_psn_range = kDefaultPsnRange);
 
 }  // namespace mrclab::endpoint

@@ -188,7 +188,7 @@ std::string to_yaml(const EvProfile& profile) {
 
 std::vector<EntropyValue> values_between(const EvProfile& profile, const Topology& topology,
                                          uint32_t source, uint32_t destination, uint32_t limit,
-                                         uint64_t seed, Chosen chosen) {
+                                         uint64_t seed, Chosen chosen, Qpn qp) {
   std::vector<EntropyValue> values;
   for (const EntropyValue ev : profile.values) {
     Path path = *path_of(ev);
@@ -201,7 +201,7 @@ std::vector<EntropyValue> values_between(const EvProfile& profile, const Topolog
     if (path.named() && !has_path(topology, source, destination, path)) continue;
     if (values.empty() || values.back() != ev_of(path)) values.push_back(ev_of(path));
   }
-  if (values.empty()) return entropy_values(topology, source, destination, limit, seed, chosen);
+  if (values.empty()) return entropy_values(topology, source, destination, limit, seed, chosen, qp);
   return values;
 }
 

@@ -60,6 +60,7 @@ std::string to_yaml(const EvProfile& profile);
 /// A profile that names no value of the kind that is wanted counts as `kAuto`.
 std::vector<EntropyValue> values_between(const EvProfile& profile, const Topology& topology,
                                          uint32_t source, uint32_t destination, uint32_t limit,
-                                         uint64_t seed, Chosen chosen = Chosen::kByName);
+                                         uint64_t seed, Chosen chosen = Chosen::kByName,
+                                         Qpn qp = {});
 
 }  // namespace mrclab::endpoint

@@ -11,7 +11,7 @@ namespace mrclab::endpoint {
 
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed,
-                                         Chosen chosen) {
+                                         Chosen chosen, Qpn qp) {
   std::vector<EntropyValue> values;
   const bool named = chosen == Chosen::kByName;
   const std::vector<Path> paths = paths_between(topology, source, destination);
@@ -27,8 +27,9 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
     }
     const size_t take = std::min<size_t>(numbers.size(), std::max(1u, limit / topology.planes));
     for (size_t i = 0; take < numbers.size() && i < take; ++i) {
-      const uint64_t random = draw(seed, topology.host(source), PortId{plane},
-                                   DrawPurpose::kEvChoice, uint64_t{destination} << 32 | i);
+      const uint64_t random =
+          draw(seed, topology.host(source), PortId{plane}, DrawPurpose::kEvChoice,
+               uint64_t{destination} << 40 | uint64_t{qp.value} << 16 | i);
       std::swap(numbers[i], numbers[i + below(random, numbers.size() - i)]);
     }
     std::sort(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(take));
@@ -98,6 +99,7 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
     if (found) {
       Entry& used = entries_[*found];
       used.marked -= used.marked / 8;
+      used.marked_for_long -= used.marked_for_long / 64;
       next_plane_ = plane + 1 == planes ? 0 : plane + 1;
       return found;
     }
@@ -130,19 +132,17 @@ bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
   return true;
 }
 
-/// A good value was marked.
-/// Is there a value in its plane that is hardly ever marked? Where all paths are full, load that left one
-/// would only make the others fuller.
 bool EvSet::has_clean_other(uint32_t index) const {
   const Plane& plane = planes_[entries_[index].plane];
   const auto clean = [&](uint32_t i) {
     return i != index && entries_[i].state == EvState::kGood && arrives(entries_[i]) &&
-           entries_[i].marked < kWhole / 5;
+           entries_[i].marked < kWhole / 5 && entries_[i].marked_for_long < kWhole / 10;
   };
   return std::any_of(plane.rotation.begin(), plane.rotation.end(), clean) ||
          std::any_of(plane.backups.begin(), plane.backups.end(), clean);
 }
 
+/// A good value was marked.
 void EvSet::hold(uint32_t index, FabricTime now) {
   Entry& entry = entries_[index];
   const bool again = entry.hold > FabricTime::zero() &&
@@ -261,7 +261,10 @@ void EvSet::congested(uint32_t index, FabricTime now) {
   if (!limits_.skip) return;
   Entry& entry = entries_[index];
   const bool was_good = entry.state == EvState::kGood;
-  if (was_good) entry.marked += (kWhole - entry.marked) / 8;
+  if (was_good) {
+    entry.marked += (kWhole - entry.marked) / 8;
+    entry.marked_for_long += (kWhole - entry.marked_for_long) / 64;
+  }
   set_state(index, after_congestion(entry.state), now);
   if (was_good && holds() && entry.marked > kWhole * 2 / 5 && has_clean_other(index)) {
     hold(index, now);

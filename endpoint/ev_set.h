@@ -21,7 +21,8 @@
 // a value of which two thirds of the uses are marked changes places with a good backup, if there is one,
 // and is held for a round trip (OCP's course says at least one); then one packet tries it, and if that is
 // marked it is held for twice as long. Where no good value is left in its plane, and for marks that come
-// now and then, as they do when every path is full, the rule above.
+// now and then, as they do when every path is full, the rule above. An answer that comes late while other
+// paths of the plane are on time is as good as a mark: a link that lost lanes is slow before it is full.
 
 #include <cstdint>
 #include <optional>
@@ -41,10 +42,12 @@ namespace mrclab::endpoint {
 /// Every path between two hosts: one per plane on a common T0, else one per plane and T0 uplink. At
 /// most `limit` (but one per plane): then a random subset, equally many in each plane. Where a hash
 /// chooses, `limit` values, equally many in each plane and at most kHashNumbers: who draws them knows
-/// nothing of uplinks, and several may come to one.
+/// nothing of uplinks, and several may come to one. Each queue pair draws its own (MRC paper §2.4: an EV
+/// set per QP), so that those of a pair of hosts meet a bad path by their own chance; the way back, which
+/// all of them share, draws as `qp` 0.
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed,
-                                         Chosen chosen = Chosen::kByName);
+                                         Chosen chosen = Chosen::kByName, Qpn qp = {});
 
 /// How many values are in use at once, and how few may be left.
 struct EvSetLimits {
@@ -115,6 +118,9 @@ class EvSet {
   }
   /// Is there no other usable value in its plane?
   bool is_last_of_plane(uint32_t index) const;
+  /// Is there a value in its plane that is hardly ever marked? Where all paths are full, load that left
+  /// one would only make the others fuller.
+  bool has_clean_other(uint32_t index) const;
   /// Values that are not usable now, for whatever reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.
@@ -129,12 +135,13 @@ class EvSet {
     bool active = true;
     FabricTime good_since;
     FabricTime skip_since;
-    bool held = false;       ///< SKIP for a time, not for a turn
-    FabricTime hold;         ///< the last one
-    FabricTime held_until;   ///< while SKIP
-    FabricTime released;     ///< from that hold
-    FabricTime trial_until;  ///< one packet tries it until then
-    uint32_t marked = 0;     ///< marks / (marks + uses) of late, in 1 / kWhole
+    bool held = false;             ///< SKIP for a time, not for a turn
+    FabricTime hold;               ///< the last one
+    FabricTime held_until;         ///< while SKIP
+    FabricTime released;           ///< from that hold
+    FabricTime trial_until;        ///< one packet tries it until then
+    uint32_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
+    uint32_t marked_for_long = 0;  ///< the same over eight times as many
   };
   struct Plane {
     std::vector<uint32_t> rotation;
@@ -156,7 +163,6 @@ class EvSet {
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }
-  bool has_clean_other(uint32_t index) const;
   void hold(uint32_t index, FabricTime now);
   bool release_if_due(Entry& entry, FabricTime now) const;
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);

@@ -17,12 +17,18 @@ constexpr uint64_t kPacedPackets = 16;
 constexpr uint64_t kGrowthShare = 4;
 // Every round trip adds the largest window divided by this, so that small windows catch up.
 constexpr uint64_t kConstantShare = 1536;
+// And this much where the fabric is full.
+constexpr uint64_t kFabricShare = 48;
+// A plane's share grows by at most its whole divided by this in a round trip.
+constexpr uint64_t kPlaneGrowthShare = 16;
 constexpr Probability kDelayGain{300'000'000};
 constexpr int64_t kAveragedRoundTrips = 4;
 // Trims of the fabric that end within so many base RTTs were a burst.
 constexpr int64_t kBurstRoundTrips = 4;
 // A penalty tells the sender for so many base RTTs that the receiver has other senders.
 constexpr int64_t kSharedRoundTrips = 32;
+// And for so many of its own packets, where those are paced.
+constexpr uint64_t kSharedPackets = 8;
 
 }  // namespace
 
@@ -33,9 +39,13 @@ bool EvenNscc::is_paced() const { return window() < parameters().mtu * kPacedPac
 
 FabricTime EvenNscc::opens_at(Bytes packet) const {
   if (!is_paced() || in_flight() >= window() + packet) return FabricTime::never();
+  return last_sent_ + paced_interval();
+}
+
+FabricTime EvenNscc::paced_interval() const {
   const Wide interval = Wide{static_cast<uint64_t>(round_trip_.ps())} * last_size_.value /
                         std::max<uint64_t>(window().value, 1);
-  return last_sent_ + FabricTime::from_ps(static_cast<int64_t>(interval));
+  return FabricTime::from_ps(static_cast<int64_t>(interval));
 }
 
 bool EvenNscc::may_send(Bytes packet, FabricTime now) const {
@@ -56,32 +66,107 @@ void EvenNscc::on_sent(Bytes packet, FabricTime now) {
 
 void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   leave_flight(news.left_flight);
-  if (news.arrived.value == 0 && !news.rtt) return;
-  FabricTime delay = average_delay();
+  // What had been held for lost and arrived all the same says nothing about the window of now, and one
+  // answer about many packets stands for one round trip at most.
+  const Bytes answered = std::min(news.left_flight, std::max(window(), parameters().mtu));
+  if (apply_penalty(news, answered)) shared_ = now;
+  const auto part = static_cast<uint32_t>(Wide{PlaneShares::kWhole} *
+                                          std::min(answered, window()).value / window().value);
+  planes().recover(part, now - recent());
+  const Bytes worth = std::min(answered, window());
   if (news.rtt) {
-    delay = queue_delay_of(*news.rtt);
+    newest_delay_ = follow_plane(*news.rtt, worth, now);
+    sampled_ = now;
     // Only delay that was marked may bring the average above target: the last hop's has its own rule.
-    average(news.arrived, news.marked ? delay : std::min(delay, target_delay()));
-    note_mark(news.arrived, news.marked);
+    average(worth, news.marked ? newest_delay_ : std::min(newest_delay_, target_delay()));
+    note_mark(worth, news.marked);
     round_trip_ = std::min(news.rtt->rtt, base_rtt() + target_delay() * 2);
+  } else if (now - sampled_ > recent()) {
+    return;  // Small messages are acknowledged by transport ACKs, which tell no round trip of their own.
   }
-  if (apply_penalty(news)) shared_ = now;
-  grow(constant_growth(news.arrived));
-  if (!news.marked) {
-    follow_delay(std::min(news.arrived, window()), delay, now);
+  const FabricTime delay = newest_delay_;
+  grow(constant_growth(answered, now));
+  const Bytes before = window();
+  if (!news.marked || fabric_is_full(now)) {
+    follow_delay(worth, delay, now);
   } else if (delay >= target_delay()) {
-    const Bytes before = window();
     multiplicative_decrease(now);
-    keep_a_packet(before);
   }
+  if (news.marked) keep_a_packet(before);
   clamp();
 }
 
-/// The same from round trip to round trip, also where a packet takes several.
-Bytes EvenNscc::constant_growth(Bytes arrived) const {
+bool EvenNscc::is_path_late(const RttSample& sample, FabricTime now) const {
+  if (sample.rtt - base_rtt() < target_delay()) return false;
+  const auto least = planes().least_delay(sample.plane, base_rtt(), now);
+  return least && *least < target_delay();
+}
+
+/// The plane's share follows what it has more of than the others. Returns the delay that the window is
+/// to follow.
+FabricTime EvenNscc::follow_plane(const RttSample& sample, Bytes worth, FabricTime now) {
+  const uint32_t plane = sample.plane;
+  const FabricTime own = queue_delay_of(sample);
+  const FabricTime least = planes().answered(plane, own, base_rtt(), now);
+  if (is_path_late(sample, now)) return target_delay();
+  const FabricTime delay = own < target_delay() ? own : least;
+  const bool late = delay >= target_delay();
+  const uint32_t common = planes().heard(plane, late, now);
+  const FabricTime excess = late ? delay - target_delay() : target_delay() - delay;
+  const auto part = [&](Bytes of, FabricTime share, FabricTime whole) {
+    return Bytes{static_cast<uint64_t>(Wide{of.value} * static_cast<uint64_t>(share.ps()) /
+                                       static_cast<uint64_t>(whole.ps()))};
+  };
+  if (!late) {
+    return delay;
+  }
+  shrink_plane(plane, own_part(part(worth, excess, delay), common));
+  planes().grow(plane, worth / kPlaneGrowthShare * common / PlaneShares::kWhole, window());
+  return target_delay() + excess * common / PlaneShares::kWhole;
+}
+
+/// What all planes have to give up is the window's.
+void EvenNscc::shrink_plane(uint32_t plane, Bytes by) {
+  planes().shrink(plane, by, window());
+  const uint32_t most = planes().raise_all();
+  if (most == PlaneShares::kWhole) return;
+  set_window({static_cast<uint64_t>(Wide{window().value} * most / PlaneShares::kWhole)});
+  clamp();
+}
+
+/// What is not common to all planes.
+Bytes EvenNscc::own_part(Bytes of, uint32_t common) {
+  return of - of * common / PlaneShares::kWhole;
+}
+
+/// What of a packet that did not come through is held against the window.
+Bytes EvenNscc::hold_against(Sprayed packet, FabricTime now) {
+  const uint32_t common = planes().heard(packet.plane, true, now);
+  const Bytes own = own_part(packet.size, common);
+  shrink_plane(packet.plane, own);
+  return packet.size - own;
+}
+
+/// Is the receiver known to have other senders?
+bool EvenNscc::is_shared(FabricTime now) const {
+  const FabricTime memory =
+      std::max(base_rtt() * kSharedRoundTrips, paced_interval() * kSharedPackets);
+  return now - shared_ <= memory;
+}
+
+/// Are many packets marked, and not because of a burst to a last hop that many share?
+bool EvenNscc::fabric_is_full(FabricTime now) const {
+  return marked_ > kWhole / 4 && !is_shared(now);
+}
+
+/// The same from round trip to round trip, also where a packet takes several. Where the fabric is full it
+/// is what makes shares even, as there is no receiver that knows them.
+Bytes EvenNscc::constant_growth(Bytes worth, FabricTime now) const {
+  if (fabric_is_full(now)) {
+    return max_window() / kFabricShare * std::min(worth, window()).value / window().value;
+  }
   const Wide per_round_trip = Wide{max_window().value} / kConstantShare;
-  return {static_cast<uint64_t>(per_round_trip * arrived.value /
-                                std::max<uint64_t>(window().value, 1))};
+  return {static_cast<uint64_t>(per_round_trip * worth.value / window().value)};
 }
 
 /// What an unmarked SACK does to the window: `worth` of the bytes in it are this SACK's.
@@ -93,12 +178,11 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const auto target = static_cast<uint64_t>(target_delay().ps());
   const auto queued = static_cast<uint64_t>(delay.ps());
   if (delay >= target_delay()) {
-    // Where many packets are marked it is the fabric's delay and not the last hop's: as UEC has it.
-    if (marked_ > kWhole / 4) return grow(per_round_trip(parameters().fi.value));
     const Wide excess = Wide{window_bytes} * kDelayGain.ppb / Probability::kOne * (queued - target);
     return shrink(per_round_trip(excess / queued));
   }
-  const bool alone = now - shared_ > base_rtt() * kSharedRoundTrips;
+  if (fabric_is_full(now)) return;
+  const bool alone = !is_shared(now);
   if (path_is_clear(worth, delay)) return grow(alone ? worth : worth / kGrowthShare);
   const Wide most =
       std::min<Wide>(parameters().pi.value, alone ? window_bytes : window_bytes / kGrowthShare);
@@ -123,11 +207,6 @@ void EvenNscc::average(Bytes worth, FabricTime delay) {
   move_average(FabricTime::from_ps(static_cast<int64_t>(step)));
 }
 
-/// What the fabric says takes no window below a packet: only a last hop can be shared by so many.
-void EvenNscc::keep_a_packet(Bytes before) {
-  set_window(std::max(window(), std::min(before, parameters().mtu)));
-}
-
 void EvenNscc::shrink_by_packet(Bytes packet) { shrink(std::min(packet, window() / 2)); }
 
 /// A trim of the fabric: held against the window when the last hop turns out to trim as well.
@@ -139,10 +218,16 @@ void EvenNscc::owe(Bytes packet, FabricTime now) {
   owed_ += packet;
 }
 
-void EvenNscc::on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) {
-  leave_flight(packet);
+void EvenNscc::on_trimmed(Sprayed trimmed, TrimmedAt where, FabricTime now) {
+  leave_flight(trimmed.size);
+  if (where == TrimmedAt::kFabric) {
+    const auto least = planes().least_delay(trimmed.plane, base_rtt(), now);
+    if (least && *least < target_delay()) return;
+  }
+  const Bytes packet = hold_against(trimmed, now);
+  if (packet.value == 0) return;
   if (where == TrimmedAt::kLastHop) {
-    last_hop_trim_ = now;
+    last_hop_trim_ = shared_ = now;
     const Bytes owed = std::exchange(owed_, Bytes{});
     if (now - owed_since_ <= recent()) shrink(owed < window() ? owed : window() / 2);
   } else {
@@ -162,8 +247,11 @@ void EvenNscc::on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) {
   if (now - last_hop_trim_ > recent()) keep_a_packet(before);
 }
 
-void EvenNscc::on_lost(Bytes packet, FabricTime now) {
-  leave_flight(packet);
+void EvenNscc::on_lost(Sprayed lost, FabricTime now) {
+  leave_flight(lost.size);
+  if (is_paced()) shared_ = now;
+  const Bytes packet = hold_against(lost, now);
+  if (packet.value == 0) return;
   if (now - fabric_trim_ <= recent() && now - last_hop_trim_ > recent()) return owe(packet, now);
   shrink_by_packet(packet);
 }

@@ -11,11 +11,17 @@
 //    no   < T           increase by at most a quarter of the window per round trip, in proportion
 //                       to (T - delay) / T; on an empty path to twice per round trip, unless
 //                       the receiver's penalty told lately that it is shared
-//    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant; but fair
-//                       increase, as UEC has it, while a quarter of the packets are marked: then it
-//                       is the fabric that is full, and marks tell
+//    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
+//
+// While a quarter of the packets are marked and no receiver asks for less, it is the fabric that is full.
+// Then no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same
+// bytes per round trip, and marked or not, delay above target takes from each in proportion.
+//
+// Delay, trims and losses count as far as all planes have them; what one plane has more than the others
+// takes from that plane's share of the window (plane_shares.h). Trims and delay on one path of a plane
+// whose other paths are on time are for the choice of paths.
 //
 // What makes shares even is the receiver's penalty (receive_shares.h): in proportion to its share it
 // takes from each sender what delay lets all of them grow by alike.
@@ -25,8 +31,8 @@
 // trims as well, or once they have gone on for four base RTTs. A silent loss where the fabric
 // trims counts as a trim: its header did not fit into a queue.
 //
-// A window may be smaller than a packet, down to a sixteenth: 128 senders have half a packet each in
-// front of one port of 100 Gb/s. Windows below 16 packets are paced, one packet per (round trip x
+// A window may be smaller than a packet, down to what 1,024 senders have in front of one host, but not
+// below a sixteenth: 128 senders have half a packet each in front of one port of 100 Gb/s. Windows below 16 packets are paced, one packet per (round trip x
 // packet / window), so that fractions of a packet count; each paced packet asks for its SACK.
 
 #include "endpoint/nscc_window.h"
@@ -43,16 +49,23 @@ class EvenNscc : public NsccWindow {
   bool wants_acknowledgement() const override;
   void on_sent(Bytes packet, FabricTime now) override;
   void on_acknowledged(const Acknowledgement& news, FabricTime now) override;
-  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override;
-  void on_lost(Bytes packet, FabricTime now) override;
+  bool is_path_late(const RttSample& sample, FabricTime now) const override;
+  void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) override;
+  void on_lost(Sprayed packet, FabricTime now) override;
 
  private:
-  Bytes constant_growth(Bytes arrived) const;
+  FabricTime follow_plane(const RttSample& sample, Bytes worth, FabricTime now);
+  bool is_shared(FabricTime now) const;
+  bool fabric_is_full(FabricTime now) const;
+  FabricTime paced_interval() const;
+  void shrink_plane(uint32_t plane, Bytes by);
+  static Bytes own_part(Bytes of, uint32_t common);
+  Bytes hold_against(Sprayed packet, FabricTime now);
+  Bytes constant_growth(Bytes worth, FabricTime now) const;
   void follow_delay(Bytes worth, FabricTime delay, FabricTime now);
   void average(Bytes worth, FabricTime delay);
   void note_mark(Bytes worth, bool marked);
   void shrink_by_packet(Bytes packet);
-  void keep_a_packet(Bytes before);
   void owe(Bytes packet, FabricTime now);
   /// Feedback about what was sent together comes back within so long.
   FabricTime recent() const { return (base_rtt() + target_delay()) * 2; }
@@ -62,8 +75,10 @@ class EvenNscc : public NsccWindow {
   uint64_t marked_ = 0;  // share of what arrives, in 1 / kWhole
   FabricTime last_sent_ = kLongAgo;
   Bytes last_size_;
-  FabricTime round_trip_;         // the last one measured, at most what a last hop can add
-  FabricTime shared_ = kLongAgo;  // when the receiver last asked for a penalty
+  FabricTime newest_delay_;
+  FabricTime sampled_ = kLongAgo;  // newest_delay_
+  FabricTime round_trip_;          // the last one measured, at most what a last hop can add
+  FabricTime shared_ = kLongAgo;   // when the receiver last asked for a penalty
   FabricTime last_hop_trim_ = kLongAgo;
   FabricTime fabric_trim_ = kLongAgo;
   FabricTime fabric_since_ = kLongAgo;  // begin of the trims that fabric_trim_ is the last of

@@ -54,6 +54,7 @@ Topology plain_topology(const PlainModel& model) {
   shape.name = "plain";
   shape.planes = model.planes;
   shape.pmtu = model.pmtu;
+  shape.dscps = model.dscps;
   // One path per plane: both ends on one T0. Else two T0s and as many T1s as values.
   const bool several = model.evs_per_plane > 1;
   shape.t0 = several ? 2 : 1;

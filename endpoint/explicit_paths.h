@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "endpoint/ev_format.h"
 #include "endpoint/path_mapper.h"
 
 namespace mrclab::endpoint {
@@ -30,6 +31,8 @@ struct ExplicitPathsConfig {
   Ipv6Address remote{};
   std::vector<ExplicitPlane> planes;  ///< 1 to 16
   uint16_t udp_port = kMrcUdpPort;
+  EvFormat ev_format = EvFormat::kNative;  ///< of what we send; any other is reflected
+  bool one_path = true;                    ///< per plane, as of the model below
 };
 
 class ExplicitPaths : public PathMapper {
@@ -43,6 +46,12 @@ class ExplicitPaths : public PathMapper {
   std::optional<uint32_t> host_of(const Ipv6Address& address) const override;
   PathHeaders headers(uint32_t destination, EntropyValue ev) const override;
   bool accepts(uint32_t port, const Ipv6Address& outer_destination) const override;
+  EntropyValue on_wire(EntropyValue ev) const override {
+    return endpoint::on_wire(config_.ev_format, ev);
+  }
+  EntropyValue from_wire(EntropyValue wire) const override {
+    return endpoint::from_wire(config_.ev_format, wire, config_.one_path);
+  }
   uint16_t udp_port() const override { return config_.udp_port; }
 
  private:
@@ -56,6 +65,7 @@ struct PlainModel {
   BitRate port_rate = BitRate::from_gbps(100);
   FabricTime base_rtt = FabricTime::from_ms(1);
   uint32_t pmtu = 4096;
+  DscpMap dscps = {};
 };
 /// Two hosts, 0 and 1, with this many paths between them. What switches there are is unknown: queue
 /// thresholds mean nothing, latencies are 0, and the base RTT is what was given.

@@ -24,8 +24,9 @@ class FixedWindow : public CongestionControl {
   void on_acknowledged(const Acknowledgement& news, FabricTime) override {
     in_flight_ -= news.left_flight;
   }
-  void on_trimmed(Bytes packet, TrimmedAt, FabricTime) override { in_flight_ -= packet; }
-  void on_lost(Bytes packet, FabricTime) override { in_flight_ -= packet; }
+  void on_trimmed(Sprayed packet, TrimmedAt, FabricTime) override { in_flight_ -= packet.size; }
+  void on_lost(Sprayed packet, FabricTime) override { in_flight_ -= packet.size; }
+  void on_refused(Bytes packet, FabricTime) override { in_flight_ -= packet; }
   void on_withdrawn(Bytes packet) override { in_flight_ -= packet; }
   void on_live_ports(uint32_t count) override { window_ = {per_port_.value * count}; }
   Bytes window() const override { return window_; }

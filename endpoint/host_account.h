@@ -39,6 +39,7 @@ inline constexpr auto kReportTable<endpoint::HostStats> = report_table<endpoint:
     entry("timeouts", &endpoint::HostStats::timeouts),
     entry("trims_seen", &endpoint::HostStats::trims_seen),
     entry("trim_nacks_received", &endpoint::HostStats::trim_nacks_received),
+    entry("resource_nacks_received", &endpoint::HostStats::resource_nacks_received),
     entry("ce_marks_seen", &endpoint::HostStats::ce_marks_seen),
     entry("datagrams_sent", &endpoint::HostStats::datagrams_sent),
     entry("sacks_sent", &endpoint::HostStats::sacks_sent),

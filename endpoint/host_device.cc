@@ -143,6 +143,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
   limits.receiving.max_psn_range = attributes.mpr_dest * kMprUnit;
   limits.receiving.max_immediates = attributes.max_wimm_dest;
   limits.receiving.dynamic_mpr = attributes.dynamic_mpr_dest;
+  limits.receiving.service_time = attributes.service_time_dest;
   QueuePair::Identity id;
   id.local = qpn;
   id.remote = attributes.remote_qpn;
@@ -172,6 +173,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
   limits.sending.max_immediates = attributes.max_wimm;
   // It counts only if both ends have it: one answer for both directions.
   limits.sending.dynamic_mpr = record.attributes.receive.dynamic_mpr_dest;
+  limits.sending.service_time = attributes.service_time;
   limits.retry.linear_retries = attributes.retry.linear_cnt;
   limits.retry.exponential_retries = attributes.retry.exp_cnt;
   if (attributes.timeout != 0) {

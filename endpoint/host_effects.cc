@@ -27,6 +27,8 @@ void HostNode::Impl::on_effect(const Effect& effect) {
             on_denial(e);
           } else if constexpr (std::is_same_v<E, HostState>) {
             on_host_state(e.work);
+          } else if constexpr (std::is_same_v<E, HostDrain>) {
+            on_drain(e);
           } else {
             static_assert(std::is_same_v<E, HostBurst>);
             on_burst(e);
@@ -43,6 +45,25 @@ void HostNode::Impl::on_host_state(HostWork work) {
   environment_.observer.event({now_, "host_state", {}, {}, {}, {}, word, {}});
   if (work == HostWork::kDown) power_off();
   if (work == HostWork::kRunning) tell_what_was_held();
+}
+
+void HostNode::Impl::on_drain(const HostDrain& drain) {
+  if (drain_ == drain) return;
+  drain_ = drain;
+  const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
+  environment_.observer.event({now_, "host_drain", {}, {}, {}, {}, word, {}});
+  received_.buffer.advance(now_);
+  set_drain();
+}
+
+/// The lower one of what the NIC has as built and what a fault leaves.
+void HostNode::Impl::set_drain() {
+  BitRate rate = profile_.receive_rate;
+  const bool slow = drain_.kind == DrainKind::kSlow;
+  if (slow && (rate.bps == 0 || drain_.rate < rate)) rate = drain_.rate;
+  received_.buffer.set_rate(rate);
+  received_.buffer.set_stalled(drain_.kind == DrainKind::kStalled);
+  shares_.set_drain(rate);
 }
 
 /// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
@@ -64,6 +85,11 @@ void HostNode::Impl::power_off() {
   for (RunningApp& app : apps_) app.gone = true;
   memory_ = {};
   send_buffers_.clear();
+  received_ = ReceiveResources(profile_);
+  received_.buffer.advance(now_);
+  set_drain();
+  while (!memory_waiters_.empty()) memory_waiters_.pop();
+  memory_timer_ = FabricTime::never();
 }
 
 /// Of what is no MRC: all paths, or where a hash chooses as many values as a queue pair has.

@@ -59,6 +59,7 @@ class HostNode::Impl : public QueuePairEvents {
     kWake,
     kPortFree,
     kDoorbell,
+    kInMemory,
   };
   struct Event {
     EventKind kind = EventKind::kArrival;
@@ -116,8 +117,8 @@ class HostNode::Impl : public QueuePairEvents {
   void remove_queue_pair(QueuePair& qp);
   Peer& peer_for(uint32_t host, Chosen chosen);
   void meet(Peer& peer);
-  std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen) const;
-  std::vector<EntropyValue> evs_of_queue_pair(uint32_t place, uint32_t host, Chosen chosen) const;
+  std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;
+  std::vector<EntropyValue> evs_of_queue_pair(const QueuePair::Identity& id, uint32_t host) const;
 
   // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
@@ -150,6 +151,8 @@ class HostNode::Impl : public QueuePairEvents {
   // What is done to the host from outside (host_effects.cc).
   void on_effect(const Effect& effect);
   void on_host_state(HostWork work);
+  void on_drain(const HostDrain& drain);
+  void set_drain();
   void power_off();
   void on_burst(const HostBurst& burst);
   std::vector<Path> datagram_paths(uint32_t host) const;
@@ -166,6 +169,9 @@ class HostNode::Impl : public QueuePairEvents {
   PeerPortOf peer_port_toward(uint32_t host) const;
   /// A path of the peer's as ours in the other direction; empty: the fabric has no such path.
   std::optional<Path> path_from(const Peer& peer, Path path) const;
+  /// The peer's path that a packet came by. Empty if its entropy value is not in our format or names
+  /// another port than it came in on: any value is as good as another, but not every one tells.
+  std::optional<Path> path_of_peer(const Peer& peer, const MrcPacket& packet, uint32_t port) const;
   void on_live_ports(Peer& peer, std::string_view why);
   void on_remote_ports(Peer& peer, uint32_t before);
   void on_peer_timer(uint32_t peer);
@@ -175,7 +181,7 @@ class HostNode::Impl : public QueuePairEvents {
   // Paths (host_paths.cc).
   void on_denial(const EvDenial& denial);
   void apply_denylist(QueuePair& qp);
-  void on_data_heard(Peer& peer, EntropyValue ev, uint32_t port);
+  void on_data_heard(Peer& peer, std::optional<EntropyValue> ev, uint32_t port);
   void on_sack_news(Peer& peer, const Seth& seth);
   void on_reverse_timer(uint32_t peer);
   void hold(Peer& peer, FabricTime pause);
@@ -185,12 +191,16 @@ class HostNode::Impl : public QueuePairEvents {
   void on_arrival(uint32_t port, Arrival arrival);
   Refusal deliver(uint32_t port, const Frame& frame);
   Refusal deliver_damaged(uint32_t port, const Frame& frame);
+  Refusal deliver_checked(uint32_t port, const MrcPacket& packet);
   Refusal check_packet(uint32_t port, std::span<const uint8_t> frame, MrcPacket& packet) const;
   Refusal deliver_to_qp(uint32_t port, const MrcPacket& packet);
   Refusal deliver_sack(const Seth& seth, QueuePair& qp);
   Refusal deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp);
-  void send_replies(QueuePair& qp, const Replies& replies);
+  void send_replies(QueuePair& qp, const Replies& replies, uint32_t port);
+  void add_service_time(const QueuePair& qp, const MrcPacket& packet, Replies& replies) const;
   void refuse(Refusal refusal);
+  void on_memory();
+  void set_memory_timer();
 
   // Sending (host_send.cc).
   void pump(FrameSink& out);
@@ -202,8 +212,10 @@ class HostNode::Impl : public QueuePairEvents {
   bool send_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
   void started(uint32_t port, FabricTime end);
   void queue_control(uint32_t port, Frame frame);
-  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
-  void put_port_state(const Peer& peer, Seth& seth) const;
+  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
+                    uint32_t in_port);
+  void put_port_state(uint32_t in_port, Seth& seth) const;
+  void put_penalty(const Peer& peer, Seth& seth);
   void send_probes(QueuePair& qp);
 
   // Applications (host_applications.cc).
@@ -224,6 +236,7 @@ class HostNode::Impl : public QueuePairEvents {
               std::string_view reason = {});
 
   static constexpr size_t kNoticeLimit = 1 << 16;
+  static constexpr size_t kMemoryWaiterLimit = 1 << 24;  ///< packets in the largest buffer
 
   NodeEnvironment environment_;
   const Topology& topology_;
@@ -239,6 +252,7 @@ class HostNode::Impl : public QueuePairEvents {
   uint32_t live_ports_;  ///< as the NIC has noticed
 
   FabricTime now_;
+  FabricTime waited_;  ///< how long the packet in hand waited for this host's software
   HostWork work_ = HostWork::kRunning;
   uint32_t life_ = 0;      // counts losses of power
   FabricTime power_lost_;  // what had arrived before and was not looked at yet is gone
@@ -249,6 +263,16 @@ class HostNode::Impl : public QueuePairEvents {
 
   HostStats stats_;
   ReceiveShares shares_;
+  ReceiveResources received_;  ///< before qps_, whose bitmaps go back here
+  HostDrain drain_;            ///< what a fault makes of it
+  /// Whose message ends wait for memory, from which count of bytes on.
+  struct InMemoryWaiter {
+    Bytes taken;
+    Qpn qp;
+    uint32_t port = 0;  ///< where the last packet came in
+  };
+  Fifo<InMemoryWaiter> memory_waiters_{kMemoryWaiterLimit};
+  FabricTime memory_timer_ = FabricTime::never();  ///< earliest event for them in the queue
   MemoryRegistry memory_;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers_;
   std::deque<PortState> ports_;  // by plane

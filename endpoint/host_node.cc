@@ -81,6 +81,9 @@ void HostNode::Impl::process(const Event& event) {
       if (of_this_life()) wake_application(Notice::Kind::kWake, event.index);
       break;
     case EventKind::kPortFree: ports_[event.index].nic.finished(); break;
+    case EventKind::kInMemory:
+      if (of_this_life()) on_memory();
+      break;
     case EventKind::kDoorbell: doorbell_ = false; break;  // what follows every event does the rest
   }
 }
@@ -112,6 +115,7 @@ void HostNode::Impl::set_timers() {
     push(deadline, EventClass::kTimer, 0, {EventKind::kQpTimer, qp->id.handle.value, 0});
   }
   touched_.clear();
+  set_memory_timer();
 }
 
 void HostNode::Impl::on_qp_timer(QueuePair& qp) {

@@ -49,7 +49,8 @@ void HostNode::Impl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out
   environment_.observer.event(record);
 }
 
-void HostNode::Impl::on_data_heard(Peer& peer, EntropyValue ev, uint32_t port) {
+/// `ev`: what came in on it as a value of ours; empty if that cannot be told.
+void HostNode::Impl::on_data_heard(Peer& peer, std::optional<EntropyValue> ev, uint32_t port) {
   const bool silent = peer.reverse.probe_due() == FabricTime::never();
   peer.reverse.heard(ev, port, now_);
   if (!silent) return;

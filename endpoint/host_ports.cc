@@ -69,6 +69,14 @@ std::optional<Path> HostNode::Impl::path_from(const Peer& peer, Path path) const
   return path_back(topology_, peer.host, self_, path);
 }
 
+std::optional<Path> HostNode::Impl::path_of_peer(const Peer& peer, const MrcPacket& packet,
+                                                 uint32_t port) const {
+  const std::optional<Path> path = path_of(paths_.from_wire(packet.entropy()));
+  if (!path) return std::nullopt;
+  const std::optional<Path> back = path_from(peer, *path);
+  return back && back->plane == port ? path : std::nullopt;
+}
+
 void HostNode::Impl::on_live_ports(Peer& peer, std::string_view why) {
   peer.window->on_live_ports(lanes_toward(peer));
   for (QueuePair& qp : qps_) {
@@ -136,9 +144,6 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
   const std::optional<uint32_t> host = paths_.host_of(packet.inner.source);
   if (!host || peer_of_host_[*host] == kNobody) return refuse(Refusal::kWrongPeer);
   Peer& peer = peers_[peer_of_host_[*host]];
-  const std::optional<Path> path = path_of(packet.entropy());
-  if (!path || path_from(peer, *path).value_or(*path).plane != port)
-    return refuse(Refusal::kUnknownEv);
   const auto& erth = std::get<Erth>(packet.extension);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
@@ -154,7 +159,10 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
     }
   }
   // The answer goes back between the ports that the request came over: those work.
-  std::optional<EntropyValue> ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
+  std::optional<EntropyValue> ev;
+  if (const std::optional<Path> path = path_of_peer(peer, packet, port)) {
+    ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
+  }
   if (!ev) ev = peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});
   if (!ev) return;
   Eeth eeth;

@@ -9,18 +9,18 @@
 
 namespace mrclab::endpoint {
 
-std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host, Chosen chosen) const {
+std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host, Chosen chosen, Qpn qp) const {
   return values_between(profile_.ev_profile, topology_, self_, host, profile_.ev_limit,
-                        environment_.seed, chosen);
+                        environment_.seed, chosen, qp);
 }
 
 /// All of them, or without spraying a single one.
-std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(uint32_t place, uint32_t host,
-                                                            Chosen chosen) const {
-  std::vector<EntropyValue> values = evs_toward(host, chosen);
+std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Identity& id,
+                                                            uint32_t host) const {
+  std::vector<EntropyValue> values = evs_toward(host, id.chosen, id.local);
   if (profile_.spray) return values;
   const uint64_t random =
-      draw(environment_.seed, environment_.self, PortId{}, DrawPurpose::kEvChoice, place);
+      draw(environment_.seed, environment_.self, PortId{}, DrawPurpose::kEvChoice, id.handle.value);
   return {values[below(random, values.size())]};
 }
 
@@ -70,11 +70,12 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
                                           const ConnectionLimits& limits) {
   const uint32_t place = qps_.next_place();
   id.handle = {place};
-  EvSet evs(evs_of_queue_pair(place, peer_host, id.chosen), topology_.planes, profile_.ev_limits(),
+  EvSet evs(evs_of_queue_pair(id, peer_host), topology_.planes, profile_.ev_limits(),
             {environment_.seed, environment_.self, place}, peer_port_toward(peer_host));
   EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
-  QueuePair& qp = qps_.emplace(place, id, peer_for(peer_host, id.chosen), profile_, limits,
-                               std::move(evs), std::move(prober), memory_, *this, stats_);
+  QueuePair& qp =
+      qps_.emplace(place, id, peer_for(peer_host, id.chosen), profile_, limits, std::move(evs),
+                   std::move(prober), memory_, received_, *this, stats_);
   qp_of_qpn_.emplace(id.local.value, place);
   stats_.qps = static_cast<uint32_t>(qps_.size());
   touched_.reserve(qps_.size());

@@ -7,13 +7,15 @@
 #include <utility>
 
 #include "endpoint/host_impl.h"
+#include "endpoint/sequence.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
 
 namespace mrclab::endpoint {
 namespace {
 
-/// What a refusal by the NIC is called in the packet history; protocol-level ones are none of it.
+/// What a refusal by the NIC is called in the packet history; of protocol-level ones only those that
+/// ask for the packet again.
 DropCause drop_cause(Refusal refusal) {
   switch (refusal) {
     case Refusal::kMalformed:
@@ -21,9 +23,12 @@ DropCause drop_cause(Refusal refusal) {
     case Refusal::kBadIcrc: return DropCause::kBadIcrc;
     case Refusal::kNotMrc:
     case Refusal::kWrongCarrier:
+    case Refusal::kCarrierNotEmpty:
     case Refusal::kWrongAddress:
     case Refusal::kUnknownQp:
     case Refusal::kWrongPeer: return DropCause::kNoReceiver;
+    case Refusal::kNoPacketBuffer: return DropCause::kReceiveBufferFull;
+    case Refusal::kNoBitmap: return DropCause::kNoBitmap;
     default: return DropCause::kNone;
   }
 }
@@ -46,11 +51,12 @@ bool is_elided(const Frame& frame, const MrcPacket& packet) {
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
 
-/// A SACK or NACK with the whole EV that it reflects half of, if ours are of IPv4.
+/// A SACK or NACK with the value of ours that it reflects: of IPv4 that comes back as a half.
 template <class Header>
-Header whole(Header header, const QueuePair& qp) {
+Header as_ours(Header header, const QueuePair& qp, const PathMapper& paths) {
   const bool half = qp.id.chosen == Chosen::kByHashIpv4 && header.entropy.value <= 0xFFFF;
-  if (half) header.entropy = hashed_ev_ipv4(static_cast<uint16_t>(header.entropy.value));
+  header.entropy = half ? hashed_ev_ipv4(static_cast<uint16_t>(header.entropy.value))
+                        : paths.from_wire(header.entropy);
   return header;
 }
 
@@ -82,6 +88,7 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   }
   if (!arrival.frame) return refuse(Refusal::kMalformed);
   ++stats_.planes[port].rx_packets;
+  waited_ = std::max(now_ - arrival.arrival - latency_, FabricTime::zero());
   const Refusal refusal = deliver(port, arrival.frame);
   if (refusal == Refusal::kCount) return;
   refuse(refusal);
@@ -101,11 +108,12 @@ Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> fra
   if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
   if (error != ParseError::kNone) return refusal_of(error);
   if (!accepted) return Refusal::kWrongCarrier;
+  if (carried && !paths_.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
   if (!ours) return Refusal::kWrongAddress;
-  // Trimmed bytes and trimmed DSCP go together; a trimmed packet has no ICRC to check.
-  const uint8_t dscp = packet.outer.dscp();
-  const bool says_trimmed = dscp == kDscpTrimmed || dscp == kDscpTrimmedLastHop;
-  return packet.trimmed == says_trimmed ? Refusal::kCount : Refusal::kBadTrim;
+  // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
+  // may be one that we were not told of. A whole one that says trimmed is nobody's.
+  const bool says_trimmed = profile_.dscps.is_trimmed(packet.outer.dscp());
+  return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kCount;
 }
 
 /// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
@@ -116,7 +124,8 @@ Refusal HostNode::Impl::deliver_damaged(uint32_t port, const Frame& frame) {
   const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
   MrcPacket packet;
   const Refusal refusal = check_packet(port, std::span(whole).first(size), packet);
-  return refusal == Refusal::kCount ? Refusal::kBadIcrc : refusal;
+  if (refusal != Refusal::kCount) return refusal;
+  return packet.trimmed ? deliver_checked(port, packet) : Refusal::kBadIcrc;  // or it has none
 }
 
 Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
@@ -127,6 +136,11 @@ Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
   if (wrong != Refusal::kCount) return wrong;
   if (!packet.trimmed && !packet.cut && profile_.icrc && !icrc_ok(frame.bytes()))
     return Refusal::kBadIcrc;
+  return deliver_checked(port, packet);
+}
+
+/// What nothing below the transport has anything against.
+Refusal HostNode::Impl::deliver_checked(uint32_t port, const MrcPacket& packet) {
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
     on_endpoint_request(packet, port);
@@ -148,11 +162,11 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   if (qp.requester.failed()) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
-      send_control(qp, Opcode::kNack, nack.psn, nack);
+      send_control(qp, Opcode::kNack, nack.psn, nack, port);
     } else if (packet.bth.opcode == Opcode::kProbeRequest) {
       Replies replies;
       qp.responder.on_probe_of_failed(replies);
-      send_replies(qp, replies);
+      send_replies(qp, replies, port);
     }
     return Refusal::kQpInError;
   }
@@ -160,15 +174,15 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++stats_.sacks_received;
-      return deliver_sack(whole(std::get<Seth>(packet.extension), qp), qp);
+      return deliver_sack(as_ours(std::get<Seth>(packet.extension), qp, paths_), qp);
     case Opcode::kNack:
-      return qp.requester.on_nack(whole(std::get<Neth>(packet.extension), qp), now_);
+      return qp.requester.on_nack(as_ours(std::get<Neth>(packet.extension), qp, paths_), now_);
     case Opcode::kAcknowledge:
       return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, now_);
     case Opcode::kProbeRequest: {
       Replies replies;
       qp.responder.on_probe(packet, replies);
-      send_replies(qp, replies);
+      send_replies(qp, replies, port);
       return Refusal::kCount;
     }
     case Opcode::kEndpointRequest:
@@ -184,30 +198,74 @@ Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
 }
 
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
-  const std::optional<Path> path = path_of(packet.entropy());
-  if (!path) return Refusal::kUnknownEv;
-  const std::optional<Path> back = path_from(qp.peer, *path);
-  if ((back ? *back : *path).plane != port) return Refusal::kUnknownEv;
   if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
   shares_.arrived(qp.peer.host, Bytes{packet.payload_length} + kPacketOverhead,
                   static_cast<uint32_t>(std::popcount(live_ports_)), now_);
   Replies replies;
   uint64_t placed = 0;
+  received_.buffer.advance(now_);
   const Refusal refusal = qp.responder.on_write(packet, replies, placed);
-  if (back) on_data_heard(qp.peer, ev_of(*back), port);
+  if (refusal == Refusal::kCount && qp.responder.waits_for_memory()) {
+    memory_waiters_.push({received_.buffer.taken(), qp.id.local, port});
+  }
+  const std::optional<Path> path = path_of_peer(qp.peer, packet, port);
+  const std::optional<Path> back = path ? path_from(qp.peer, *path) : std::nullopt;
+  add_service_time(qp, packet, replies);
+  on_data_heard(qp.peer, back ? std::optional(ev_of(*back)) : std::nullopt, port);
   stats_.planes[port].rx_payload_bytes += placed;
-  send_replies(qp, replies);
+  send_replies(qp, replies, port);
   return refusal;
 }
 
-void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies) {
+/// Messages are in memory: their ends are told now.
+void HostNode::Impl::on_memory() {
+  if (now_ >= memory_timer_) memory_timer_ = FabricTime::never();
+  received_.buffer.advance(now_);
+  const Bytes in_memory = received_.buffer.in_memory();
+  while (!memory_waiters_.empty() && memory_waiters_.front().taken <= in_memory) {
+    const InMemoryWaiter waiter = memory_waiters_.pop();
+    const auto found = qp_of_qpn_.find(waiter.qp.value);
+    if (found == qp_of_qpn_.end()) continue;
+    QueuePair& qp = qps_[found->second];
+    Replies replies;
+    qp.responder.on_memory(replies);
+    send_replies(qp, replies, waiter.port);
+    touch(qp);
+  }
+}
+
+/// One event stands in the queue, as for queue pairs: what comes later is found out when it comes.
+void HostNode::Impl::set_memory_timer() {
+  if (memory_waiters_.empty()) return;
+  const FabricTime at =
+      std::max(received_.buffer.in_memory_at(memory_waiters_.front().taken), now_);
+  if (at == FabricTime::never() || at >= memory_timer_) return;
+  memory_timer_ = at;
+  push(at, EventClass::kTimer, 0, {EventKind::kInMemory, 0, 0});
+}
+
+/// SVC_TIME, if it was agreed on: the timestamp that a SACK reflects is later by the time that the packet
+/// waited for us, in the packet's own unit. (The specification has the service time subtracted and no
+/// field for it that is public: our choice.) No packet of a faithful run waits.
+void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& packet,
+                                      Replies& replies) const {
+  if (!replies.sack || !qp.responder.gives_service_time()) return;
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  if (!write.tseth) return;
+  const FabricTime unit =
+      write.tseth->one_microsecond_units ? FabricTime::from_us(1) : kTimestampUnit;
+  replies.sack->tx_timestamp += static_cast<uint16_t>(waited_.ps() / unit.ps());
+}
+
+/// `port`: where what is answered came in.
+void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
     ++stats_.sacks_sent;
-    send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack);
+    send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack, port);
   }
-  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack);
-  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack);
-  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak);
+  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack, port);
+  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack, port);
+  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak, port);
   if (!replies.failure.empty()) qp.requester.fail(replies.failure);
 }
 

@@ -103,34 +103,35 @@ void HostNode::Impl::queue_control(uint32_t port, Frame frame) {
   if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++stats_.no_buffer;
 }
 
-void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
-                                  const Extension& extension) {
+/// `in_port`: where what it answers came in.
+void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
+                                  uint32_t in_port) {
   const std::optional<EntropyValue> ev = qp.peer.reverse.choose(ports_toward(qp.peer), now_);
   if (!ev) return;  // no port: the peer will ask again
   Extension told = extension;
   if (auto* seth = std::get_if<Seth>(&told)) {
-    put_port_state(qp.peer, *seth);
-    if (profile_.receive_shares) {
-      seth->receiver_penalty = std::max(seth->receiver_penalty, shares_.penalty(qp.peer.host));
-    }
-    seth->entropy = reflected(seth->entropy);
-  } else if (auto* neth = std::get_if<Neth>(&told)) {
-    neth->entropy = reflected(neth->entropy);
+    put_port_state(in_port, *seth);
+    put_penalty(qp.peer, *seth);
   }
   Frame frame = maker_.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
   queue_control(path_of(*ev)->plane, std::move(frame));
 }
 
+/// What a SACK asks its sender to give up: for the sake of the others, and of the receive buffer.
+void HostNode::Impl::put_penalty(const Peer& peer, Seth& seth) {
+  received_.buffer.advance(now_);
+  const uint8_t of_share = profile_.receive_shares ? shares_.penalty(peer.host) : 0;
+  seth.receiver_penalty = received_.buffer.penalty(of_share);
+  seth.restore_cwnd = seth.receiver_penalty > 0 && received_.buffer.asks_to_restore();
+}
+
 /// What a SACK says about our ports. ALWAYS_SKIP: the specification leaves its use to implementations;
 /// ours is a packet that still got through a port which is down for the NIC.
-void HostNode::Impl::put_port_state(const Peer& peer, Seth& seth) const {
+void HostNode::Impl::put_port_state(uint32_t in_port, Seth& seth) const {
   if (profile_.sack_port_mask) {
     seth.port_mask = static_cast<uint8_t>(live_ports_ & PortStatus::kSackMask);
   }
-  const std::optional<Path> path = path_of(seth.entropy);
-  if (!path || seth.probe_response) return;
-  const uint32_t port = path_from(peer, *path).value_or(*path).plane;
-  if ((live_ports_ & 1u << port) == 0) {
+  if (!seth.probe_response && (live_ports_ & 1u << in_port) == 0) {
     seth.mark = SackMark::kAlwaysSkip;
   }
 }

@@ -13,21 +13,25 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       profile_(config.transport),
       topology_paths_(topology_, environment.self),
       paths_(config.paths != nullptr ? *config.paths : topology_paths_),
-      maker_(environment.frames, paths_, self_, config.transport.icrc),
+      maker_(environment.frames, paths_, self_, config.transport.icrc, config.transport.dscps),
       payload_elided_(config.payload_elided),
       address_(paths_.address(self_)),
       all_ports_(topology_.planes >= 32 ? ~0u : (1u << topology_.planes) - 1),
       live_ports_(all_ports_),
       shares_(topology_.base_rtt, topology_.host_rate, Bytes{topology_.pmtu} + kPacketOverhead,
               topology_.host_count()),
+      received_(profile_),
+      drain_{.host = environment.self},
       peer_of_host_(topology_.host_count(), kNobody) {
   stats_.planes.resize(topology_.planes);
   for (uint32_t p = 0; p < topology_.planes; ++p) {
     ports_.emplace_back(environment_, PortId{p});
   }
+  set_drain();
   std::vector<ConnectionPlan> own_plan;
   if (config.connections == nullptr) {
-    own_plan = plan_connections(topology_, config.workloads, environment_.seed);
+    own_plan =
+        plan_connections(topology_, config.workloads, environment_.seed, profile_.max_psn_range);
   }
   const std::vector<ConnectionPlan>& plan =
       config.connections != nullptr ? *config.connections : own_plan;

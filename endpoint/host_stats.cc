@@ -8,6 +8,7 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::kOtherTraffic: return "other_traffic";
     case Refusal::kNotMrc: return "not_mrc";
     case Refusal::kWrongCarrier: return "wrong_carrier";
+    case Refusal::kCarrierNotEmpty: return "carrier_not_empty";
     case Refusal::kWrongAddress: return "wrong_address";
     case Refusal::kBadIcrc: return "bad_icrc";
     case Refusal::kUnknownQp: return "unknown_qp";
@@ -28,6 +29,8 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::kUnexpectedOpcode: return "unexpected_opcode";
     case Refusal::kBrokenMessage: return "broken_message";
     case Refusal::kTooManyImmediates: return "too_many_immediates";
+    case Refusal::kNoPacketBuffer: return "no_packet_buffer";
+    case Refusal::kNoBitmap: return "no_bitmap";
     case Refusal::kCount: break;
   }
   return "unknown";

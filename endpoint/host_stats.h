@@ -14,16 +14,17 @@ namespace mrclab::endpoint {
 
 /// Why the endpoint put a packet aside. Packets lost on the wire are not here.
 enum class Refusal : uint8_t {
-  kMalformed,     ///< not a packet of MRC; the parser says why
-  kOtherTraffic,  ///< ordinary traffic of the host's kernel, none of the NIC's business
-  kNotMrc,        ///< for this port's uSID, but no MRC: somebody's datagrams
-  kWrongCarrier,  ///< the outer destination is not this port's uSID
-  kWrongAddress,  ///< the inner destination is not this host
+  kMalformed,        ///< not a packet of MRC; the parser says why
+  kOtherTraffic,     ///< ordinary traffic of the host's kernel, none of the NIC's business
+  kNotMrc,           ///< for this port's uSID, but no MRC: somebody's datagrams
+  kWrongCarrier,     ///< the outer destination is not this port's uSID
+  kCarrierNotEmpty,  ///< the outer destination names hops behind this port (RFC 9800)
+  kWrongAddress,     ///< the inner destination is not this host
   kBadIcrc,
   kUnknownQp,
   kWrongPeer,  ///< the inner source is not the queue pair's peer
   kQpInError,
-  kBadTrim,    ///< trimmed bytes and trimmed DSCP do not agree
+  kBadTrim,    ///< whole, but of a trimmed packet's DSCP
   kBadLength,  ///< payload does not fit opcode, PMTU or message
   kBadRkey,
   kOutOfBounds,  ///< rkey is right, the address range is not inside its region
@@ -38,6 +39,8 @@ enum class Refusal : uint8_t {
   kUnexpectedOpcode,
   kBrokenMessage,      ///< its packets do not make a whole message: only seen when all are in
   kTooManyImmediates,  ///< more WriteImm in flight than agreed
+  kNoPacketBuffer,     ///< no room before memory (receive_buffer.h): answered by a NACK
+  kNoBitmap,           ///< the queue pairs share too few (bitmap_pool.h): answered by a NACK
   kCount,
 };
 std::string_view name_of(Refusal refusal);
@@ -65,8 +68,9 @@ struct HostStats {
   uint64_t timeouts = 0;         ///< ACK timeouts
   uint64_t trims_seen = 0;       ///< trimmed packets received here
   uint64_t trim_nacks_received = 0;
-  uint64_t ce_marks_seen = 0;   ///< data packets with an outer CE mark
-  uint64_t datagrams_sent = 0;  ///< that are no MRC (fabric/effect.h: HostBurst)
+  uint64_t resource_nacks_received = 0;  ///< the receiver lacked buffer, bitmap or window
+  uint64_t ce_marks_seen = 0;            ///< data packets with an outer CE mark
+  uint64_t datagrams_sent = 0;           ///< that are no MRC (fabric/effect.h: HostBurst)
   uint64_t sacks_sent = 0;
   uint64_t sacks_received = 0;
   uint64_t probes_sent = 0;

@@ -100,12 +100,12 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
 }
 
 void HostNode::Impl::add_streams(const WorkloadContext& context, const StreamPlan& streams) {
-  const StreamLayout layout(streams.message);
   // Message n goes to queue pair n modulo qps: each has its share of the count and of the load.
   const uint64_t qps = streams.qps;
   for (uint32_t i = 0; i < context.plan.size(); ++i) {
     const ConnectionPlan& connection = context.plan[i];
     if (connection.workload != context.workload) continue;
+    const StreamLayout layout(streams.message, connection.in_flight);
     const uint64_t seed = mix64(environment_.seed ^ mix64(uint64_t{context.workload} << 32 | i));
     const uint64_t count =
         streams.count == 0 ? 0 : (streams.count - connection.queue + qps - 1) / qps;

@@ -37,7 +37,7 @@ void Nscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   if (news.marked) ignored_ += news.arrived;
   const FabricTime delay = take_sample(news);
   // While the penalty lasts the window does not grow: growth would work against it (our choice).
-  const bool penalised = apply_penalty(news);
+  const bool penalised = apply_penalty(news, news.arrived);
   if (quick_adapt(false, news.marked, delay, now)) return;
   if (news.marked) {
     if (delay >= profile().nscc_target_delay) multiplicative_decrease(now);
@@ -126,17 +126,17 @@ void Nscc::adjust(FabricTime now) {
 
 /// A trim counts as a marked packet that met one more network RTT of queue (htsim). A trim on the
 /// last hop counts the same: without receiver credits nothing else slows an incast (UEC p. 393).
-void Nscc::on_trimmed(Bytes packet, TrimmedAt, FabricTime now) {
-  leave_flight(packet);
-  ignored_ += packet;
+void Nscc::on_trimmed(Sprayed packet, TrimmedAt, FabricTime now) {
+  leave_flight(packet.size);
+  ignored_ += packet.size;
   average(profile().nscc_base_rtt, true);
   trigger_qa_ = true;
-  if (!quick_adapt(true, true, FabricTime::zero(), now)) shrink(packet);
+  if (!quick_adapt(true, true, FabricTime::zero(), now)) shrink(packet.size);
 }
 
-void Nscc::on_lost(Bytes packet, FabricTime) {
-  leave_flight(packet);
-  shrink(packet);
+void Nscc::on_lost(Sprayed packet, FabricTime) {
+  leave_flight(packet.size);
+  shrink(packet.size);
 }
 
 }  // namespace mrclab::endpoint

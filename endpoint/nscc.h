@@ -19,8 +19,8 @@
 // alone: it is exact (the timestamp has steps of 128 ns) and cannot be forged; see
 // Requester::on_trigger. A SACK without a valid one is judged by the average delay.
 //
-// Not done yet: the service time of the responder (SVC_TIME capability) is not subtracted; ours
-// answers at once.
+// What a packet waited for its receiver's software is taken off before, where that was agreed on
+// (SVC_TIME; Requester::service_time).
 
 #include <cstdint>
 
@@ -37,8 +37,8 @@ class Nscc : public NsccWindow {
   bool wants_acknowledgement() const override;
   void on_sent(Bytes packet, FabricTime) override { enter_flight(packet); }
   void on_acknowledged(const Acknowledgement& news, FabricTime now) override;
-  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override;
-  void on_lost(Bytes packet, FabricTime now) override;
+  void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) override;
+  void on_lost(Sprayed packet, FabricTime now) override;
 
  private:
   FabricTime take_sample(const Acknowledgement& news);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/congestion_control.h"
+#include "endpoint/sequence.h"
 
 namespace mrclab::endpoint {
 
@@ -12,7 +13,6 @@ using Wide = unsigned __int128;
 
 constexpr uint64_t kReferenceBdp = 150'000;  // bytes: 100 Gb/s x 12 us (UEC 1.0.3 p. 390)
 constexpr FabricTime kReferenceRtt = FabricTime::from_us(12);
-constexpr FabricTime kTimestampUnit = FabricTime::from_ns(128);  // TSETH, tsr 0
 
 uint32_t in_32_bits(Wide value) {
   return static_cast<uint32_t>(std::min<Wide>(value, 0xFFFF'FFFFu));

@@ -34,7 +34,7 @@ FabricTime NsccWindow::queue_delay_of(const RttSample& sample) {
 /// The receiver slows its senders down: each SACK takes penalty/128 of what it acknowledges (MRC
 /// specification §8, UEC). With restore_cwnd the window from before comes back when the penalty
 /// ends. True if this SACK has one.
-bool NsccWindow::apply_penalty(const Acknowledgement& news) {
+bool NsccWindow::apply_penalty(const Acknowledgement& news, Bytes of) {
   if (!profile_.receiver_penalty) return false;
   if (news.receiver_penalty == 0) {
     if (saved_window_) window_ = std::max(window_, *saved_window_);
@@ -47,8 +47,24 @@ bool NsccWindow::apply_penalty(const Acknowledgement& news) {
   } else if (!saved_window_) {
     saved_window_ = window_;
   }
-  shrink({(news.receiver_penalty * news.arrived.value) >> kPenaltyShift});
+  const Bytes before = window_;
+  shrink({(news.receiver_penalty * of.value) >> kPenaltyShift});
+  // Who gives the window back afterwards must hear from its senders once a round trip, or it could not.
+  if (news.restore_cwnd) keep_a_packet(before);
   return true;
+}
+
+/// What the fabric or a full receiver says takes no window below a packet: only a last hop can be shared
+/// by so many.
+void NsccWindow::keep_a_packet(Bytes before) {
+  window_ = std::max(window_, std::min(before, p_.mtu));
+}
+
+void NsccWindow::on_refused(Bytes packet, FabricTime) {
+  leave_flight(packet);
+  const Bytes before = window_;
+  shrink(std::min(packet, window_ / 2));
+  keep_a_packet(before);
 }
 
 /// Has a window's worth arrived in a row without delay?

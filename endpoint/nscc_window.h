@@ -3,6 +3,7 @@
 // a last hop): a window per destination in [least, largest], what is in flight, the base RTT, the
 // average delay, the receiver's penalty, and what ports that go and come back mean.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -13,6 +14,7 @@ namespace mrclab::endpoint {
 
 class NsccWindow : public CongestionControl {
  public:
+  void on_refused(Bytes packet, FabricTime now) override;
   void on_withdrawn(Bytes packet) override { leave_flight(packet); }
   void on_live_ports(uint32_t count) override;
   Bytes window() const override { return window_; }
@@ -32,7 +34,7 @@ class NsccWindow : public CongestionControl {
   FabricTime target_delay() const { return profile_.nscc_target_delay; }
   /// The queue delay that a round trip shows. A full packet's may lower the base RTT.
   FabricTime queue_delay_of(const RttSample& sample);
-  bool apply_penalty(const Acknowledgement& news);
+  bool apply_penalty(const Acknowledgement& news, Bytes of);
   bool path_is_clear(Bytes arrived, FabricTime delay);
   void multiplicative_decrease(FabricTime now);
   void enter_flight(Bytes packet) { in_flight_ += packet; }
@@ -40,12 +42,15 @@ class NsccWindow : public CongestionControl {
   void grow(Bytes by) { window_ += by; }
   void shrink(Bytes by);
   void set_window(Bytes to) { window_ = to; }
+  void keep_a_packet(Bytes before);
   void clamp();
   void move_average(FabricTime step) { average_delay_ += step; }
 
  private:
   Bytes largest() const;
-  Bytes least() const { return p_.mtu / least_share_; }
+  Bytes least() const { return std::clamp(max_window_ / kSenders, p_.mtu / least_share_, p_.mtu); }
+  static constexpr uint64_t kSenders =
+      1024;  // have room for their least windows in front of one host
 
   TransportProfile profile_;
   uint32_t ports_;

@@ -49,20 +49,33 @@ void OutstandingTable::mark_sacked(Sequence s) {
   assert(packet.state != SentPacket::State::kSacked);
   if (packet.state == SentPacket::State::kInFlight) {
     unlink(s);
-  } else {
+  } else if (packet.state == SentPacket::State::kLost) {
     --lost_;
   }
   packet.state = SentPacket::State::kSacked;
 }
 
 void OutstandingTable::mark_lost(Sequence s) {
-  assert(contains(s));
-  SentPacket& packet = slot(s).packet;
-  assert(packet.state == SentPacket::State::kInFlight);
+  assert(contains(s) && slot(s).packet.state == SentPacket::State::kInFlight);
   unlink(s);
-  packet.state = SentPacket::State::kLost;
+  wait_for_transmission(s);
+}
+
+void OutstandingTable::wait_for_transmission(Sequence s) {
+  slot(s).packet.state = SentPacket::State::kLost;
   ++lost_;
   lost_hint_ = std::min(lost_hint_, s);
+}
+
+void OutstandingTable::mark_refused(Sequence s) {
+  assert(contains(s) && slot(s).packet.state == SentPacket::State::kInFlight);
+  unlink(s);
+  slot(s).packet.state = SentPacket::State::kRefused;
+}
+
+void OutstandingTable::mark_due(Sequence s) {
+  assert(contains(s) && slot(s).packet.state == SentPacket::State::kRefused);
+  wait_for_transmission(s);
 }
 
 void OutstandingTable::declare_lost(Sequence s) {

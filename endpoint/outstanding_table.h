@@ -3,11 +3,15 @@
 // sequence, with the ones in flight linked in the order of transmission. Grows with what is really
 // under way, up to its capacity; nothing is allocated once warm. All operations are O(1); first_lost() is amortised.
 //
-//   in flight --sacked--> sacked --release--> gone
-//       |  ^
-//      lost transmitted
-//       v  |
-//      lost ------sacked--> sacked
+//   in flight --sacked--> sacked --release--> gone      a refused packet may be sacked, too: an
+//    |  |  ^                                           earlier transmission of it had arrived
+//    | lost transmitted
+//    |  v  |
+//    | lost ------sacked--> sacked
+//    |  ^
+//    | due
+//    v  |
+//   refused
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +23,7 @@ namespace mrclab::endpoint {
 
 /// What a sender must keep of a packet to attribute its loss to an entropy value.
 struct SentPacket {
-  enum class State : uint8_t { kInFlight, kLost, kSacked };
+  enum class State : uint8_t { kInFlight, kLost, kRefused, kSacked };
   State state = State::kLost;
   uint16_t transmissions = 0;
   uint32_t ev = 0;  ///< index in the EV set, of the last transmission
@@ -52,6 +56,9 @@ class OutstandingTable {
   void transmitted(Sequence s, FabricTime now, uint32_t ev);
   void mark_sacked(Sequence s);
   void mark_lost(Sequence s);
+  /// The receiver had no room for it: it waits until mark_due().
+  void mark_refused(Sequence s);
+  void mark_due(Sequence s);
   /// mark_lost() by the sender's own judgement, which may turn out to be wrong.
   void declare_lost(Sequence s);
   /// That judgement has been looked at again.
@@ -74,6 +81,7 @@ class OutstandingTable {
   Slot& slot(Sequence s) { return slots_[s]; }
   const Slot& slot(Sequence s) const { return slots_[s]; }
   void unlink(Sequence s);
+  void wait_for_transmission(Sequence s);
 
   size_t capacity_;
   SequenceRing<Slot> slots_;

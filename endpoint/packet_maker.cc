@@ -7,8 +7,9 @@
 
 namespace mrclab::endpoint {
 
-PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc)
-    : frames_(frames), paths_(paths), self_(self), icrc_(icrc) {}
+PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
+                         const DscpMap& dscps)
+    : frames_(frames), paths_(paths), self_(self), icrc_(icrc), dscps_(dscps) {}
 
 MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
   const PathHeaders path = paths_.headers(to.host, ev);
@@ -21,16 +22,16 @@ MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
   spec.inner_destination = paths_.address_in(path.encapsulation, to.host);
   spec.carrier = path.carrier;
   spec.udp_port = paths_.udp_port();
-  spec.ev = ev;
+  spec.ev = paths_.on_wire(ev);
   spec.bth.destination_qp = to.qpn;
   return spec;
 }
 
 Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) const {
   MrcFrameSpec spec = address(packet.ev, to);
-  spec.dscp = !packet.trimmable       ? kDscpNoTrim
-              : packet.retransmission ? kDscpTrimmableRetx
-                                      : kDscpTrimmable;
+  spec.dscp = !packet.trimmable       ? dscps_.no_trim
+              : packet.retransmission ? dscps_.trimmable_retx
+                                      : dscps_.trimmable;
   spec.bth.opcode = packet.opcode;
   spec.bth.psn = packet.psn;
   spec.bth.ack_request = packet.ack_request;
@@ -50,7 +51,7 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   MrcFrameSpec spec = address(ev, to);
   // MRC specification §7.4.6: a reliability probe goes where data goes, and may be marked there.
   const bool probe = opcode == Opcode::kProbeRequest;
-  spec.dscp = probe ? kDscpNoTrim : kDscpControl;
+  spec.dscp = probe ? dscps_.no_trim : dscps_.control;
   spec.ecn = probe ? kEcnEct0 : kEcnNotEct;
   spec.bth.opcode = opcode;
   spec.bth.psn = psn;
@@ -60,7 +61,7 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
 
 Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
   MrcFrameSpec spec = address(ev, {host, {}});
-  spec.dscp = kDscpNoTrim;
+  spec.dscp = dscps_.no_trim;
   spec.ecn = kEcnNotEct;
   spec.udp_port = kDiscardPort;
   const FrameLayout at = layout_of(spec.encapsulation);

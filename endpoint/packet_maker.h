@@ -16,7 +16,8 @@ inline constexpr Bytes kPacketOverhead{kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes
 class PacketMaker {
  public:
   /// Both must outlive the maker.
-  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc);
+  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
+              const DscpMap& dscps = {});
 
   /// Whom a packet is for.
   struct Address {
@@ -41,6 +42,7 @@ class PacketMaker {
   const PathMapper& paths_;
   uint32_t self_;
   bool icrc_;
+  DscpMap dscps_;
 };
 
 }  // namespace mrclab::endpoint

@@ -41,6 +41,13 @@ class PathMapper {
   virtual PathHeaders headers(uint32_t destination, EntropyValue ev) const = 0;
   /// Is a frame with a carrier that came in on `port`, with this outer destination, for this NIC?
   virtual bool accepts(uint32_t port, const Ipv6Address& outer_destination) const = 0;
+  /// Is that destination the end of its way? A carrier that names more hops behind this NIC is not for
+  /// it to shift on (RFC 9800 §4.1.1: who has an argument left forwards, and a NIC does not).
+  virtual bool ends_here(const Ipv6Address& /*outer_destination*/) const { return true; }
+  /// What stands in our packets for a value of ours, and the value that a peer's word stands for; what
+  /// is none of ours comes back as it is. A lab's values stand there as they are.
+  virtual EntropyValue on_wire(EntropyValue ev) const { return ev; }
+  virtual EntropyValue from_wire(EntropyValue wire) const { return wire; }
   /// UDP destination port of what we send.
   virtual uint16_t udp_port() const { return kMrcUdpPort; }
 };
@@ -54,6 +61,9 @@ class TopologyPaths : public PathMapper {
   std::optional<uint32_t> host_of(const Ipv6Address& address) const override;
   PathHeaders headers(uint32_t destination, EntropyValue ev) const override;
   bool accepts(uint32_t port, const Ipv6Address& outer_destination) const override;
+  bool ends_here(const Ipv6Address& outer_destination) const override {
+    return end_of_carrier(outer_destination);
+  }
 
  private:
   const Topology& topology_;

@@ -38,12 +38,14 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   };
   QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
             const ConnectionLimits& limits, EvSet evs, EvProber prober,
-            const MemoryRegistry& memory, QueuePairEvents& events, HostStats& stats)
+            const MemoryRegistry& memory, ReceiveResources& resources, QueuePairEvents& events,
+            HostStats& stats)
       : id(identity),
         peer(peer_of_it),
         requester(profile, limits, identity.send_first, std::move(evs), std::move(prober),
                   *peer_of_it.window, *this, stats),
-        responder(profile, limits.receiving, identity.receive_first, memory, *this, stats),
+        responder(profile, limits.receiving, identity.receive_first, memory, resources, *this,
+                  stats),
         events_(events) {}
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
@@ -88,6 +90,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
       const uint64_t receive = *responder.receives().take();
       if (!silent) events_.receive_flushed(*this, receive);
     }
+    responder.give_up_resources();
     if (!silent) events_.failed(*this, reason);
   }
 

@@ -22,7 +22,9 @@ constexpr int64_t kMostPeriods = 64;  // that are caught up with after a pause
 void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now) {
   if (now >= period_end_) {
     const int64_t over = std::min((now - period_end_) / period_ + 1, kMostPeriods);
-    for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
+    Bytes capacity = per_port_ * ports;
+    if (drained_.value > 0) capacity = std::min(capacity, drained_);
+    for (int64_t i = 0; i < over; ++i) end_period(capacity);
     period_end_ = now + period_;
   }
   Sender& sender = senders_[host];

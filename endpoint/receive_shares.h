@@ -3,7 +3,7 @@
 //
 // A receiver is the only one that sees who has how much of its last hop. It counts what each sender's
 // packets come to, trimmed ones at their full length, by periods of one base RTT, as a moving average.
-// While its ports are full, every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen: 128ths of
+// While its ports are full, or the way from there to its memory is (receive_buffer.h), every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen: 128ths of
 // what is acknowledged that leave the window) in proportion to the sender's share:
 //
 //   penalty per round trip = 1 / (2 x memory) x share / mean share     at most a quarter
@@ -32,6 +32,8 @@ class ReceiveShares {
 
   /// A data packet of `bytes` on the wire from `host` came in, whole or trimmed, over one of `ports`.
   void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now);
+  /// What the host's memory takes, if it is less than the ports; zero: it takes anything.
+  void set_drain(BitRate rate) { drained_ = bytes_in(rate, period_); }
   /// For the SACK that goes to `host` now: 0 to 32.
   uint8_t penalty(uint32_t host);
 
@@ -48,6 +50,7 @@ class ReceiveShares {
 
   FabricTime period_;
   Bytes per_port_;  // what a port takes in a period
+  Bytes drained_;   // what memory takes in a period; zero: anything
   Bytes packet_;
   FabricTime period_end_;
   std::vector<Sender> senders_;  // by host

@@ -23,7 +23,8 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       sent_(limits.sending.max_psn_range),
       rqmsn_(static_cast<uint16_t>(profile.first_msn)),
       range_(limits.sending.max_psn_range),
-      evidence_(evs_.size()) {}
+      evidence_(evs_.size()),
+      refused_(kMaxMprUnits * size_t{kMprUnit}) {}
 
 void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
   limits_ = limits.sending;
@@ -90,6 +91,10 @@ SchedulerState Requester::scheduler_state(FabricTime now) const {
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
   if (!ready(now)) return std::nullopt;
   std::optional<Sequence> s = sendable_lost(now);
+  if (profile_.plane_shares) {
+    free_ports &=
+        window_.planes().with_room(evs_.ports_with_choice(), window_.window(), cost(profile_.pmtu));
+  }
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
   if (s) ev = evs_.choose(free_ports, now, sent_[*s].ev);
@@ -103,6 +108,7 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   }
   sent_.transmitted(*s, now, *ev);
   window_.on_sent(cost(sent_[*s].length), now);
+  window_.planes().enter_flight(evs_.plane(*ev), cost(sent_[*s].length));
   last_news_ = now;
   DataPacket packet = describe(*s);
   packet.ev = evs_.value(*ev);

@@ -8,6 +8,8 @@
 //     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
 //   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, nobody is to blame
 //   - a write completes when a transport ACK covers it, not when it is SACKed
+//   - a NACK for lack of resources is nobody's fault but the receiver's: a smaller window, and the packet
+//     goes again after the interval of a retry (MRC API: linear, then exponential)
 //   - no progress for (linear + exponential) timeouts: "Retry Counter Exceeded"
 // Feedback may be any bytes from anyone: what does not fit is refused before state changes.
 
@@ -27,6 +29,7 @@
 #include "endpoint/scheduler_state.h"
 #include "endpoint/sequence_ring.h"
 #include "endpoint/transport_profile.h"
+#include "fabric/fifo.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
@@ -130,11 +133,16 @@ class Requester {
   uint32_t next_length() const;
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
   void add_new_packet();
+  void leave_plane(Sequence s) {
+    window_.planes().leave_flight(evs_.plane(sent_[s].ev), cost(sent_[s].length));
+  }
   DataPacket describe(Sequence s);
   void request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const;
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
+  Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
+  std::optional<FabricTime> service_time(uint16_t reflected, FabricTime sent, FabricTime now) const;
   void adopt_range(const Seth& seth, Sequence cumulative);
   bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
   bool acknowledge_to(Sequence last, FabricTime now);
@@ -151,7 +159,8 @@ class Requester {
   void tell_ev_change(uint32_t ev, EvState to);
   void tell_swaps();
   void retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now);
-  void retransmit_without_blame(Sequence s);
+  void back_off(Sequence s, FabricTime now);
+  void release_refused(FabricTime now);
   void complete_to(Sequence last);
   std::optional<uint64_t> unfinished_write(Sequence s) const;
   void count_retry();
@@ -206,7 +215,13 @@ class Requester {
   uint32_t retries_ = 0;
   FabricTime last_news_;  // newest progress or transmission
   FabricTime last_timeout_;
-  FabricTime last_refusal_;  // the newest NACK that counted as a retry
+  FabricTime backs_off_until_;  // what is refused until then is part of the same retry
+  /// What the receiver had no room for, and when it goes again, in the order of NACKs.
+  struct RefusedPacket {
+    Sequence sequence = 0;
+    FabricTime due;
+  };
+  Fifo<RefusedPacket> refused_;
   FabricTime tail_sent_;
   FabricTime last_tail_;  // last tail probe, sent or wanted
   uint16_t tail_probe_id_ = kNoProbe;

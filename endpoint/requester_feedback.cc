@@ -32,6 +32,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
   if (limits_.dynamic_mpr) adopt_range(seth, cumulative);
   window_.on_acknowledged(news_, now);
+  if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs_.congested(*ev, now);
   if (cumulative_news || bitmap_news) progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
@@ -52,13 +53,16 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
   if (!sent_.contains(trigger)) return;
   const SentPacket packet = sent_[trigger];
-  if (packet.declared_lost > 0 && tx_timestamp(packet.lost_sent) == seth.tx_timestamp) {
-    on_spurious_loss(trigger, true, now);
-  }
-  if (tx_timestamp(packet.sent) != seth.tx_timestamp) return;
+  const auto service = service_time(seth.tx_timestamp, packet.sent, now);
+  // Where service times could make it the answer to either, it is that to the newest transmission.
+  const bool earlier = service ? tx_timestamp(packet.lost_sent) == seth.tx_timestamp
+                               : service_time(seth.tx_timestamp, packet.lost_sent, now).has_value();
+  if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
+  if (!service) return;
   heard_from(packet.ev, packet.sent);
+  // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
+  const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
-    const FabricTime rtt = now - packet.sent;
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
   // Out of order it says that what was sent before is lost, which only SACKs may say.
@@ -67,9 +71,21 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
   // second one is answered. The send time is ours, so it is exact and cannot be made up; the
   // reflected timestamp only says which transmission it was.
-  if (packet.transmissions <= 2) {
-    news_.rtt = RttSample{now - packet.sent, packet.length == profile_.pmtu};
+  // With even shares any transmission counts: the timestamp says which one it was, and a sender whose
+  // first window was lost nearly whole has nothing else to go by.
+  if (packet.transmissions <= 2 || profile_.nscc_rules == NsccRules::kEven) {
+    news_.rtt = RttSample{rtt, packet.length == profile_.pmtu, evs_.plane(packet.ev)};
   }
+}
+
+/// How long a packet sent at `sent` waited for its receiver's software, as the timestamp says that came
+/// back: zero unless SVC_TIME was agreed on. Empty if it belongs to another transmission.
+std::optional<FabricTime> Requester::service_time(uint16_t reflected, FabricTime sent,
+                                                  FabricTime now) const {
+  const auto units = static_cast<uint16_t>(reflected - tx_timestamp(sent));
+  const FabricTime time = kTimestampUnit * units;
+  if (units != 0 && (!limits_.service_time || time > now - sent)) return std::nullopt;
+  return time;
 }
 
 /// Dynamic MPR. SACKs overtake each other: only the newest counts. The least range is one unit
@@ -117,6 +133,7 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
       heard_from(packet.ev, packet.sent);
     }
     news_.left_flight += cost(packet.length);
+    leave_plane(s);
   }
   news_.arrived += cost(packet.length);
   note_arrival(false);
@@ -172,16 +189,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
       last_trim_ = now;
       note_arrival(true);
-      if (!current) {
-        // It was held for lost, but its header had only been slow: the path works.
-        if (packet.declared_lost == 0 || packet.lost_ev != *ev ||
-            tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
-          return Refusal::kStaleFeedback;
-        }
-        heard_from(*ev, packet.lost_sent);
-        on_spurious_loss(s, true, now);
-        return Refusal::kCount;
-      }
+      if (!current) return on_late_nack(neth, s, *ev, now);
       heard_from(*ev, packet.sent);
       retransmit_trimmed(s,
                          neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
@@ -194,13 +202,9 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
     case NackReason::kNoPacketBuffer:
     case NackReason::kNoResource:
     case NackReason::kPsnOutOfWindow:
-      if (!current) return Refusal::kStaleFeedback;
-      // One retry for all packets that were on their way when the last one was counted.
-      if (retries_ == 0 || packet.sent >= last_refusal_) {
-        last_refusal_ = now;
-        count_retry();
-      }
-      if (!failed_) retransmit_without_blame(s);
+      ++stats_.resource_nacks_received;
+      if (!current) return on_late_nack(neth, s, *ev, now);
+      back_off(s, now);
       return Refusal::kCount;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
@@ -208,6 +212,19 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       return Refusal::kCount;
   }
   return Refusal::kMalformed;
+}
+
+/// A NACK of a transmission that is not the newest, or not in flight. If that was held for lost, what
+/// came of it had only been slow: the path works.
+Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now) {
+  const SentPacket& packet = sent_[s];
+  if (packet.declared_lost == 0 || packet.lost_ev != ev ||
+      tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
+    return Refusal::kStaleFeedback;
+  }
+  heard_from(ev, packet.lost_sent);
+  on_spurious_loss(s, true, now);
+  return Refusal::kCount;
 }
 
 Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {

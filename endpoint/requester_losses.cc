@@ -15,6 +15,7 @@ void Requester::detect_losses(FabricTime now) {
 
 void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now) {
   const SentPacket packet = sent_[s];
+  leave_plane(s);
   sent_.declare_lost(s);
   ++stats_.losses_detected;
   events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
@@ -23,7 +24,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   const bool connected = evs_.connected(packet.ev);
   // So it is no sign of congestion either (our choice).
   if (connected) {
-    window_.on_lost(cost(packet.length), now);
+    window_.on_lost({cost(packet.length), evs_.plane(packet.ev)}, now);
   } else {
     window_.on_withdrawn(cost(packet.length));
   }
@@ -105,15 +106,39 @@ void Requester::assume_bad(uint32_t ev, FabricTime now) {
 }
 
 void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now) {
-  const Bytes size = cost(sent_[s].length);
+  const Sprayed packet{cost(sent_[s].length), evs_.plane(sent_[s].ev)};
+  leave_plane(s);
   sent_.mark_lost(s);
-  window_.on_trimmed(size, where, now);
+  window_.on_trimmed(packet, where, now);
 }
 
-void Requester::retransmit_without_blame(Sequence s) {
-  const Bytes size = cost(sent_[s].length);
-  sent_.mark_lost(s);
-  window_.on_withdrawn(size);
+/// The receiver lacks resources. Packets that are refused while the interval of a retry runs are part
+/// of that retry, and go again together when it is over. The path is not to blame: it carried the
+/// packet.
+void Requester::back_off(Sequence s, FabricTime now) {
+  const SentPacket packet = sent_[s];
+  heard_from(packet.ev, packet.sent);
+  if (now >= backs_off_until_) {
+    count_retry();
+    if (failed_) return;
+    backs_off_until_ = now + timeout();
+  }
+  leave_plane(s);
+  sent_.mark_refused(s);
+  window_.on_refused(cost(packet.length), now);
+  // More than a range of them can only be of packets that were acknowledged after all.
+  if (!refused_.push({s, backs_off_until_})) sent_.mark_due(s);
+}
+
+/// A packet that is refused has one entry; one that was acknowledged meanwhile is gone from the table.
+void Requester::release_refused(FabricTime now) {
+  while (!refused_.empty() && refused_.front().due <= now) {
+    const Sequence s = refused_.pop().sequence;
+    if (!sent_.contains(s) || sent_[s].state != SentPacket::State::kRefused) continue;
+    sent_.mark_due(s);
+    last_news_ =
+        now;  // its interval is over: no other one that ran beside it is a retry of its own
+  }
 }
 
 }  // namespace mrclab::endpoint

@@ -29,6 +29,7 @@ FabricTime Requester::timeout() const {
 FabricTime Requester::timeout_deadline() const {
   if (!waiting() && !starved()) return FabricTime::never();
   if (const auto oldest = sent_.oldest_in_flight()) return sent_[*oldest].sent + timeout();
+  if (!refused_.empty()) return FabricTime::never();  // their own interval runs
   // Nothing in flight: no path to send on, or only the transport ACK is missing.
   return std::max(last_news_, last_timeout_) + timeout();
 }
@@ -57,11 +58,14 @@ FabricTime Requester::paced_deadline(FabricTime now) const {
 
 FabricTime Requester::deadline(FabricTime now) const {
   if (failed_) return FabricTime::never();
-  return std::min({timeout_deadline(), tail_deadline(), prober_.next_due(), paced_deadline(now)});
+  const FabricTime again = refused_.empty() ? FabricTime::never() : refused_.front().due;
+  return std::min(
+      {timeout_deadline(), tail_deadline(), prober_.next_due(), paced_deadline(now), again});
 }
 
 void Requester::on_timer(FabricTime now) {
   if (failed_) return;
+  release_refused(now);
   if (timeout_deadline() <= now) {
     const FabricTime limit = timeout();
     for (auto s = sent_.oldest_in_flight(); s && sent_[*s].sent + limit <= now;
@@ -150,6 +154,7 @@ void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
   // What is in flight no longer counts in the destination's window.
   while (const auto s = sent_.oldest_in_flight()) {
     window_.on_withdrawn(cost(sent_[*s].length));
+    leave_plane(*s);
     sent_.mark_lost(*s);
   }
   for (; completed_ < posted_; ++completed_) {

@@ -10,7 +10,7 @@ namespace mrclab::endpoint {
 namespace {
 
 SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
-  return {packet.entropy(), timestamp, packet.outer.ecn() == kEcnCe};
+  return {packet.entropy_to_reflect(), timestamp, packet.outer.ecn() == kEcnCe};
 }
 
 bool is_first(Opcode opcode) {
@@ -26,24 +26,34 @@ uint16_t timestamp_of(const MrcPacket& packet) {
 }  // namespace
 
 Responder::Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
-                     const MemoryRegistry& memory, ResponderEvents& events, HostStats& stats)
+                     const MemoryRegistry& memory, ReceiveResources& resources,
+                     ResponderEvents& events, HostStats& stats)
     : profile_(profile),
       limits_(limits),
       psns_(first_psn),
       memory_(memory),
+      resources_(resources),
       events_(events),
       stats_(stats),
       window_(limits.max_psn_range),
-      sacks_(profile.sack_threshold, profile.receiver_penalty_sent, profile.sack_base),
+      sacks_(profile.sack_threshold, profile.sack_base),
+      ends_(size_t{limits.max_psn_range} * 2),
       messages_(profile.first_msn),
-      immediates_(static_cast<uint16_t>(profile.first_msn)) {
-  ask_for_range(kMaxMprUnits);
+      immediates_(static_cast<uint16_t>(profile.first_msn)) {}
+
+void Responder::ask_for_range(uint32_t units) { asked_range_ = units; }
+
+/// As much as was asked for, and no more than the bitmaps that nobody holds.
+void Responder::advertise_range() {
+  if (!limits_.dynamic_mpr) return;
+  uint32_t most = std::max(1u, limits_.max_psn_range / kMprUnit);
+  if (resources_.bitmaps.bounded()) most = std::clamp(resources_.bitmaps.left(), 1u, most);
+  sacks_.set_range_units(static_cast<uint8_t>(std::clamp(asked_range_, 1u, most)));
 }
 
-void Responder::ask_for_range(uint32_t units) {
-  if (!limits_.dynamic_mpr) return;
-  const uint32_t most = std::max(1u, limits_.max_psn_range / kMprUnit);
-  sacks_.set_range_units(static_cast<uint8_t>(std::clamp(units, 1u, most)));
+Seth Responder::sack(Sequence s, const SackTrigger& trigger) {
+  advertise_range();
+  return sacks_.make(window_, psns_, s, trigger);
 }
 
 Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {
@@ -53,7 +63,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   switch (window_.classify(s)) {
     case ReceiveWindow::Position::kNew: break;
     case ReceiveWindow::Position::kDuplicate:
-      replies.sack = sacks_.make(window_, psns_, s, trigger);
+      replies.sack = sack(s, trigger);
       if (s <= window_.cumulative()) put_ack(replies);
       return Refusal::kDuplicate;
     case ReceiveWindow::Position::kAhead:
@@ -80,6 +90,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     put_nak_once(kNakRemoteAccess, s, packet, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
+  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kCount) return full;
   // A run without payload has none to place, and no memory to place it in.
   if (target.data != nullptr && !packet.cut) {
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
@@ -89,10 +100,44 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
                      write.reth->dma_length, static_cast<uint32_t>(placed)});
   window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
   const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
-  const bool sack = sacks_.on_packet(placed, forced);
+  const bool due = sacks_.on_packet(placed, forced);
   const bool whole = complete_messages(replies);
-  if (sack) replies.sack = sacks_.make(window_, psns_, s, trigger);
+  resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
+  if (due) replies.sack = sack(s, trigger);
   return whole ? Refusal::kCount : Refusal::kBrokenMessage;
+}
+
+/// What comes in order needs no bitmap: all up to it is told by one PSN.
+Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& replies) {
+  const Sequence first = window_.cumulative() + 1;
+  const auto units = static_cast<uint32_t>((s - first) / kMprUnit + 1);
+  if (s != first && units > bitmaps_held_ && !resources_.bitmaps.hold(bitmaps_held_, units)) {
+    return refuse(NackReason::kNoBitmap, packet, s, replies);
+  }
+  // One packet completes no more messages than the range has packets, so there is room for the ends.
+  const bool room = ends_.size() < limits_.max_psn_range;
+  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kCount;
+  resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
+  return refuse(NackReason::kNoPacketBuffer, packet, s, replies);
+}
+
+/// A SACK as well: it may be long until more is taken, and what was taken before has to be told.
+Refusal Responder::refuse(NackReason reason, const MrcPacket& packet, Sequence s,
+                          Replies& replies) {
+  replies.nack = nack(reason, packet);
+  sacks_.refused(s);
+  replies.sack = sack(s, trigger_of(packet, timestamp_of(packet)));
+  return reason == NackReason::kNoBitmap ? Refusal::kNoBitmap : Refusal::kNoPacketBuffer;
+}
+
+uint32_t Responder::bitmaps_needed() const {
+  if (window_.out_of_order() == 0) return 0;
+  return static_cast<uint32_t>((window_.highest() - window_.cumulative() - 1) / kMprUnit + 1);
+}
+
+void Responder::give_up_resources() {
+  resources_.bitmaps.hold(bitmaps_held_, 0);
+  while (!ends_.empty()) ends_.pop();
 }
 
 bool Responder::complete_messages(Replies& replies) {
@@ -105,19 +150,31 @@ bool Responder::complete_messages(Replies& replies) {
       return false;
     }
     if (!end) return true;
-    if (end->immediate) {
+    ends_.push({resources_.buffer.taken(), window_.cumulative(), *end});
+    if (!tell_ends(replies)) return true;
+  }
+}
+
+void Responder::on_memory(Replies& replies) { tell_ends(replies); }
+
+/// Tells of the messages that are in memory, in order. False if one needs a receive and has none.
+bool Responder::tell_ends(Replies& replies) {
+  while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
+    const PendingEnd told = ends_.pop();
+    if (told.end.immediate) {
       const std::optional<uint64_t> receive = receives_.take();
       if (!receive) {
-        put_nak(kNakRemoteOperation, window_.cumulative(), replies);
+        put_nak(kNakRemoteOperation, told.sequence, replies);
         replies.failure = "Write With Immediate Without Receive";
-        return true;
+        return false;
       }
       ++immediates_;
-      events_.immediate_received({*receive, *end->immediate, end->bytes});
+      events_.immediate_received({*receive, *told.end.immediate, told.end.bytes});
     }
     ++messages_;
     put_ack(replies);
   }
+  return true;
 }
 
 /// RQMSN numbers the immediates, so an early one tells how many are in flight at least.
@@ -133,13 +190,13 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
   switch (window_.classify(s)) {
     case ReceiveWindow::Position::kNew: break;
     case ReceiveWindow::Position::kDuplicate:
-      replies.sack = sacks_.make(window_, psns_, s, trigger_of(packet, timestamp_of(packet)));
+      replies.sack = sack(s, trigger_of(packet, timestamp_of(packet)));
       return Refusal::kDuplicate;
     case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
   if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it
-  const bool last_hop = packet.outer.dscp() == kDscpTrimmedLastHop;
+  const bool last_hop = profile_.dscps.is_trimmed_last_hop(packet.outer.dscp());
   replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
   return Refusal::kCount;
 }
@@ -160,6 +217,7 @@ bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
 
 void Responder::on_probe(const MrcPacket& packet, Replies& replies) {
   const auto& peth = std::get<Peth>(packet.extension);
+  advertise_range();
   replies.sack = sacks_.make_probe_answer(window_, psns_, peth.probe_id,
                                           trigger_of(packet, peth.tx_timestamp));
   // A transport ACK may have been lost, and nothing else would repeat it (our choice).
@@ -169,7 +227,7 @@ void Responder::on_probe(const MrcPacket& packet, Replies& replies) {
 Neth Responder::nack(NackReason reason, const MrcPacket& packet) const {
   Neth neth;
   neth.reason = static_cast<uint8_t>(reason);
-  neth.entropy = packet.entropy();
+  neth.entropy = packet.entropy_to_reflect();
   neth.psn = packet.bth.psn;
   neth.tx_timestamp = timestamp_of(packet);
   return neth;
@@ -197,9 +255,12 @@ void Responder::on_probe_of_failed(Replies& replies) const {
   replies.nak_psn = psns_.psn(again.sequence);
 }
 
+/// Up to the first message end that waits for memory, if one does.
 void Responder::put_ack(Replies& replies) const {
+  const Sequence in = ends_.empty() ? window_.cumulative() : ends_.front().sequence - 1;
+  if (in < 0) return;
   replies.ack = Aeth{kAckSyndrome, messages_ & 0xFF'FFFF};
-  replies.ack_psn = psns_.psn(window_.cumulative());
+  replies.ack_psn = psns_.psn(in);
 }
 
 }  // namespace mrclab::endpoint

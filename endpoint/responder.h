@@ -2,7 +2,9 @@
 // The receiving half of a queue pair: places payload wherever it belongs, in any order, and
 // answers.
 //
-//   new in window       -> memory, then bitmap; SACK if triggered; transport ACK at message ends
+//   new in window       -> buffer and bitmap; SACK if triggered; transport ACK at message ends, when
+//                          all up to there is in memory
+//   no room for it      -> NACK NO_PKT_BUFFER or NO_BITMAP, and SACK; neither memory nor bitmap change
 //   duplicate           -> SACK; at or below cumulative also a transport ACK; no memory write
 //   ahead of the window -> NACK PSN_OOR_WINDOW          far past -> dropped
 //   trimmed             -> NACK TRIMMED or TRIMMED_LASTHOP; only its PSN can be trusted
@@ -18,14 +20,17 @@
 #include <string_view>
 
 #include "endpoint/application.h"
+#include "endpoint/bitmap_pool.h"
 #include "endpoint/connection_attributes.h"
 #include "endpoint/host_stats.h"
 #include "endpoint/memory_registry.h"
 #include "endpoint/message_order.h"
+#include "endpoint/receive_buffer.h"
 #include "endpoint/receive_queue.h"
 #include "endpoint/receive_window.h"
 #include "endpoint/sack_generator.h"
 #include "endpoint/transport_profile.h"
+#include "fabric/fifo.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
@@ -48,15 +53,34 @@ struct Replies {
   std::string_view failure;  ///< not empty: the queue pair's error
 };
 
+/// What all responders of a NIC share.
+struct ReceiveResources {
+  explicit ReceiveResources(const TransportProfile& profile)
+      : buffer(profile.receive_rate, {profile.receive_buffer}, profile.base_rtt),
+        bitmaps(profile.receive_bitmaps) {}
+  ReceiveBuffer buffer;
+  BitmapPool bitmaps;
+};
+
 class Responder {
  public:
+  /// `resources` are at the instant of what is being received (ReceiveBuffer::advance).
   Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
-            const MemoryRegistry& memory, ResponderEvents& events, HostStats& stats);
+            const MemoryRegistry& memory, ReceiveResources& resources, ResponderEvents& events,
+            HostStats& stats);
+  ~Responder() { give_up_resources(); }
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
 
   /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
   /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
   Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
   void on_probe(const MrcPacket& packet, Replies& replies);
+  /// Are there message ends whose last packets are not in memory yet? Call on_memory() when they are.
+  bool waits_for_memory() const { return !ends_.empty(); }
+  void on_memory(Replies& replies);
+  /// The queue pair has failed, or is gone: nothing more is told, and its bitmaps are others'.
+  void give_up_resources();
   /// The answer to a write when the queue pair has failed: UNEXP_EVENT, so that the peer need not
   /// run out of retries to know (our choice).
   Neth answer_of_failed(const MrcPacket& packet) const {
@@ -75,11 +99,19 @@ class Responder {
   ReceiveQueue& receives() { return receives_; }
 
   const ReceiveWindow& window() const { return window_; }
+  /// Does the peer want to know how long its packets waited for us (SVC_TIME)?
+  bool gives_service_time() const { return limits_.service_time; }
 
  private:
   Refusal on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies);
   bool length_fits(const MrcPacket& packet, const Reth& reth) const;
   Neth nack(NackReason reason, const MrcPacket& packet) const;
+  Seth sack(Sequence s, const SackTrigger& trigger);
+  void advertise_range();
+  /// Why the NIC has no room for it; kCount: it has, and it is taken.
+  Refusal take_room(const MrcPacket& packet, Sequence s, Replies& replies);
+  Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s, Replies& replies);
+  uint32_t bitmaps_needed() const;
   void put_ack(Replies& replies) const;
   void put_nak(uint8_t syndrome, Sequence s, Replies& replies);
   void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet, Replies& replies);
@@ -87,16 +119,28 @@ class Responder {
   /// False if the packets that are now in do not make whole messages.
   bool complete_messages(Replies& replies);
 
+  /// Of a message that is complete, but not in memory.
+  struct PendingEnd {
+    Bytes taken;        ///< of the buffer, up to its last packet
+    Sequence sequence;  ///< everything up to here is in
+    ReceiveWindow::MessageEnd end;
+  };
+  bool tell_ends(Replies& replies);
+
   TransportProfile profile_;
   DirectionLimits limits_;
   PsnSpace psns_;
   const MemoryRegistry& memory_;
+  ReceiveResources& resources_;
   ResponderEvents& events_;
   HostStats& stats_;
   ReceiveWindow window_;
   MessageOrder order_;
   SackGenerator sacks_;
   ReceiveQueue receives_;
+  Fifo<PendingEnd> ends_;
+  uint32_t asked_range_ = kMaxMprUnits;
+  uint32_t bitmaps_held_ = 0;
   struct SentNak {
     uint8_t syndrome = 0;
     Sequence sequence = 0;

@@ -31,10 +31,10 @@ bool ReversePath::is_denied(const Plane& plane, EntropyValue ev) const {
                      [ev](const Value& value) { return value.ev == ev && value.denied; });
 }
 
-void ReversePath::heard(EntropyValue ev, uint32_t number, FabricTime now) {
+void ReversePath::heard(std::optional<EntropyValue> ev, uint32_t number, FabricTime now) {
   Plane& plane = planes_[number];
   plane.heard = now;
-  if (!still_confirmed(plane, now) && !is_denied(plane, ev)) take(plane, ev);
+  if (ev && !still_confirmed(plane, now) && !is_denied(plane, *ev)) take(plane, *ev);
   heard_ = true;
   if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
 }

@@ -40,8 +40,8 @@ class ReversePath {
   ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
-  /// Data of the peer came in on this value.
-  void heard(EntropyValue ev, uint32_t plane, FabricTime now);
+  /// Data of the peer came in on this plane, and on this value, if that is known.
+  void heard(std::optional<EntropyValue> ev, uint32_t plane, FabricTime now);
   /// The peer answered something that we sent on this value.
   void confirmed(EntropyValue ev, FabricTime now);
   void data_sent(FabricTime now) { last_sent_ = now; }

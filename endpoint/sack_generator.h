@@ -3,7 +3,8 @@
 // leaves it open, UEC and htsim take max(psn - 63, cumulative + 1)).
 //
 // Triggers: more than the threshold of bytes since the last one, A bit, CE mark, retransmission,
-// reliability probe, duplicate. Every probe answer starts its bitmap at cumulative + 1, and so does
+// reliability probe, duplicate; a packet that is refused (our choice: nothing may be taken after it for long,
+// and what came before it would be held for lost). Every probe answer starts its bitmap at cumulative + 1, and so does
 // every fourth SACK, so that the oldest holes are always described.
 
 #include <algorithm>
@@ -25,12 +26,8 @@ struct SackTrigger {
 
 class SackGenerator {
  public:
-  /// `receiver_penalty` goes into every SACK: 128ths that the sender is to take from its window.
-  explicit SackGenerator(uint32_t threshold_bytes, uint32_t receiver_penalty = 0,
-                         SackBase base = SackBase::kTrigger)
-      : threshold_(threshold_bytes),
-        receiver_penalty_(static_cast<uint8_t>(receiver_penalty)),
-        base_(base) {}
+  explicit SackGenerator(uint32_t threshold_bytes, SackBase base = SackBase::kTrigger)
+      : threshold_(threshold_bytes), base_(base) {}
 
   /// What SETH.mpr says, in units of 128 PSNs; 0 if dynamic MPR is off.
   void set_range_units(uint8_t units) { range_units_ = units; }
@@ -41,6 +38,8 @@ class SackGenerator {
     since_last_ += std::max<uint64_t>(payload_bytes, kMinCount);
     return forced || since_last_ > threshold_;
   }
+
+  void refused(Sequence s) { newest_refused_ = std::max(newest_refused_, s); }
 
   /// The SACK for the packet `trigger_sequence`.
   Seth make(const ReceiveWindow& window, const PsnSpace& psns, Sequence trigger_sequence,
@@ -64,8 +63,9 @@ class SackGenerator {
   static constexpr uint64_t kMinCount = 1024;
 
   Sequence bitmap_base(const ReceiveWindow& window, Sequence trigger_sequence) {
-    const bool from_oldest_hole = ++count_ % 4 == 0;
     const Sequence first = window.cumulative() + 1;
+    // A NACK has told of a hole that is a refusal; to tell of it again would leave out the trigger.
+    const bool from_oldest_hole = ++count_ % 4 == 0 && first > newest_refused_;
     switch (base_) {
       case SackBase::kTrigger:
         return from_oldest_hole ? first : std::max(trigger_sequence - 63, first);
@@ -78,7 +78,6 @@ class SackGenerator {
     since_last_ = 0;
     Seth seth;
     seth.mark = trigger.ce_marked ? SackMark::kSkipOnce : SackMark::kNone;
-    seth.receiver_penalty = receiver_penalty_;
     seth.entropy = trigger.entropy;
     seth.tx_timestamp = trigger.tx_timestamp;
     seth.cumulative = psns.psn(window.cumulative());
@@ -93,12 +92,12 @@ class SackGenerator {
   }
 
   uint32_t threshold_;
-  uint8_t receiver_penalty_;
   SackBase base_;
   uint8_t range_units_ = 0;
   uint64_t since_last_ = 0;
   uint64_t received_bytes_ = 0;
   uint32_t count_ = 0;
+  Sequence newest_refused_ = -1;
 };
 
 }  // namespace mrclab::endpoint

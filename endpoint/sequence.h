@@ -25,8 +25,9 @@ class PsnSpace {
 };
 
 /// TSETH: 16 bits in units of 128 ns (MRC specification, tables 6-6 and 6-7).
+inline constexpr FabricTime kTimestampUnit = FabricTime::from_ns(128);
 constexpr uint16_t tx_timestamp(FabricTime t) {
-  return static_cast<uint16_t>(t.ps() / 128'000 & 0xFFFF);
+  return static_cast<uint16_t>(t.ps() / kTimestampUnit.ps() & 0xFFFF);
 }
 
 }  // namespace mrclab::endpoint

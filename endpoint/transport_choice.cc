@@ -3,6 +3,8 @@
 namespace mrclab::endpoint {
 namespace {
 
+constexpr std::string_view kUnlimited = "unlimited";
+
 const std::vector<std::string>& profiles() {
   static const std::vector<std::string> kProfiles{"lab", "production"};
   return kProfiles;
@@ -23,6 +25,10 @@ struct ReadValue {
   TransportChoice::Value operator()(const TransportOption::Switch&) const {
     return uint32_t{value.as_bool()};
   }
+  TransportChoice::Value operator()(const TransportOption::Rate&) const {
+    if (value.is_scalar() && value.as_string() == kUnlimited) return BitRate{};
+    return value.as_rate();
+  }
   TransportChoice::Value operator()(const TransportOption::Share&) const {
     return value.as_probability();
   }
@@ -41,6 +47,9 @@ struct ReadValue {
 std::string written(const TransportOption& option, const TransportChoice::Value& value) {
   if (const auto* time = std::get_if<FabricTime>(&value)) return exact(*time);
   if (const auto* share = std::get_if<Probability>(&value)) return exact(*share);
+  if (const auto* rate = std::get_if<BitRate>(&value)) {
+    return rate->bps == 0 ? std::string(kUnlimited) : exact(*rate);
+  }
   if (const auto* evs = std::get_if<EvProfile>(&value)) return to_yaml(*evs);
   const uint32_t number = std::get<uint32_t>(value);
   if (std::holds_alternative<TransportOption::Switch>(option.kind)) return number ? "on" : "off";
@@ -61,6 +70,9 @@ struct GetValue {
   }
   TransportChoice::Value operator()(const TransportOption::Switch& kind) const {
     return uint32_t{profile.*kind.member};
+  }
+  TransportChoice::Value operator()(const TransportOption::Rate& kind) const {
+    return profile.*kind.member;
   }
   TransportChoice::Value operator()(const TransportOption::Share& kind) const {
     return profile.*kind.member;
@@ -89,6 +101,9 @@ struct SetValue {
   }
   void operator()(const TransportOption::Switch& kind) const {
     profile.*kind.member = std::get<uint32_t>(value) != 0;
+  }
+  void operator()(const TransportOption::Rate& kind) const {
+    profile.*kind.member = std::get<BitRate>(value);
   }
   void operator()(const TransportOption::Share& kind) const {
     profile.*kind.member = std::get<Probability>(value);

@@ -33,6 +33,9 @@ struct TransportOption {
   struct Switch {
     bool TransportProfile::*member;
   };
+  struct Rate {
+    BitRate TransportProfile::*member;  ///< zero: unlimited
+  };
   struct Share {
     Probability TransportProfile::*member;
   };
@@ -52,14 +55,14 @@ struct TransportOption {
   };
   std::string_view name;
   std::string_view about;  ///< one line, with the source of the rule
-  std::variant<Integer, Time, Switch, Share, CountOrShare, Evs, Word> kind;
+  std::variant<Integer, Time, Switch, Rate, Share, CountOrShare, Evs, Word> kind;
 };
 std::span<const TransportOption> transport_options();
 
 /// Options that are not named take the profile's value.
 struct TransportChoice {
-  /// A number, switch or place of a word; a time; a share; entropy values.
-  using Value = std::variant<uint32_t, FabricTime, Probability, EvProfile>;
+  /// A number, switch or place of a word; a time; a rate; a share; entropy values.
+  using Value = std::variant<uint32_t, FabricTime, BitRate, Probability, EvProfile>;
 
   std::string profile = "lab";                      ///< "lab" or "production"
   std::vector<std::pair<size_t, Value>> overrides;  ///< by place in transport_options(), ascending

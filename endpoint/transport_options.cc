@@ -25,6 +25,11 @@ std::span<const TransportOption> transport_options() {
         "plane "
         "has others (our choice); off: one turn (MRC specification §9.3.1)",
         O::Switch{&P::skip_holds}},
+      O{"plane_shares",
+        "no plane has more than its share of the window in flight, and a slow one less (our "
+        "choice); "
+        "off: as many packets to each as its port takes",
+        O::Switch{&P::plane_shares}},
       O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
         O::Switch{&P::avoid_lost}},
       O{"ev_probes", "probes bring back what was assumed bad (MRC paper §2.1); off: nothing does",
@@ -116,9 +121,19 @@ std::span<const TransportOption> transport_options() {
       O{"nscc_disable_qa", "MRC API disable_qa", O::Switch{&P::nscc_disable_qa}},
       O{"receiver_penalty", "a sender obeys the receiver's window penalty and restore (off: not)",
         O::Switch{&P::receiver_penalty}},
-      O{"receiver_penalty_sent",
-        "a responder asks for this penalty, in 1/128, in every SACK (our choice: 0, it does not)",
-        O::Integer{&P::receiver_penalty_sent, 0, 127}},
+      O{"receive_rate",
+        "what a NIC moves to memory, of payload, such as 400Gb/s (our choice: unlimited, at once)",
+        O::Rate{&P::receive_rate}},
+      O{"receive_buffer",
+        "bytes between a NIC's ports and memory: from a quarter on it asks for a smaller window, "
+        "and "
+        "full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
+        O::Integer{&P::receive_buffer, 4096, kMaxBytes}},
+      O{"receive_bitmaps",
+        "units of 128 PSNs that a NIC's queue pairs share: with dynamic_mpr they are offered what "
+        "is "
+        "left, and without any the answer is NO_BITMAP (our choice: 0, each has its own)",
+        O::Integer{&P::receive_bitmaps, 0, 1 << 20}},
       O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n)",
         O::Time{&P::ack_timeout}},
       O{"linear_retries", "timeouts in a row at that interval (MRC API: at most 7)",
@@ -135,6 +150,10 @@ std::span<const TransportOption> transport_options() {
         O::Switch{&P::dynamic_mpr}},
       O{"trim_nack", "trims are answered by NACKs; off: data in a class that is not trimmed",
         O::Switch{&P::trim_nack}},
+      O{"service_time",
+        "SACKs tell how long packets waited for their receiver's software (MRC specification: "
+        "SVC_TIME)",
+        O::Switch{&P::service_time}},
       O{"sack_threshold", "bytes per SACK (UEC: 16 KiB at PMTU 4096; MRC: implementation-defined)",
         O::Integer{&P::sack_threshold, 0, 1 << 24}},
       O{"sack_base",

@@ -9,17 +9,23 @@ namespace mrclab::endpoint {
 
 namespace {
 
+constexpr uint64_t kLargestReceiveBuffer = 1'000'000'000;
+
 /// How much longer a packet can be under way than on an idle path: every queue on it is as full as
 /// the switches let it become, and trimmed frames have half of the last link.
 FabricTime worst_queue_delay(const Topology& topology) {
-  const QueueProfile& q = topology.queues;
-  BitRate slowest = topology.host_rate;
-  for (const Wire& wire : topology.wires_list) slowest.bps = std::min(slowest.bps, wire.rate.bps);
-  const int64_t slower = q.trim ? 2 : 1;
-  return serialization_time(q.trim ? q.trim_threshold_last_hop : q.tail_drop, topology.host_rate) *
-             slower +
-         serialization_time(q.trim ? q.trim_threshold : q.tail_drop, slowest) *
-             (topology.longest_path - 1);
+  const QueueProfile& last = topology.queues;
+  const QueueProfile& inside = topology.fabric_queues;
+  FabricTime hop;
+  for (const Wire& wire : topology.wires_list) {
+    if (topology.node(wire.from.node).role == NodeRole::kHost) continue;
+    if (topology.node(wire.to.node).role == NodeRole::kHost) continue;
+    const Bytes full = inside.trim ? inside.trim_threshold : inside.tail_drop;
+    hop = std::max(hop, serialization_time(full, wire.rate));
+  }
+  const Bytes full = last.trim ? last.trim_threshold_last_hop : last.tail_drop;
+  const int64_t slower = last.trim ? 2 : 1;
+  return serialization_time(full, topology.host_rate) * slower + hop * (topology.longest_path - 1);
 }
 
 }  // namespace
@@ -29,6 +35,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   p.name = name;
   p.base_rtt = topology.base_rtt;
   p.pmtu = topology.pmtu;
+  p.dscps = topology.dscps;
   // One packet of reordering tolerance per unit of queue delay that congestion control accepts:
   // target_qdelay = 0.75 base RTT with trimming (UEC 1.0.3 p. 390).
   p.reorder_window = p.base_rtt + p.base_rtt * 3 / 4;
@@ -37,6 +44,10 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   p.tail_probe = p.reorder_window * 2;
   p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
   derive_nscc(p, topology);
+  // Our choice: what is under way at line rate when a stall begins, but not all of a window.
+  const BitRate line{topology.host_rate.bps * topology.planes};
+  p.receive_buffer = static_cast<uint32_t>(
+      std::min<uint64_t>(bytes_in(line, p.base_rtt).value, kLargestReceiveBuffer));
   if (name == "lab") {
     p.ack_timeout = p.base_rtt * 8;
     p.probe_interval = p.base_rtt * 2;

@@ -14,6 +14,8 @@
 
 namespace mrclab::endpoint {
 
+inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< packets, of both profiles
+
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
 /// What NSCC does where UEC's text and even shares of a last hop part (even_nscc.h, nscc.h).
@@ -36,6 +38,7 @@ struct TransportProfile {
   std::string name = "lab";
   FabricTime base_rtt;  ///< longest path, idle (Topology::base_rtt)
   uint32_t pmtu = 4096;
+  DscpMap dscps;     ///< of the fabric
   bool icrc = true;  ///< compute and verify the ICRC of every packet
 
   // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
@@ -60,6 +63,7 @@ struct TransportProfile {
   uint32_t ev_min_active = 0;  ///< see EvSetLimits
   Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
   FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
+  bool plane_shares = true;   ///< no plane holds more than its share of the window
   bool skip_holds = true;     ///< a marked value is left for a time; off: it loses one turn
   FabricTime probe_interval;  ///< first reliability probe of a bad EV, then x 1.5
   FabricTime probe_interval_max;
@@ -80,10 +84,11 @@ struct TransportProfile {
   uint32_t port_status_copies = 3;  ///< on as many live planes
 
   // Windows.
-  uint32_t max_psn_range = 1024;    ///< MPR, 8 units of 128 PSNs
-  uint32_t max_immediates = 32;     ///< WriteImm in flight
+  uint32_t max_psn_range = kDefaultPsnRange;  ///< MPR, 8 units of 128 PSNs
+  uint32_t max_immediates = 32;               ///< WriteImm in flight
   bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
   bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
+  bool service_time = false;        ///< SVC_TIME: waiting for a receiver's software is no delay
   uint32_t window_percent = 150;    ///< the fixed window, of line rate of live ports x base RTT
   uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
 
@@ -110,8 +115,12 @@ struct TransportProfile {
   uint32_t nscc_qa_gate = 3;
   FabricTime nscc_qa_threshold;
   bool nscc_disable_qa = false;
-  bool receiver_penalty = true;        ///< a sender obeys rcv_cwnd_pen and restore_cwnd
-  uint32_t receiver_penalty_sent = 0;  ///< a responder puts this rcv_cwnd_pen into every SACK
+  bool receiver_penalty = true;  ///< a sender obeys rcv_cwnd_pen and restore_cwnd
+
+  // A finite receiver (receive_buffer.h, bitmap_pool.h): of a NIC, over all its queue pairs.
+  BitRate receive_rate;          ///< from the NIC to memory, of payload; zero: at once
+  uint32_t receive_buffer = 0;   ///< bytes between ports and memory; line rate x base RTT
+  uint32_t receive_bitmaps = 0;  ///< units of 128 PSNs; 0: each queue pair has what its range needs
 
   SackBase sack_base = SackBase::kTrigger;
   bool nack_out_of_window = true;  ///< mandatory in table 7-3; §6.3.1 rule 6: silently dropped

@@ -120,14 +120,16 @@ struct ReadyToReceiveAttributes {
   uint16_t max_wimm_dest = 32;  ///< Write-with-Immediate in flight that we take
   uint8_t mpr_dest = 8;         ///< PSN range that we take, in units of 128
   bool dynamic_mpr_dest = false;
+  bool service_time_dest = false;  ///< our SACKs tell how long packets waited here (SVC_TIME)
 };
 
 /// To RTS: how we send.
 struct ReadyToSendAttributes {
-  Psn sq_psn;              ///< the first PSN that we send
-  uint16_t max_wimm = 32;  ///< Write-with-Immediate in flight that we send
-  uint8_t mpr = 8;         ///< PSN range that we send with, in units of 128
-  uint8_t timeout = 0;     ///< ACK timeout = 1.024 us x 2^timeout, at most 24; 0: the profile's
+  Psn sq_psn;                 ///< the first PSN that we send
+  uint16_t max_wimm = 32;     ///< Write-with-Immediate in flight that we send
+  uint8_t mpr = 8;            ///< PSN range that we send with, in units of 128
+  bool service_time = false;  ///< the peer's SACKs tell that
+  uint8_t timeout = 0;        ///< ACK timeout = 1.024 us x 2^timeout, at most 24; 0: the profile's
   struct Retry {
     uint8_t linear_cnt = 7;  ///< at most 7
     uint8_t exp_cnt = 3;     ///< at most 25, which means for ever

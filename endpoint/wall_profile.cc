@@ -7,6 +7,7 @@ namespace mrclab::endpoint {
 TransportProfile wall_profile(const Topology& topology) {
   TransportProfile p = make_profile("lab", topology);
   p.name = "wall";
+  p.service_time = true;  // a process that does not get to run is no queue in the fabric
   p.reorder_window = std::max(p.reorder_window, kWallReorderWindow);
   p.tail_probe = std::max(p.tail_probe, kWallTailProbe);
   p.ack_timeout = std::max(p.ack_timeout, kWallAckTimeout);

@@ -9,7 +9,7 @@
 //   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate
 //                                 the sender (fabric/wire_model.h); both ends are told
 //   port_carrier                  the port's own node
-//   ev_denial, host_state, host_burst       the host
+//   ev_denial, host_state, host_drain, host_burst       the host
 //   switch_state, switch_errors, switch_route, switch_trim, switch_ecn, switch_buffer  the switch
 
 #include <cstdint>
@@ -171,6 +171,16 @@ struct HostState {
   bool operator==(const HostState&) const = default;
 };
 
+/// How fast a host's NIC moves what it has received to memory. The worse counts where several faults
+/// meet; a NIC that is slower as built stays so.
+enum class DrainKind : uint8_t { kAsBuilt, kSlow, kStalled };
+struct HostDrain {
+  NodeId host = {};
+  DrainKind kind = DrainKind::kAsBuilt;
+  BitRate rate = {};  ///< kSlow: of payload
+  bool operator==(const HostDrain&) const = default;
+};
+
 /// A host sends `size` bytes of datagrams that are no MRC to another, over all ports as fast as they
 /// go, without any congestion control. Happens once.
 struct HostBurst {
@@ -182,7 +192,7 @@ struct HostBurst {
 
 using Effect = std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate,
                             PortCarrier, EvDenial, SwitchState, SwitchErrors, SwitchRoute,
-                            SwitchTrim, SwitchEcn, SwitchBuffer, HostState, HostBurst>;
+                            SwitchTrim, SwitchEcn, SwitchBuffer, HostState, HostBurst, HostDrain>;
 
 /// No extra delay of a wire is longer than this (our choice: a hundred base RTTs): bounds what a
 /// receiver must remember.

@@ -35,6 +35,7 @@ inline constexpr std::array<std::string_view, 4> kSwitchWords{"forwarding", "no_
 inline constexpr std::array<std::string_view, 3> kRouteWords{"as_built", "missing", "wrong"};
 inline constexpr std::array<std::string_view, 3> kEcnWords{"as_built", "off", "always"};
 inline constexpr std::array<std::string_view, 3> kHostWords{"running", "paused", "down"};
+inline constexpr std::array<std::string_view, 3> kDrainWords{"as_built", "slow", "stalled"};
 
 template <class E, class Value>
 constexpr EffectField<E, Value> key(std::string_view name, Value E::*member) {
@@ -90,18 +91,21 @@ constexpr auto fields_of() {
     return std::tuple{key("switch", &E::node), state("lost", &E::lost)};
   } else if constexpr (std::is_same_v<E, HostState>) {
     return std::tuple{key("host", &E::host), state("work", &E::work, kHostWords)};
-  } else {
-    static_assert(std::is_same_v<E, HostBurst>);
+  } else if constexpr (std::is_same_v<E, HostBurst>) {
     return std::tuple{key("host", &E::host), key("toward", &E::toward), state("size", &E::size)};
+  } else {
+    static_assert(std::is_same_v<E, HostDrain>);
+    return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
+                      state("rate", &E::rate)};
   }
 }
 
 /// By place in the variant: the words in daemons' configurations, event logs and run folders.
 inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
-    "wire_state",      "wire_loss",     "wire_errors",  "wire_delay",
-    "wire_duplicates", "wire_rate",     "port_carrier", "ev_denial",
-    "switch_state",    "switch_errors", "switch_route", "switch_trim",
-    "switch_ecn",      "switch_buffer", "host_state",   "host_burst"};
+    "wire_state",   "wire_loss",    "wire_errors", "wire_delay",    "wire_duplicates",
+    "wire_rate",    "port_carrier", "ev_denial",   "switch_state",  "switch_errors",
+    "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer", "host_state",
+    "host_burst",   "host_drain"};
 constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
 
 /// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.

@@ -119,6 +119,8 @@ bool fits(const Topology& topology, const E& e) {
   } else if constexpr (std::is_same_v<E, HostBurst>) {
     return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
            e.host != e.toward && e.size <= kMaxBurst;
+  } else if constexpr (std::is_same_v<E, HostDrain>) {
+    return has_node(topology, e.host, true) && (e.kind == DrainKind::kSlow) == (e.rate.bps > 0);
   } else if constexpr (requires { e.host; }) {
     return has_node(topology, e.host, true);
   } else if constexpr (requires { e.node; }) {

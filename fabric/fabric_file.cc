@@ -174,6 +174,29 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
   }
 }
 
+DscpMap read_dscps(const YamlValue& value) {
+  std::vector<std::string_view> known;
+  known.reserve(std::size(kDscpClasses));
+  for (const DscpClass& each : kDscpClasses) known.push_back(each.name);
+  value.only_keys(known);
+  DscpMap dscps;
+  for (const DscpClass& each : kDscpClasses) {
+    const auto found = value.get(each.name);
+    if (found) dscps.*each.member = static_cast<uint8_t>(found->as_integer(0, kMaxDscp));
+  }
+  if (const auto misfit = misfit_of(dscps)) value.fail(*misfit, "classes that can be told apart");
+  return dscps;
+}
+
+std::string dscps_text(const DscpMap& dscps) {
+  std::string text;
+  for (const DscpClass& each : kDscpClasses) {
+    text += (text.empty() ? "{" : ", ") + std::string(each.name) + ": " +
+            std::to_string(dscps.*each.member);
+  }
+  return text + "}";
+}
+
 /// A duration, or a list of the shortest and the longest.
 void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& out) {
   const auto value = map.get(key);
@@ -244,7 +267,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
                       "wires",        "ecn",       "trim",        "queues",      "nic",
                       "address_plan", "decap",     "segments",    "switches",    "hosts",
-                      "links"});
+                      "links",        "dscp"});
   FabricShape shape;
   shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
@@ -262,6 +285,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   read_wires(document, shape);
   require_head_start(document, shape);
   read_queues(document, shape.queues);
+  if (const auto value = document.get("dscp")) shape.dscps = read_dscps(*value);
   if (const auto value = document.get("forwarding")) {
     shape.forwarding = read_forwarding(*value, shape);
   }
@@ -354,6 +378,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
                              ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
   line("queues", "{control: " + multiple(q.control_limit) + ", trimmed: " +
                      multiple(q.trimmed_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
+  line("dscp", dscps_text(shape.dscps));
   line("nic", shape.nic.name == "ideal"
                   ? "ideal"
                   : "{name: " + yaml_word(shape.nic.name) +

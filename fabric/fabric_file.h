@@ -24,6 +24,7 @@
 //   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
 //   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}
 //   queues: {control: 1.0, tail_drop: 2.0}
+//   dscp: {trimmed: 12, control: 46}  # classes by name, others as the MRC emulator has them (dscp.h)
 //   nic: ideal                 # cx8, {profile: cx8, compress: 2000} (all its times divided), or
 //     # {name: slow, port_down_delay: 10us, port_up_delay: 10us, remap_down: [1us, 5us],
 //     #  remap_up: 1us}

@@ -81,6 +81,7 @@ struct FabricShape {
   Decap decap = Decap::kNic;
   Segments segments = Segments::kNode;
   QueueShape queues = {};
+  DscpMap dscps = {};
   NicProfile nic = {};
 };
 

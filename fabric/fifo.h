@@ -20,6 +20,7 @@ class Fifo {
   size_t size() const { return size_; }
   size_t bound() const { return bound_; }
   T& front() { return slots_[head_]; }
+  const T& front() const { return slots_[head_]; }
 
   /// False, leaving `item` alone, when the bound is reached.
   bool push(T&& item) {

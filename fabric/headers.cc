@@ -198,6 +198,10 @@ bool is_last(Opcode opcode) {
 
 EntropyValue MrcPacket::entropy() const { return entropy_from(udp.source_port, inner.flow_label); }
 
+EntropyValue MrcPacket::entropy_to_reflect() const {
+  return encapsulation == Encapsulation::kIpv4 ? EntropyValue{udp.source_port} : entropy();
+}
+
 ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
                            ParseOptions options) {
   packet = MrcPacket{};

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fabric/dscp.h"
 #include "fabric/ids.h"
 #include "fabric/topology.h"
 
@@ -33,14 +34,6 @@ inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
 inline constexpr uint16_t kDiscardPort = 9;             ///< RFC 863: where what is no MRC goes
 inline constexpr Qpn kEndpointQpn{0x2};                 ///< connectionless endpoint operations
 
-// DSCP classes: operator configuration in products; these are the values of the public MRC
-// emulator.
-inline constexpr uint8_t kDscpNoTrim = 0;
-inline constexpr uint8_t kDscpTrimmable = 4;
-inline constexpr uint8_t kDscpTrimmableRetx = 8;
-inline constexpr uint8_t kDscpTrimmed = 12;
-inline constexpr uint8_t kDscpTrimmedLastHop = 16;
-inline constexpr uint8_t kDscpControl = 46;
 inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
 
 inline constexpr size_t kEthernetBytes = 14, kIpv6Bytes = 40, kIpv4Bytes = 20, kUdpBytes = 8,
@@ -269,6 +262,8 @@ struct MrcPacket {
   std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
   size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
   EntropyValue entropy() const;      ///< from UDP source port and inner flow label (SPEC §7.5.2.1)
+  /// What a responder reflects of it: all that the packet carries, of IPv4 the low half and zeros.
+  EntropyValue entropy_to_reflect() const;
 };
 
 struct ParseOptions {

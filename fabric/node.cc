@@ -25,6 +25,8 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kSwitchDown: return "switch_down";
     case DropCause::kHostDown: return "host_down";
     case DropCause::kNoRoute: return "no_route";
+    case DropCause::kReceiveBufferFull: return "receive_buffer_full";
+    case DropCause::kNoBitmap: return "no_bitmap";
   }
   return "unknown";
 }

@@ -33,13 +33,15 @@ enum class DropCause : uint8_t {
   kNoReceiver,      ///< a host's NIC has no use for it (unknown QP, wrong address)
   kBadIcrc,
   kNoBuffer,
-  kFrameCheck,  ///< bits flipped on the wire, and the port's frame check found them
-  kSwitchHung,  ///< a switch that forwards nothing took it in, or had it queued
-  kSwitchDown,  ///< was queued in a switch that lost its power
-  kHostDown,    ///< was on its way inside a host that lost its power
-  kNoRoute,     ///< ECMP: no host has the address, or no uplink is left that leads there
+  kFrameCheck,         ///< bits flipped on the wire, and the port's frame check found them
+  kSwitchHung,         ///< a switch that forwards nothing took it in, or had it queued
+  kSwitchDown,         ///< was queued in a switch that lost its power
+  kHostDown,           ///< was on its way inside a host that lost its power
+  kNoRoute,            ///< ECMP: no host has the address, or no uplink is left that leads there
+  kReceiveBufferFull,  ///< the receiving NIC had no room before memory: NACK NO_PKT_BUFFER
+  kNoBitmap,           ///< the receiving NIC had no bitmap for its PSN: NACK NO_BITMAP
 };
-inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoRoute) + 1;
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoBitmap) + 1;
 std::string_view name_of(DropCause cause);
 
 /// A frame as the world hands it to a node. `arrival` is when its last bit arrives.

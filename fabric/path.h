@@ -57,7 +57,7 @@ EntropyValue ev_of(Path path);
 std::optional<Path> path_of(EntropyValue ev);
 /// The low half of a hashed EV of an IPv4 underlay, made whole again. Any 16 bits give some value.
 EntropyValue hashed_ev_ipv4(uint16_t source_port);
-/// What a responder reflects: all that it received. Of a hashed EV on IPv4, the low half.
+/// What a responder reflects of one of ours: of a hashed EV on IPv4 the low half, else all.
 EntropyValue reflected(EntropyValue ev);
 std::string to_string(Path path);                       ///< "p3/u1", "p3/-", "p3/e17", "p3/f17"
 std::optional<Path> parse_path(std::string_view text);  ///< inverse of to_string

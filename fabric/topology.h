@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fabric/dscp.h"
 #include "fabric/forwarding.h"
 #include "fabric/ids.h"
 #include "fabric/routing.h"
@@ -129,13 +130,15 @@ class Topology {
   uint32_t t0_per_plane = 0;
   uint32_t t1_per_plane = 0;
   uint32_t hosts_per_t0 = 0;
-  uint32_t pmtu = 4096;       ///< MRC payload bytes per packet
-  FabricTime switch_latency;  ///< ingress pipeline of a switch
-  FabricTime host_latency;    ///< ingress pipeline of a NIC
-  BitRate host_rate;          ///< rate of one NIC port
-  uint32_t longest_path = 1;  ///< switches on it
-  FabricTime base_rtt;        ///< longest path, full data packet there, ACK back, idle
-  QueueProfile queues;
+  uint32_t pmtu = 4096;        ///< MRC payload bytes per packet
+  FabricTime switch_latency;   ///< ingress pipeline of a switch
+  FabricTime host_latency;     ///< ingress pipeline of a NIC
+  BitRate host_rate;           ///< rate of one NIC port
+  uint32_t longest_path = 1;   ///< switches on it
+  FabricTime base_rtt;         ///< longest path, full data packet there, ACK back, idle
+  QueueProfile queues;         ///< of switch ports toward hosts, whose links have host_rate
+  QueueProfile fabric_queues;  ///< of switch ports toward switches
+  DscpMap dscps;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
   RoutingChoice routing;
@@ -174,6 +177,10 @@ class Topology {
 
   FabricTime ingress_latency(NodeId id) const {
     return node(id).role == NodeRole::kHost ? host_latency : switch_latency;
+  }
+  /// The thresholds of a switch port, which follow from the rate of its own link.
+  const QueueProfile& queues_of(const Wire& out) const {
+    return node(out.to.node).role == NodeRole::kHost ? queues : fabric_queues;
   }
   /// The head start of a wire: serialization of the smallest packet + propagation +
   /// ingress pipeline of the receiver. Always positive in a valid topology.

@@ -8,6 +8,24 @@ constexpr uint64_t kOuterAndMrcHeaders =
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
+/// Of a port whose link's rate times the base RTT is `plane_bdp`.
+QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
+  const auto times = [plane_bdp](uint32_t thousandths) {
+    return Bytes{plane_bdp.value * thousandths / 1000};
+  };
+  QueueProfile q;
+  q.ecn = shape.ecn;
+  q.trim = shape.trim;
+  q.ecn_min = times(shape.ecn_min);
+  q.ecn_max = times(shape.ecn_max);
+  q.trim_threshold = times(shape.trim_threshold);
+  q.trim_threshold_last_hop = times(shape.trim_threshold_last_hop);
+  q.control_limit = times(shape.control_limit);
+  q.trimmed_limit = times(shape.trimmed_limit);
+  q.tail_drop = times(shape.tail_drop);
+  return q;
+}
+
 }  // namespace
 
 void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topology) {
@@ -22,18 +40,9 @@ void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topolo
   };
   topology.longest_path = switches;
   topology.base_rtt = crossing(data) + crossing(sack);
-  const uint64_t bdp = bytes_in(shape.host_rate, topology.base_rtt).value;
-  QueueProfile& q = topology.queues;
-  const auto times = [bdp](uint32_t thousandths) { return Bytes{bdp * thousandths / 1000}; };
-  q.ecn = shape.queues.ecn;
-  q.trim = shape.queues.trim;
-  q.ecn_min = times(shape.queues.ecn_min);
-  q.ecn_max = times(shape.queues.ecn_max);
-  q.trim_threshold = times(shape.queues.trim_threshold);
-  q.trim_threshold_last_hop = times(shape.queues.trim_threshold_last_hop);
-  q.control_limit = times(shape.queues.control_limit);
-  q.trimmed_limit = times(shape.queues.trimmed_limit);
-  q.tail_drop = times(shape.queues.tail_drop);
+  topology.queues = queue_profile(shape.queues, bytes_in(shape.host_rate, topology.base_rtt));
+  topology.fabric_queues =
+      queue_profile(shape.queues, bytes_in(shape.fabric_rate, topology.base_rtt));
 }
 
 Topology common_outline(const FabricShape& shape) {
@@ -49,6 +58,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.decap = shape.decap;
   topology.segments = shape.segments;
   topology.nic = shape.nic;
+  topology.dscps = shape.dscps;
   return topology;
 }
 

@@ -19,10 +19,6 @@ uint64_t product(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 63);
 }
 
-bool is_data_class(uint8_t dscp) {
-  return dscp == kDscpNoTrim || dscp == kDscpTrimmable || dscp == kDscpTrimmableRetx;
-}
-
 }  // namespace
 
 IngressWire::IngressWire(const Wire& wire, FabricTime ingress_latency)
@@ -131,7 +127,8 @@ bool EgressWire::loses(const Frame& frame, uint64_t number) {
   std::vector<Trouble::Loss>& losses = trouble_->losses;
   if (losses.empty()) return false;
   const std::optional<EntropyValue> ev =
-      losses.back().what.one_ev ? ev_of_data_frame(frame.bytes(), site_.plane) : std::nullopt;
+      losses.back().what.one_ev ? ev_of_data_frame(frame.bytes(), site_.plane, site_.dscps)
+                                : std::nullopt;
   for (Trouble::Loss& loss : losses) {
     if ((!loss.what.one_ev || ev == loss.what.ev) && takes(loss, number)) return true;
   }
@@ -164,13 +161,14 @@ FabricTime EgressWire::extra_flight(uint64_t number) const {
   return delay.fixed + FabricTime::from_ps(static_cast<int64_t>(jitter));
 }
 
-std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane) {
+std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane,
+                                             const DscpMap& dscps) {
   const std::optional<Encapsulation> kind = encapsulation_of(frame);
   if (!kind) return std::nullopt;
   const uint8_t* const ip = &frame[kEthernetBytes];
   const bool ipv4 = *kind == Encapsulation::kIpv4;
   const auto dscp = static_cast<uint8_t>(ipv4 ? ip[1] >> 2 : load_be<uint16_t>(ip) >> 6 & 0x3F);
-  if (!is_data_class(dscp)) return std::nullopt;
+  if (!dscps.is_data(dscp)) return std::nullopt;
   // A switch may have rewritten the label of the header with a carrier, so the plane is the wire's.
   if (*kind == Encapsulation::kSrv6) {
     return EntropyValue{plane << 16 | load_be<uint16_t>(&frame[kUdpOffset])};

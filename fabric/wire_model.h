@@ -67,6 +67,7 @@ class EgressWire {
     uint32_t plane = 0;  ///< of the port: a part of the entropy values of what leaves here
     BitRate rate;
     FabricTime propagation;
+    DscpMap dscps = {};
   };
   explicit EgressWire(const Site& site);
 
@@ -123,7 +124,8 @@ class EgressWire {
 /// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: of the
 /// data class and with an inner UDP header, whose source port has the low half of the EV
 /// (fabric/path.h). Empty for control frames, trimmed ones and anything else.
-std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane);
+std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane,
+                                             const DscpMap& dscps);
 
 /// Is a frame of so many bits hit by an error, for a uniform draw? In integers.
 bool hit_by_error(uint64_t draw, BitErrorRate rate, uint64_t bits);

@@ -24,7 +24,8 @@ constexpr std::array kParameterTable{
                   "errors per bit, such as 1e-6"},
     ParameterInfo{"by", Quantity::kTime, 1, kMaxWireDelay.ps() / 2, "how much longer"},
     ParameterInfo{"up_to", Quantity::kTime, 1, kMaxWireDelay.ps() / 2, "uniform from 0 to this"},
-    ParameterInfo{"share", Quantity::kShare, 1, kOne, "share of the frames"},
+    ParameterInfo{"share", Quantity::kShare, 1, kOne,
+                  "share of the frames, or of a host's line rate"},
     ParameterInfo{"to", Quantity::kBitRate, kMillion, int64_t{10'000'000} * kMillion, "the rate"},
     ParameterInfo{"down", Quantity::kTime, 1, kHour, "how long each outage is"},
     ParameterInfo{"up", Quantity::kTime, 1, kHour, "how long between two outages"},
@@ -57,6 +58,7 @@ constexpr std::array kBuffer{required(P::kLost), optional(P::kFor)};
 constexpr std::array kRestart{required(P::kDown)};
 constexpr std::array kLossyEv{required(P::kLoss), optional(P::kFor)};
 constexpr std::array kIncast{required(P::kSize)};
+constexpr std::array kSlowReceiver{optional(P::kTo), optional(P::kShare), optional(P::kFor)};
 
 using K = FaultKind;
 using T = TargetForm;
@@ -140,6 +142,11 @@ constexpr std::array kTable{
     FaultInfo{K::kDenylist, "denylist", T::kDenials, kJustFor,
               "a controller takes paths out of use; nothing is broken",
               R"({host: "h[0-3]", path: [p0/u1, "p3/*"], toward: h4, for: 50us})"},
+    FaultInfo{K::kSlowReceiver, "slow_receiver", T::kHosts, kSlowReceiver,
+              "a NIC moves what it receives to memory at a lower rate, or share of its line rate",
+              R"({host: h3, share: 25%, for: 50us})"},
+    FaultInfo{K::kPcieStall, "pcie_stall", T::kHosts, kJustFor,
+              "a NIC cannot move what it receives to memory", R"({host: h3, for: 20us})"},
 };
 static_assert(kTable.size() == kFaultKinds);
 

@@ -41,8 +41,10 @@ enum class FaultKind : uint8_t {
   kLossyEv,
   kIncast,
   kDenylist,
+  kSlowReceiver,
+  kPcieStall,
 };
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kDenylist) + 1;
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kPcieStall) + 1;
 
 /// What a kind is aimed at, and so the keys that name it.
 enum class TargetForm : uint8_t {
@@ -72,7 +74,7 @@ enum class Parameter : uint8_t {
   kErrorRate,  ///< per bit
   kBy,         ///< extra time of flight
   kUpTo,       ///< jitter, uniform from 0
-  kShare,      ///< of frames
+  kShare,      ///< of frames; of a host's line rate
   kTo,         ///< rate
   kDown,       ///< how long each outage is
   kUp,         ///< how long between two outages

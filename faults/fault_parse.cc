@@ -164,6 +164,13 @@ void read_until(const YamlValue& body, FabricTime at, Settings& out) {
 
 /// What one parameter says about others, in the kinds where it does.
 void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
+  if (kind == FaultKind::kSlowReceiver) {
+    if (settings.has(Parameter::kTo) == settings.has(Parameter::kShare)) {
+      body.fail(settings.has(Parameter::kTo) ? "\"to\" and \"share\"" : "no rate",
+                "one of them: to (a rate) or share (of the line rate)");
+    }
+    return;
+  }
   if (kind != FaultKind::kWireLoss) return;
   const bool every = settings.has(Parameter::kEvery);
   const bool bursts = settings.has(Parameter::kBurst) || settings.has(Parameter::kGap);

@@ -12,6 +12,9 @@ namespace mrclab::faults {
 namespace {
 
 constexpr int kTries = 8;  // for one fault, until it fits and is survivable
+/// Kinds that came after these have draws of their own: a seed that somebody wrote down keeps the faults
+/// that it had.
+constexpr auto kFirstKinds = static_cast<size_t>(FaultKind::kSlowReceiver);
 
 /// What chaos draws of a parameter, as counts of its quantity, each order of magnitude alike. Times
 /// are in thousandths of the window that faults have.
@@ -51,7 +54,7 @@ class Generator {
 
   DrawnFaults run() {
     DrawnFaults drawn;
-    for (const FaultInfo& kind : all_faults()) {
+    for (const FaultInfo& kind : all_faults().first(kFirstKinds)) {
       if (draws_.one_in(2)) drawn.kinds.push_back(kind.kind);
     }
     if (drawn.kinds.empty()) drawn.kinds.push_back(FaultKind::kLinkDown);
@@ -59,15 +62,15 @@ class Generator {
     Outages outages(topology_);
     const int64_t least = anything ? kMaxDrawnFaults / 2 : 1;
     for (int64_t left = draws_.by_magnitude(least, kMaxDrawnFaults); left > 0; --left) {
-      for (int tries = 0; tries < kTries; ++tries) {
-        const auto fault = draw_fault(draws_.one_of(std::span<const FaultKind>(drawn.kinds)));
-        if (!fault) continue;
-        Outages with = outages;
-        with.add(holds_of(*fault, topology_));
-        if (!anything && !with.survivable(options_.hosts)) continue;
-        outages = std::move(with);
-        drawn.faults.push_back(*fault);
-        break;
+      add_one_of(drawn.kinds, anything, outages, drawn);
+    }
+    for (size_t later = kFirstKinds; later < all_faults().size(); ++later) {
+      draws_ = Draws(options_.seed, 1 + static_cast<uint32_t>(later));
+      if (!draws_.one_in(4)) continue;
+      const FaultKind kind = all_faults()[later].kind;
+      drawn.kinds.push_back(kind);
+      for (int64_t left = draws_.between(1, 2); left > 0; --left) {
+        add_one_of({kind}, anything, outages, drawn);
       }
     }
     drawn.survivable = outages.survivable(options_.hosts);
@@ -77,6 +80,21 @@ class Generator {
   }
 
  private:
+  /// If one fits and is survivable, or need not be.
+  void add_one_of(const std::vector<FaultKind>& kinds, bool anything, Outages& outages,
+                  DrawnFaults& drawn) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      const auto fault = draw_fault(draws_.one_of(std::span<const FaultKind>(kinds)));
+      if (!fault) continue;
+      Outages with = outages;
+      with.add(holds_of(*fault, topology_));
+      if (!anything && !with.survivable(options_.hosts)) continue;
+      outages = std::move(with);
+      drawn.faults.push_back(*fault);
+      return;
+    }
+  }
+
   /// Down, to what a person can read.
   static FabricTime rounded(FabricTime t) { return FabricTime::from_ns(t.ns() / 10 * 10); }
   FabricTime window() const { return options_.heal_by - options_.from; }
@@ -225,8 +243,13 @@ class Generator {
     for (const ParameterUse& use : info(fault.kind).parameters) {
       const bool always =
           use.required || use.parameter == Parameter::kFor || use.parameter == Parameter::kSeed;
-      if (fault.kind == FaultKind::kWireLoss && !always) continue;
+      const bool one_of_several =
+          fault.kind == FaultKind::kWireLoss || fault.kind == FaultKind::kSlowReceiver;
+      if (one_of_several && !always) continue;
       if (always || draws_.one_in(2)) draw(use.parameter, fault.settings);
+    }
+    if (fault.kind == FaultKind::kSlowReceiver) {
+      draw(draws_.one_in(2) ? Parameter::kTo : Parameter::kShare, fault.settings);
     }
     if (fault.kind != FaultKind::kWireLoss) return;
     switch (draws_.below(4)) {  // exactly one way to lose frames

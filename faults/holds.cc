@@ -60,6 +60,7 @@ class Holder {
   void lossy_ev();
   void plane_down();
   void denials();
+  void slow_receiver();
   WireDelay delay(WireId wire, Probability share, bool overtaken) const {
     return {wire, set().time(P::kBy), set().time(P::kUpTo), share, overtaken};
   }
@@ -195,6 +196,22 @@ void Holder::denials() {
   }
 }
 
+/// A share is of what all ports of the host take together.
+void Holder::slow_receiver() {
+  for (const NodeId host : targets().nodes) {
+    BitRate rate{static_cast<uint64_t>(set().count(P::kTo))};
+    if (set().has(P::kShare)) {
+      uint64_t line = 0;
+      for (const Port& port : topology_.node(host).ports)
+        line += topology_.link(port.link).rate.bps;
+      const unsigned __int128 part =
+          static_cast<unsigned __int128>(line) * set().share(P::kShare).ppb;
+      rate.bps = std::max<uint64_t>(static_cast<uint64_t>(part / Probability::kOne), 1);
+    }
+    hold(HostDrain{host, DrainKind::kSlow, rate});
+  }
+}
+
 void Holder::hold_all() {
   const auto each_wire = [&](auto effect_of) {
     for (const WireId wire : targets().wires) hold(effect_of(wire));
@@ -267,6 +284,9 @@ void Holder::hold_all() {
       }
       return;
     case FaultKind::kDenylist: return denials();
+    case FaultKind::kSlowReceiver: return slow_receiver();
+    case FaultKind::kPcieStall:
+      return each_node([](NodeId host) { return HostDrain{host, DrainKind::kStalled, {}}; });
   }
 }
 

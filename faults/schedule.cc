@@ -43,6 +43,9 @@ int64_t badness(const Effect& effect) {
         if constexpr (std::is_same_v<E, WireDuplicates>) return e.share.ppb;
         if constexpr (std::is_same_v<E, WireRate>) return -static_cast<int64_t>(e.rate.bps);
         if constexpr (std::is_same_v<E, SwitchBuffer>) return e.lost.ppb;
+        if constexpr (std::is_same_v<E, HostDrain>) {
+          return e.kind == DrainKind::kStalled ? 1 : -static_cast<int64_t>(e.rate.bps);
+        }
         if constexpr (requires { e.work; }) return static_cast<int64_t>(e.work);
         return 0;
       },

@@ -88,6 +88,8 @@ bool makes(FaultKind kind, DropCause cause) {
     case FaultKind::kSwitchCrash: return dark || cause == DropCause::kSwitchDown;
     case FaultKind::kSwitchReboot:
       return dark || cause == DropCause::kSwitchDown || cause == DropCause::kUnknownUsid;
+    case FaultKind::kSlowReceiver:
+    case FaultKind::kPcieStall: return cause == DropCause::kReceiveBufferFull;
     case FaultKind::kHostRestart: return dark || astray || cause == DropCause::kHostDown;
     case FaultKind::kSwitchWrongRoute:
     case FaultKind::kStaleTable:

@@ -16,6 +16,8 @@ namespace mrclab::lab {
 namespace {
 
 constexpr size_t kNameMax = 32;
+/// Below these streams of a seed's draws are the scenario's and the faults' (faults/generator.cc).
+constexpr uint32_t kReceiverDraws = 1 << 16;
 
 ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   ChaosBase base{word, scenario.fabric, std::nullopt};
@@ -77,7 +79,8 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   scenario.until.reset();
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;
-    scenario.transport = draw_transport(draws, scenario.topology);
+    faults::Draws receiver_draws(seed, kReceiverDraws);
+    scenario.transport = draw_transport(draws, receiver_draws, scenario.topology);
     const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
     scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
   }

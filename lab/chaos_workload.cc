@@ -160,8 +160,7 @@ struct OfferedTo {
 
 /// Each line may be drawn; options that exclude each other stand in one line. No option leaves
 /// fewer entropy values than there are paths, because faults that leave one path count as
-/// survivable. `receiver_penalty_sent` is not drawn: a receiver that asks for a smaller window in
-/// every SACK gets a small one for ever.
+/// survivable.
 constexpr std::array kOptions{
     "congestion_control: fixed, window_percent: 60",
     "congestion_control: fixed, window_percent: 200",
@@ -179,6 +178,13 @@ constexpr std::array kOptions{
     "ev_min_active: 4",
     "max_wimm: 4",
 };
+/// Likewise, with draws of their own, so that a seed that somebody wrote down keeps what it had.
+/// `receive_rate` is not drawn: a slow receiver is a fault, which has an end. What it makes of a small
+/// buffer is, and bitmaps that do not last.
+constexpr std::array kReceiverOptions{
+    "receive_buffer: 65536",
+    "receive_bitmaps: 32",
+};
 
 }  // namespace
 
@@ -193,12 +199,16 @@ std::vector<WorkloadSpec> draw_workload(faults::Draws& draws, const Topology& to
   return workload;
 }
 
-endpoint::TransportChoice draw_transport(faults::Draws& draws, const Topology& topology) {
+endpoint::TransportChoice draw_transport(faults::Draws& draws, faults::Draws& receiver_draws,
+                                         const Topology& topology) {
   std::string text = "{profile: lab";
   std::set<std::string> keys;
   for (uint64_t left = draws.below(4); left > 0; --left) {
     const std::string option = kOptions[draws.below(kOptions.size())];
     if (keys.insert(option.substr(0, option.find(':'))).second) text += ", " + option;
+  }
+  for (const std::string_view option : kReceiverOptions) {
+    if (receiver_draws.one_in(8)) text += ", " + std::string(option);
   }
   return endpoint::parse_transport(read_yaml_text(text + "}", "chaos").with_rtt(topology.base_rtt),
                                    topology);

@@ -24,7 +24,8 @@ inline constexpr uint64_t kChaosPackets = 80'000;
 inline constexpr Probability kRoom{950'000'000}, kRoomUntrimmed{800'000'000};
 
 /// The profile `lab`, each of some options switched on or not: swarm style, as with the faults.
-endpoint::TransportChoice draw_transport(faults::Draws& draws, const Topology& topology);
+endpoint::TransportChoice draw_transport(faults::Draws& draws, faults::Draws& receiver_draws,
+                                         const Topology& topology);
 
 /// What open loops offer each host, in parts of its line rate: Probability::kOne is all of it, and two
 /// workloads may offer more.

@@ -57,7 +57,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option(
          "--without", options->without,
          "a mechanism to do without: " + fmt::format("{}", fmt::join(mechanism_names(), ", ")))
-      ->check(CLI::IsMember(mechanism_names()))
+      ->check(CLI::IsMember(mechanism_names()).description(""))
       ->delimiter(',')
       ->allow_extra_args(false);
   run->add_option("--threads", options->threads, "of sim without captures; default by size")

@@ -55,14 +55,15 @@ ordered_json materials(const FabricPlan& plan) {
 
 ordered_json times(const FabricPlan& plan) {
   const QueueProfile& q = plan.outline.queues;
+  const QueueProfile& inside = plan.outline.fabric_queues;
   return {{"base_rtt_ps", plan.outline.base_rtt.ps()},
           {"plane_bdp_bytes", plan.plane_bdp.value},
           {"nic_bdp_bytes", plan.nic_bdp.value},
           {"ecn", q.ecn},
-          {"ecn_min_bytes", q.ecn_min.value},
-          {"ecn_max_bytes", q.ecn_max.value},
+          {"ecn_min_bytes", inside.ecn_min.value},
+          {"ecn_max_bytes", inside.ecn_max.value},
           {"trim", q.trim},
-          {"trim_bytes", q.trim_threshold.value},
+          {"trim_bytes", inside.trim_threshold.value},
           {"trim_last_hop_bytes", q.trim_threshold_last_hop.value},
           {"control_limit_bytes", q.control_limit.value},
           {"trimmed_limit_bytes", q.trimmed_limit.value},

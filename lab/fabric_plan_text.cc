@@ -58,6 +58,7 @@ std::string materials_text(const FabricPlan& plan) {
 std::string shape_text(const FabricPlan& plan) {
   const Topology& o = plan.outline;
   const QueueProfile& q = o.queues;
+  const QueueProfile& inside = o.fabric_queues;
   std::string text = heading("SHAPE AND TIMES");
   text += fmt::format("  {} tiers, longest path {} switches, {} hosts reached over one\n",
                       plan.tiers, plan.longest_path, grouped(plan.shape.hosts_per_t0));
@@ -68,9 +69,10 @@ std::string shape_text(const FabricPlan& plan) {
                       plan.oversubscription.part, plan.oversubscription.whole);
   text += fmt::format("  base RTT {}, BDP {} bytes a plane, {} a NIC\n", to_string(o.base_rtt),
                       grouped(plan.plane_bdp.value), grouped(plan.nic_bdp.value));
-  text += fmt::format("  ECN {} to {}, trim {} (to hosts {}) bytes\n", grouped(q.ecn_min.value),
-                      grouped(q.ecn_max.value), grouped(q.trim_threshold.value),
-                      grouped(q.trim_threshold_last_hop.value));
+  text +=
+      fmt::format("  ECN {} to {}, trim {} (to hosts {}) bytes\n", grouped(inside.ecn_min.value),
+                  grouped(inside.ecn_max.value), grouped(inside.trim_threshold.value),
+                  grouped(q.trim_threshold_last_hop.value));
   text += fmt::format("  queues of control {}, of trimmed frames {} bytes\n",
                       grouped(q.control_limit.value), grouped(q.trimmed_limit.value));
   return text;

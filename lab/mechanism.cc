@@ -38,7 +38,7 @@ void switch_off(TransportChoice& choice, const Topology&) {
 
 constexpr char kSpray[] = "spray", kSkip[] = "skip", kAvoidLost[] = "avoid_lost",
                kEvProbes[] = "ev_probes", kSelectiveAcks[] = "selective_acks",
-               kPortStatus[] = "port_status";
+               kPortStatus[] = "port_status", kReceiverPenalty[] = "receiver_penalty";
 
 void no_backups(TransportChoice& choice, const Topology& topology) {
   const endpoint::TransportProfile profile = endpoint::make_profile(choice, topology);
@@ -74,6 +74,8 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"backup", "no entropy values beyond the active ones", nullptr, no_backups},
       Mechanism{"port_status", "peers are not told of dead ports", nullptr,
                 switch_off<kPortStatus>},
+      Mechanism{"penalty", "senders do not heed what receivers ask of their windows", nullptr,
+                switch_off<kReceiverPenalty>},
       Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
       Mechanism{"give_up", "queue pairs never fail: they retry for ever", nullptr, retry_for_ever}};
   return kMechanisms;

@@ -54,6 +54,7 @@ local own = {  -- what no header has as a field
   path = ProtoField.string("mrc.path", "Path", base.ASCII, "plane and T0 uplink of the entropy value"),
   carrier = ProtoField.string("mrc.carrier", "uSID path", base.ASCII,
                               "what is left of the list of uSIDs in the outer destination"),
+  class = ProtoField.string("mrc.class", "Traffic class", base.ASCII, "what the DSCP says in this fabric"),
   trimmed = ProtoField.bool("mrc.trimmed", "Trimmed", base.NONE, nil, nil, "a switch cut its payload"),
   length = ProtoField.uint32("mrc.payload_length", "Payload length", base.DEC, nil, nil,
                              "bytes, before it was trimmed"),
@@ -104,6 +105,7 @@ mrctime.experts = { bad_trailer, lost_frame }
 local ip6_payload, ip6_next = Field.new("ipv6.plen"), Field.new("ipv6.nxt")
 local ip6_destination, ip6_flow = Field.new("ipv6.dst"), Field.new("ipv6.flow")
 local ip4_length, ip4_header = Field.new("ip.len"), Field.new("ip.hdr_len")
+local ip6_class, ip4_class = Field.new("ipv6.tclass.dscp"), Field.new("ip.dsfield.dscp")
 local udp_length, udp_source = Field.new("udp.length"), Field.new("udp.srcport")
 local kIpv6InIpv6, kIpv6Bytes, kUdpBytes = 41, 40, 8
 
@@ -336,6 +338,13 @@ local function control_info(tvb, tree, state)
   return entry[2](tvb, tree, offset)
 end
 
+--- What the outermost DSCP says: switches rewrite that one when they trim.
+local function add_class(tree)
+  local outer = ip6_class() or ip4_class()
+  local class = outer and dscp_class[outer.value]
+  if class then tree:add(own.class, class):set_generated() end
+end
+
 --- Entropy value, path and carrier, which the layers around carry.
 local function add_path(tree)
   local flow, text = { ip6_flow() }, ""
@@ -369,6 +378,7 @@ local function dissect_mrc(tvb, pinfo, root)
   pinfo.cols.protocol = "MRC"
   local tree = root:add(mrc, tvb())
   local path = add_path(tree)
+  add_class(tree)
   local bth = add_header(tree, "bth", tvb, 0)
   local dqp, psn = value_of("bth", "dqp", tvb, 0), value_of("bth", "psn", tvb, 0)
   local rtx = value_of("bth", "rtx", tvb, 0) == 1

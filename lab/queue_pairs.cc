@@ -7,6 +7,7 @@
 
 #include "endpoint/connection_plan.h"
 #include "fabric/path.h"
+#include "lab/connections.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
@@ -50,8 +51,7 @@ QueuePairEnd find_queue_pair(const Topology& topology, const Scenario& scenario,
 
 std::vector<QueuePairEnd> queue_pairs(const Scenario& scenario) {
   std::vector<QueuePairEnd> ends;
-  for (const endpoint::ConnectionPlan& plan :
-       endpoint::plan_connections(scenario.topology, scenario.workload, scenario.seed)) {
+  for (const endpoint::ConnectionPlan& plan : connections_of(scenario)) {
     const endpoint::EndPlan& a = plan.initiator;
     const endpoint::EndPlan& b = plan.acceptor;
     ends.push_back({a.host, a.qpn, b.host, b.qpn, plan.workload});

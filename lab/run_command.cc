@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "analysis/summary.h"
+#include "lab/idle_options.h"
 #include "lab/interrupt.h"
 #include "lab/program_consent.h"
 #include "lab/progress.h"
@@ -141,6 +142,7 @@ int run_command(const RunCommandOptions& options) {
     scenarios.push_back(load_scenario(name, overrides_of(options)));
     const std::filesystem::path file = find_scenario(name);
     if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
+    note_idle_options(scenarios.back());
   }
   const InterruptGuard guard;
   const auto start = std::chrono::steady_clock::now();

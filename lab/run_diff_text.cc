@@ -46,16 +46,10 @@ std::string path_text(const CompactRecord& record) {
   return path ? to_string(*path) : "no path";
 }
 
-std::string dscp_text(uint8_t dscp) {
-  switch (dscp) {
-    case kDscpNoTrim: return "0 not trimmed";
-    case kDscpTrimmable: return "4 trimmable";
-    case kDscpTrimmableRetx: return "8 sent again";
-    case kDscpTrimmed: return "12 trimmed";
-    case kDscpTrimmedLastHop: return "16 trimmed, last hop";
-    case kDscpControl: return "46 control";
-  }
-  return std::to_string(dscp);
+/// "4 trimmable", as the run's fabric has it.
+std::string dscp_text(const RecordedRun& run, uint8_t dscp) {
+  const std::string_view word = class_of(run.scenario.topology.dscps, dscp);
+  return std::to_string(dscp) + (word.empty() ? "" : " ") + std::string(word);
 }
 
 std::string ecn_text(uint8_t ecn) {
@@ -64,7 +58,7 @@ std::string ecn_text(uint8_t ecn) {
 }
 
 std::string queue_text(QueueClass queue) {
-  constexpr const char* kNames[] = {"none", "data", "control"};
+  constexpr const char* kNames[] = {"none", "data", "control", "trimmed"};
   return kNames[static_cast<size_t>(queue)];
 }
 
@@ -74,7 +68,7 @@ struct Field {
 };
 
 /// Everything that is kept of a packet, for people. Of the same length for all.
-std::vector<Field> fields_of(const CompactRecord& record) {
+std::vector<Field> fields_of(const RecordedRun& run, const CompactRecord& record) {
   const bool mrc = record.opcode != 0;
   return {{"time", time_text(record.t)},
           {"event", event_text(record)},
@@ -84,7 +78,7 @@ std::vector<Field> fields_of(const CompactRecord& record) {
           {"path", mrc ? path_text(record) : "-"},
           {"entropy", mrc ? fmt::format("0x{:08x}", record.ev.value) : "-"},
           {"wire length", fmt::format("{} bytes", record.wire_length)},
-          {"DSCP", dscp_text(record.traffic_class >> 2)},
+          {"DSCP", dscp_text(run, record.traffic_class >> 2)},
           {"ECN", ecn_text(record.traffic_class)},
           {"queue", queue_text(record.queue)},
           {"all headers", fmt::format("{:08x}", record.fingerprint)}};
@@ -162,8 +156,8 @@ std::string first_difference(const RunDiff& diff) {
                                  std::string(18, ' ') + stream_words(first.name), *first.index);
   text += paragraph(sentence(diff), 0) + "\n";
   text += fmt::format("  {:<13}{:<25}{}\n", "", "A", "B");
-  const auto a = first.a ? fields_of(*first.a) : std::vector<Field>{};
-  const auto b = first.b ? fields_of(*first.b) : std::vector<Field>{};
+  const auto a = first.a ? fields_of(diff.a, *first.a) : std::vector<Field>{};
+  const auto b = first.b ? fields_of(diff.b, *first.b) : std::vector<Field>{};
   const bool both = first.a && first.b;
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const std::string in_a = a.empty() ? "-" : a[i].value;

@@ -3,6 +3,7 @@
 #include "endpoint/connection_attributes.h"
 #include "endpoint/connection_plan.h"
 #include "faults/fault.h"
+#include "lab/connections.h"
 #include "lab/queue_pairs.h"
 #include "lab/twin_run.h"
 
@@ -30,8 +31,7 @@ std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
   const auto add = [&](uint32_t host, const endpoint::RegionPlan& region) {
     regions.push_back({host, region.rkey, region.va, region.size});
   };
-  for (const endpoint::ConnectionPlan& connection :
-       endpoint::plan_connections(scenario.topology, scenario.workload, scenario.seed)) {
+  for (const endpoint::ConnectionPlan& connection : connections_of(scenario)) {
     add(connection.acceptor.host, connection.region);
     if (connection.way_back) add(connection.initiator.host, *connection.way_back);
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "lab/connections.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {
@@ -25,7 +26,7 @@ endpoint::HostConfig host_config(const Scenario& scenario,
 Simulation::Simulation(const Scenario& scenario, uint32_t threads,
                        const SimWorld::ObserverOf& observer_of)
     : scenario_(scenario),
-      connections_(endpoint::plan_connections(scenario.topology, scenario.workload, scenario.seed)),
+      connections_(connections_of(scenario)),
       host_config_(host_config(scenario, connections_)),
       world_(
           scenario.topology,

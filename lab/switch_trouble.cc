@@ -152,7 +152,8 @@ netio::Shaper shaper_of(const Topology& topology, PortRef port, const PortTroubl
       trouble.rate.bps == 0 ? link.rate.bps : std::min(trouble.rate.bps, link.rate.bps);
   const uint64_t kept =
       Probability::kOne - std::min<uint64_t>(trouble.buffer_lost.ppb, Probability::kOne);
-  const uint64_t queue = topology.queues.tail_drop.value * kept / Probability::kOne;
+  const uint64_t limit = topology.queues_of(topology.wire(topology.port(port).out)).tail_drop.value;
+  const uint64_t queue = limit * kept / Probability::kOne;
   netio::Shaper shaper;
   shaper.bytes_per_second =
       std::max<uint64_t>(1, static_cast<uint64_t>(static_cast<double>(bps) / 8 / dilation));

@@ -60,6 +60,14 @@ FabricTime time_in(const std::string& text, const Topology* topology) {
   return value.as_time();
 }
 
+DscpMap dscps_in(const std::string& text) {
+  try {
+    return parse_dscps(text);
+  } catch (const std::invalid_argument& error) {
+    throw InputError("--dscp: " + std::string(error.what()));
+  }
+}
+
 std::vector<KnownFault> faults_of(const fs::path& run) {
   std::vector<KnownFault> faults;
   const fs::path file = run / "verdict.json";
@@ -140,6 +148,8 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   request.context.topology = topology;
   request.context.sources = words.sources;
   request.input.format = given_format(words, topology);
+  if (topology != nullptr) request.input.dscps = topology->dscps;
+  if (!words.dscps.empty()) request.input.dscps = dscps_in(words.dscps);
   analysis::TrafficFilter& filter = request.input.filter;
   if (!words.qp.empty()) filter.qp = qp_in(words.qp);
   if (!words.ev.empty()) filter.ev = ev_in(words.ev);

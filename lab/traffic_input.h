@@ -19,6 +19,7 @@ struct TrafficWords {
   std::vector<std::string> between;  ///< two hosts, or none
   /// What a person says about foreign packets (traffic_format.h).
   std::string block, usid_length, ev_format, captured_at, format_file;
+  std::string dscps;  ///< "trimmed=20"; empty: those of the fabric
 };
 
 struct TrafficRequest {

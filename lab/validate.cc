@@ -4,6 +4,7 @@
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
+#include "lab/idle_options.h"
 #include "lab/scenario.h"
 #include "lab/shipped_files.h"
 #include "lab/terminal.h"
@@ -24,6 +25,7 @@ std::string check_file(const std::filesystem::path& file) {
                        topology.links.size());
   }
   const Scenario scenario = parse_scenario(document, file.parent_path());
+  note_idle_options(scenario);
   return fmt::format("scenario {} on {}: {} fault{}, {} check{}, until {}", scenario.name,
                      scenario.topology.name, scenario.faults.size(),
                      scenario.faults.size() == 1 ? "" : "s", scenario.expect.size(),

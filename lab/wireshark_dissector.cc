@@ -110,8 +110,20 @@ std::string lua_fabric(const Topology& topology) {
   return text + "}\n";
 }
 
+/// What DSCPs say: the fabric's own, or those that a fabric has which names none.
+std::string lua_dscps(const DscpMap& dscps) {
+  std::string text = "local dscp_class = {";
+  for (const DscpClass& each : kDscpClasses) {
+    const uint8_t value = dscps.*each.member;
+    if (class_of(dscps, value) != each.name) continue;  // it is another class's as well
+    text += fmt::format("[{}]={}, ", value, lua_string(each.name));
+  }
+  return text + "}\n";
+}
+
 std::string lua_tables(const Topology* topology) {
-  std::string text = "local headers = {\n";
+  std::string text = lua_dscps(topology != nullptr ? topology->dscps : DscpMap{});
+  text += "local headers = {\n";
   for_each_mrc_header([&]<const auto & kTable>() {
     text += fmt::format("  {}={}}},\n", kTable.name, lua_header<kTable>());
   });

@@ -115,7 +115,8 @@ std::string to_line(const QueuePairInfo& info) {
                 {"mpr_dest", info.attributes.mpr_dest},
                 {"max_wimm", info.attributes.max_wimm},
                 {"max_wimm_dest", info.attributes.max_wimm_dest},
-                {"dynamic_mpr", info.attributes.dynamic_mpr}}}}
+                {"dynamic_mpr", info.attributes.dynamic_mpr},
+                {"service_time", info.attributes.service_time.as_responder}}}}
       .dump();
 }
 
@@ -139,6 +140,8 @@ QueuePairInfo parse_queue_pair_info(const std::string& line) {
   info.attributes.max_wimm = small("max_wimm", endpoint::kMaxWriteImmediates);
   info.attributes.max_wimm_dest = small("max_wimm_dest", endpoint::kMaxWriteImmediates);
   info.attributes.dynamic_mpr = flag(a, "dynamic_mpr");
+  const bool service_time = a.contains("service_time") && flag(a, "service_time");
+  info.attributes.service_time = {service_time, service_time};
   return info;
 }
 
@@ -165,11 +168,13 @@ Connection connect(StandaloneEndpoint& end, netio::LineChannel& channel, endpoin
   receive.max_wimm_dest = static_cast<uint16_t>(limits.receiving.max_immediates);
   receive.mpr_dest = units(limits.receiving.max_psn_range);
   receive.dynamic_mpr_dest = limits.receiving.dynamic_mpr;
+  receive.service_time_dest = limits.receiving.service_time;
   device.modify(mine.qpn, receive);
   endpoint::ReadyToSendAttributes send;
   send.sq_psn = mine.psn;
   send.max_wimm = static_cast<uint16_t>(limits.sending.max_immediates);
   send.mpr = units(limits.sending.max_psn_range);
+  send.service_time = limits.sending.service_time;
   device.modify(mine.qpn, send);
   meet(end, channel, "ready");
   return {mine.qpn, theirs.region};

@@ -6,7 +6,8 @@
 //
 //   {"mrc":1,"address":"fd00::1","macs":["02:00:00:00:00:01"],"pmtu":4096}
 //   {"qpn":4198401,"psn":77,"va":123145302310912,"rkey":4097,"size":65536,
-//    "attributes":{"mpr":8,"mpr_dest":8,"max_wimm":32,"max_wimm_dest":32,"dynamic_mpr":false}}
+//    "attributes":{"mpr":8,"mpr_dest":8,"max_wimm":32,"max_wimm_dest":32,"dynamic_mpr":false,
+//                  "service_time":true}}         both ways; may be missing: false
 //   {"state":"ready"}
 
 #include <string>

@@ -40,6 +40,7 @@ endpoint::PlainModel model_of(const EndpointConfig& config) {
   model.port_rate = config.port_rate;
   model.base_rtt = config.base_rtt;
   model.pmtu = config.pmtu;
+  model.dscps = config.dscps;
   return model;
 }
 
@@ -104,6 +105,8 @@ endpoint::ExplicitPathsConfig StandaloneEndpoint::meet(const EndpointConfig& con
   paths.local = config.address;
   paths.remote = theirs.address;
   paths.udp_port = config.udp_port;
+  paths.ev_format = config.ev_format;
+  paths.one_path = model_of(config).evs_per_plane == 1;
   for (size_t i = 0; i < config.planes.size(); ++i) {
     const PlaneConfig& plane = config.planes[i];
     paths.planes.push_back(

@@ -38,6 +38,8 @@ struct EndpointConfig {
   uint32_t evs_per_plane = 1;  ///< raised to the largest number of carriers
   uint32_t pmtu = 4096;  ///< payload per packet; interfaces need 132 bytes more. Same at both ends
   uint16_t udp_port = kMrcUdpPort;
+  DscpMap dscps;  ///< of what we send, and what switches make of it
+  endpoint::EvFormat ev_format = endpoint::EvFormat::kNative;
   BitRate port_rate = BitRate::from_gbps(100);  ///< paces the sender, sizes windows
   FabricTime base_rtt = endpoint::kWallBaseRtt;
   double dilation = 1;

@@ -1,6 +1,7 @@
 // mrc-endpoint: an MRC endpoint without the lab, used as perftest's programs are.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
@@ -15,7 +16,7 @@ struct Options {
   std::string server;  ///< empty: this is the server
   std::string address;
   std::vector<std::string> interfaces, carriers, accepted, next_hops;
-  std::string congestion = "nscc";
+  std::string congestion = "nscc", dscps, ev_format = "native";
   uint16_t port = netio::kOutOfBandPort;
   double rtt_us = 0, rate_gbps = 100;
   bool json = false, no_icrc = false;
@@ -64,6 +65,14 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--udp-port", o.endpoint.udp_port, "UDP destination port; both are taken")
       ->check(CLI::IsMember({kMrcUdpPort, kMrcUdpPortAlternate}))
+      ->capture_default_str();
+  app.add_option("--dscp", o.dscps,
+                 "DSCPs of classes: trimmable=10,control=48; others as the public MRC emulator's");
+  app.add_option("--ev-format", o.ev_format,
+                 "how our entropy values stand in packets: native, port (16 bits, plane and path), "
+                 "structured (32 bits); the peer's may be any")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(endpoint::kEvFormatWords),
+                                                     std::end(endpoint::kEvFormatWords))))
       ->capture_default_str();
   app.add_option("--rtt", o.rtt_us, "base RTT in us; default 1000")->check(CLI::PositiveNumber);
   app.add_option("--rate", o.rate_gbps, "Gb/s of one interface: paces, sizes windows")
@@ -121,6 +130,10 @@ void resolve(Options& o) {
     const auto [plane, text] = plane_of(o.next_hops[i], i, planes);
     e.planes[plane].next_hop = standalone::parse_mac(text);
   }
+  e.dscps = parse_dscps(o.dscps);
+  const auto* word = std::find(std::begin(endpoint::kEvFormatWords),
+                               std::end(endpoint::kEvFormatWords), o.ev_format);
+  e.ev_format = static_cast<endpoint::EvFormat>(word - std::begin(endpoint::kEvFormatWords));
   e.icrc = !o.no_icrc;
   e.port_rate = {static_cast<uint64_t>(o.rate_gbps * 1e9)};
   if (o.rtt_us > 0) e.base_rtt = FabricTime::from_ns(static_cast<int64_t>(o.rtt_us * 1000));

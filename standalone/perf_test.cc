@@ -176,6 +176,26 @@ std::string perf_table(const PerfConfig& config, const PerfResult& r) {
       config.size, config.iters, r.gbps(), static_cast<double>(r.messages) / r.seconds * 1e-6);
 }
 
+namespace {
+
+/// Bytes of writes placed in memory, by plane.
+std::vector<uint64_t> goodput_of_planes(const HostStats& stats) {
+  std::vector<uint64_t> bytes;
+  for (const PlaneStats& plane : stats.planes) bytes.push_back(plane.rx_payload_bytes);
+  return bytes;
+}
+
+/// How many packets were put aside, by reason; reasons that there were none of are left out.
+nlohmann::json refused(const HostStats& stats) {
+  auto counts = nlohmann::json::object();
+  for (size_t i = 0; i < kRefusals; ++i) {
+    if (stats.refused[i] != 0) counts[name_of(static_cast<Refusal>(i))] = stats.refused[i];
+  }
+  return counts;
+}
+
+}  // namespace
+
 std::string perf_json(const PerfConfig& config, const PerfResult& r) {
   nlohmann::json object{{"test", config.latency ? "write_lat" : "write_bw"},
                         {"size", config.size},
@@ -188,6 +208,8 @@ std::string perf_json(const PerfConfig& config, const PerfResult& r) {
                         {"packets_per_second", static_cast<double>(r.packets) / r.seconds},
                         {"wrong_bytes", r.wrong_bytes},
                         {"retransmissions", r.stats.retransmissions},
+                        {"goodput_of_planes", goodput_of_planes(r.stats)},
+                        {"refused", refused(r.stats)},
                         {"ring_drops", r.driver.ring_drops},
                         {"send_failures", r.driver.send_failures}};
   if (config.latency) {

@@ -14,12 +14,13 @@
 //   hop limit                 dropped as hop_limit if it is used up, at this switch or a later one
 //   carrier                   another uSID: unknown_usid, foreign_carrier or end_of_carrier at a
 //                             switch; or another way, to the right host, which is as good as the
-//                             right way, or to a wrong one, whose NIC says no_receiver
+//                             right way, or to a wrong one. The NIC at the end of a wrong one
+//                             says no_receiver, as it does where a uSID stands behind its own
 //   DSCP, ECN                 another queue, a mark that nobody made. Where the DSCP says trimmed
-//                             and the lengths do not, or the other way round: malformed at the host
+//                             and the lengths do not: malformed at the host
 //   inner traffic class, flow label and hop limit, UDP checksum, reserved BTH byte
-//                             not under the ICRC. The flow label has the plane: a data packet that
-//                             is not of the plane that it came on is refused by the host
+//                             not under the ICRC. The flow label has the plane: the host reflects a
+//                             value that its sender does not know, which counts that
 //
 // A trimmed packet has no ICRC any more: a NACK about a wrong packet is the worst of it.
 //

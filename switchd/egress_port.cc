@@ -51,6 +51,7 @@ void EgressPort::set_faults(const QueueFaults& faults) {
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
   const QueueProfile& limits = limits_;
+  const DscpMap& dscps = settings_.wire.dscps;
   const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
     Admission admission;
     admission.queue = queue;
@@ -60,11 +61,11 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
       return admission;
     }
     admission.trimmed = trim_first;
-    if (trim_first) trim(frame, settings_.host_facing);
+    if (trim_first) trim(frame, settings_.host_facing, dscps);
     push(queue, frame, length, trim_first);
     return admission;
   };
-  const QueueClass queue = queue_class_of(dscp);
+  const QueueClass queue = queue_class_of(dscps, dscp);
   if (queue == QueueClass::kControl) {
     return offer(queue, limits.control_limit, DropCause::kControlQueueFull, false);
   }
@@ -74,7 +75,7 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
   const Bytes threshold =
       settings_.host_facing ? limits.trim_threshold_last_hop : limits.trim_threshold;
   const Bytes wanted = depth(QueueClass::kData) + frame.wire_length();
-  if (limits.trim && is_trimmable(dscp, frame.modelled_size()) &&
+  if (limits.trim && is_trimmable(dscps, dscp, frame.modelled_size()) &&
       wanted > std::min(threshold, limits.tail_drop)) {
     return offer(QueueClass::kTrimmed, limits.trimmed_limit, DropCause::kTrimmedQueueFull, true);
   }

@@ -86,25 +86,20 @@ inline void strip_outer(Frame& frame) {
 
 /// The three traffic classes of UEC 1.0.3 §4.1: control (SACK, NACK, ACK), trimmed, and data, which is
 /// everything else. (The MRC specification asks for two at least.)
-inline QueueClass queue_class_of(uint8_t dscp) {
-  switch (dscp) {
-    case kDscpControl: return QueueClass::kControl;
-    case kDscpTrimmed:
-    case kDscpTrimmedLastHop: return QueueClass::kTrimmed;
-    default: return QueueClass::kData;
-  }
+inline QueueClass queue_class_of(const DscpMap& dscps, uint8_t dscp) {
+  if (dscp == dscps.control) return QueueClass::kControl;
+  return dscps.is_trimmed(dscp) ? QueueClass::kTrimmed : QueueClass::kData;
 }
 
 /// May a full queue cut this frame instead of dropping it? (MRC paper §2.1, UEC 1.0.3 §4.1)
-inline bool is_trimmable(uint8_t dscp, Bytes modelled_size) {
-  return (dscp == kDscpTrimmable || dscp == kDscpTrimmableRetx) &&
-         modelled_size.value > kLongestHeaderOnlyFrame;
+inline bool is_trimmable(const DscpMap& dscps, uint8_t dscp, Bytes modelled_size) {
+  return dscps.is_trimmable(dscp) && modelled_size.value > kLongestHeaderOnlyFrame;
 }
 
 /// Trims: the first kTrimmedFrameBytes stay, the outer length follows (an IP receiver drops packets
 /// shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the receiver
 /// learns the original size). ECN bits stay: the marks of earlier hops are still news.
-inline void trim(Frame& frame, bool last_hop) {
+inline void trim(Frame& frame, bool last_hop, const DscpMap& dscps) {
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
   frame.repair();  // an ICRC that nobody checks any more
@@ -113,7 +108,7 @@ inline void trim(Frame& frame, bool last_hop) {
   store_be<uint16_t>(
       bytes.data() + (ipv4 ? kTotalLengthOffset : kPayloadLengthOffset),
       static_cast<uint16_t>(kTrimmedFrameBytes - (ipv4 ? kOuterOffset : kInnerOffset)));
-  set_dscp(bytes, last_hop ? kDscpTrimmedLastHop : kDscpTrimmed);
+  set_dscp(bytes, last_hop ? dscps.trimmed_last_hop : dscps.trimmed);
 }
 
 }  // namespace mrclab::switchd

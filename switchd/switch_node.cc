@@ -33,9 +33,10 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Wire& out = topology.wire(site.ports[i].out);
     EgressSettings settings;
-    settings.wire = {environment.seed, out.from, site.plane, out.rate, out.propagation};
+    settings.wire = {environment.seed, out.from,        site.plane,
+                     out.rate,         out.propagation, topology.dscps};
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
-    settings.queues = topology.queues;
+    settings.queues = topology.queues_of(out);
     ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, EgressPort{settings},
                       PortCounters{}});
   }

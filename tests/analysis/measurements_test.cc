@@ -368,5 +368,25 @@ TEST_CASE("where two faults overlap on a wire, the effect that ends both heals b
   CHECK(spans[0].impairments == std::vector<Impairment>{{wire, us(10), us(40)}});
 }
 
+TEST_CASE("a receiver that is slow, then stalled, is each fault's for its own time") {
+  const Topology topology = test::quad();
+  const auto us = [](int64_t n) { return FabricTime::from_us(n); };
+  const NodeId host = topology.host(1);
+  const HostDrain slow{host, DrainKind::kSlow, {1'000'000'000}};
+  const std::vector<ScheduledEffect> schedule{
+      {us(10), slow, 0, 0, false},
+      {us(20), HostDrain{host, DrainKind::kStalled, {}}, 1, 1, false},
+      {us(30), slow, 2, 0, true},
+      {us(40), HostDrain{host, DrainKind::kAsBuilt, {}}, 3, 0, true}};
+  const std::vector<FaultName> names{{"a", "slow_receiver"}, {"b", "pcie_stall"}};
+  const auto spans = fault_spans(topology, names, schedule, us(800));
+  CHECK(spans[0].receivers ==
+        std::vector<SlowedReceiver>{{host, us(10), us(20)}, {host, us(30), us(40)}});
+  CHECK(spans[1].receivers == std::vector<SlowedReceiver>{{host, us(20), us(30)}});
+  CHECK(spans[0].healed_at == us(40));
+  CHECK(spans[1].healed_at == us(30));
+  for (const FaultSpan& span : spans) CHECK(span.impairments.empty());
+}
+
 }  // namespace
 }  // namespace mrclab::analysis

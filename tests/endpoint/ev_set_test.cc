@@ -67,6 +67,20 @@ TEST_CASE("a limit takes equally many values of each plane") {
   for (const auto& [plane, count] : per_plane) CHECK(count == 2);
 }
 
+TEST_CASE("where there are more paths than values, each queue pair draws its own") {
+  const Topology octet = test::octet();
+  const auto drawn = [&](uint32_t qpn) {
+    return entropy_values(octet, 0, 4, 16, 1, Chosen::kByName, {qpn});
+  };
+  std::set<std::vector<EntropyValue>> sets;
+  for (uint32_t qpn = 1; qpn <= 8; ++qpn) {
+    CHECK(drawn(qpn) == drawn(qpn));
+    CHECK(drawn(qpn).size() == 16);
+    sets.insert(drawn(qpn));
+  }
+  CHECK(sets.size() == 8);  // of 6^8
+}
+
 TEST_CASE("the rotation uses every value of a plane once before any twice, and planes in turn") {
   EvSet set = make_set(2, 4);
   for (int round = 0; round < 5; ++round) {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include "endpoint/host_node.h"
@@ -17,6 +18,7 @@
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
+using mrclab::test::endless;
 using mrclab::test::MemFabric;
 using mrclab::test::pair;
 using mrclab::test::us;
@@ -77,6 +79,31 @@ TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfe
     CHECK(lowest == 0);
     CHECK(highest == 0xFFFF);
   }
+}
+
+TEST_CASE("queue pairs of one pair of hosts have entropy values of their own") {
+  MemFabric::Options o;
+  WriteSpec spec = endless(0, 4);
+  spec.qps = 7;  // not 8: queue pairs and ports in turn would make a queue pair meet one port only
+  o.workloads = {spec};
+  o.profile = make_profile("lab", test::octet());
+  o.profile->ev_limit = 8;  // of 32: one of four uplinks in each plane
+  MemFabric fabric(test::octet(), o);
+  std::map<uint32_t, std::set<EntropyValue>> used;  // by queue pair
+  fabric.observer(0).on_packet = [&](const PacketRecord& record) {
+    MrcPacket packet;
+    const bool sent = record.direction == Direction::kEgress && record.frame;
+    if (!sent || parse_mrc_frame(record.frame.bytes(), packet) != ParseError::kNone) return;
+    if (is_write(packet.bth.opcode)) used[packet.bth.destination_qp.value].insert(packet.entropy());
+  };
+  fabric.run_until(us(60));
+  std::set<std::set<EntropyValue>> sets;
+  for (const auto& [qp, values] : used) {
+    CHECK(values.size() == 8);
+    sets.insert(values);
+  }
+  CHECK(used.size() == 7);
+  CHECK(sets.size() == 7);  // two alike: one chance in 4^8 for each two
 }
 
 TEST_CASE("two queue pairs to one destination share its window fairly") {
@@ -228,7 +255,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
         }
       }
       // A port that nobody uses any more tells of its death.
-      fabric.set_link(us(1'900), fabric.link_of("h0:p1"), false);
+      fabric.set_link(us(3'900), fabric.link_of("h0:p1"), false);
       std::set<uint32_t> evs;
       fabric.observer(0).on_packet = [&](const PacketRecord& r) {
         MrcPacket packet;
@@ -238,7 +265,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
           evs.insert(packet.entropy().value);
         }
       };
-      fabric.run_until(us(2'000));
+      fabric.run_until(us(4'000));
       CHECK(fabric.stats(0).writes_completed == 8);
       CHECK(fabric.stats(1).bytes_mismatched == 0);
       CHECK((row.done(fabric.stats(0), evs) > 0) == on);

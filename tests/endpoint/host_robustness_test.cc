@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "endpoint/host_node.h"
 #include "fabric/build_topology.h"
@@ -23,11 +25,12 @@ namespace {
 
 /// h0 writes to h1 over two planes; frames are put into h1's (or h0's) port 0 by hand.
 struct Attack {
-  Attack() : fabric(build_topology(test::shape_of("pair", 2, 1, 0, 2)), options()) {
+  explicit Attack(std::optional<TransportProfile> profile = {})
+      : fabric(build_topology(test::shape_of("pair", 2, 1, 0, 2)), options(std::move(profile))) {
     plan = plan_connections(fabric.topology, options().workloads, 1).at(0);
     fabric.stop_when_finished = false;
   }
-  static MemFabric::Options options() {
+  static MemFabric::Options options(std::optional<TransportProfile> profile = {}) {
     WriteSpec spec;
     spec.from = 0;
     spec.to = 1;
@@ -35,6 +38,7 @@ struct Attack {
     spec.count = 4;
     MemFabric::Options o;
     o.workloads = {spec};
+    o.profile = std::move(profile);
     return o;
   }
 
@@ -67,10 +71,11 @@ struct Attack {
     finish_mrc_frame(frame);
     return frame;
   }
-  void inject(uint32_t host, std::span<const uint8_t> frame) {
+  /// `ago`: so long has it been in the host already.
+  void inject(uint32_t host, std::span<const uint8_t> frame, FabricTime ago = {}) {
     Arrival arrival;
     arrival.frame = fabric.frames.copy(frame);
-    arrival.start = arrival.arrival = fabric.now();
+    arrival.start = arrival.arrival = fabric.now() - ago;
     arrival.sequence = 1'000'000 + injected++;
     fabric.host(host).receive(PortId{0}, std::move(arrival));
   }
@@ -111,6 +116,8 @@ TEST_CASE("each kind of bad frame is counted under its own reason") {
            [](Attack&, MrcFrameSpec&, std::vector<uint8_t>& f) { f[160] ^= 1; }},
       Case{"another port's carrier", Refusal::kWrongCarrier,
            [](Attack&, MrcFrameSpec&, std::vector<uint8_t>& f) { f[kOuterOffset + 29] ^= 1; }},
+      Case{"a carrier that goes on", Refusal::kCarrierNotEmpty,
+           [](Attack&, MrcFrameSpec&, std::vector<uint8_t>& f) { f[kOuterOffset + 31] = 1; }},
       Case{"another host's address", Refusal::kWrongAddress,
            [](Attack& a, MrcFrameSpec& s, std::vector<uint8_t>& f) {
              s.inner_destination = s.inner_source;
@@ -136,7 +143,7 @@ TEST_CASE("each kind of bad frame is counted under its own reason") {
              s.bth.destination_qp = kEndpointQpn;
              f = a.bytes(s);
            }},
-      Case{"an entropy value of another plane", Refusal::kUnknownEv,
+      Case{"a replay with the entropy value of another plane", Refusal::kDuplicate,
            [](Attack& a, MrcFrameSpec& s, std::vector<uint8_t>& f) {
              s.ev = ev_of({1, kT0LocalUplink});
              f = a.bytes(s);
@@ -163,6 +170,34 @@ TEST_CASE("each kind of bad frame is counted under its own reason") {
     a.inject(1, frame);
     a.fabric.run_until(us(25));
     CHECK(a.refused(1, c.expected) == before + 1);
+    a.check_unharmed();
+  }
+}
+
+TEST_CASE("a SACK tells how long its packet waited for the host, if that was agreed on") {
+  for (const bool agreed : {true, false}) {
+    TransportProfile profile = make_profile("lab", test::pair());
+    profile.service_time = agreed;
+    Attack a(profile);
+    a.fabric.run_until(us(20));
+    std::optional<uint16_t> reflected;
+    const Psn psn = a.plan.initiator.first_psn;  // has long arrived
+    a.fabric.observer(1).on_packet = [&](const PacketRecord& record) {
+      MrcPacket packet;
+      if (!record.frame || parse_mrc_frame(record.frame.bytes(), packet) != ParseError::kNone)
+        return;
+      const auto* seth = std::get_if<Seth>(&packet.extension);
+      if (seth == nullptr || record.direction != Direction::kEgress) return;
+      const auto offset = static_cast<int16_t>(seth->psn_offset_or_probe_id);
+      if (seth->cumulative + offset == psn) reflected = seth->tx_timestamp;
+    };
+    MrcFrameSpec spec = a.data(psn, a.plan.region.va, a.plan.region.rkey);
+    std::get<WriteHeaders>(spec.extension).tseth->tx_timestamp = 0xFFF0;
+    // It came in 12.8 us before it could be processed: 100 units of 128 ns.
+    a.inject(1, a.bytes(spec), FabricTime::from_ns(12'800) + a.fabric.topology.host_latency);
+    a.fabric.run_until(us(25));
+    REQUIRE(reflected);
+    CHECK(*reflected == (agreed ? 0xFFF0 + 100 - 0x1'0000 : 0xFFF0));
     a.check_unharmed();
   }
 }

@@ -43,61 +43,60 @@ bool is_invalid_request(const MrcPacket& packet, const A&) {
   return std::get<Aeth>(packet.extension).syndrome == 0x61;
 }
 
-F with_dscp(F frame, uint8_t dscp) {
-  frame[kOuterOffset] = static_cast<uint8_t>(0x60 | dscp >> 2);
-  frame[kOuterOffset + 1] = static_cast<uint8_t>(dscp << 6 | (frame[kOuterOffset + 1] & 0x3F));
-  return frame;
-}
-
 }  // namespace
 
 TEST_CASE("a packet that is not for this queue pair or not whole is counted and not answered") {
-  check_attacks(
-      false,
-      {
-          {"nothing at all", 1, Refusal::kMalformed, kNobody, [](A&) { return F{}; }},
-          {"a flipped payload bit", 1, Refusal::kBadIcrc, kNobody,
-           newest_with([](F& f) { f[f.size() - 20] ^= 1; })},
-          {"a wrong ICRC", 1, Refusal::kBadIcrc, kNobody,
-           newest_with([](F& f) { f.back() ^= 0x80; })},
-          {"ARP", 1, Refusal::kOtherTraffic, kNobody,
-           newest_with([](F& f) { f[12] = 8, f[13] = 6; })},
-          {"another UDP port", 1, Refusal::kNotMrc, kNobody,
-           newest_with([](F& f) { f[kUdpOffset + 2] ^= 1; })},
-          {"an opcode that MRC does not have (Send)", 1, Refusal::kMalformed, kNobody,
-           newest_with([](F& f) { f[kBthOffset] = 0xC4; })},
-          {"more pad than payload", 1, Refusal::kMalformed, kNobody,
-           [](A& a) {
-             F frame = build_frame(a.next_write(0));
-             frame[kBthOffset + 1] |= 0x30;
-             finish_mrc_frame(frame);
-             return frame;
-           }},
-          {"an unknown queue pair", 1, Refusal::kUnknownQp, kNobody,
-           next_with([](MrcFrameSpec& s) { s.bth.destination_qp.value ^= 0x5555; })},
-          {"an address that is no peer's", 1, Refusal::kWrongPeer, kNobody,
-           next_with([](MrcFrameSpec& s) { s.inner_source[15] ^= 0x40; })},
-          {"our own address as the sender's", 1, Refusal::kWrongPeer, kNobody,
-           next_with([](MrcFrameSpec& s) { s.inner_source = s.inner_destination; })},
-          {"another host's address", 1, Refusal::kWrongAddress, kNobody,
-           next_with([](MrcFrameSpec& s) { s.inner_destination = s.inner_source; })},
-          {"another port's carrier", 1, Refusal::kWrongCarrier, kNobody,
-           next_with([](MrcFrameSpec& s) { s.carrier[5] ^= 1; })},
-          {"no uSID of the block", 1, Refusal::kWrongCarrier, kNobody,
-           next_with([](MrcFrameSpec& s) { s.carrier[0] = 0x20; })},
-          {"an entropy value of the other plane", 1, Refusal::kUnknownEv, kNobody,
-           next_with([](MrcFrameSpec& s) { s.ev.value ^= 1u << 16; })},
-          {"an entropy value that is no path", 1, Refusal::kUnknownEv, kNobody,
-           next_with([](MrcFrameSpec& s) { s.ev.value |= 0x7F00'0000; })},
-          {"a write to the endpoint's number", 1, Refusal::kUnexpectedOpcode, kNobody,
-           next_with([](MrcFrameSpec& s) { s.bth.destination_qp = kEndpointQpn; })},
-          {"a whole packet that says trimmed", 1, Refusal::kBadTrim, kNobody,
-           next_with([](MrcFrameSpec& s) { s.dscp = kDscpTrimmed; })},
-          {"a trimmed packet that says whole", 1, Refusal::kBadTrim, kNobody,
-           newest_with([](F& f) { f = with_dscp(trimmed_by_switch(f, 0), kDscpTrimmable); })},
-          {"a trimmed packet of the control class", 1, Refusal::kBadTrim, kNobody,
-           newest_with([](F& f) { f = with_dscp(trimmed_by_switch(f, 0), kDscpControl); })},
-      });
+  check_attacks(false,
+                {
+                    {"nothing at all", 1, Refusal::kMalformed, kNobody, [](A&) { return F{}; }},
+                    {"a flipped payload bit", 1, Refusal::kBadIcrc, kNobody,
+                     newest_with([](F& f) { f[f.size() - 20] ^= 1; })},
+                    {"a wrong ICRC", 1, Refusal::kBadIcrc, kNobody,
+                     newest_with([](F& f) { f.back() ^= 0x80; })},
+                    {"ARP", 1, Refusal::kOtherTraffic, kNobody,
+                     newest_with([](F& f) { f[12] = 8, f[13] = 6; })},
+                    {"another UDP port", 1, Refusal::kNotMrc, kNobody,
+                     newest_with([](F& f) { f[kUdpOffset + 2] ^= 1; })},
+                    {"an opcode that MRC does not have (Send)", 1, Refusal::kMalformed, kNobody,
+                     newest_with([](F& f) { f[kBthOffset] = 0xC4; })},
+                    {"more pad than payload", 1, Refusal::kMalformed, kNobody,
+                     [](A& a) {
+                       F frame = build_frame(a.next_write(0));
+                       frame[kBthOffset + 1] |= 0x30;
+                       finish_mrc_frame(frame);
+                       return frame;
+                     }},
+                    {"an unknown queue pair", 1, Refusal::kUnknownQp, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.bth.destination_qp.value ^= 0x5555; })},
+                    {"an address that is no peer's", 1, Refusal::kWrongPeer, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.inner_source[15] ^= 0x40; })},
+                    {"our own address as the sender's", 1, Refusal::kWrongPeer, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.inner_source = s.inner_destination; })},
+                    {"another host's address", 1, Refusal::kWrongAddress, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.inner_destination = s.inner_source; })},
+                    {"another port's carrier", 1, Refusal::kWrongCarrier, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.carrier[5] ^= 1; })},
+                    {"no uSID of the block", 1, Refusal::kWrongCarrier, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.carrier[0] = 0x20; })},
+                    {"a write to the endpoint's number", 1, Refusal::kUnexpectedOpcode, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.bth.destination_qp = kEndpointQpn; })},
+                    {"a whole packet that says trimmed", 1, Refusal::kBadTrim, kNobody,
+                     next_with([](MrcFrameSpec& s) { s.dscp = kDscpTrimmed; })},
+                    {"a trimmed packet of an unknown queue pair", 1, Refusal::kUnknownQp, kNobody,
+                     [](A& a) {
+                       MrcFrameSpec s = a.next_write();
+                       s.bth.destination_qp.value ^= 0x5555;
+                       return trimmed_by_switch(build_frame(s), kDscpControl);
+                     }},
+                });
+}
+
+TEST_CASE("a carrier that names hops behind the NIC is refused: nothing forwards there") {
+  for (const size_t byte : {6, 7, 8, 15}) {
+    CAPTURE(byte);
+    check_attack(false, {"a carrier that goes on", 1, Refusal::kCarrierNotEmpty, kNobody,
+                         next_with([byte](MrcFrameSpec& s) { s.carrier[byte] = 0x20; })});
+  }
 }
 
 TEST_CASE("a write that does not fit its message, its PMTU or the peer's memory changes nothing") {

@@ -216,20 +216,3 @@ TEST_CASE("ECN moves a flow off a path that another one needs, and takes no rate
   CHECK(fabric.stats(0).losses_detected == 0);
   CHECK(fabric.stats(2).trims_seen < 100);  // all from the start of the second flow
 }
-
-TEST_CASE("a receiver that asks for half takes its senders' windows down") {
-  const auto window_after = [](uint32_t penalty, bool obeyed) {
-    MemFabric::Options o;
-    o.workloads = {endless(0, 4)};
-    o.profile = make_profile("lab", test::octet());
-    o.profile->receiver_penalty = obeyed;
-    o.profile->receiver_penalty_sent = penalty;
-    MemFabric fabric(test::octet(), o);
-    fabric.stop_when_finished = false;
-    fabric.run_until(us(100));
-    return fabric.stats(0).window_bytes;
-  };
-  const uint64_t full = window_after(0, true);
-  CHECK(window_after(127, true) < full / 50);
-  CHECK(window_after(127, false) == full);
-}

@@ -58,7 +58,7 @@ TEST_CASE("an acknowledgement of nothing changes nothing") {
 TEST_CASE("what was held for lost counts as arrived, but leaves flight only once") {
   NsccBench b([](TransportProfile& p) { p.nscc_eta = 0; });
   b.nscc.on_sent({125'000}, ns(0));
-  b.nscc.on_lost({125'000}, ns(0));
+  b.nscc.on_lost({{125'000}}, ns(0));
   b.nscc.on_sent({50'000}, ns(0));
   Acknowledgement news;
   news.arrived = {10'000};
@@ -92,7 +92,7 @@ TEST_CASE("with restore_cwnd the window from before the penalty comes back at it
   CHECK(b.window() == 100'000);
   // Once, not again.
   b.nscc.on_sent({10'000}, ns(0));
-  b.nscc.on_lost({10'000}, ns(21'500));
+  b.nscc.on_lost({{10'000}}, ns(21'500));
   b.sack(21'600, 1'000, 4'000);
   CHECK(b.window() == 90'000);
   // Without the flag it does not, and a flag withdrawn in mid-penalty forgets.

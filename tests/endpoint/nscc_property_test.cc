@@ -40,9 +40,9 @@ void play(NsccBench& b, const Step& step, FabricTime now) {
   if (step.kind == 9) return b.nscc.on_live_ports(static_cast<uint32_t>(step.bytes % 9));
   b.nscc.on_sent({step.bytes}, ns(0));
   if (step.kind == 6) {
-    return b.nscc.on_trimmed({step.bytes}, CongestionControl::TrimmedAt::kLastHop, now);
+    return b.nscc.on_trimmed({{step.bytes}}, CongestionControl::TrimmedAt::kLastHop, now);
   }
-  if (step.kind == 7) return b.nscc.on_lost({step.bytes}, now);
+  if (step.kind == 7) return b.nscc.on_lost({{step.bytes}}, now);
   if (step.kind == 8) return b.nscc.on_withdrawn({step.bytes});
   Acknowledgement news;
   news.arrived = news.left_flight = {step.bytes};

@@ -164,10 +164,10 @@ TEST_CASE("a trim takes its packet from the window and counts as a marked RTT of
 TEST_CASE("an inferred loss takes its packet from the window, but never below one MTU") {
   NsccBench b;
   b.nscc.on_sent({1'000}, ns(0));
-  b.nscc.on_lost({1'000}, ns(1'000));
+  b.nscc.on_lost({{1'000}}, ns(1'000));
   CHECK(b.window() == 224'000);
   b.nscc.on_sent({300'000}, ns(0));
-  b.nscc.on_lost({300'000}, ns(1'000));
+  b.nscc.on_lost({{300'000}}, ns(1'000));
   CHECK(b.window() == 1'000);
   CHECK(b.nscc.in_flight().value == 0);
 }

@@ -119,7 +119,7 @@ TEST_CASE("a SACK's bitmap begins where the chosen reading says") {
   window.accept(100, false, 0, {});
   window.accept(500, false, 0, {});
   const auto offsets = [&](SackBase base) {
-    SackGenerator sacks(4096, 0, base);
+    SackGenerator sacks(4096, base);
     std::vector<int> result;
     for (int i = 0; i < 4; ++i) result.push_back(sacks.make(window, psns, 100, {}).sack_offset);
     return result;

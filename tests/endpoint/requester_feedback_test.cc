@@ -310,46 +310,100 @@ TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write tha
   CHECK(b.flushed[1].second == "Remote Operation Error");
 }
 
-TEST_CASE("what a receiver lacks is retried without blame and counts as one retry per round trip") {
+TEST_CASE(
+    "what a receiver lacks is retried after each interval, linear then doubled, without blame") {
   for (const NackReason reason : {NackReason::kNoBitmap, NackReason::kNoPacketBuffer,
                                   NackReason::kNoResource, NackReason::kPsnOutOfWindow}) {
     RequesterBench b;
     b.post(4096 * 2);
-    int64_t t = 0;
-    for (; b.failure.empty() && t < 1000; t += 10) {
+    std::vector<FabricTime> rounds;
+    FabricTime now;
+    for (; b.failure.empty() && rounds.size() < 100; now = b.next_retry(now)) {
       std::vector<DataPacket> sent;
-      while (const auto p = b.send(t)) sent.push_back(*p);
+      while (const auto p = b.requester.next_packet(kAll, now)) sent.push_back(*p);
+      if (sent.empty()) continue;
       REQUIRE(sent.size() == 2);
+      rounds.push_back(now);
       for (const DataPacket& p : sent) {
         const Refusal expected = b.failure.empty() ? Refusal::kCount : Refusal::kQpInError;
-        CHECK(b.nack(p.psn - b.first_psn, p.ev, t, reason, t + 5) == expected);
+        const int64_t at = now.ns() / 1000;
+        CHECK(b.nack(p.psn - b.first_psn, p.ev, at, reason, at + 5) == expected);
+        CHECK_FALSE(b.requester.ready(now + us(5)));
       }
+      now += us(5);
     }
     CHECK(b.failure == "Retry Counter Exceeded");
-    CHECK(t == 110);  // the eleventh of 7 + 3
+    REQUIRE(rounds.size() == 11);  // the first one, and 7 + 3 retries
+    for (size_t i = 1; i < rounds.size(); ++i) {
+      const int64_t interval = i <= 7 ? 80 : 80 << (i - 7);
+      CHECK(rounds[i] - rounds[i - 1] == us(interval + 5));
+    }
     CHECK(b.changes.empty());
     CHECK(b.losses.empty());
+    CHECK(b.stats.resource_nacks_received == 21);  // the last packet met a failed queue pair
+    CHECK(b.window.refused == 20);
     CHECK(b.window.in_flight().value == 0);
   }
+}
+
+TEST_CASE(
+    "while a refused packet waits others go, and refusals within its interval are no retries") {
+  RequesterBench b;
+  b.post(4096 * 40);
+  for (int i = 0; i < 30; ++i) {
+    const auto p = b.send(i);
+    REQUIRE(p);
+    CHECK_FALSE(p->retransmission);
+    CHECK(b.nack(i, p->ev, i, NackReason::kNoPacketBuffer, i + 1) == Refusal::kCount);
+  }
+  CHECK(b.failure.empty());
+  // A SACK for one of them, from a copy that a wire made: it does not go again.
+  const auto p = b.send(50);
+  CHECK(b.sack(-1, 30, p->ev, 50, 0b10, 60) == Refusal::kCount);
+  int again = 0;
+  for (FabricTime now = us(60); now < us(130); now = b.next_retry(now)) {
+    while (const auto q = b.requester.next_packet(kAll, now)) {
+      if (q->retransmission) ++again;
+      CHECK(q->psn - b.first_psn != 1);
+    }
+  }
+  CHECK(again == 29);
+  CHECK(b.failure.empty());
+}
+
+TEST_CASE("a refusal that comes after its packet was held for lost takes the blame back") {
+  RequesterBench b;
+  b.post(4096 * 3);
+  const auto first = b.send(0);
+  b.send(0);
+  const auto third = b.send(30);
+  b.sack(-1, 2, third->ev, 30, 0b100, 40);  // those of 20 us before are lost
+  REQUIRE(b.losses.size() == 2);
+  REQUIRE(b.state(first->ev) == EvState::kAssumedBad);
+  CHECK(b.nack(0, first->ev, 0, NackReason::kNoPacketBuffer, 45) == Refusal::kCount);
+  CHECK(b.state(first->ev) == EvState::kGood);
+  CHECK(b.stats.spurious_losses == 1);
 }
 
 TEST_CASE("refusals and timeouts share one retry counter") {
   RequesterBench b;
   b.post(4096);
-  for (int i = 0; i < 5; ++i) {
-    const auto p = b.send(i * 10);
-    b.nack(0, p->ev, i * 10, NackReason::kNoResource, i * 10 + 5);
+  FabricTime now;
+  for (int i = 0; i < 5; now = b.next_retry(now)) {
+    const auto p = b.requester.next_packet(kAll, now);
+    if (!p) continue;
+    const int64_t at = now.ns() / 1000;
+    b.nack(0, p->ev, at, NackReason::kNoResource, at + 5);
+    now += us(5);
+    ++i;
   }
-  b.send(50);
   int timeouts = 0;
   while (b.failure.empty()) {
-    const FabricTime now = b.requester.deadline(FabricTime{});
     REQUIRE(now < us(100'000));
     const uint64_t before = b.stats.timeouts;
-    b.requester.on_timer(now);
-    while (b.requester.next_probe(now)) continue;
-    if (b.stats.timeouts > before) ++timeouts;
     b.requester.next_packet(kAll, now);
+    now = b.next_retry(now);
+    if (b.stats.timeouts > before) ++timeouts;
   }
   CHECK(timeouts == 6);
 }

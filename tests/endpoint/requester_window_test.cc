@@ -65,10 +65,56 @@ TEST_CASE("a round trip counts only if the reflected timestamp is that of the tr
   CHECK(p1);
 }
 
-TEST_CASE("a round trip of a retransmission counts for the second transmission, not for a third") {
-  for (const int transmissions : {2, 3}) {
+TEST_CASE(
+    "the time that a packet waited for its receiver's software is no part of its round trip") {
+  const auto agreed = [](ConnectionLimits& limits) { limits.sending.service_time = true; };
+  const auto refused = [](ConnectionLimits&) {};
+  for (const bool tells : {true, false}) {
+    RequesterBench b(Psn{100}, 1024, tells ? +agreed : +refused);
+    b.post(4096);
+    const auto packet = b.send(0);
+    Seth seth;
+    seth.cumulative = b.first_psn;
+    seth.entropy = packet->ev;
+    seth.tx_timestamp = tx_timestamp(us(0));
+    seth.tx_timestamp += 250;  // 32 us in units of 128 ns
+    CHECK(b.requester.on_sack(seth, us(42)) == Refusal::kCount);
+    const std::optional<RttSample> rtt = b.window.acknowledged.back().rtt;
+    CHECK(rtt.has_value() == tells);  // else it is another transmission's
+    if (tells) CHECK(rtt->rtt == us(10));
+  }
+}
+
+TEST_CASE("a service time longer than the round trip is a lie, or another transmission's") {
+  RequesterBench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.sending.service_time = true; });
+  b.post(4096);
+  const auto packet = b.send(0);
+  b.sack(0, 0, packet->ev, 20, 0, 10);  // as if it had waited 20 us, after 10
+  CHECK_FALSE(b.window.acknowledged.back().rtt);
+}
+
+TEST_CASE("a service time that leaves nothing for the way leaves a unit of the timestamp") {
+  RequesterBench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.sending.service_time = true; });
+  b.post(4096);
+  const auto packet = b.send(0);
+  b.sack(0, 0, packet->ev, 16, 0, 16);  // 125 units of 128 ns: all of the 16 us
+  REQUIRE(b.window.acknowledged.back().rtt);
+  CHECK(b.window.acknowledged.back().rtt->rtt == FabricTime::from_ns(128));
+}
+
+TEST_CASE("a round trip of a retransmission counts, to UEC's letter of the second one only") {
+  struct Case {
+    NsccRules rules;
+    int transmissions;
+  };
+  for (const Case& c :
+       {Case{NsccRules::kUec, 2}, Case{NsccRules::kUec, 3}, Case{NsccRules::kEven, 3}}) {
+    const NsccRules rules = c.rules;
+    const int transmissions = c.transmissions;
+    CAPTURE(transmissions);
     for (const bool newest_answered : {true, false}) {
-      RequesterBench b;
+      RequesterBench b(
+          Psn{100}, 1024, [](ConnectionLimits&) {}, rules);
       b.post(4096);
       auto packet = b.send(0);
       for (int i = 1; i < transmissions; ++i) {
@@ -78,7 +124,8 @@ TEST_CASE("a round trip of a retransmission counts for the second transmission, 
       const int64_t newest = 10 * (transmissions - 1);
       b.sack(0, 0, packet->ev, newest_answered ? newest : 0, 0, newest + 8);
       const std::optional<RttSample> rtt = b.window.acknowledged.back().rtt;
-      CHECK(rtt.has_value() == (transmissions == 2 && newest_answered));
+      const bool counts = rules == NsccRules::kEven || transmissions == 2;
+      CHECK(rtt.has_value() == (counts && newest_answered));
       if (rtt) CHECK(rtt->rtt == us(8));
     }
   }
@@ -97,10 +144,11 @@ TEST_CASE("what arrives after it was held for lost has left flight already") {
   CHECK(b.window.in_flight().value == 0);
 }
 
-TEST_CASE("a trim is congestion wherever it happened, a receiver's want of resources is not") {
+TEST_CASE(
+    "a trim is congestion wherever it happened, and a receiver's want of resources is its own") {
   struct Case {
     NackReason reason;
-    int trimmed, withdrawn;
+    int trimmed, refused;
   };
   for (const Case& c :
        {Case{NackReason::kTrimmed, 1, 0}, Case{NackReason::kTrimmedLastHop, 1, 0},
@@ -111,7 +159,7 @@ TEST_CASE("a trim is congestion wherever it happened, a receiver's want of resou
     const auto packet = b.send(0);
     CHECK(b.nack(0, packet->ev, 0, c.reason, 10) == Refusal::kCount);
     CHECK(b.window.trimmed == c.trimmed);
-    CHECK(b.window.withdrawn == c.withdrawn);
+    CHECK(b.window.refused == c.refused);
     CHECK(b.window.lost == 0);
     CHECK(b.window.in_flight().value == 0);
   }

@@ -22,7 +22,8 @@ class ResponderBench : private ResponderEvents {
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
         bytes(memory.add(region)),
         payload(4096),
-        responder(profile, limits_of(profile).receiving, first, memory, *this, stats) {
+        received(profile),
+        responder(profile, limits_of(profile).receiving, first, memory, received, *this, stats) {
     std::iota(payload.begin(), payload.end(), uint8_t{1});
   }
 
@@ -58,6 +59,7 @@ class ResponderBench : private ResponderEvents {
   std::span<uint8_t> bytes;
   std::vector<uint8_t> payload;
   HostStats stats;
+  ReceiveResources received;
   Responder responder;
   Replies replies;
   uint64_t placed = 0;

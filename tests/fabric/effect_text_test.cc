@@ -36,6 +36,8 @@ TEST_CASE("every kind of effect survives the way through text") {
       {FabricTime::from_us(610), SwitchBuffer{NodeId{2}, {750'000'000}}, 15, 13, false},
       {FabricTime::from_us(611), HostState{NodeId{1}, HostWork::kPaused}, 16, 14, false},
       {FabricTime::from_us(612), HostBurst{NodeId{1}, NodeId{0}, {65536}}, 17, 15, false},
+      {FabricTime::from_us(613), HostDrain{NodeId{1}, DrainKind::kSlow, {1'000'000}}, 18, 16,
+       false},
   };
   for (const ScheduledEffect& effect : effects) {
     const auto back = parse_effect(topology, to_text(effect));
@@ -72,6 +74,9 @@ TEST_CASE("text that is no effect, or names nothing in the topology, is refused"
                            "1 2 3 0 host_state 2 down",
                            "1 2 3 0 host_burst 0 0 64",
                            "1 2 3 0 host_burst 0 1 999999999",
+                           "1 2 3 0 host_drain 2 stalled 0",
+                           "1 2 3 0 host_drain 0 slow 0",
+                           "1 2 3 0 host_drain 0 stalled 5",
                            "1 2 3 0 port_carrier 0/9 1",
                            "1 2 3 0 port_carrier 99/0 1",
                            "1 2 3 0 port_carrier 0 0 1",

@@ -42,6 +42,8 @@ TEST_CASE("what the file says arrives in the topology") {
       "fabric_rate: 400Gb/s\npropagation: 20ns\nswitch_latency: 300ns\nhost_latency: 1us\n"
       "pmtu: 1024\noptics: {t0_downlinks: 2}\nwires: fast\necn: {min: 0.1, max: 0.5}\n"
       "trim: {threshold: 0.75, last_hop: 2}\nqueues: {control: 0.5, tail_drop: 3}\n"
+      "dscp: {no_trim: 5, trimmable: 6, trimmable_retx: 6, trimmed: 20, trimmed_last_hop: 22, "
+      "control: 48}\n"
       "nic: {name: slow, port_down_delay: 10us, port_up_delay: 5us}\n");
   const Topology t = build_topology(shape);
   CHECK(t.host_count() == 10);
@@ -60,6 +62,16 @@ TEST_CASE("what the file says arrives in the topology") {
   CHECK(t.queues.trim_threshold_last_hop.value == bdp * 2);
   CHECK(t.queues.control_limit.value == bdp * 500 / 1000);
   CHECK(t.queues.tail_drop.value == bdp * 3);
+  // A port toward a switch has the thresholds of its own link.
+  const Wire& up = t.wire(t.port(*t.find_port("p0.t0-0:u1")).out);
+  const Wire& down = t.wire(t.port(*t.find_port("p0.t0-0:d1")).out);
+  const uint64_t fabric_bdp = bytes_in(BitRate::from_gbps(400), t.base_rtt).value;
+  CHECK(t.queues_of(up).ecn_min.value == fabric_bdp * 100 / 1000);
+  CHECK(t.queues_of(up).trim_threshold.value == fabric_bdp * 750 / 1000);
+  CHECK(t.queues_of(up).tail_drop.value == fabric_bdp * 3);
+  CHECK(t.queues_of(down).trim_threshold_last_hop.value == bdp * 2);
+  CHECK(t.queues_of(down).tail_drop.value == bdp * 3);
+  CHECK(t.dscps == DscpMap{5, 6, 6, 20, 22, 48});
   CHECK(t.nic.name == "slow");
   CHECK(t.nic.port_down_delay == FabricTime::from_us(10));
 }
@@ -94,7 +106,7 @@ TEST_CASE("a shape written as text reads back as the same shape") {
         "forwarding: {all: ovs, p0: kernel, \"p*.t0-*\": switchd}\n",
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
         "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n",
-        "nic: {name: x, remap_down: [1us, 2us]}\n"}) {
+        "nic: {name: x, remap_down: [1us, 2us]}\n", "dscp: {trimmed: 20, control: 48}\n"}) {
     const std::string text = to_yaml(shape_in(kSmall + more));
     CHECK(to_yaml(shape_in(text)) == text);
     CHECK(text.find("name: x\n") == 0);
@@ -138,6 +150,14 @@ TEST_CASE("bad fabric files get an exact error") {
   };
   for (const Row& row : {
            Row{"plane: 3\n", "f.yaml:6:1: found the key \"plane\": expected \"planes\""},
+           Row{"dscp: {trimed: 20}\n",
+               "f.yaml:6:8: found the key \"trimed\": expected \"trimmed\""},
+           Row{"dscp: {trimmed: 64}\n",
+               "f.yaml:6:17: found \"64\": expected a whole number from 0 to 63"},
+           Row{"dscp: {trimmed: 4}\n",
+               "f.yaml:6:7: found trimmable and trimmed are both 4: expected classes that can be "
+               "told "
+               "apart"},
            Row{"pmtu: 100\n",
                "f.yaml:6:7: found \"100\": expected a whole number from 256 to 4096"},
            Row{"pmtu: 9000\n",

@@ -166,7 +166,16 @@ TEST_CASE("bad faults get an exact error") {
                "optic_dead, flap, port_down, nic_dead, switch_hang, switch_crash, switch_reboot, "
                "switch_wrong_route, switch_missing_route, stale_table, trim_off, ecn_off, "
                "ecn_always, buffer, plane_down, host_pause, host_restart, lossy_ev, incast, "
-               "denylist"},
+               "denylist, slow_receiver, pcie_stall"},
+           Row{"{at: 1us, slow_receiver: {host: h1}}",
+               "f.yaml:1:28: found no rate: expected one of them: to (a rate) or share (of the "
+               "line rate)"},
+           Row{"{at: 1us, slow_receiver: {host: h1, to: 1Gb/s, share: 1%}}",
+               "f.yaml:1:28: found \"to\" and \"share\": expected one of them: to (a rate) or "
+               "share (of the line rate)"},
+           Row{"{at: 1us, pcie_stall: {host: p0.t0-0}}",
+               "f.yaml:1:32: found \"p0.t0-0\", which names no host: expected a name such as "
+               "\"h0\""},
            Row{"{at: 1us, link_dwn: {link: \"h0:p0\"}}",
                "f.yaml:1:13: found the fault \"link_dwn\": expected \"link_down\""},
            Row{"{at: 1us, link_down: {link: \"h0:p0\"}, wire_loss: {}}",

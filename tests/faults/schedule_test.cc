@@ -302,6 +302,31 @@ TEST_CASE("of two states of a switch the worse counts, and a burst is no state")
   CHECK(replay(schedule).all_healthy());
 }
 
+TEST_CASE(
+    "a stall is worse than a slow receiver, a slower one worse than a faster, and all is undone") {
+  const Topology t = test::octet();
+  const auto slow = [&](FabricTime at, FabricTime duration, Parameter how, int64_t value) {
+    Fault fault = of(FaultKind::kSlowReceiver, at, duration, {.nodes = {NodeId{3}}});
+    fault.settings.set(how, value);
+    return fault;
+  };
+  const auto schedule = compile({slow(us(10), us(50), Parameter::kShare, Probability::kOne / 4),
+                                 slow(us(20), us(10), Parameter::kTo, 100'000'000'000),
+                                 of(FaultKind::kPcieStall, us(25), us(20), {.nodes = {NodeId{3}}})},
+                                t);
+  std::string states;
+  for (const ScheduledEffect& e : schedule) {
+    states += exact(e.at) + " " + describe(t, e.effect) + (e.heals ? " heals\n" : "\n");
+  }
+  CHECK(states ==
+        "10us host_drain h3 kind=slow rate=200Gb/s\n"
+        "20us host_drain h3 kind=slow rate=100Gb/s\n"
+        "25us host_drain h3 kind=stalled\n"
+        "45us host_drain h3 kind=slow rate=200Gb/s heals\n"
+        "60us host_drain h3 as built heals\n");
+  CHECK(replay(schedule).all_healthy());
+}
+
 TEST_CASE("the losses of one entropy value lie beside that of all frames") {
   const Topology t = test::octet();
   Fault one = of(FaultKind::kLossyEv, us(10), us(10),

@@ -274,6 +274,10 @@ const std::vector<Row>& table() {
        [](const View& v) { return v.dropped("no_receiver", "h0"); }},
       {"denylist", "{host: h0, path: \"p0/*\", for: 40us}",
        [](const View& v) { return size_t{v.data_out("h0:p0") < 3}; }},
+      {"slow_receiver", "{host: h3, share: 2%, for: 40us}",
+       [](const View& v) { return v.dropped("receive_buffer_full", "h3"); }},
+      {"pcie_stall", "{host: h3, for: 40us}",
+       [](const View& v) { return v.dropped("receive_buffer_full", "h3"); }},
   };
   return rows;
 }

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <signal.h>
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -102,6 +101,20 @@ std::multimap<std::string, std::string> lab_events(const RunResult& run) {
     if (event.at("node") == "lab") events.emplace(event.at("kind"), event.at("detail"));
   }
   return events;
+}
+
+/// By the wall clock a busy machine does everything all the same, but may be too late, and says so. Nothing
+/// else may be amiss.
+bool was_too_busy(const std::multimap<std::string, std::string>& events) {
+  bool too_busy = false;
+  for (const auto& [kind, detail] : events) {
+    if (kind == "outside_fault" && says(detail, "the machine was too busy")) {
+      too_busy = true;
+    } else if (kind == "undo_failed" || kind == "outside_fault") {
+      FAIL_CHECK(kind << ": " << detail);
+    }
+  }
+  return too_busy;
 }
 
 /// What a switch's own uSID has ended, by `inspect --json`.
@@ -261,15 +274,7 @@ expect: [no_qp_error, memory_intact]
       const RunResult run = run_scenario(scenario, folder.options(World::kLive));
       CAPTURE(analysis::to_table(run.verdict));
       const auto events = lab_events(run);
-      // By the wall clock a busy machine does everything all the same, but may be too late, and says so.
-      bool too_busy = false;
-      for (const auto& [kind, detail] : events) {
-        if (kind == "outside_fault" && says(detail, "the machine was too busy")) {
-          too_busy = true;
-        } else if (kind == "undo_failed" || kind == "outside_fault") {
-          FAIL_CHECK(kind << ": " << detail);
-        }
-      }
+      const bool too_busy = was_too_busy(events);
       CHECK(run.verdict.result ==
             (too_busy ? analysis::Result::kInconclusive : analysis::Result::kPass));
       CHECK(events.count("kernel_link_down") == 4);  // two, and both of the switch that reboots
@@ -291,12 +296,12 @@ expect: [no_qp_error, memory_intact]
 name: moment
 fabric: mixed
 timing: wall
-dilation: 2000
+dilation: 8000
 workload:
   - permutation: {hosts: all, load: 40%, message: 64KiB, shift: 2}
 faults:
   - {at: 50us, link_down: {link: "h1:p0", for: 60us}}  # ours
-  - {at: 60us, link_down: {link: "h1:p1", for: 15us}}  # the kernel's, and 30 ms of the lab's time
+  - {at: 60us, link_down: {link: "h1:p1", for: 15us}}  # the kernel's, and 120 ms of the lab's time
 end: 300us
 expect: [no_qp_error, memory_intact]
 )",
@@ -304,10 +309,9 @@ expect: [no_qp_error, memory_intact]
     const test::TemporaryRuns folder;
     const RunResult run = run_scenario(scenario, folder.options(World::kLive));
     const auto events = lab_events(run);
-    for (const auto& [kind, detail] : events) {
-      if (kind == "undo_failed" || kind == "outside_fault") FAIL_CHECK(kind << ": " << detail);
-    }
+    const bool too_busy = was_too_busy(events);
     CHECK(events.count("undo_verified") >= 2);  // of the host, of its switch
+    if (too_busy) return;
     // Nothing came to h1:p1 meanwhile: its switch said so where it sends.
     bool dropped = false;
     for (auto [at, end] = events.equal_range("kernel_filter"); at != end; ++at) {

@@ -76,6 +76,7 @@ TEST_CASE("what is known to carry nothing is avoided, and nothing else is") {
       {"delay", "{link: \"h0:p*\", by: 2us}", 8, nullptr},
       {"rate", "{link: \"h0:p*\", to: 1Gb/s}", 8, nullptr},
       {"host_pause", "{host: h5}", 8, nullptr},
+      {"pcie_stall", "{host: h5}", 8, nullptr},
       {"nic_dead", "{host: h5}", 0, nullptr},
   };
   const Topology octet = fabric("octet");

@@ -58,16 +58,17 @@ std::string fabric_text(Numbers& n, const Shape& shape) {
 }
 
 std::string transport_text(Numbers& n) {
-  return one_of(n,
-                std::array{"lab", "lab", "production", "{profile: lab, congestion_control: fixed}",
-                           "{profile: lab, congestion_control: fixed, window_percent: 300}",
-                           "{profile: production, congestion_control: nscc}",
-                           "{profile: lab, trim_nack: off}",
-                           "{profile: lab, evs: 4, active_evs: 2, ev_min_active: 1}",
-                           "{profile: lab, window_rule: fits, dynamic_mpr: on}",
-                           "{profile: lab, sack_base: cumulative, sack_port_mask: on}",
-                           "{profile: lab, receiver_penalty_sent: 40, out_of_window: drop}",
-                           "{profile: lab, ack_timeout: 2rtt, icrc: on}"});
+  return one_of(
+      n, std::array{"lab", "lab", "production", "{profile: lab, congestion_control: fixed}",
+                    "{profile: lab, congestion_control: fixed, window_percent: 300}",
+                    "{profile: production, congestion_control: nscc}",
+                    "{profile: lab, trim_nack: off}",
+                    "{profile: lab, evs: 4, active_evs: 2, ev_min_active: 1}",
+                    "{profile: lab, window_rule: fits, dynamic_mpr: on}",
+                    "{profile: lab, sack_base: cumulative, sack_port_mask: on}",
+                    "{profile: lab, receive_rate: 200Gb/s, receive_buffer: 65536}",
+                    "{profile: lab, dynamic_mpr: on, receive_bitmaps: 2, out_of_window: drop}",
+                    "{profile: lab, ack_timeout: 2rtt, icrc: on}"});
 }
 
 /// "from: h1, to: h3"
@@ -222,6 +223,8 @@ std::string fault_body(Numbers& n, const Shape& shape, faults::FaultKind kind) {
     case Kind::kLossyEv:
       return Text{"{}, path: \"p{}/*\", loss: {}%", host(), plane, 1 + n.below(100)}.value;
     case Kind::kIncast: return Text{"{}, size: {}KiB", two_hosts(n, shape), 1 + n.below(64)}.value;
+    case Kind::kSlowReceiver: return Text{"{}, share: {}%", host(), 1 + n.below(100)}.value;
+    case Kind::kPcieStall: return host();
     case Kind::kDenylist: return Text{"{}, path: \"p{}/*\"", host(), plane}.value;
   }
   return "";

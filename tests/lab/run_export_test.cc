@@ -57,7 +57,7 @@ constexpr uint64_t kNoLimit = uint64_t{1} << 30;
 /// A run with losses, trims, retransmissions, EV states and a fault.
 class ExportedRun {
  public:
-  explicit ExportedRun(const char* incident = "half-nic-flap", const char* until = "340us") {
+  explicit ExportedRun(const char* incident = "half-nic-flap", const char* until = "430us") {
     lab::ScenarioOverrides overrides;
     overrides.until = until;
     result_ = runs_.run(lab::read_scenario_file(find_incident(incident), overrides));

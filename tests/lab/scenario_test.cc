@@ -80,7 +80,7 @@ TEST_CASE("every shipped incident is readable, tells its story and is short") {
     CHECK(s.name == incident);
     CHECK(s.about.find("ompressed") != std::string::npos);
     CHECK(s.about.find("figure") != std::string::npos);
-    CHECK(s.end <= FabricTime::from_us(2500));
+    CHECK(s.end <= FabricTime::from_us(3000));
     CHECK_FALSE(s.expect.empty());
   }
 }

@@ -114,6 +114,7 @@ void expect_mrc(std::vector<Expected>& all, const MrcPacket& p, std::span<const 
          write != nullptr ? std::optional<uint64_t>(p.payload_length) : std::nullopt);
   const auto path = path_of(p.entropy());
   all.push_back({"mrc.path", std::nullopt, path ? to_string(*path) : ""});
+  all.push_back({"mrc.class", std::nullopt, std::string(class_of({}, p.outer.dscp()))});
   number("mrc.error", std::nullopt);
 }
 

@@ -398,10 +398,11 @@ class HostileRun : private PairFabric::Tap {
     if (outcome_.forged || corrupted_) return;
     for (const Refusal never :
          {Refusal::kMalformed, Refusal::kOtherTraffic, Refusal::kNotMrc, Refusal::kWrongCarrier,
-          Refusal::kWrongAddress, Refusal::kBadIcrc, Refusal::kUnknownQp, Refusal::kWrongPeer,
-          Refusal::kBadTrim, Refusal::kBadLength, Refusal::kBadRkey, Refusal::kOutOfBounds,
-          Refusal::kPsnOutOfWindow, Refusal::kSackOfFuture, Refusal::kNackOfUnsent,
-          Refusal::kAckOfFuture, Refusal::kUnknownEv, Refusal::kUnexpectedOpcode}) {
+          Refusal::kCarrierNotEmpty, Refusal::kWrongAddress, Refusal::kBadIcrc, Refusal::kUnknownQp,
+          Refusal::kWrongPeer, Refusal::kBadTrim, Refusal::kBadLength, Refusal::kBadRkey,
+          Refusal::kOutOfBounds, Refusal::kPsnOutOfWindow, Refusal::kSackOfFuture,
+          Refusal::kNackOfUnsent, Refusal::kAckOfFuture, Refusal::kUnknownEv,
+          Refusal::kUnexpectedOpcode}) {
       if (stats.refused_for(never) == 0) continue;
       require(false, ("an honest packet was refused as " + std::string(name_of(never))).c_str());
     }

@@ -49,7 +49,7 @@ struct NsccBench {
   void shrink_to(uint64_t bytes) {
     const Bytes lost{nscc.window().value - bytes};
     nscc.on_sent(lost, ns(0));
-    nscc.on_lost(lost, ns(0));
+    nscc.on_lost({lost}, ns(0));
     REQUIRE(window() == bytes);
   }
   void sack(int64_t now, uint64_t bytes, int64_t delay, bool marked = false, uint8_t penalty = 0,
@@ -65,7 +65,7 @@ struct NsccBench {
   }
   void trim(int64_t now, uint64_t bytes) {
     nscc.on_sent({bytes}, ns(now));
-    nscc.on_trimmed({bytes}, CongestionControl::TrimmedAt::kLastHop, ns(now));
+    nscc.on_trimmed({{bytes}}, CongestionControl::TrimmedAt::kLastHop, ns(now));
   }
   uint64_t window() const { return nscc.window().value; }
 

@@ -41,6 +41,7 @@ class QpPair {
     RegionPlan region{0x7000'0000'0000, 0xAAAA'A001, {kRegion}};
     std::span<uint8_t> bytes;
     HostStats stats;
+    std::unique_ptr<ReceiveResources> resources;
     std::unique_ptr<Peer> peer;
     std::unique_ptr<QueuePair> qp;
     std::vector<uint64_t> completed;
@@ -118,10 +119,12 @@ class QpPair {
         std::make_unique<FixedWindow>(BitRate{100'000'000'000}, us(100), 100, 2));
     QueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;
-    end.qp = std::make_unique<QueuePair>(
-        id, *end.peer, profile, limits,
-        EvSet(values, 2, profile.ev_limits(), {1, NodeId{number}, 0}),
-        EvProber(profile, values.size(), 1, NodeId{number}, 0), end.memory, end, end.stats);
+    end.resources = std::make_unique<ReceiveResources>(profile);
+    end.qp =
+        std::make_unique<QueuePair>(id, *end.peer, profile, limits,
+                                    EvSet(values, 2, profile.ev_limits(), {1, NodeId{number}, 0}),
+                                    EvProber(profile, values.size(), 1, NodeId{number}, 0),
+                                    end.memory, *end.resources, end, end.stats);
   }
 
   uint64_t chance(uint64_t bound) {

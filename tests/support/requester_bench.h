@@ -26,13 +26,17 @@ class RecordingWindow : public FixedWindow {
     acknowledged.push_back(news);
     FixedWindow::on_acknowledged(news, now);
   }
-  void on_trimmed(Bytes packet, TrimmedAt where, FabricTime now) override {
+  void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) override {
     ++trimmed;
     FixedWindow::on_trimmed(packet, where, now);
   }
-  void on_lost(Bytes packet, FabricTime now) override {
+  void on_lost(Sprayed packet, FabricTime now) override {
     ++lost;
     FixedWindow::on_lost(packet, now);
+  }
+  void on_refused(Bytes packet, FabricTime now) override {
+    ++refused;
+    FixedWindow::on_refused(packet, now);
   }
   void on_withdrawn(Bytes packet) override {
     ++withdrawn;
@@ -41,7 +45,7 @@ class RecordingWindow : public FixedWindow {
 
   bool wants = false;
   std::vector<Acknowledgement> acknowledged;
-  int trimmed = 0, lost = 0, withdrawn = 0;
+  int trimmed = 0, lost = 0, refused = 0, withdrawn = 0;
 };
 
 /// A requester on 2 planes x 2 uplinks with round numbers: RTT 10 us, reorder window 20 us, tail
@@ -50,8 +54,10 @@ class RequesterBench : private RequesterEvents {
  public:
   explicit RequesterBench(
       Psn first = Psn{100}, uint32_t mpr = 1024,
-      void (*change)(ConnectionLimits&) = [](ConnectionLimits&) {})
+      void (*change)(ConnectionLimits&) = [](ConnectionLimits&) {},
+      NsccRules nscc_rules = NsccRules::kEven)
       : first_psn(first),
+        rules(nscc_rules),
         memory(1 << 20),
         window({1'000'000'000'000}, us(100), 100, 2),
         requester(make(mpr, change)) {}
@@ -67,6 +73,7 @@ class RequesterBench : private RequesterEvents {
     p.probe_interval_max = us(320);
     p.probe_jitter_percent = 0;
     p.max_immediates = 2;
+    p.nscc_rules = rules;
     return p;
   }
   static ConnectionLimits limits(const TransportProfile& profile, uint32_t mpr) {
@@ -113,9 +120,17 @@ class RequesterBench : private RequesterEvents {
   Refusal ack(int index, int64_t now_us, uint8_t syndrome = 0x1F) {
     return requester.on_ack({syndrome, 0}, first_psn + index, us(now_us));
   }
+  /// Runs the next timer after `now`, drops its probes, and says when that was.
+  FabricTime next_retry(FabricTime now) {
+    const FabricTime at = std::max(requester.deadline(now), now);
+    requester.on_timer(at);
+    while (requester.next_probe(at)) continue;
+    return at;
+  }
   EvState state(EntropyValue ev) { return requester.evs().state(*requester.evs().find(ev)); }
 
   Psn first_psn;
+  NsccRules rules;
   uint64_t posted = 0;
   uint8_t range = 0;  ///< SETH.mpr of the SACKs
   uint32_t received_units = 0;

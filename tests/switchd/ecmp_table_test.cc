@@ -172,7 +172,7 @@ TEST_CASE("marks and trims of a packet without a carrier are read by its receive
     CHECK(packet.outer.ecn() == kEcnCe);
     CHECK(packet.outer.dscp() == kDscpTrimmable);
     CHECK(icrc_ok(frame.bytes()));
-    trim(frame, true);
+    trim(frame, true, {});
     CHECK(frame.size() == kTrimmedFrameBytes);
     REQUIRE(parse_mrc_frame(frame.bytes(), packet) == ParseError::kNone);
     CHECK(packet.trimmed);

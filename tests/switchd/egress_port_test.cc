@@ -81,6 +81,29 @@ TEST_CASE("a frame that fills the data queue exactly to the trim threshold is qu
   }
 }
 
+TEST_CASE("which DSCP is which class is the fabric's choice") {
+  for (const bool last_hop : {false, true}) {
+    EgressSettings settings = PortBench::settings(last_hop);
+    settings.wire.dscps = {1, 10, 14, 20, 22, 48};
+    for (const uint8_t dscp : {uint8_t{20}, uint8_t{22}}) {
+      CHECK(PortBench(settings).offer(100, dscp).queue == QueueClass::kTrimmed);
+    }
+    CHECK(PortBench(settings).offer(100, 48).queue == QueueClass::kControl);
+    for (const uint8_t dscp : {kDscpControl, kDscpTrimmed, kDscpTrimmedLastHop}) {
+      CHECK(PortBench(settings).offer(100, dscp).queue == QueueClass::kData);
+    }
+    for (const uint8_t dscp : {uint8_t{10}, uint8_t{14}}) {
+      PortBench bench(settings);
+      bench.fill_data(last_hop ? 75'000 : 50'000);
+      CHECK(bench.offer(1'000, dscp).trimmed);
+      CHECK(dscp_of(bench.depart().frame.bytes()) == (last_hop ? 22 : 20));
+    }
+    PortBench not_ours(settings);
+    not_ours.fill_data(75'000);
+    CHECK_FALSE(not_ours.offer(1'000, kDscpTrimmableRetx).trimmed);
+  }
+}
+
 TEST_CASE("a trimmed frame is its first 128 bytes with a new outer length and DSCP, nothing else") {
   for (const bool last_hop : {false, true}) {
     for (const uint8_t ecn : {kEcnNotEct, kEcnEct0, kEcnCe}) {

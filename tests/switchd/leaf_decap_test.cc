@@ -102,7 +102,7 @@ TEST_CASE("a packet that a spine trimmed arrives as a trimmed one when a leaf ha
   FramePool pool;
   Frame frame = write_frame(topology, pool);
   to_last_leaf(topology, frame);
-  trim(frame, false);
+  trim(frame, false, {});
   REQUIRE(at(topology, "leaf3", frame).drop == DropCause::kNone);
   strip_outer(frame);
   const MrcPacket packet = parsed(frame);

@@ -13,8 +13,10 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.packet import Packet
 
-WRITE_ONLY, ACKNOWLEDGE, SACK, NACK = 0xCA, 0xD1, 0xDC, 0xDD
-TRIMMABLE, RETRANSMITTED, TRIMMED, CONTROL = 4, 8, 12, 46  # DSCPs
+WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST, WRITE_LAST_IMMEDIATE, WRITE_ONLY = 0xC6, 0xC7, 0xC8, 0xC9, 0xCA
+ACKNOWLEDGE, ENDPOINT_REQUEST, ENDPOINT_RESPONSE = 0xD1, 0xD8, 0xD9
+SACK, NACK, PROBE = 0xDC, 0xDD, 0xDE
+NO_TRIM, TRIMMABLE, RETRANSMITTED, TRIMMED, TRIMMED_LAST_HOP, CONTROL = 0, 4, 8, 12, 16, 46  # DSCPs
 ECT0, CE = 2, 3
 
 
@@ -73,6 +75,34 @@ class Neth(Packet):
                    ShortField("spdcid", 0), ShortField("dpdcid", 0), ByteField("reserved2", 0),
                    ThreeBytesField("psn", 0), BitField("cc_kind", 2, 4), BitField("cc_flags", 0, 4),
                    ByteField("reserved3", 0), ShortField("timestamp", 0)]
+
+
+class Peth(Packet):
+    """Tables 7-18, 7-19: a reliability probe, 16 bytes."""
+    name = "PETH"
+    fields_desc = [BitField("kind", 0, 4), BitField("next", 0, 5), BitField("reserved1", 0, 15),
+                   ByteField("vendor", 0), ShortField("probe_id", 0), ShortField("reserved2", 0),
+                   ShortField("spdcid", 0), ShortField("dpdcid", 0), ShortField("timestamp", 0),
+                   BitField("unit", 0, 1), BitField("reserved3", 0, 11), BitField("stamp_kind", 1, 4)]
+
+
+class Erth(Packet):
+    """Tables 7-20, 7-21: an endpoint's request, 16 bytes."""
+    name = "ERTH"
+    fields_desc = [BitField("kind", 0, 4), BitField("next", 0, 5), BitField("reserved1", 0, 5),
+                   BitEnumField("op", 0, 2, {0: "port status", 1: "EV probe"}),
+                   ByteField("reserved2", 0), ByteField("vendor", 0), IntField("ports", 0),
+                   IntField("reserved3", 0), ShortField("timestamp", 0), BitField("unit", 0, 1),
+                   BitField("reserved4", 0, 11), BitField("stamp_kind", 1, 4)]
+
+
+class Eeth(Packet):
+    """Tables 7-22, 7-23: the answer to it, 36 bytes. The operation is in bits 3 and 2 of byte 1."""
+    name = "EETH"
+    fields_desc = [BitField("kind", 0, 4), BitField("next", 0, 5), BitField("reserved1", 0, 3),
+                   BitEnumField("op", 0, 2, {0: "port status", 1: "EV probe"}),
+                   BitField("reserved2", 0, 2), BitField("reserved3", 0, 26 * 8),
+                   ShortField("timestamp", 0), BitField("reserved4", 0, 6 * 8)]
 
 
 def icrc(ip, udp, behind):

@@ -1,0 +1,31 @@
+#pragma once
+// How entropy values stand in packets. In here a value is the name of a path (fabric/path.h); what the
+// UDP source port and the flow label say is the emitter's own affair (MRC specification §7.5.2.1: a
+// responder copies and reflects whatever it gets), and emitters differ:
+//
+//   native      port 0xC000 | path, label plane                    as fabric/path.h has it
+//   port        port plane << 8 | path, label 0: 16 bits           the public MRC emulator
+//   structured  port 0xC000 | plane, label path: 32 bits           STEV, the first hop in the port
+//
+// Two implementations put the halves of a reflected value in different order; with native and
+// structured values either order is understood, as one half is above 0xBFFF and the other is not.
+
+#include <cstdint>
+#include <optional>
+
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+enum class EvFormat : uint8_t { kNative, kPort, kStructured };
+inline constexpr const char* kEvFormatWords[] = {"native", "port", "structured"};
+inline constexpr uint32_t kMaxPortFormatPaths = 256;  ///< per plane: eight bits
+
+/// What stands in a packet for a value that names a path (EntropyValue as fabric/headers.h writes it:
+/// the low half is the source port).
+EntropyValue on_wire(EvFormat format, EntropyValue ev);
+/// The value that `wire` stands for; what is none of this format comes back as it is. `local`: both
+/// ends hang on one switch, so that there is one path per plane.
+EntropyValue from_wire(EvFormat format, EntropyValue wire, bool local);
+
+}  // namespace mrclab::endpoint

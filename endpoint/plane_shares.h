@@ -1,0 +1,73 @@
+#pragma once
+// How much is in flight to one destination in each plane, and how much may be.
+//
+// Spraying gives every plane as many packets. A plane that is slower than the others, because lanes
+// of a link are lost or because others load it, answers later; packets in flight gather there until the
+// whole window waits in its queues, and the fabric goes as slowly as its slowest plane. So no plane may
+// hold more than its share of the window (our choice; the MRC paper leaves the spread to the sender),
+// and the share follows what the plane says beyond what all planes say:
+//
+//   braked    of a plane's feedback, the part that asks for less: trims, losses, delay above target
+//   common    twice the mean of the planes with the least of it, over this plane's, at most 1
+//   share     shrinks by what is not common, and grows while the plane is on time or all are alike
+//
+// What is common is the window's affair (even_nscc.h), so that a last hop which all planes share has one
+// controller and not two. The largest share is always whole: what all planes give up leaves the window.
+//
+// A plane is judged by the least delay of its paths within a round trip or two: one slow path is for the
+// choice of paths to leave (ev_set.h).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+class PlaneShares {
+ public:
+  static constexpr uint32_t kWhole = 1 << 16;  ///< shares are in 1 / kWhole
+
+  void enter_flight(uint32_t plane, Bytes packet);
+  void leave_flight(uint32_t plane, Bytes packet);
+  /// Those of `planes`, which share `window`, that may take another packet. They are in use from now on.
+  uint32_t with_room(uint32_t planes, Bytes window, Bytes packet);
+
+  /// An answer from `plane`. Returns the least delay of its answers within `period` or two.
+  FabricTime answered(uint32_t plane, FabricTime delay, FabricTime period, FabricTime now);
+  /// That delay, if there was an answer so lately.
+  std::optional<FabricTime> least_delay(uint32_t plane, FabricTime period, FabricTime now) const;
+  /// Feedback about `plane`. Returns which part of it is common to the planes in use, in 1 / kWhole.
+  uint32_t heard(uint32_t plane, bool braked, FabricTime now);
+  /// `part` of a round trip, in 1 / kWhole, has passed: planes that did not ask for less since `quiet`
+  /// get back a sixteenth of their whole share in a round trip, also those that hardly carry anything
+  /// and so hardly say anything.
+  void recover(uint32_t part, FabricTime quiet);
+  /// The plane's share of `window` shrinks or grows by so many bytes.
+  void shrink(uint32_t plane, Bytes by, Bytes window);
+  void grow(uint32_t plane, Bytes by, Bytes window);
+  /// Raises all shares alike until the largest is whole. Returns what that was before.
+  uint32_t raise_all();
+  uint32_t share(uint32_t plane) const { return planes_[plane].share; }
+
+ private:
+  struct Plane {
+    Bytes in_flight;
+    uint32_t share = kWhole;
+    uint32_t braked = 0;                            // moving average, in 1 / kWhole
+    FabricTime asked = FabricTime::from_ms(-1000);  // for less, last
+    // Least delays in the period that began at `since`, and in the one before.
+    FabricTime since = FabricTime::from_ms(-1000);
+    FabricTime least = FabricTime::never();
+    FabricTime least_before = FabricTime::never();
+  };
+  uint32_t lower_half() const;
+  uint32_t fraction_of(Bytes by, Bytes window) const;
+  static constexpr size_t kPlanes = 32;  // a set of ports has 32 bits
+  std::array<Plane, kPlanes> planes_{};
+  uint32_t in_use_ = ~0u;
+  uint32_t count_ = 1;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,72 @@
+#pragma once
+// What a DSCP says of a packet. The classes are those of the MRC specification (and of UEC 1.0.3
+// §4.1.4.1); which value stands for which is the operator's choice: `dscp:` of a fabric.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mrclab {
+
+// The values of the public MRC emulator, which a fabric has that names none.
+inline constexpr uint8_t kDscpNoTrim = 0;
+inline constexpr uint8_t kDscpTrimmable = 4;
+inline constexpr uint8_t kDscpTrimmableRetx = 8;
+inline constexpr uint8_t kDscpTrimmed = 12;
+inline constexpr uint8_t kDscpTrimmedLastHop = 16;
+inline constexpr uint8_t kDscpControl = 46;
+inline constexpr uint8_t kMaxDscp = 63;
+
+struct DscpMap {
+  uint8_t no_trim = kDscpNoTrim;
+  uint8_t trimmable = kDscpTrimmable;
+  uint8_t trimmable_retx = kDscpTrimmableRetx;  ///< may be that of first transmissions
+  uint8_t trimmed = kDscpTrimmed;
+  uint8_t trimmed_last_hop = kDscpTrimmedLastHop;  ///< may be that of every trim
+  uint8_t control = kDscpControl;
+
+  constexpr bool is_trimmable(uint8_t dscp) const {
+    return dscp == trimmable || dscp == trimmable_retx;
+  }
+  constexpr bool is_trimmed(uint8_t dscp) const {
+    return dscp == trimmed || dscp == trimmed_last_hop;
+  }
+  /// Certainly by the last hop: where both classes are one, nobody can tell.
+  constexpr bool is_trimmed_last_hop(uint8_t dscp) const {
+    return dscp == trimmed_last_hop && trimmed_last_hop != trimmed;
+  }
+  constexpr bool is_data(uint8_t dscp) const { return dscp == no_trim || is_trimmable(dscp); }
+  bool operator==(const DscpMap&) const = default;
+};
+
+/// One class: its name in files and on command lines, what it is for, and what it may share a value
+/// with (classes of one group may be one).
+struct DscpClass {
+  std::string_view name;
+  std::string_view about;
+  uint8_t DscpMap::*member;
+  uint8_t group;
+};
+inline constexpr std::array<DscpClass, 6> kDscpClasses{{
+    {"no_trim", "data that no switch may trim, and probes", &DscpMap::no_trim, 0},
+    {"trimmable", "data", &DscpMap::trimmable, 1},
+    {"trimmable_retx", "data sent again", &DscpMap::trimmable_retx, 1},
+    {"trimmed", "trimmed inside the fabric", &DscpMap::trimmed, 2},
+    {"trimmed_last_hop", "trimmed on the last hop", &DscpMap::trimmed_last_hop, 2},
+    {"control", "SACKs, NACKs, ACKs", &DscpMap::control, 3},
+}};
+
+/// "trimmable"; empty for a DSCP that no class has. Of two classes with one value, the first.
+std::string_view class_of(const DscpMap& dscps, uint8_t dscp);
+
+/// Why a map cannot be: classes that switches or receivers must tell apart share a value, or a value
+/// has more than six bits. Empty if it can.
+std::optional<std::string> misfit_of(const DscpMap& dscps);
+
+/// "no_trim=0,trimmable=4": any of the classes, the others stay as they are. Throws
+/// std::invalid_argument for anything else, and for a map that cannot be.
+DscpMap parse_dscps(std::string_view text);
+
+}  // namespace mrclab
