@@ -114,8 +114,10 @@ bool fits(const Topology& topology, const E& e) {
     return has_node(topology, e.host, true) && has_ev(topology, e.ev) &&
            (!e.toward.valid() || has_node(topology, e.toward, true));
   } else if constexpr (std::is_same_v<E, SwitchRoute>) {
-    return has_node(topology, e.node, false) &&
-           (e.kind != RouteKind::kWrong || has_port(topology, {e.node, e.port}));
+    // Only a wrong route names a port. Any other port would be looked up by describe().
+    return has_node(topology, e.node, false) && (e.kind == RouteKind::kWrong
+                                                     ? has_port(topology, {e.node, e.port})
+                                                     : !e.port.valid());
   } else if constexpr (std::is_same_v<E, HostBurst>) {
     return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
            e.host != e.toward && e.size <= kMaxBurst;

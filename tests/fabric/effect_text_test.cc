@@ -71,6 +71,8 @@ TEST_CASE("text that is no effect, or names nothing in the topology, is refused"
                            "1 2 3 0 switch_state 2 tired",
                            "1 2 3 0 switch_route 2 4096 wrong -",
                            "1 2 3 0 switch_route 2 65536 missing -",
+                           "1 2 3 0 switch_route 2 4096 missing 99",
+                           "1 2 3 0 switch_route 2 4096 as_built 0",
                            "1 2 3 0 host_state 2 down",
                            "1 2 3 0 host_burst 0 0 64",
                            "1 2 3 0 host_burst 0 1 999999999",
