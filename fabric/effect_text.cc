@@ -115,9 +115,8 @@ bool fits(const Topology& topology, const E& e) {
            (!e.toward.valid() || has_node(topology, e.toward, true));
   } else if constexpr (std::is_same_v<E, SwitchRoute>) {
     // Only a wrong route names a port. Any other port would be looked up by describe().
-    return has_node(topology, e.node, false) && (e.kind == RouteKind::kWrong
-                                                     ? has_port(topology, {e.node, e.port})
-                                                     : !e.port.valid());
+    return has_node(topology, e.node, false) &&
+           (e.kind == RouteKind::kWrong ? has_port(topology, {e.node, e.port}) : !e.port.valid());
   } else if constexpr (std::is_same_v<E, HostBurst>) {
     return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
            e.host != e.toward && e.size <= kMaxBurst;

@@ -165,9 +165,9 @@ TEST_CASE("with forwarding by the kernel two hosts reach each other without any 
   enter_sandbox();
   const Topology topology = pair_fabric(Forwarding::kKernel);
   const LiveFabric fabric(topology, "kernel");
-  const CommandResult ping = in_node(
-      fabric, topology.host(0),
-      {"/usr/bin/ping", "-c", "3", "-i", "0.05", "-W", "30", to_string(host_address(topology, 1))});
+  const CommandResult ping = in_node(fabric, topology.host(0),
+                                     {"/usr/bin/ping", "-c", "3", "-i", "0.05", "-W", kPingPatience,
+                                      to_string(host_address(topology, 1))});
   CAPTURE(ping.output);
   CHECK(ping.code == 0);
   CHECK(ping.output.find(" 0% packet loss") != std::string::npos);

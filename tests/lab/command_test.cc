@@ -118,7 +118,7 @@ TEST_CASE("up, ls, inspect, exec and down, as in the first tour") {
   CHECK(mrclab({"inspect", "--evs", "h0", "h1"}).output.find("p1/u0") != std::string::npos);
 
   const CommandResult ping =
-      mrclab({"exec", "h0", "--", "ping", "-c", "2", "-i", "0.2", "-W", "30", "h1"});
+      mrclab({"exec", "h0", "--", "ping", "-c", "2", "-i", "0.2", "-W", kPingPatience, "h1"});
   CAPTURE(ping.output);
   CHECK(ping.code == 0);
   CHECK(mrclab({"exec", "h1", "--", "hostname"}).output == "h1\n");
@@ -137,7 +137,8 @@ TEST_CASE("the fabric that the kernel forwards comes up and carries a ping") {
   const CommandResult up = mrclab({"up", "pair-kernel"});
   CAPTURE(up.output);
   REQUIRE(up.code == 0);
-  const CommandResult ping = mrclab({"exec", "h1", "--", "ping", "-c", "1", "-W", "30", "h0"});
+  const CommandResult ping =
+      mrclab({"exec", "h1", "--", "ping", "-c", "1", "-W", kPingPatience, "h0"});
   CAPTURE(ping.output);
   CHECK(ping.code == 0);
   CHECK(mrclab({"down"}).code == 0);

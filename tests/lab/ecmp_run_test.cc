@@ -186,8 +186,8 @@ trim: off
     for (uint32_t i = 1; i <= kValues; ++i) frames.push_back(hashed_frame(topology, i));
     std::vector<const ProbeFrame*> all;
     for (const ProbeFrame& frame : frames) all.push_back(&frame);
-    const std::vector<ProbeOutcome> first = probe.send(all, std::chrono::seconds(20));
-    const std::vector<ProbeOutcome> again = probe.send(all, std::chrono::seconds(20));
+    const std::vector<ProbeOutcome> first = probe.send(all, kTestPatience);
+    const std::vector<ProbeOutcome> again = probe.send(all, kTestPatience);
     std::map<std::string, size_t> by_spine;
     for (size_t i = 0; i < kValues; ++i) {
       for (const ProbeOutcome* outcome : {&first[i], &again[i]}) {

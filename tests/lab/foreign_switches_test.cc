@@ -452,7 +452,7 @@ expect: [no_qp_error, memory_intact]
     lab.start();
     const auto pid_file = ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
     REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
     while (lab.outside_faults().kept().empty() && lab.step()) {
       REQUIRE(std::chrono::steady_clock::now() < deadline);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -518,7 +518,7 @@ trim: off
     };
     said({"up", "mixed", "--name", "three"});
     // Ordinary traffic is spread over the planes by flow: ours, the kernel's, Open vSwitch's.
-    said({"exec", "h0", "--", "ping", "-c", "1", "-W", "20", "h1"});
+    said({"exec", "h0", "--", "ping", "-c", "1", "-W", kPingPatience, "h1"});
     said({"exec", "h0", "--", "bash", "-c",
           "for port in {20000..20127}; do echo x 2>&- > /dev/udp/h1/$port; done; true"});
     const std::map<std::string, std::string> switches{

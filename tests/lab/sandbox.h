@@ -20,6 +20,12 @@ std::vector<std::string> kernel_snapshot();
 std::string difference(const std::vector<std::string>& before,
                        const std::vector<std::string>& after);
 
+/// How long a test waits for what must happen, so that a hang is found. Nothing depends on how long it
+/// is: beside sixteen busy processes a ping through fifty switches takes ten seconds and more.
+inline constexpr std::chrono::seconds kTestPatience{300};
+/// The same for ping's `-W`, shorter, so that it is ping that says what is missing.
+inline constexpr const char* kPingPatience = "240";
+
 struct CommandResult {
   int code = 0;        ///< exit code, or 128 + signal
   std::string output;  ///< stdout and stderr
@@ -28,13 +34,13 @@ struct CommandResult {
 std::string program(const std::string& name);
 /// Runs the command to its end; kills it after `patience` and says so in the output.
 CommandResult run_command_line(const std::vector<std::string>& argv,
-                               std::chrono::seconds patience = std::chrono::seconds(60));
+                               std::chrono::seconds patience = kTestPatience);
 
 /// Runs the program `mrclab` of this build.
 CommandResult mrclab(std::vector<std::string> words);
 /// The JSON document that it prints. Its stderr is apart: what takes long says there how far it is.
 /// std::runtime_error with all that it said if its exit code is not 0.
 nlohmann::json mrclab_json(std::vector<std::string> words,
-                           std::chrono::seconds patience = std::chrono::seconds(60));
+                           std::chrono::seconds patience = kTestPatience);
 
 }  // namespace mrclab::lab

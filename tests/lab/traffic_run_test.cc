@@ -142,7 +142,7 @@ expect: []
 
 template <class Until>
 void wait_for(const char* what, const Until& until) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+  const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
   while (!until()) {
     REQUIRE_MESSAGE(std::chrono::steady_clock::now() < deadline, what);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -225,7 +225,7 @@ class Sniffers {
       netio::ChildOptions options;
       options.argv = {"nsenter", "--net=" + network_of(host), "python3", "-c", script};
       auto python = netio::ChildProcess::spawn(options);
-      const auto status = python.wait(std::chrono::seconds(60));
+      const auto status = python.wait(kTestPatience);
       REQUIRE(status);
       REQUIRE(status->clean());
     }
@@ -233,7 +233,7 @@ class Sniffers {
       wait_for("a capture to be whole",
                [&] { return count_in(program.file, kMarker) >= program.ports; });
       program.process.signal(SIGINT);
-      REQUIRE(program.process.wait(std::chrono::seconds(60)));
+      REQUIRE(program.process.wait(kTestPatience));
     }
   }
 

@@ -17,9 +17,6 @@ namespace mrclab::test {
 
 class WaitingCommand {
  public:
-  /// Much longer than anything here takes, on any machine.
-  static constexpr std::chrono::seconds kPatience{120};
-
   explicit WaitingCommand(std::vector<std::string> words)
       : child_(netio::ChildProcess::spawn(options(folder_.path(), std::move(words)))) {}
 
@@ -28,7 +25,7 @@ class WaitingCommand {
 
   /// Waits until its stderr holds the text; false if it ends before, or never says so.
   bool says(const std::string& text) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto deadline = std::chrono::steady_clock::now() + lab::kTestPatience;
     while (std::chrono::steady_clock::now() < deadline) {
       if (err().find(text) != std::string::npos) return true;
       if (child_.wait(std::chrono::milliseconds(20))) return false;
@@ -38,7 +35,7 @@ class WaitingCommand {
   void signal(int number) { child_.signal(number); }
   /// Its exit code, or 128 + the signal that ended it; -1 if it goes on for ever.
   int ends() {
-    const auto status = child_.wait(kPatience);
+    const auto status = child_.wait(lab::kTestPatience);
     if (!status) return -1;
     return status->signal_number != 0 ? 128 + status->signal_number : status->code;
   }
