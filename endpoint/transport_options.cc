@@ -143,7 +143,7 @@ std::span<const TransportOption> transport_options() {
         "never)",
         O::Integer{&P::exponential_retries, 0, RetryPolicy::kMaxExponential}},
       O{"max_psn_range", "PSNs in flight, rounded down to units of 128 (MRC specification: MPR)",
-        O::Integer{&P::max_psn_range, 128, 255 * 128}},
+        O::Integer{&P::max_psn_range, kMprUnit, kMaxMprUnits * kMprUnit}},
       O{"max_wimm", "Write-with-Immediate messages in flight (MRC specification: MAX_WIMM)",
         O::Integer{&P::max_immediates, 1, 0x7FFF}},
       O{"dynamic_mpr", "a destination may shrink the PSN range by its SACKs (MRC specification)",

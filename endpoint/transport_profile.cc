@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "endpoint/connection_attributes.h"
 #include "endpoint/nscc_parameters.h"
 
 namespace mrclab::endpoint {
@@ -28,6 +29,15 @@ FabricTime worst_queue_delay(const Topology& topology) {
   return serialization_time(full, topology.host_rate) * slower + hop * (topology.longest_path - 1);
 }
 
+/// Our choice: a packet that is lost is found and sent again within three round trips, and until then the
+/// sender goes on at line rate. In units, and no more of them than eight bits say (MRC specification: MPR).
+uint32_t psn_range_for(const Topology& topology) {
+  const BitRate line{topology.host_rate.bps * topology.planes};
+  const uint64_t packets = bytes_in(line, topology.base_rtt).value * 3 / topology.pmtu;
+  const uint64_t units = std::min<uint64_t>(packets / kMprUnit + 1, kMaxMprUnits);
+  return std::max(kDefaultPsnRange, static_cast<uint32_t>(units) * kMprUnit);
+}
+
 }  // namespace
 
 TransportProfile make_profile(std::string_view name, const Topology& topology) {
@@ -43,6 +53,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   p.reorder_window_max = std::max(p.reorder_window, p.base_rtt + worst_queue_delay(topology));
   p.tail_probe = p.reorder_window * 2;
   p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
+  p.max_psn_range = psn_range_for(topology);
   derive_nscc(p, topology);
   // Our choice: what is under way at line rate when a stall begins, but not all of a window.
   const BitRate line{topology.host_rate.bps * topology.planes};

@@ -14,7 +14,7 @@
 
 namespace mrclab::endpoint {
 
-inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< packets, of both profiles
+inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< PSNs, 8 units: the least that is required
 
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
@@ -84,7 +84,7 @@ struct TransportProfile {
   uint32_t port_status_copies = 3;  ///< on as many live planes
 
   // Windows.
-  uint32_t max_psn_range = kDefaultPsnRange;  ///< MPR, 8 units of 128 PSNs
+  uint32_t max_psn_range = kDefaultPsnRange;  ///< MPR; make_profile: at least three BDPs
   uint32_t max_immediates = 32;               ///< WriteImm in flight
   bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
   bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
