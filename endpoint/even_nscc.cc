@@ -13,8 +13,12 @@ using Wide = unsigned __int128;
 constexpr uint32_t kLeastShare = 16;
 // Windows of fewer packets are paced; larger ones are clocked by what leaves flight.
 constexpr uint64_t kPacedPackets = 16;
+// A pace answers a round trip that is longer than usual by this part of it.
+constexpr int64_t kAnsweredShare = 2;
 // A shared window grows by at most itself divided by this in a round trip.
 constexpr uint64_t kGrowthShare = 4;
+// And, if that is more, by what `pi` is with packets of 4,096 bytes, as a part of the largest window.
+constexpr uint64_t kLargePacketShare = 24;
 // Every round trip adds the largest window divided by this, so that small windows catch up.
 constexpr uint64_t kConstantShare = 1536;
 // And this much where the fabric is full.
@@ -46,6 +50,19 @@ FabricTime EvenNscc::paced_interval() const {
   const Wide interval = Wide{static_cast<uint64_t>(round_trip_.ps())} * last_size_.value /
                         std::max<uint64_t>(window().value, 1);
   return FabricTime::from_ps(static_cast<int64_t>(interval));
+}
+
+/// The round trip that the pace goes by. An answer to delay comes a round trip late, and is kept until the
+/// next packet, packet / window round trips later. Answered in full, delay makes the queue of many such
+/// senders swing, from idle to trims within eight round trips; a loop that is late by so much is steady if
+/// it answers by less. So delay counts half, and less where a window is less than a packet.
+FabricTime EvenNscc::paced_round_trip(FabricTime sample) const {
+  const FabricTime middle = base_rtt() + target_delay();
+  const FabricTime most = middle + target_delay();
+  const auto whole = static_cast<int64_t>(parameters().mtu.value) * kAnsweredShare;
+  const auto part = static_cast<int64_t>(std::min(parameters().mtu, window()).value);
+  const __int128 excess = __int128{(std::min(sample, most) - middle).ps()} * part / whole;
+  return middle + FabricTime::from_ps(static_cast<int64_t>(excess));
 }
 
 bool EvenNscc::may_send(Bytes packet, FabricTime now) const {
@@ -80,7 +97,7 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
     // Only delay that was marked may bring the average above target: the last hop's has its own rule.
     average(worth, news.marked ? newest_delay_ : std::min(newest_delay_, target_delay()));
     note_mark(worth, news.marked);
-    round_trip_ = std::min(news.rtt->rtt, base_rtt() + target_delay() * 2);
+    round_trip_ = paced_round_trip(news.rtt->rtt);
   } else if (now - sampled_ > recent()) {
     return;  // Small messages are acknowledged by transport ACKs, which tell no round trip of their own.
   }
@@ -154,6 +171,14 @@ bool EvenNscc::is_shared(FabricTime now) const {
   return now - shared_ <= memory;
 }
 
+/// What a window grows by in a round trip without delay. `pi` is in proportion to the packet: small packets
+/// could not grow by what the receiver of three senders takes from each, and would leave it idle.
+Bytes EvenNscc::proportional_growth(FabricTime now) const {
+  const Bytes pi = parameters().pi;
+  if (!is_shared(now)) return std::min(pi, window());
+  return std::min(std::max(pi, max_window() / kLargePacketShare), window() / kGrowthShare);
+}
+
 /// Are many packets marked, and not because of a burst to a last hop that many share?
 bool EvenNscc::fabric_is_full(FabricTime now) const {
   return marked_ > kWhole / 4 && !is_shared(now);
@@ -182,11 +207,8 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
     return shrink(per_round_trip(excess / queued));
   }
   if (fabric_is_full(now)) return;
-  const bool alone = !is_shared(now);
-  if (path_is_clear(worth, delay)) return grow(alone ? worth : worth / kGrowthShare);
-  const Wide most =
-      std::min<Wide>(parameters().pi.value, alone ? window_bytes : window_bytes / kGrowthShare);
-  grow(per_round_trip(most * (target - queued) / target));
+  if (path_is_clear(worth, delay)) return grow(is_shared(now) ? worth / kGrowthShare : worth);
+  grow(per_round_trip(Wide{proportional_growth(now).value} * (target - queued) / target));
 }
 
 /// The share of marked bytes, over round trips.

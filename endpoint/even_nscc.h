@@ -32,8 +32,9 @@
 // trims counts as a trim: its header did not fit into a queue.
 //
 // A window may be smaller than a packet, down to what 1,024 senders have in front of one host, but not
-// below a sixteenth: 128 senders have half a packet each in front of one port of 100 Gb/s. Windows below 16 packets are paced, one packet per (round trip x
-// packet / window), so that fractions of a packet count; each paced packet asks for its SACK.
+// below a sixteenth: 128 senders have a quarter of a packet each in front of one port of 100 Gb/s.
+// Windows below 16 packets are paced, one packet per (round trip x packet / window), so that fractions
+// of a packet count; each paced packet asks for its SACK.
 
 #include "endpoint/nscc_window.h"
 
@@ -56,8 +57,10 @@ class EvenNscc : public NsccWindow {
  private:
   FabricTime follow_plane(const RttSample& sample, Bytes worth, FabricTime now);
   bool is_shared(FabricTime now) const;
+  Bytes proportional_growth(FabricTime now) const;
   bool fabric_is_full(FabricTime now) const;
   FabricTime paced_interval() const;
+  FabricTime paced_round_trip(FabricTime sample) const;
   void shrink_plane(uint32_t plane, Bytes by);
   static Bytes own_part(Bytes of, uint32_t common);
   Bytes hold_against(Sprayed packet, FabricTime now);
@@ -77,7 +80,7 @@ class EvenNscc : public NsccWindow {
   Bytes last_size_;
   FabricTime newest_delay_;
   FabricTime sampled_ = kLongAgo;  // newest_delay_
-  FabricTime round_trip_;          // the last one measured, at most what a last hop can add
+  FabricTime round_trip_;          // paced_round_trip() of the last sample
   FabricTime shared_ = kLongAgo;   // when the receiver last asked for a penalty
   FabricTime last_hop_trim_ = kLongAgo;
   FabricTime fabric_trim_ = kLongAgo;

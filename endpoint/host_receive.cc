@@ -88,6 +88,7 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   }
   if (!arrival.frame) return refuse(Refusal::kMalformed);
   ++stats_.planes[port].rx_packets;
+  shares_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(now_ - arrival.arrival - latency_, FabricTime::zero());
   const Refusal refusal = deliver(port, arrival.frame);
   if (refusal == Refusal::kCount) return;

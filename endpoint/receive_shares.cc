@@ -1,6 +1,7 @@
 #include "endpoint/receive_shares.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mrclab::endpoint {
 
@@ -13,8 +14,8 @@ constexpr uint64_t kPacketsPerMemory = 2;
 constexpr uint64_t kLeastMemory = 4;  // periods
 constexpr uint64_t kMostMemory = 64;  // periods
 constexpr uint32_t kForgotten = 32;   // periods of silence after which a sender does not count
-// The receiver's ports count as full from this share of their capacity on.
-constexpr uint64_t kFullPercent = 97;
+// Ports that are filled to this share ask for nothing, and full ones for the whole penalty.
+constexpr uint64_t kIdlePercent = 80;
 constexpr int64_t kMostPeriods = 64;  // that are caught up with after a pause
 
 }  // namespace
@@ -22,9 +23,7 @@ constexpr int64_t kMostPeriods = 64;  // that are caught up with after a pause
 void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now) {
   if (now >= period_end_) {
     const int64_t over = std::min((now - period_end_) / period_ + 1, kMostPeriods);
-    Bytes capacity = per_port_ * ports;
-    if (drained_.value > 0) capacity = std::min(capacity, drained_);
-    for (int64_t i = 0; i < over; ++i) end_period(capacity);
+    for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
     period_end_ = now + period_;
   }
   Sender& sender = senders_[host];
@@ -33,7 +32,9 @@ void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTi
   sender.current += bytes.value;
 }
 
-void ReceiveShares::end_period(Bytes capacity) {
+void ReceiveShares::end_period(Bytes port_capacity) {
+  const bool slow_memory = drained_.value > 0 && drained_ < port_capacity;
+  const Bytes capacity = slow_memory ? drained_ : port_capacity;
   uint64_t count = 0;
   for (const uint32_t host : known_) {
     Sender& sender = senders_[host];
@@ -52,13 +53,19 @@ void ReceiveShares::end_period(Bytes capacity) {
     sender.per_packet = 0;
     if (sender.silent < kForgotten) all += sender.average;
   }
-  if (count < 2 || all < capacity.value * kScale * kFullPercent / 100) return;
+  wire_average_ -= wire_average_ / memory;
+  wire_average_ += std::exchange(wire_current_, 0) * kScale / memory;
+  const uint64_t filled = slow_memory ? all : std::max(all, wire_average_);
+  const uint64_t full = capacity.value * kScale;
+  const uint64_t idle = full * kIdlePercent / 100;
+  if (count < 2 || filled <= idle) return;
+  const uint64_t most = kPenaltyUnits * kScale * (std::min(filled, full) - idle) / (full - idle);
   const uint64_t mean = std::max<uint64_t>(all / count, 1);
   for (const uint32_t host : known_) {
     Sender& sender = senders_[host];
     if (sender.silent == kForgotten) continue;
-    sender.per_packet = std::min(kPenaltyUnits * kScale * sender.average / (2 * memory * mean),
-                                 kPenaltyUnits * kScale / 4);
+    sender.per_packet =
+        std::min(most * sender.average / (2 * memory * mean), kPenaltyUnits * kScale / 4);
   }
 }
 

@@ -3,8 +3,9 @@
 //
 // A receiver is the only one that sees who has how much of its last hop. It counts what each sender's
 // packets come to, trimmed ones at their full length, by periods of one base RTT, as a moving average.
-// While its ports are full, or the way from there to its memory is (receive_buffer.h), every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen: 128ths of
-// what is acknowledged that leave the window) in proportion to the sender's share:
+// While its ports are full, of data or of anything else, or the way from there to its memory is
+// (receive_buffer.h), every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen: 128ths of what is
+// acknowledged that leave the window) in proportion to the sender's share:
 //
 //   penalty per round trip = 1 / (2 x memory) x share / mean share     at most a quarter
 //   memory = periods in which the mean sender sends two packets, 4 to 64
@@ -30,6 +31,9 @@ class ReceiveShares {
   ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet, uint32_t hosts)
       : period_(period), per_port_(bytes_in(port_rate, period)), packet_(packet), senders_(hosts) {}
 
+  /// A frame of any kind came in. 64 senders whose ways back are probed once per round trip take a
+  /// twelfth of a port of 100 Gb/s, so data alone would never fill it.
+  void count_frame(Bytes wire_length) { wire_current_ += wire_length.value; }
   /// A data packet of `bytes` on the wire from `host` came in, whole or trimmed, over one of `ports`.
   void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now);
   /// What the host's memory takes, if it is less than the ports; zero: it takes anything.
@@ -46,12 +50,14 @@ class ReceiveShares {
     uint64_t carried = 0;     // penalty that earlier SACKs were too coarse to say
     bool known = false;
   };
-  void end_period(Bytes capacity);
+  void end_period(Bytes port_capacity);
 
   FabricTime period_;
   Bytes per_port_;  // what a port takes in a period
   Bytes drained_;   // what memory takes in a period; zero: anything
   Bytes packet_;
+  uint64_t wire_current_ = 0;  // bytes of all frames in this period
+  uint64_t wire_average_ = 0;  // and per period, times kScale
   FabricTime period_end_;
   std::vector<Sender> senders_;  // by host
   std::vector<uint32_t> known_;  // hosts that ever sent

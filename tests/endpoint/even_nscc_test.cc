@@ -174,3 +174,20 @@ TEST_CASE("one long round trip does not slow pacing down for longer than a last 
   CHECK(b.nscc.opens_at({1'000}) <=
         ns((kBase + 16'000) * 1'000 / static_cast<int64_t>(window) + 1));
 }
+
+TEST_CASE("pace answers half of a delay, and less where a packet is more than the window") {
+  constexpr int64_t kMiddle = kBase + 8'000;  // with half of the queue that a last hop may have
+  const auto pace = [](uint64_t window, int64_t delay) {
+    EvenBench b;
+    b.shrink_to(window);
+    b.sack(0, 1, delay);
+    b.nscc.on_sent({1'000}, ns(0));
+    return static_cast<double>(b.nscc.opens_at({1'000}).ps()) * static_cast<double>(b.window()) /
+           1e6;
+  };
+  CHECK(pace(4'000, 8'000) == doctest::Approx(kMiddle).epsilon(0.01));
+  CHECK(pace(4'000, 12'000) == doctest::Approx(kMiddle + 2'000).epsilon(0.01));
+  CHECK(pace(4'000, 0) == doctest::Approx(kMiddle - 4'000).epsilon(0.01));
+  CHECK(pace(250, 12'000) == doctest::Approx(kMiddle + 500).epsilon(0.01));
+  CHECK(pace(250, 0) == doctest::Approx(kMiddle - 1'000).epsilon(0.01));
+}

@@ -180,6 +180,25 @@ TEST_CASE("where 64 begin at once no control packet is lost, and the victim is b
   CHECK(even.lost == 0);
 }
 
+TEST_CASE("the queue of 128 senders that have a quarter of a packet each does not swing" *
+          doctest::test_suite(test::kWholeRun)) {
+  const Topology topology = build_topology(test::shape_of("racks", 1, 10, 16, 16));
+  const Incast even = incast(topology, 128, 16, make_profile("lab", topology));
+  CHECK(even.busy > 0.95);  // of data alone
+  CHECK(even.trimmed < 0.001);  // a tenth, and idle in between, if pace answers delay in full
+  CHECK(even.victim > 0.98);
+  CHECK(even.lost == 0);
+}
+
+TEST_CASE("a port that is full of data and of answers to probes is shared evenly" *
+          doctest::test_suite(test::kWholeRun)) {
+  FabricShape shape = test::shape_of("racks", 1, 6, 16, 16);
+  shape.pmtu = 1024;
+  const Topology topology = build_topology(shape);
+  const Incast even = incast(topology, 64, 16, make_profile("lab", topology));
+  CHECK(even.deviation < 0.02);  // 0.055 if only data counts
+}
+
 TEST_CASE("ECN moves a flow off a path that another one needs, and takes no rate from either") {
   // One plane, two paths. h1 is given one of them only, and begins at 200 us; h0 has both and
   // needs one (MRC paper, figure 14).

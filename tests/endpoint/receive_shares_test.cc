@@ -53,17 +53,28 @@ TEST_CASE("a sender with almost everything is asked for a quarter per round trip
   CHECK(b.asked(0) == 32 * 100);
 }
 
-TEST_CASE("nobody is asked for anything alone, or while the ports are not full") {
+TEST_CASE("no sender is asked for anything alone, or while a fifth of the ports is free") {
   Bench alone;
   for (int i = 0; i < 60; ++i) alone.period({100});
   CHECK(alone.asked(0) == 0);
   Bench idle;
-  for (int i = 0; i < 60; ++i) idle.period({48, 46});
+  for (int i = 0; i < 60; ++i) idle.period({40, 38});
   CHECK(idle.asked(0) == 0);
   Bench two_ports;
   two_ports.ports = 2;
   for (int i = 0; i < 60; ++i) two_ports.period({50, 50});
   CHECK(two_ports.asked(0) == 0);
+}
+
+TEST_CASE("what else comes in fills the ports, too, and takes no share") {
+  Bench b;
+  for (int i = 0; i < 60; ++i) {
+    for (int frame = 0; frame < 94; ++frame) b.shares.count_frame({1'000});  // of the data
+    for (int frame = 0; frame < 60; ++frame) b.shares.count_frame({100});    // answers to probes
+    b.period({47, 47});
+  }
+  CHECK(b.asked(0) == doctest::Approx(1'600).epsilon(0.03));
+  CHECK(b.asked(1) == doctest::Approx(1'600).epsilon(0.03));
 }
 
 TEST_CASE("a sender that fell silent does not count any more") {
