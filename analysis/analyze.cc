@@ -5,6 +5,7 @@
 
 #include "analysis/blame.h"
 #include "analysis/checks.h"
+#include "analysis/dip.h"
 #include "analysis/frame_finder.h"
 #include "analysis/more_checks.h"
 #include "analysis/path_states.h"
@@ -224,6 +225,9 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
     verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share, coverage));
+    if (coverage.whole(Witness::kPackets)) {
+      verdict.faults.back().dip = measure_dip(m, in.faults, i).dip;
+    }
   }
   verdict.no_blame = no_blame_because(coverage);
   if (verdict.no_blame.empty()) {

@@ -85,6 +85,19 @@ FabricTime first_start(std::span<const FaultSpan> faults) {
   return first;
 }
 
+Level level_before(FabricTime at, const GoodputMeter& goodput, FabricTime window) {
+  const FabricTime from = at - window, middle = from + window / 2;
+  const uint64_t early = goodput.bytes_between(from, middle).value;
+  const uint64_t late = goodput.bytes_between(middle, at).value;
+  Level level;
+  level.rate = goodput.rate_between(from, at);
+  if (early + late == 0) return level;
+  const uint64_t difference = early > late ? early - late : late - early;
+  level.variation = 2.0 * static_cast<double>(difference) / static_cast<double>(early + late);
+  level.even = difference * 2 * 100 <= (early + late) * 5;
+  return level;
+}
+
 Baseline baseline_before(FabricTime first_fault, const GoodputMeter& goodput, FabricTime window,
                          FabricTime end) {
   Baseline baseline;
@@ -98,17 +111,14 @@ Baseline baseline_before(FabricTime first_fault, const GoodputMeter& goodput, Fa
                        ", less than 20 RTT (" + to_string(window) + ") after the start";
     return baseline;
   }
-  const FabricTime middle = from + window / 2;
-  const uint64_t early = goodput.bytes_between(from, middle).value;
-  const uint64_t late = goodput.bytes_between(middle, first_fault).value;
-  baseline.rate = goodput.rate_between(from, first_fault);
-  if (early + late == 0) {
+  const Level level = level_before(first_fault, goodput, window);
+  baseline.rate = level.rate;
+  if (level.rate.bps == 0) {
     baseline.why_not = "nothing was delivered in the 20 RTT before the first fault";
     return baseline;
   }
-  const uint64_t difference = early > late ? early - late : late - early;
-  baseline.variation = 2.0 * static_cast<double>(difference) / static_cast<double>(early + late);
-  baseline.usable = difference * 2 * 100 <= (early + late) * 5;
+  baseline.variation = level.variation;
+  baseline.usable = level.even;
   if (!baseline.usable) {
     baseline.why_not = "goodput varies by " +
                        std::to_string(static_cast<int>(baseline.variation * 100 + 0.5)) +

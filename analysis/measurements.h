@@ -103,6 +103,16 @@ struct Baseline {
   std::string why_not;  ///< empty if usable
 };
 
+/// Goodput of a stretch of time.
+struct Level {
+  BitRate rate;
+  double variation = 0;  ///< the difference of its two halves over their mean
+  bool even = false;     ///< something was delivered, and it varies by no more than a baseline may
+};
+
+/// Of the `window` before `at`, which must not begin before the run.
+Level level_before(FabricTime at, const GoodputMeter& goodput, FabricTime window);
+
 struct PlaneSeries {
   FabricTime bin;                            ///< width
   std::vector<std::vector<uint64_t>> bytes;  ///< [plane][bin]

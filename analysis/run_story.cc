@@ -97,6 +97,7 @@ class Teller {
       moved(i);
       lost(lost_[i], "lost", "lost on its paths");
       lost(refused_[i], "refused", "refused, because the receiver's buffer was full");
+      settled(i);
       undone(i);
       returned(i);
       recovered(i);
@@ -267,6 +268,14 @@ class Teller {
     add(first, kind, text + ".",
         {attempts.begin(),
          attempts.begin() + static_cast<long>(std::min(kLinks, attempts.size()))});
+  }
+
+  void settled(size_t i) {
+    const std::optional<Dip>& dip = in_.results[i].dip;
+    if (!dip) return;
+    add(in_.faults[i].start + dip->transient, "settled",
+        "What is left of the dip from here on is capacity that is missing: " + to_string(*dip) +
+            ".");
   }
 
   void undone(size_t i) {

@@ -17,8 +17,8 @@ namespace mrclab::analysis {
 
 struct StoryLine {
   FabricTime t;
-  std::string
-      kind;  ///< struck, noticed, moved, lost, refused, undone, returned, recovered, failed, trimmed
+  /// struck, noticed, moved, lost, refused, settled, undone, returned, recovered, failed, trimmed
+  std::string kind;
   std::string text;                ///< a sentence or two, plain text
   std::vector<uint32_t> attempts;  ///< a few transmissions that it is about
 };

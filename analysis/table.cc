@@ -94,6 +94,7 @@ void faults_part(const Verdict& verdict, TextTable& table) {
     if (!name.empty()) rows[i + 1][0] = name[0];
     table.row(rows[i + 1], widths, right);
     for (size_t line = 1; line < name.size(); ++line) table.line("  " + name[line]);
+    if (const auto& dip = verdict.faults[i].dip) table.indented("dip: " + to_string(*dip), 4);
     if (!verdict.faults[i].note.empty()) table.indented(verdict.faults[i].note, 4);
   }
   table.rule();

@@ -84,6 +84,18 @@ Json check_json(const CheckResult& check) {
   return json;
 }
 
+Json dip_json(const Dip& dip) {
+  const auto percent = [&](BitRate rate) {
+    return number(100 * static_cast<double>(rate.bps) / static_cast<double>(dip.baseline.bps));
+  };
+  const bool dips = dip.transient > FabricTime::zero();
+  return {{"transient_ns", dip.transient.ns()},
+          {"transient_rtts", dip.transient / dip.base_rtt},
+          {"lowest_percent", dips ? percent(dip.lowest) : Json(nullptr)},
+          {"steady_percent", percent(dip.steady)},
+          {"text", to_string(dip)}};
+}
+
 Json fault_json(const FaultResult& fault) {
   return {{"fault", fault.fault},
           {"kind", fault.kind},
@@ -93,6 +105,7 @@ Json fault_json(const FaultResult& fault) {
           {"healed", fault.healed},
           {"healed_at_ns", optional_ns(fault.healed_at)},
           {"still_used", fault.still_used},
+          {"dip", fault.dip ? dip_json(*fault.dip) : Json(nullptr)},
           {"note", fault.note}};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/blame_result.h"
+#include "analysis/dip.h"
 #include "analysis/published.h"
 #include "analysis/reports.h"
 #include "fabric/units.h"
@@ -69,6 +70,7 @@ struct FaultResult {
   bool still_used = false;              ///< an affected path was in use until it healed or the end
   bool healed = false;
   std::string note;
+  std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be told apart
 };
 
 struct Metrics {

@@ -151,7 +151,8 @@ function recovery(run) {
   if (!v.faults.length) return;
   const kMost = 200;
   const rows = v.faults.slice(0, kMost).map((f, i) => [
-    el("div", {}, `${i + 1}. `, prose(f.fault), f.note ? el("div", {class: "note"}, prose(f.note)) : null),
+    el("div", {}, `${i + 1}. `, prose(f.fault),
+       f.dip ? el("div", {class: "note"}, "dip: " + prose(f.dip.text)) : null, f.note ? el("div", {class: "note"}, prose(f.note)) : null),
     nsField(v, `/faults/${i}/at_ns`, "0"), nsField(v, `/faults/${i}/detected_ns`, "at once"),
     nsField(v, `/faults/${i}/recovered_ns`, "no dip"),
     f.healed || f.healed_at_ns === null ? nsField(v, `/faults/${i}/healed_at_ns`) : "not all back",

@@ -97,6 +97,29 @@ TEST_CASE("verdict.json has the fields that the design names") {
   CHECK(told["metrics"]["history_sha256"] == std::string(64, 'a'));
 }
 
+TEST_CASE("a verdict tells the parts of a dip, where they can be told apart") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "optic-glitch");
+  Verdict v = sample(run).verdict;
+  v.faults[0].dip.reset();
+  CHECK(nlohmann::json::parse(to_json(v))["faults"][0]["dip"].is_null());
+  CHECK(to_table(v).find("dip:") == std::string::npos);
+  const auto gbps = BitRate::from_gbps;
+  v.faults[0].dip =
+      Dip{FabricTime::from_us(11), gbps(800), gbps(700), FabricTime::from_us(99), gbps(170)};
+  auto told = nlohmann::json::parse(to_json(v))["faults"][0]["dip"];
+  CHECK(told["transient_ns"] == 99'000);
+  CHECK(told["transient_rtts"] == 9);
+  CHECK(told["lowest_percent"] == 21.25);
+  CHECK(told["steady_percent"] == 87.5);
+  CHECK(to_table(v).find(
+            "    dip: transient for 9 RTT (99us), at the lowest 21.2 % of baseline; then\n"
+            "    steady at 87.5 %\n") != std::string::npos);
+  v.faults[0].dip->transient = FabricTime::zero();
+  told = nlohmann::json::parse(to_json(v))["faults"][0]["dip"];
+  CHECK(told["lowest_percent"].is_null());
+}
+
 TEST_CASE("a verdict names what the packets blame, as JSON and in its table") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "optic-glitch");

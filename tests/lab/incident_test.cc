@@ -62,6 +62,40 @@ TEST_CASE("an incident holds, and fails without each mechanism that it names" *
   }
 }
 
+TEST_CASE("of an optic that stays dark a deep dip passes, and the share of a port stays" *
+          doctest::test_suite(test::kWholeRun)) {
+  struct Row {
+    const char* name;
+    int64_t planes, most_rtts;
+  };
+  for (const Row& row : {Row{"optic-dark-four", 4, 5}, Row{"optic-dark-eight", 8, 12}}) {
+    CAPTURE(row.name);
+    const test::TemporaryRuns runs;
+    const analysis::Verdict verdict = runs.run(load_scenario(row.name)).verdict;
+    CAPTURE(failures_of(verdict));
+    CHECK(verdict.result == analysis::Result::kPass);
+    REQUIRE(verdict.faults.size() == 1);
+    REQUIRE(verdict.faults[0].dip);
+    const analysis::Dip& dip = *verdict.faults[0].dip;
+    const auto share = [&](BitRate rate) {
+      return static_cast<double>(rate.bps) / static_cast<double>(dip.baseline.bps);
+    };
+    const double left = 1 - 1.0 / static_cast<double>(row.planes);
+    CHECK(share(dip.steady) == doctest::Approx(left).epsilon(0.005));
+    CHECK(dip.transient > FabricTime::zero());
+    CHECK(dip.transient <= dip.base_rtt * row.most_rtts);
+    CHECK(share(dip.lowest) < left - 0.1);
+  }
+}
+
+TEST_CASE("of a glitch whose links come back within 40 RTT no steady part is told" *
+          doctest::test_suite(test::kWholeRun)) {
+  const test::TemporaryRuns runs;
+  const analysis::Verdict verdict = runs.run(load_scenario("optic-glitch")).verdict;
+  REQUIRE(verdict.faults.size() == 1);
+  CHECK_FALSE(verdict.faults[0].dip);
+}
+
 TEST_CASE("an incident is found by its id") {
   CHECK(load_scenario("L8").name == "lossy-ev");
   CHECK(load_scenario("P-4").name == load_scenario("L7").name);
