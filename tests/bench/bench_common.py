@@ -74,6 +74,26 @@ def run(command, timeout=300, check=True, **kwargs):
     return result
 
 
+def flow_rates(args, scenario, *options, timeout=400):
+    """What every flow of a simulated scenario gets (flow_rates.cc). `scenario` is the text of its file."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(scenario)
+        file.flush()
+        return json.loads(run([args.build / "tests/flow_rates", *options, file.name], timeout=timeout).stdout)
+
+
+def payload_of(found, source, destination):
+    """Bytes that one host got from another, by the base RTT."""
+    return found["hosts"][destination]["from"][source]["payload"]
+
+
+def percent_of_line(found, source, destination, first, last):
+    """Payload between two base RTTs, of the rate of all ports of a NIC."""
+    seconds = (last - first) * found["rtt_ns"] * 1e-9
+    line = found["port_bps"] * found["planes"]
+    return 100 * 8 * sum(payload_of(found, source, destination)[first:last]) / (seconds * line)
+
+
 def timed(function):
     """(seconds, what it returned)."""
     start = time.monotonic()
