@@ -313,12 +313,12 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {
   std::vector<CheckResult> results;
   const CheckedSpan span = span_of(inputs);
-  const std::optional<FabricTime> healed = last_heal(inputs.faults);
+  const RunTimes times{last_heal(inputs.faults), inputs.measurements.base_rtt};
   for (const Expectation& expectation : expectations) {
     CheckResult check =
         judge_coverage(expectation, std::visit(Judge(inputs), expectation), inputs.coverage, span);
     check.name = name_of(expectation);
-    check.about = describe_for_run(expectation, healed);
+    check.about = describe_for_run(expectation, times);
     check.published = expectation.published;
     if (!check.where) check.where = interval_of(expectation, inputs.measurements.end);
     results.push_back(std::move(check));

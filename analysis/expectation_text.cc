@@ -2,6 +2,11 @@
 
 #include "analysis/expectation_text.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+
 #include "analysis/measurements.h"
 
 namespace mrclab::analysis {
@@ -43,10 +48,31 @@ std::string count_bounds(uint64_t low, uint64_t high) {
                 [](uint64_t count) { return std::to_string(count); });
 }
 
+constexpr int kMostDigits = 4;
+
+/// "66.12us (6 RTT)", "600us". `base_rtt`: zero if unknown.
+std::string shortened(FabricTime t, FabricTime base_rtt) {
+  const std::string text = exact(t);
+  const auto digits =
+      std::count_if(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (digits <= kMostDigits) return text;
+  const std::string readable = to_string(t);
+  const size_t unit = readable.find_first_not_of("0123456789.");
+  char rounded[48];
+  std::snprintf(rounded, sizeof rounded, "%.*g%s", kMostDigits,
+                std::strtod(readable.c_str(), nullptr), readable.c_str() + unit);
+  // A file's "2.3rtt" was rounded down to whole picoseconds, so the quotient may be a tenth too low.
+  const int64_t tenths =
+      base_rtt > FabricTime::zero() ? (t + FabricTime::from_ps(1)) * 10 / base_rtt : 0;
+  if (tenths == 0 || base_rtt * tenths / 10 != t) return rounded;
+  const std::string fraction = tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10);
+  return std::string(rounded) + " (" + std::to_string(tenths / 10) + fraction + " RTT)";
+}
+
 /// Each sentence says what is measured, of whom and when, and ends with the bound.
 class Describer {
  public:
-  explicit Describer(std::optional<FabricTime> healed) : healed_(healed) {}
+  explicit Describer(const RunTimes& times) : times_(times) {}
 
   std::string operator()(const ExpectNoQpError&) const {
     return "queue pairs in error" + at_most("0");
@@ -64,29 +90,29 @@ class Describer {
            bounds(e.at_least, e.at_most, Probability{}, share) + of(e.of);
   }
   std::string operator()(const ExpectDetect& e) const {
-    return "time to detect a fault" + at_most(to_string(e.within));
+    return "time to detect a fault" + at_most(time(e.within));
   }
   std::string operator()(const ExpectRecover& e) const {
-    return "time to recover to " + share(e.to) + " of baseline" + at_most(to_string(e.within));
+    return "time to recover to " + share(e.to) + " of baseline" + at_most(time(e.within));
   }
   std::string operator()(const ExpectLeave& e) const {
-    return "time to leave the affected paths" + at_most(to_string(e.within));
+    return "time to leave the affected paths" + at_most(time(e.within));
   }
   std::string operator()(const ExpectQpError& e) const {
     return "queue pairs that fail with \"" + e.reason + "\"" + at_least("1");
   }
   std::string operator()(const ExpectGap& e) const {
     return "longest stretch below " + share(e.below) + of(e.of) + who(e.flows) + when(e) +
-           at_most(to_string(e.at_most));
+           at_most(time(e.at_most));
   }
   std::string operator()(const ExpectSamples& e) const {
-    return "lowest goodput of " + to_string(e.every) + who(e.flows) + when(e) +
+    return "lowest goodput of " + time(e.every) + who(e.flows) + when(e) +
            at_least(share(e.min_over_mean)) + " of the mean";
   }
   std::string operator()(const ExpectLatency& e) const {
     return "mean latency" + who({e.source, e.destination, {}}) + when(e) +
            bounds(e.at_least, e.at_most, FabricTime::never(),
-                  [](FabricTime t) { return to_string(t); });
+                  [&](FabricTime t) { return time(t); });
   }
   std::string operator()(const ExpectFairness& e) const {
     const char* by = e.by == FairnessMeasure::kJain ? "Jain's fairness" : "least over most goodput";
@@ -147,38 +173,38 @@ class Describer {
   std::string operator()(const ExpectQueuesEmpty&) const { return "standing queue at the end"; }
 
  private:
+  std::string time(FabricTime t) const { return shortened(t, times_.base_rtt); }
   /// The interval. Where it begins behind the last heal and goes on to the
   /// end, it says so in words.
   std::string when(const auto& e) const {
     const bool to_the_end = e.until == FabricTime::never();
-    if (healed_ && *healed_ > FabricTime::zero() && e.from >= *healed_ && to_the_end) {
-      return " after the heal (from " + exact(e.from) + ")";
+    if (times_.healed && *times_.healed > FabricTime::zero() && e.from >= *times_.healed &&
+        to_the_end) {
+      return " after the heal (from " + time(e.from) + ")";
     }
     std::string text;
-    if (e.from != FabricTime::zero()) text += " from " + exact(e.from);
-    if (!to_the_end) text += " until " + exact(e.until);
+    if (e.from != FabricTime::zero()) text += " from " + time(e.from);
+    if (!to_the_end) text += " until " + time(e.until);
     return text;
   }
   std::string packets(const char* what, const PacketBounds& e) const {
     return std::string("packets ") + what + who(e.flows) + when(e) +
            count_bounds(e.at_least, e.at_most);
   }
-  static std::string within(FabricTime bound) {
+  std::string within(FabricTime bound) const {
     return at_most(bound == FabricTime::zero() ? std::to_string(kLivenessRtts) + " RTT"
-                                               : to_string(bound));
+                                               : time(bound));
   }
 
-  std::optional<FabricTime> healed_;
+  RunTimes times_;
 };
 
 }  // namespace
 
-std::string describe(const Expectation& expectation) {
-  return describe_for_run(expectation, std::nullopt);
-}
+std::string describe(const Expectation& expectation) { return describe_for_run(expectation, {}); }
 
-std::string describe_for_run(const Expectation& expectation, std::optional<FabricTime> healed) {
-  return std::visit(Describer(healed), expectation);
+std::string describe_for_run(const Expectation& expectation, const RunTimes& times) {
+  return std::visit(Describer(times), expectation);
 }
 
 }  // namespace mrclab::analysis

@@ -8,8 +8,16 @@
 
 namespace mrclab::analysis {
 
-/// As describe(), but names the heal where the interval begins behind it (`healed` is the end of
-/// the last fault): "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline".
-std::string describe_for_run(const Expectation& expectation, std::optional<FabricTime> healed);
+/// What of a run its sentences refer to.
+struct RunTimes {
+  std::optional<FabricTime> healed;          ///< the end of the last fault
+  FabricTime base_rtt = FabricTime::zero();  ///< zero: unknown
+};
+
+/// As describe(), but names the heal where the interval begins behind it: "goodput of plane 0 after
+/// the heal (from 600us) ≥ 95 % of baseline". A time of more than four digits is rounded to four; if
+/// it is so many tenths of a base RTT, which is how it was written then, they are told as well:
+/// "66.12us (6 RTT)".
+std::string describe_for_run(const Expectation& expectation, const RunTimes& times);
 
 }  // namespace mrclab::analysis

@@ -48,10 +48,25 @@ TEST_CASE("names and descriptions are those of the file and of a report") {
   CHECK(describe(parse("recover: {within: 10us, to: 90%}")) ==
         "time to recover to 90 % of baseline ≤ 10us");
   const Expectation later = parse("goodput: {from: 600us, at_least: 95%, plane: 0}");
-  CHECK(describe_for_run(later, FabricTime::from_us(460)) ==
+  CHECK(describe_for_run(later, {.healed = FabricTime::from_us(460)}) ==
         "goodput of plane 0 after the heal (from 600us) ≥ 95 % of baseline");
-  CHECK(describe_for_run(later, FabricTime::from_us(700)) ==
+  CHECK(describe_for_run(later, {.healed = FabricTime::from_us(700)}) ==
         "goodput of plane 0 from 600us ≥ 95 % of baseline");
+}
+
+TEST_CASE("times in sentences have at most four digits, and base RTTs where they were written so") {
+  const RunTimes times{std::nullopt, FabricTime::from_ns(11'021) - FabricTime::from_ps(200)};
+  const auto within = [&](FabricTime t) { return describe_for_run(ExpectDetect{t}, times); };
+  const FabricTime rtt = times.base_rtt;
+  CHECK(within(rtt * 6) == "time to detect a fault ≤ 66.12us (6 RTT)");
+  CHECK(within(rtt * 25 / 10) == "time to detect a fault ≤ 27.55us (2.5 RTT)");
+  CHECK(within(rtt * 7 / 10) == "time to detect a fault ≤ 7.715us (0.7 RTT)");
+  CHECK(within(rtt * 100) == "time to detect a fault ≤ 1.102ms (100 RTT)");
+  CHECK(within(FabricTime::from_us(600)) == "time to detect a fault ≤ 600us");
+  CHECK(within(FabricTime::from_ns(1'234'560)) == "time to detect a fault ≤ 1.235ms");
+  CHECK(within(FabricTime::from_ns(66'120)) == "time to detect a fault ≤ 66.12us");
+  CHECK(describe_for_run(ExpectGoodput{rtt * 20, rtt * 30, Probability{500'000'000}}, times) ==
+        "goodput from 220.4us (20 RTT) until 330.6us (30 RTT) ≥ 50 % of baseline");
 }
 
 TEST_CASE("an expectation keeps what was published, in the unit that its check measures in") {
