@@ -46,10 +46,12 @@ inline constexpr int64_t kFaultRttsMax = 32;
 inline constexpr int64_t kLivenessRtts = 70;
 inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
 
-/// The share of the goodput before that must be back. Closed loops that run against each other
-/// settle into one of several phases, as the bursts of one meet the acknowledgements of the other
-/// or miss them. A delay of 80 ns decides which phase, and without any loss, mark or smaller window
-/// the goodput of two phases differs by up to 7 %.
+/// The share of the goodput before that must be back. Closed loops that run against each other settle
+/// into one of several phases, as the bursts of one meet the acknowledgements of the other or miss
+/// them: an acknowledgement overtakes data, but not the frame that a port has begun. (Of pair's loops
+/// of 8 x 13,702 and 15 x 7,347 bytes it takes 4.14 us on its way in one phase and 4.9 in the other.) A
+/// delay of 80 ns decides which phase, and without any fault, loss, mark or smaller window the goodput
+/// of two phases differs by up to 7 %.
 inline constexpr Probability kBack{950'000'000}, kBackOfLoops{900'000'000};
 
 }  // namespace mrclab::lab

@@ -12,6 +12,7 @@
 #include "lab/mechanism.h"
 #include "lab/run_table.h"
 #include "lab/scenario.h"
+#include "netio/file_descriptor.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
@@ -71,8 +72,13 @@ TEST_CASE("of an optic that stays dark a deep dip passes, and the share of a por
   for (const Row& row : {Row{"optic-dark-four", 4, 5}, Row{"optic-dark-eight", 8, 12}}) {
     CAPTURE(row.name);
     const test::TemporaryRuns runs;
-    const analysis::Verdict verdict = runs.run(load_scenario(row.name)).verdict;
+    const RunResult result = runs.run(load_scenario(row.name));
+    const analysis::Verdict& verdict = result.verdict;
     CAPTURE(failures_of(verdict));
+    // The page has the run's story and the verdict, which tell it both.
+    const std::string page = netio::read_file(result.folder.path / "report.html", size_t{64} << 20);
+    CHECK(page.find("What is left of the dip from here on") != std::string::npos);
+    CHECK(page.find("\"transient_rtts\":") != std::string::npos);
     CHECK(verdict.result == analysis::Result::kPass);
     REQUIRE(verdict.faults.size() == 1);
     REQUIRE(verdict.faults[0].dip);
