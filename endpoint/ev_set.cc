@@ -70,10 +70,11 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
   }
   swaps_.clear();  // nobody had a place before
   usable_ports_ = offering_;
+  // The queue pairs of a host begin on one plane after the other. Those to one peer take turns with a
+  // window of few packets, and would send as many in a row to one plane as began there by chance.
   if (planes > 0) {
-    next_plane_ = static_cast<uint32_t>(
-        below(draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, shuffle_.qp),
-              planes));
+    const uint64_t first = draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, 0);
+    next_plane_ = static_cast<uint32_t>((below(first, planes) + shuffle_.qp) % planes);
   }
 }
 

@@ -22,7 +22,7 @@ constexpr uint64_t kLargePacketShare = 24;
 // Every round trip adds the largest window divided by this, so that small windows catch up.
 constexpr uint64_t kConstantShare = 1536;
 // And this much where the fabric is full.
-constexpr uint64_t kFabricShare = 48;
+constexpr uint64_t kFabricShare = 24;
 // A plane's share grows by at most its whole divided by this in a round trip.
 constexpr uint64_t kPlaneGrowthShare = 16;
 constexpr Probability kDelayGain{300'000'000};
@@ -179,9 +179,10 @@ Bytes EvenNscc::proportional_growth(FabricTime now) const {
   return std::min(std::max(pi, max_window() / kLargePacketShare), window() / kGrowthShare);
 }
 
-/// Are many packets marked, and not because of a burst to a last hop that many share?
+/// Are many packets marked, and not because of a burst to a last hop that many share? The window must not
+/// matter: whoever has a large one would keep to gentler rules, and keep it.
 bool EvenNscc::fabric_is_full(FabricTime now) const {
-  return marked_ > kWhole / 4 && !is_shared(now);
+  return marked_ > kWhole / 2 && !is_shared(now);
 }
 
 /// The same from round trip to round trip, also where a packet takes several. Where the fabric is full it
@@ -194,15 +195,21 @@ Bytes EvenNscc::constant_growth(Bytes worth, FabricTime now) const {
   return {static_cast<uint64_t>(per_round_trip * worth.value / window().value)};
 }
 
+/// The delay from which on windows shrink. A full fabric is held at half the target: random spraying makes
+/// its queues vary by as much again, and the trims of a queue that overflows are what makes shares uneven.
+FabricTime EvenNscc::accepted_delay(FabricTime now) const {
+  return fabric_is_full(now) ? target_delay() / 2 : target_delay();
+}
+
 /// What an unmarked SACK does to the window: `worth` of the bytes in it are this SACK's.
 void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const uint64_t window_bytes = std::max<uint64_t>(window().value, 1);
   const auto per_round_trip = [&](Wide bytes) {
     return Bytes{static_cast<uint64_t>(bytes * worth.value / window_bytes)};
   };
-  const auto target = static_cast<uint64_t>(target_delay().ps());
+  const auto target = static_cast<uint64_t>(accepted_delay(now).ps());
   const auto queued = static_cast<uint64_t>(delay.ps());
-  if (delay >= target_delay()) {
+  if (queued >= target) {
     const Wide excess = Wide{window_bytes} * kDelayGain.ppb / Probability::kOne * (queued - target);
     return shrink(per_round_trip(excess / queued));
   }

@@ -15,9 +15,9 @@
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
 //
-// While a quarter of the packets are marked and no receiver asks for less, it is the fabric that is full.
-// Then no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same
-// bytes per round trip, and marked or not, delay above target takes from each in proportion.
+// While half of the packets are marked, and no receiver asks for less, it is the fabric that is full. Then
+// no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same bytes per
+// round trip, and marked or not, delay above half of the target takes from each in proportion.
 //
 // Delay, trims and losses count as far as all planes have them; what one plane has more than the others
 // takes from that plane's share of the window (plane_shares.h). Trims and delay on one path of a plane
@@ -59,6 +59,7 @@ class EvenNscc : public NsccWindow {
   bool is_shared(FabricTime now) const;
   Bytes proportional_growth(FabricTime now) const;
   bool fabric_is_full(FabricTime now) const;
+  FabricTime accepted_delay(FabricTime now) const;
   FabricTime paced_interval() const;
   FabricTime paced_round_trip(FabricTime sample) const;
   void shrink_plane(uint32_t plane, Bytes by);
