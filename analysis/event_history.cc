@@ -6,6 +6,7 @@
 #include "fabric/json_text.h"
 #include "fabric/line_file.h"
 #include "fabric/visible_text.h"
+#include "fabric/window_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::string_view kQpError = "qp_error";
 constexpr std::string_view kEvState = "ev_state";
 constexpr std::string_view kCollectiveDone = "collective_done";
 
-/// All keys of a line of events.jsonl. A line with any other key is malformed, because this reader would
+/// All keys of a line of events.jsonl that is no window (fabric/window_text.h). A line with any other key is malformed, because this reader would
 /// leave out what it says.
 constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
                                                 "ev",   "psn",  "cause", "detail"};
@@ -77,6 +78,15 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
   }
 }
 
+void EventHistory::add(NodeId node, const WindowRecord& record) {
+  if (topology_.node(node).role != NodeRole::kHost) return;
+  if (windows_.size() >= kMaxWindows) {
+    windows_until_ = std::min(windows_until_, record.t);
+    return;
+  }
+  windows_.push_back({topology_.node(node).index, record});
+}
+
 std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& path) {
   LineFile lines(path);
   listen();
@@ -92,7 +102,8 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
     }
     // Most lines are of no concern: parse those that may be.
     if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
-        line.find(kCollectiveDone) == std::string::npos) {
+        line.find(kCollectiveDone) == std::string::npos &&
+        line.find(kWindowKind) == std::string::npos) {
       continue;
     }
     add_line(line);
@@ -102,14 +113,21 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
 
 void EventHistory::add_line(const std::string& line) {
   const auto json = parse_json<nlohmann::json>(line);
-  if (!knows_keys(json)) {
-    ++malformed_;
-    return;
-  }
   try {
+    if (json.is_object() && json.value("kind", std::string()) == kWindowKind) {
+      return add_window(json);
+    }
+    if (!knows_keys(json)) {
+      ++malformed_;
+      return;
+    }
     const auto node = topology_.find_node(json.at("node").get<std::string>());
-    if (!node) return;  // the lab's own, or of another fabric
     const auto kind = json.at("kind").get<std::string>();
+    if (kind == kWindowsLeftOutKind) {
+      windows_until_ =
+          std::min(windows_until_, FabricTime::from_ps(json.at("t_ps").get<int64_t>()));
+    }
+    if (!node) return;  // the lab's own, or of another fabric
     const std::string cause = visible(json.value("cause", std::string()));
     EventRecord record{FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
                        kind,
@@ -132,10 +150,23 @@ void EventHistory::add_line(const std::string& line) {
   }
 }
 
+void EventHistory::add_window(const nlohmann::json& line) {
+  const auto node = topology_.find_node(line.at("node").get<std::string>());
+  const auto record = parse_window(topology_, line);
+  if (!node || !record || topology_.node(*node).role != NodeRole::kHost) {
+    ++malformed_;
+    return;
+  }
+  add(*node, *record);
+}
+
 void EventHistory::finish() {
   sort_by_time(failures_);
   sort_by_time(paths_);
   sort_by_time(collectives_);
+  std::stable_sort(windows_.begin(), windows_.end(), [](const WindowNews& a, const WindowNews& b) {
+    return a.said.t < b.said.t;
+  });
 }
 
 }  // namespace mrclab::analysis

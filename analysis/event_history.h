@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "fabric/node.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
+#include "fabric/window_record.h"
 
 namespace mrclab::analysis {
 
@@ -50,13 +52,22 @@ struct CollectiveDone {
   uint32_t host = 0;
 };
 
+/// A host said of its window.
+struct WindowNews {
+  uint32_t host = 0;  ///< host number
+  WindowRecord said;
+};
+
 /// Not thread-safe; add everything, then finish() once, then read. All lists are in order of time.
 class EventHistory {
  public:
   static constexpr size_t kMaxEvents = 1u << 22;  ///< of those that are kept
 
+  static constexpr size_t kMaxWindows = 1u << 19;
+
   explicit EventHistory(const Topology& topology) : topology_(topology) {}
   void add(NodeId node, const EventRecord& record);
+  void add(NodeId node, const WindowRecord& record);
   /// Reads an events.jsonl; a line that cannot be read is counted. Returns its seal, if it has one
   /// that fits. Throws InputError when the file cannot be opened, or a line is too long.
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
@@ -68,17 +79,23 @@ class EventHistory {
   const std::vector<QpFailure>& failures() const { return failures_; }
   const std::vector<PathNews>& paths() const { return paths_; }
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
+  const std::vector<WindowNews>& windows() const { return windows_; }
+  /// Before this instant no window that was said is missing; never(): none is. Checks do not need them.
+  FabricTime windows_until() const { return windows_until_; }
   uint64_t malformed() const { return malformed_; }
   /// The earliest instant whose event found no room; never() if all events were kept.
   FabricTime complete_until() const { return complete_; }
 
  private:
   void add_line(const std::string& line);
+  void add_window(const nlohmann::json& line);
 
   const Topology& topology_;
   std::vector<QpFailure> failures_;
   std::vector<PathNews> paths_;
   std::vector<CollectiveDone> collectives_;
+  std::vector<WindowNews> windows_;
+  FabricTime windows_until_ = FabricTime::never();
   uint64_t malformed_ = 0;
   FabricTime complete_ = FabricTime::never();
   bool heard_ = false;

@@ -40,6 +40,10 @@ void Evidence::Watcher::event(const EventRecord& record) {
   if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
 }
 
+void Evidence::Watcher::window(const WindowRecord& record) {
+  if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+}
+
 void Evidence::add_capture(const std::filesystem::path& path) {
   try {
     take(captures_, packets_.add_file(path), path, Witness::kPackets);

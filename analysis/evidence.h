@@ -75,6 +75,7 @@ class Evidence {
     Watcher(Evidence& evidence, NodeId node) : evidence_(evidence), node_(node) {}
     void packet(const PacketRecord& record) override;
     void event(const EventRecord& record) override;
+    void window(const WindowRecord& record) override;
 
    private:
     Evidence& evidence_;

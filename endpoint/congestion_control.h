@@ -12,6 +12,7 @@
 
 #include "endpoint/plane_shares.h"
 #include "endpoint/transport_profile.h"
+#include "endpoint/window_ledger.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -77,8 +78,26 @@ class CongestionControl {
   PlaneShares& planes() { return planes_; }
   const PlaneShares& planes() const { return planes_; }
 
+  /// Has an answer or a cut been counted since take_record()?
+  bool has_news() const { return ledger_.has_news(); }
+  /// What it says of itself now, and of what happened since the last call. Without time and peer, which it
+  /// does not know.
+  WindowRecord take_record() {
+    WindowRecord record = ledger_.take();
+    record.window = window();
+    record.in_flight = in_flight();
+    describe(record);
+    return record;
+  }
+
+ protected:
+  WindowLedger& ledger() { return ledger_; }
+  /// Adds what only this algorithm has.
+  virtual void describe(WindowRecord&) const {}
+
  private:
   PlaneShares planes_;
+  WindowLedger ledger_;
 };
 
 /// What the profile asks for, towards a destination that `ports` of `port_rate` lead to.

@@ -102,6 +102,7 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
     return;  // Small messages are acknowledged by transport ACKs, which tell no round trip of their own.
   }
   const FabricTime delay = newest_delay_;
+  ledger().answered(news.marked, delay >= target_delay());
   grow(constant_growth(answered, now));
   const Bytes before = window();
   if (!news.marked || fabric_is_full(now)) {
@@ -147,6 +148,7 @@ void EvenNscc::shrink_plane(uint32_t plane, Bytes by) {
   planes().shrink(plane, by, window());
   const uint32_t most = planes().raise_all();
   if (most == PlaneShares::kWhole) return;
+  const Cutting cutting(*this, WindowCut::kDelay);
   set_window({static_cast<uint64_t>(Wide{window().value} * most / PlaneShares::kWhole)});
   clamp();
 }
@@ -210,6 +212,7 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const auto target = static_cast<uint64_t>(accepted_delay(now).ps());
   const auto queued = static_cast<uint64_t>(delay.ps());
   if (queued >= target) {
+    const Cutting cutting(*this, WindowCut::kDelay);
     const Wide excess = Wide{window_bytes} * kDelayGain.ppb / Probability::kOne * (queued - target);
     return shrink(per_round_trip(excess / queued));
   }
@@ -249,6 +252,7 @@ void EvenNscc::owe(Bytes packet, FabricTime now) {
 
 void EvenNscc::on_trimmed(Sprayed trimmed, TrimmedAt where, FabricTime now) {
   leave_flight(trimmed.size);
+  const Cutting cutting(*this, cause_of(where));
   if (where == TrimmedAt::kFabric) {
     const auto least = planes().least_delay(trimmed.plane, base_rtt(), now);
     if (least && *least < target_delay()) return;
@@ -278,6 +282,7 @@ void EvenNscc::on_trimmed(Sprayed trimmed, TrimmedAt where, FabricTime now) {
 
 void EvenNscc::on_lost(Sprayed lost, FabricTime now) {
   leave_flight(lost.size);
+  const Cutting cutting(*this, WindowCut::kLosses);
   if (is_paced()) shared_ = now;
   const Bytes packet = hold_against(lost, now);
   if (packet.value == 0) return;

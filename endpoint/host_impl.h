@@ -145,6 +145,7 @@ class HostNode::Impl : public QueuePairEvents {
   void after_event(FrameSink& out);
   void touch(QueuePair& qp);
   void ring_doorbell();
+  void tell_windows();
   void set_timers();
   void on_qp_timer(QueuePair& qp);
 

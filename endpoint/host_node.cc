@@ -91,6 +91,7 @@ void HostNode::Impl::process(const Event& event) {
 void HostNode::Impl::after_event(FrameSink& out) {
   tell_applications();
   pump(out);
+  tell_windows();
   set_timers();
 }
 
@@ -103,6 +104,16 @@ void HostNode::Impl::ring_doorbell() {
 
 void HostNode::Impl::touch(QueuePair& qp) {
   if (std::find(touched_.begin(), touched_.end(), &qp) == touched_.end()) touched_.push_back(&qp);
+}
+
+/// Of the peers whose queue pairs the event was about.
+void HostNode::Impl::tell_windows() {
+  for (QueuePair* qp : touched_) {
+    auto record = qp->peer.window_reports.due(*qp->peer.window, now_);
+    if (!record) continue;
+    record->peer = topology_.host(qp->peer.host);
+    environment_.observer.window(*record);
+  }
 }
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the

@@ -41,7 +41,8 @@ Peer& HostNode::Impl::peer_for(uint32_t host, Chosen chosen) {
     peers_.emplace_back(
         host, all_ports_,
         ReversePath(evs_toward(host, chosen), topology_.planes, way_back, peer_port_toward(host)),
-        make_congestion_control(profile_, topology_.host_rate, topology_.planes));
+        make_congestion_control(profile_, topology_.host_rate, topology_.planes),
+        profile_.base_rtt);
   }
   return peers_[index];
 }

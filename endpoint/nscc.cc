@@ -36,6 +36,7 @@ void Nscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   achieved_ += news.arrived;
   if (news.marked) ignored_ += news.arrived;
   const FabricTime delay = take_sample(news);
+  ledger().answered(news.marked, delay >= profile().nscc_target_delay);
   // While the penalty lasts the window does not grow: growth would work against it (our choice).
   const bool penalised = apply_penalty(news, news.arrived);
   if (quick_adapt(false, news.marked, delay, now)) return;
@@ -74,6 +75,7 @@ void Nscc::average(FabricTime delay, bool marked) {
 /// True if this feedback has been dealt with: by a new window or by ignoring it.
 bool Nscc::quick_adapt(bool trimmed, bool marked, FabricTime delay, FabricTime now) {
   if (profile().nscc_disable_qa) return false;
+  const Cutting cutting(*this, WindowCut::kQuickAdapt);
   bool done = false;
   if (ignored_ < to_ignore_ && marked) {
     done = true;  // of packets sent before the window was adapted
@@ -126,16 +128,19 @@ void Nscc::adjust(FabricTime now) {
 
 /// A trim counts as a marked packet that met one more network RTT of queue (htsim). A trim on the
 /// last hop counts the same: without receiver credits nothing else slows an incast (UEC p. 393).
-void Nscc::on_trimmed(Sprayed packet, TrimmedAt, FabricTime now) {
+void Nscc::on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) {
   leave_flight(packet.size);
   ignored_ += packet.size;
   average(profile().nscc_base_rtt, true);
   trigger_qa_ = true;
-  if (!quick_adapt(true, true, FabricTime::zero(), now)) shrink(packet.size);
+  if (quick_adapt(true, true, FabricTime::zero(), now)) return;
+  const Cutting cutting(*this, cause_of(where));
+  shrink(packet.size);
 }
 
 void Nscc::on_lost(Sprayed packet, FabricTime) {
   leave_flight(packet.size);
+  const Cutting cutting(*this, WindowCut::kLosses);
   shrink(packet.size);
 }
 

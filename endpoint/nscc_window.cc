@@ -27,8 +27,18 @@ FabricTime NsccWindow::queue_delay_of(const RttSample& sample) {
   if (sample.full_size && sample.rtt < base_rtt_) {
     base_rtt_ = sample.rtt;
     max_window_ = largest();
+    // It shrinks when this answer has been dealt with, by clamp().
+    if (window_ > max_window_) ledger().cut(WindowCut::kBaseRtt, window_ - max_window_);
   }
-  return std::max(sample.rtt - base_rtt_, FabricTime::zero());
+  const FabricTime delay = std::max(sample.rtt - base_rtt_, FabricTime::zero());
+  ledger().measured(delay);
+  return delay;
+}
+
+void NsccWindow::describe(WindowRecord& record) const {
+  record.largest = max_window_;
+  record.base_rtt = base_rtt_;
+  record.target = target_delay();
 }
 
 /// The receiver slows its senders down: each SACK takes penalty/128 of what it acknowledges (MRC
@@ -47,6 +57,7 @@ bool NsccWindow::apply_penalty(const Acknowledgement& news, Bytes of) {
   } else if (!saved_window_) {
     saved_window_ = window_;
   }
+  const Cutting cutting(*this, WindowCut::kPenalty);
   const Bytes before = window_;
   shrink({(news.receiver_penalty * of.value) >> kPenaltyShift});
   // Who gives the window back afterwards must hear from its senders once a round trip, or it could not.
@@ -62,6 +73,7 @@ void NsccWindow::keep_a_packet(Bytes before) {
 
 void NsccWindow::on_refused(Bytes packet, FabricTime) {
   leave_flight(packet);
+  const Cutting cutting(*this, WindowCut::kRefusals);
   const Bytes before = window_;
   shrink(std::min(packet, window_ / 2));
   keep_a_packet(before);
@@ -80,6 +92,7 @@ bool NsccWindow::path_is_clear(Bytes arrived, FabricTime delay) {
 }
 
 void NsccWindow::multiplicative_decrease(FabricTime now) {
+  const Cutting cutting(*this, WindowCut::kMarks);
   increasing_ = false;
   clear_bytes_ = {};
   if (average_delay_ <= profile_.nscc_target_delay || now - last_decrease_ <= base_rtt_) return;
@@ -96,6 +109,7 @@ void NsccWindow::multiplicative_decrease(FabricTime now) {
 /// and ports that come back are empty).
 void NsccWindow::on_live_ports(uint32_t count) {
   if (count == ports_) return;
+  const Cutting cutting(*this, WindowCut::kPorts);
   const auto rescaled = [&](Bytes window) { return Bytes{window.value * count / ports_}; };
   const bool from_none = ports_ == 0;
   if (!from_none) {

@@ -26,6 +26,32 @@ class NsccWindow : public CongestionControl {
   const NsccParameters& parameters() const { return p_; }
 
  protected:
+  /// Whatever the window loses while this lives is one cut for that cause, also where a part of it is done
+  /// by a function that has a cause of its own.
+  class Cutting {
+   public:
+    Cutting(NsccWindow& window, WindowCut cause)
+        : of_(window), cause_(cause), outer_(window.is_cutting_), before_(window.window_) {
+      of_.is_cutting_ = true;
+    }
+    ~Cutting() {
+      of_.is_cutting_ = outer_;
+      if (!outer_ && of_.window_ < before_) of_.ledger().cut(cause_, before_ - of_.window_);
+    }
+    Cutting(const Cutting&) = delete;
+    Cutting& operator=(const Cutting&) = delete;
+
+   private:
+    NsccWindow& of_;
+    WindowCut cause_;
+    bool outer_;
+    Bytes before_;
+  };
+  static WindowCut cause_of(TrimmedAt where) {
+    return where == TrimmedAt::kFabric ? WindowCut::kTrims : WindowCut::kLastHopTrims;
+  }
+  void describe(WindowRecord& record) const override;
+
   /// `live_ports` lead to the destination. Starts at line rate: the window is the largest.
   /// `least_share`: the least window is a packet divided by this.
   NsccWindow(const TransportProfile& profile, uint32_t live_ports, uint32_t least_share);
@@ -65,6 +91,7 @@ class NsccWindow : public CongestionControl {
   Bytes clear_bytes_;  // arrived in a row without delay
   bool increasing_ = false;
   std::optional<Bytes> saved_window_;  // from before the receiver's penalty
+  bool is_cutting_ = false;
 };
 
 }  // namespace mrclab::endpoint

@@ -7,16 +7,18 @@
 #include "endpoint/congestion_control.h"
 #include "endpoint/port_status.h"
 #include "endpoint/reverse_path.h"
+#include "endpoint/window_reports.h"
 
 namespace mrclab::endpoint {
 
 struct Peer {
   Peer(uint32_t host_number, uint32_t all_ports, ReversePath way_back,
-       std::unique_ptr<CongestionControl> send_window)
+       std::unique_ptr<CongestionControl> send_window, FabricTime base_rtt)
       : host(host_number),
         status(all_ports),
         reverse(std::move(way_back)),
-        window(std::move(send_window)) {}
+        window(std::move(send_window)),
+        window_reports(base_rtt, window->window()) {}
 
   uint32_t host;
   uint32_t queue_pairs = 0;  ///< to it; without any we tell it nothing of ports and believe nothing
@@ -25,6 +27,7 @@ struct Peer {
   ReversePath reverse;
   FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)
   std::unique_ptr<CongestionControl> window;  ///< per destination, shared by the queue pairs to it
+  WindowReports window_reports;
 };
 
 }  // namespace mrclab::endpoint

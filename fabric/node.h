@@ -12,6 +12,7 @@
 #include "fabric/ids.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
+#include "fabric/window_record.h"
 
 namespace mrclab {
 
@@ -106,6 +107,9 @@ class NodeObserver {
   virtual ~NodeObserver() = default;
   virtual void packet(const PacketRecord& record) = 0;
   virtual void event(const EventRecord& record) = 0;
+  /// Of a host, at most a few in a base RTT towards each destination. Who only wants packets need not
+  /// listen.
+  virtual void window(const WindowRecord&) {}
 };
 
 /// What every node is given. All references outlive the node.

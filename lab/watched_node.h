@@ -18,6 +18,10 @@ class WatchedNode : public NodeObserver {
     keeper_.event(record);
     judge_.event(record);
   }
+  void window(const WindowRecord& record) override {
+    keeper_.window(record);
+    judge_.window(record);
+  }
 
  private:
   NodeObserver& keeper_;

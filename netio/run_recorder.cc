@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "fabric/window_text.h"
 #include "netio/output_folder.h"
 #include "netio/system_error.h"
 
@@ -39,6 +40,17 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
   put(line.dump());
 }
 
+void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& record) {
+  if (windows_ >= kMaxWindows) {
+    windows_until_ = windows_left_out_ == 0 ? record.t : std::min(windows_until_, record.t);
+    ++windows_left_out_;
+    return;
+  }
+  ++windows_;
+  last_ = std::max(last_, record.t);
+  put(window_line(topology, node, record));
+}
+
 void EventLog::put(const std::string& line) {
   errno = 0;
   out_ << line << '\n';
@@ -48,7 +60,8 @@ void EventLog::put(const std::string& line) {
 
 void EventLog::close(EvidenceSeal told) {
   told.until = std::min(told.until, complete_);
-  told.records = written_;
+  if (windows_left_out_ > 0) put(windows_left_out_line(windows_until_, windows_left_out_));
+  told.records = written_ + windows_ + (windows_left_out_ > 0 ? 1 : 0);
   put(seal_line(told, last_, checksum_));
   out_.close();
   require_written();
@@ -116,6 +129,13 @@ void RunRecorder::event(const EventRecord& record) {
   if (muted_) return;
   if (watch_ != nullptr) watch_->event(node_, record);
   if (record.t > end_) return;
+  last_ = std::max(last_, record.t);
+  if (events_ != nullptr) events_->write(topology_, node_, record);
+}
+
+/// Not for who steps from event to event: a window tells of events, and is none.
+void RunRecorder::window(const WindowRecord& record) {
+  if (muted_ || record.t > end_) return;
   last_ = std::max(last_, record.t);
   if (events_ != nullptr) events_->write(topology_, node_, record);
 }

@@ -25,9 +25,12 @@ inline constexpr uint32_t kCaptureSnapLength = 160;
 class EventLog {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
+  /// They have a bound of their own, so that no number of them takes the place of an event.
+  static constexpr uint64_t kMaxWindows = 250'000;
   explicit EventLog(const std::filesystem::path& file);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
-  /// Writes the seal. `told` says whose events were offered, from when to when; it is shortened to
+  void write(const Topology& topology, NodeId node, const WindowRecord& record);
+  /// Writes how many windows found no room, if any did not, and the seal. `told` says whose events were offered, from when to when; it is shortened to
   /// the first event that found no room.
   void close(EvidenceSeal told);
   uint64_t dropped() const { return dropped_; }
@@ -40,6 +43,9 @@ class EventLog {
   std::ofstream out_;
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t windows_ = 0;
+  uint64_t windows_left_out_ = 0;
+  FabricTime windows_until_;  // the earliest instant of one that is left out
   FabricTime last_;
   FabricTime complete_ = FabricTime::never();  // the earliest instant of an event that is left out
   uint32_t checksum_ = 0;
@@ -53,6 +59,7 @@ class RunRecorder : public NodeObserver {
               bool capture_passed, EventLog* events, HistoryWriter* records = nullptr);
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
+  void window(const WindowRecord& record) override;
   const HistoryDigest& history() const { return history_; }
   HistoryDigest& history() { return history_; }
   /// Records nothing while it is so: a node is brought to a state that it had before.
