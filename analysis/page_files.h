@@ -8,9 +8,10 @@ namespace mrclab::analysis::page {
 
 extern const std::string_view html;   ///< the frame: @NAME@ are the places of the others
 extern const std::string_view style;  ///< report.css
-extern const std::string_view common, matrix, report, compare, main_part;  ///< our script, *.js
-extern const std::string_view charts;                                      ///< dygraph.min.js
-extern const std::string_view chart_style;                                 ///< dygraph.min.css
+extern const std::string_view common, matrix, windows, report, compare,
+    main_part;                               ///< our script, *.js
+extern const std::string_view charts;        ///< dygraph.min.js
+extern const std::string_view chart_style;   ///< dygraph.min.css
 extern const std::string_view synchronizer;  ///< dygraphs' extra: charts that zoom together
 
 }  // namespace mrclab::analysis::page

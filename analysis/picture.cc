@@ -8,6 +8,7 @@
 
 #include "analysis/path_wires.h"
 #include "analysis/queue_depth.h"
+#include "analysis/window_picture.h"
 #include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
 
@@ -46,6 +47,7 @@ class Picture {
             {"regions", regions()},
             {"planes", planes()},
             {"evs", evs()},
+            {"windows", windows_picture(topology_, in_.story.evidence.events())},
             {"packets", packets()},
             {"story", story()},
             {"pace", pace()}};

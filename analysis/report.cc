@@ -55,6 +55,7 @@ std::string page_of(const Json& data) {
       {"@DATA@", text},
       {"@COMMON@", page::common},
       {"@MATRIX@", page::matrix},
+      {"@WINDOWS@", page::windows},
       {"@REPORT@", page::report},
       {"@COMPARE@", page::compare},
       {"@MAIN@", page::main_part}};

@@ -8,6 +8,7 @@
 #include "fabric/json_text.h"
 #include "fabric/line_file.h"
 #include "fabric/visible_text.h"
+#include "fabric/window_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -32,6 +33,7 @@ RunEvent parse_event(const std::string& text) {
   read_if_there(line, "port", event.port);
   read_if_there(line, "cause", event.cause);
   read_if_there(line, "detail", event.detail);
+  if (event.kind == kWindowKind) event.detail = describe_window(line);
   read_if_there(line, "qp", event.qp);
   read_if_there(line, "ev", event.ev);
   read_if_there(line, "psn", event.psn);

@@ -25,8 +25,9 @@ enum class WindowKey : uint8_t {
   kCuts,
 };
 constexpr std::array<std::string_view, 15> kWindowKeys{
-    "t_ps",      "node",     "kind",          "peer",     "window",  "in_flight", "largest", "base_rtt_ps",
-    "target_ps", "delay_ps", "most_delay_ps", "quadrant", "answers", "cut",       "cuts"};
+    "t_ps",          "node",     "kind",        "peer",      "window",
+    "in_flight",     "largest",  "base_rtt_ps", "target_ps", "delay_ps",
+    "most_delay_ps", "quadrant", "answers",     "cut",       "cuts"};
 constexpr size_t kRequiredKeys = 6;
 
 constexpr std::string_view word(WindowKey key) { return kWindowKeys[static_cast<size_t>(key)]; }
@@ -173,8 +174,8 @@ std::string window_line(const Topology& topology, NodeId node, const WindowRecor
     for (size_t i = 0; i < record.cuts.size(); ++i) {
       const WindowRecord::Cuts& cuts = record.cuts[i];
       if (cuts.times == 0) continue;
-      line.member(kCutWords[i], "[" + std::to_string(cuts.times) + "," +
-                                    std::to_string(cuts.taken.value) + "]");
+      line.member(kCutWords[i],
+                  "[" + std::to_string(cuts.times) + "," + std::to_string(cuts.taken.value) + "]");
     }
     line.close();
   }
@@ -216,15 +217,23 @@ std::string windows_left_out_line(FabricTime from, uint64_t records) {
          std::string(kWindowsLeftOutKind) + "\",\"detail\":\"" + std::to_string(records) + "\"}";
 }
 
-std::string describe(const Topology& topology, const WindowRecord& record) {
-  std::string text = "to " + topology.node(record.peer).name + ": window " +
-                     std::to_string(record.window.value) + " B, in flight " +
-                     std::to_string(record.in_flight.value) + " B";
-  if (record.delay) text += ", delay " + to_string(*record.delay);
-  if (record.quadrant) {
-    text += ", " + std::string(kQuadrantWords[static_cast<size_t>(*record.quadrant)]);
+std::string describe_window(const nlohmann::json& line) {
+  const auto number = [&line](WindowKey key) {
+    return std::to_string(line.at(word(key)).get<uint64_t>());
+  };
+  std::string text = "to " + line.at(word(WindowKey::kPeer)).get<std::string>() + ": window " +
+                     number(WindowKey::kWindow) + " B, in flight " + number(WindowKey::kInFlight) +
+                     " B";
+  const LineReader reader(line);
+  if (const nlohmann::json* delay = reader.find(WindowKey::kDelay)) {
+    text += ", delay " + to_string(FabricTime::from_ps(delay->get<int64_t>()));
   }
-  if (record.cut) text += ", cut: " + std::string(kCutWords[static_cast<size_t>(*record.cut)]);
+  if (const nlohmann::json* quadrant = reader.find(WindowKey::kQuadrant)) {
+    text += ", " + quadrant->get<std::string>();
+  }
+  if (const nlohmann::json* cut = reader.find(WindowKey::kCut)) {
+    text += ", cut: " + cut->get<std::string>();
+  }
   return text;
 }
 

@@ -29,7 +29,8 @@ std::optional<WindowRecord> parse_window(const Topology& topology, const nlohman
 /// The line that says how many records found no room, the earliest of which is of the instant `from`.
 std::string windows_left_out_line(FabricTime from, uint64_t records);
 inline constexpr std::string_view kWindowsLeftOutKind = "windows_left_out";
-/// One sentence for people: "to h0: window 120000 B, in flight 118272 B, ...".
-std::string describe(const Topology& topology, const WindowRecord& record);
+/// What a line of a window says, for people: "to h0: window 120000 B, in flight 118272 B, late". Throws
+/// nlohmann::json::exception.
+std::string describe_window(const nlohmann::json& line);
 
 }  // namespace mrclab

@@ -95,7 +95,27 @@ void check_run(const fs::path& run, TrafficRequest& request) {
     request.context.notes.push_back(run.string() + " is of no run that ended: unchecked");
     return;
   }
-  RunManifest(run).require({"captures", "scenario.yaml", "verdict.json"});
+  RunManifest(run).require({"captures", "scenario.yaml", "verdict.json", "events.jsonl"});
+}
+
+/// What its hosts said of their windows, or why nothing is known of it.
+void add_windows(const fs::path& run, const Topology& topology, WindowSource& windows) {
+  const fs::path file = run / "events.jsonl";
+  if (!fs::exists(file)) {
+    windows.notes.push_back(run.string() + " has no events.jsonl, in which its hosts would say it");
+    return;
+  }
+  analysis::EventHistory events(topology);
+  const bool sealed = events.add_file(file).has_value();
+  events.finish();
+  if (events.windows().empty()) {
+    windows.notes.push_back("the hosts of " + run.string() + " said nothing of their windows");
+  } else if (!sealed || events.malformed() > 0) {
+    windows.notes.push_back("the events of " + run.string() +
+                            " are not whole: some may be missing");
+  }
+  windows.complete_until = std::min(windows.complete_until, events.windows_until());
+  windows.news.insert(windows.news.end(), events.windows().begin(), events.windows().end());
 }
 
 /// Its captures, fabric and faults. The fabric is that of the first run that is named.
@@ -111,6 +131,7 @@ void add_run(const fs::path& run, TrafficRequest& request) {
     request.topology =
         std::make_unique<Topology>(read_scenario_file(run / "scenario.yaml").topology);
   }
+  if (request.topology != nullptr) add_windows(run, *request.topology, request.context.windows);
   for (KnownFault& fault : faults_of(run)) request.context.faults.push_back(std::move(fault));
 }
 
@@ -159,6 +180,13 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   if (words.between.size() == 2) {
     filter.between = {host_in("--between", words.between[0], topology),
                       host_in("--between", words.between[1], topology)};
+  }
+  WindowSource& windows = request.context.windows;
+  windows.from = filter.from;
+  windows.until = filter.until;
+  if (topology != nullptr && filter.between) {
+    windows.between = {host_of_address(*topology, filter.between->first),
+                       host_of_address(*topology, filter.between->second)};
   }
   return request;
 }

@@ -308,14 +308,25 @@ ReportTable planes_table(const Traffic& traffic) {
 }
 
 std::vector<ReportTable> traffic_tables(const Traffic& traffic, const TrafficContext& context) {
-  return {summary_table(traffic, context), formats_table(traffic, context),
-          vantage_table(traffic, context), flows_table(traffic, context),
-          planes_table(traffic),           spray_table(traffic, context),
-          paths_table(traffic, context),   order_table(traffic, context),
-          delays_table(traffic, context),  answers_table(traffic, context),
-          matches_table(traffic, context), losses_table(traffic, context),
-          resent_table(traffic, context),  faults_table(traffic, context),
-          evs_table(traffic, context),     places_table(traffic, context),
+  return {summary_table(traffic, context),
+          formats_table(traffic, context),
+          vantage_table(traffic, context),
+          flows_table(traffic, context),
+          planes_table(traffic),
+          spray_table(traffic, context),
+          paths_table(traffic, context),
+          order_table(traffic, context),
+          delays_table(traffic, context),
+          answers_table(traffic, context),
+          matches_table(traffic, context),
+          losses_table(traffic, context),
+          resent_table(traffic, context),
+          windows_table(traffic, context),
+          window_cuts_table(traffic, context),
+          window_records_table(traffic, context),
+          faults_table(traffic, context),
+          evs_table(traffic, context),
+          places_table(traffic, context),
           goodput_table(traffic, context)};
 }
 

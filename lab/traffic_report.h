@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analysis/event_history.h"
 #include "analysis/traffic.h"
 #include "fabric/topology.h"
 
@@ -19,16 +21,28 @@ struct KnownFault {
   std::optional<FabricTime> healed_at;
 };
 
+/// What hosts of a run said of their windows, and which of it was asked for.
+struct WindowSource {
+  std::vector<analysis::WindowNews> news;  ///< in order of time
+  std::vector<std::string> notes;          ///< why there are none, or not all
+  FabricTime complete_until = FabricTime::never();
+  FabricTime from;
+  FabricTime until = FabricTime::never();
+  std::pair<std::optional<uint32_t>, std::optional<uint32_t>>
+      between;  ///< host numbers; empty: all
+};
+
 /// What is known apart from the captures.
 struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
+  WindowSource windows;
   std::vector<std::string> sources;  ///< what was read, as said on the command line
   std::vector<std::string> notes;    ///< what the summary says about the sources
 };
 
 /// How a column's values are shown to people; JSON and CSV have them as they are.
-enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare };
+enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare, kBytes };
 
 struct ReportColumn {
   std::string key;      ///< of JSON and CSV, with its unit

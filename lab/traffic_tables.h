@@ -29,6 +29,9 @@ ReportTable matches_table(const analysis::Traffic& traffic, const TrafficContext
 ReportTable losses_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable resent_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable faults_table(const analysis::Traffic& traffic, const TrafficContext& context);
+ReportTable windows_table(const analysis::Traffic& traffic, const TrafficContext& context);
+ReportTable window_cuts_table(const analysis::Traffic& traffic, const TrafficContext& context);
+ReportTable window_records_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
 ReportTable goodput_table(const analysis::Traffic& traffic, const TrafficContext& context);

@@ -26,6 +26,12 @@ std::string rate_cell(double bps) {
   return fmt::format("{:.1f} Mb/s", bps / 1e6);
 }
 
+std::string bytes_cell(double bytes) {
+  if (bytes < 10e3) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 10e6) return fmt::format("{:.0f} kB", bytes / 1e3);
+  return fmt::format("{:.0f} MB", bytes / 1e6);
+}
+
 std::string share_cell(double share) {
   if (share != 0 && share < 0.0001) return "<0.01%";
   return fmt::format("{:.2f}%", share * 100);
@@ -39,6 +45,7 @@ std::string cell(const Json& value, Shown shown) {
     case Shown::kNanoseconds: return time_cell(value.get<double>());
     case Shown::kRate: return rate_cell(value.get<double>());
     case Shown::kShare: return share_cell(value.get<double>());
+    case Shown::kBytes: return bytes_cell(value.get<double>());
     case Shown::kPlain: break;
   }
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();

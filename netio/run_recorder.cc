@@ -12,8 +12,8 @@
 
 namespace mrclab::netio {
 
-EventLog::EventLog(const std::filesystem::path& file)
-    : path_(file.string()), out_(name_of_open(create_file(file))) {
+EventLog::EventLog(const std::filesystem::path& file, uint64_t windows_max)
+    : path_(file.string()), out_(name_of_open(create_file(file))), windows_max_(windows_max) {
   require_written();
 }
 
@@ -41,7 +41,7 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
 }
 
 void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& record) {
-  if (windows_ >= kMaxWindows) {
+  if (windows_ >= windows_max_) {
     windows_until_ = windows_left_out_ == 0 ? record.t : std::min(windows_until_, record.t);
     ++windows_left_out_;
     return;

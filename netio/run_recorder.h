@@ -27,7 +27,7 @@ class EventLog {
   static constexpr uint64_t kMaxEvents = 1'000'000;
   /// They have a bound of their own, so that no number of them takes the place of an event.
   static constexpr uint64_t kMaxWindows = 250'000;
-  explicit EventLog(const std::filesystem::path& file);
+  explicit EventLog(const std::filesystem::path& file, uint64_t windows_max = kMaxWindows);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
   void write(const Topology& topology, NodeId node, const WindowRecord& record);
   /// Writes how many windows found no room, if any did not, and the seal. `told` says whose events were offered, from when to when; it is shortened to
@@ -43,6 +43,7 @@ class EventLog {
   std::ofstream out_;
   uint64_t written_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t windows_max_;
   uint64_t windows_ = 0;
   uint64_t windows_left_out_ = 0;
   FabricTime windows_until_;  // the earliest instant of one that is left out

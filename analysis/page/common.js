@@ -2,7 +2,7 @@
 // (its JSON pointer) and data-value, so that a test can hold the page against verdict.json. Text from
 // the run is only ever set as text.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, report, compare, main (report.html).
+// matrix, windows, report, compare, main (report.html).
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
@@ -156,7 +156,10 @@ function chart(parent, title, unit, names, rows, options) {
     connectSeparatedPoints: true,
     dateWindow: [0, options.end], includeZero: options.zero !== false, axisLineColor: css("--line"),
     gridLineColor: css("--line"), highlightCircleSize: 3, rightGap: 12,
-    underlayCallback: shade(options.regions || []),
+    underlayCallback: (canvas, area, g) => {
+      shade(options.regions || [])(canvas, area, g);
+      if (options.underlay) options.underlay(canvas, area, g);
+    },
     axes: {x: {axisLabelFormatter: (us) => us === 0 ? "0" : trimmed(us, 3) + " µs", axisLabelWidth: 70,
                pixelsPerLabel: 84, valueFormatter: (us) => time(us)},
            y: {axisLabelWidth: 52, pixelsPerLabel: options.low ? 24 : 34, valueFormatter: (v) => trimmed(v, 2)}},

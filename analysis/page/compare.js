@@ -1,6 +1,6 @@
 // Two runs side by side.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, report, compare, main (report.html).
+// matrix, windows, report, compare, main (report.html).
 
 function comparePage({a, b, history}) {
   const runs = [a, b], names = ["A", "B"];

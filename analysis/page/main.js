@@ -1,6 +1,6 @@
 // Draws the page, and says how that went.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, report, compare, main (report.html).
+// matrix, windows, report, compare, main (report.html).
 
 // ---- together ----------------------------------------------------------------------------------
 

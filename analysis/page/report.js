@@ -1,6 +1,6 @@
 // The report of one run, section by section.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, report, compare, main (report.html).
+// matrix, windows, report, compare, main (report.html).
 
 // ---- sections ----------------------------------------------------------------------------------
 
@@ -283,6 +283,7 @@ function reportPage(run) {
   blame(run);
   timeline(run);
   evMatrix(run);
+  windows(run);
   symmetry(run);
   recovery(run);
   published(run);

@@ -49,6 +49,7 @@ class Tampering : public NodeObserver {
     if (!drops_(node_, record)) to_.packet(record);
   }
   void event(const EventRecord& record) override { to_.event(record); }
+  void window(const WindowRecord& record) override { to_.window(record); }
 
  private:
   NodeObserver& to_;

@@ -64,7 +64,7 @@ std::vector<RunReader> run_readers(const Scenario& scenario, const fs::path& unt
          words.sources = {run.string()};
          traffic_request(words);
        },
-       {"scenario.yaml", "captures/sim.pcapng", "verdict.json"}},
+       {"scenario.yaml", "captures/sim.pcapng", "verdict.json", "events.jsonl"}},
       {"replay",
        [](const fs::path& run) {
          replay_command({run, World::kSim, run.parent_path() / "again"});

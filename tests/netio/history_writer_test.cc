@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "fabric/byte_order.h"
 #include "netio/run_recorder.h"
 #include "tests/netio/temporary_directory.h"
@@ -125,4 +129,36 @@ TEST_CASE("records and events say at once that the disk is full") {
     }
   }
   CHECK(full);
+}
+
+TEST_CASE("windows have a bound of their own in a log, and those beyond it are counted in it") {
+  const Topology topology = mrclab::test::pair();
+  const test::TemporaryDirectory folder;
+  EventLog log(folder / "events.jsonl", 2);
+  WindowRecord window;
+  window.peer = NodeId{1};
+  EventRecord event;
+  event.kind = "qp_error";
+  for (int64_t at = 1; at <= 5; ++at) {
+    window.t = event.t = FabricTime::from_us(at);
+    log.write(topology, NodeId{0}, window);
+    log.write(topology, NodeId{0}, event);
+  }
+  log.close({{NodeId{0}}, FabricTime::zero()});
+  std::ifstream in(folder / "events.jsonl");
+  std::map<std::string, int> kinds;
+  std::string last, left_out;
+  uint64_t lines = 0;
+  for (std::string line; std::getline(in, line); ++lines) {
+    const auto json = nlohmann::json::parse(line);
+    ++kinds[json.at("kind")];
+    if (json.at("kind") == "windows_left_out") left_out = line;
+    last = line;
+  }
+  CHECK(kinds == std::map<std::string, int>{
+                     {"window", 2}, {"qp_error", 5}, {"windows_left_out", 1}, {"log_sealed", 1}});
+  CHECK(left_out == R"({"t_ps":3000000,"node":"lab","kind":"windows_left_out","detail":"3"})");
+  CHECK(last.find("until the end, 8 records") != std::string::npos);
+  CHECK(lines == 9);
+  CHECK(log.dropped() == 0);
 }
