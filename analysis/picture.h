@@ -13,7 +13,7 @@
 //   windows  what hosts said of their windows: heard, until_us or null, left_out, quadrants and causes
 //            (words), flows (from, to, least, median, most, in_flight in KiB, delay_us, target_us, base_us,
 //            answers by quadrant, cuts [times, KiB] by cause, points [t_us, window KiB, in flight KiB,
-//            delay us or null, quadrant or -1, cause of the largest cut or -1])
+//            longest delay us or null, quadrant or -1, cause of the largest cut or -1, KiB cut])
 //   packets  rows, left_out
 //   story    t_us, kind, text, packets [[qp, psn]]
 //   pace     [t_us, dilation or null, slack_ms or null, whose]

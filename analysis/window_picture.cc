@@ -26,8 +26,8 @@ int place_of_most(const auto& counts, auto&& size_of) {
   return size_of(*most) == 0 ? -1 : static_cast<int>(most - counts.begin());
 }
 
-/// One point for `news`, which follow one another: the last window, the longest delay, and the quadrant and
-/// the cause that count most.
+/// One point for `news`, which follow one another: the last window, the longest delay, the quadrant and the
+/// cause that count most, and what all causes took.
 Json point_of(const EventHistory& events, std::span<const uint32_t> news) {
   WindowFlow sum;
   std::optional<FabricTime> delay;
@@ -43,7 +43,8 @@ Json point_of(const EventHistory& events, std::span<const uint32_t> news) {
           kib(last.in_flight.value),
           said_us_or_null(delay),
           place_of_most(sum.answers, [](uint64_t count) { return count; }),
-          place_of_most(sum.cuts, [](const WindowFlow::Cuts& cuts) { return cuts.taken; })};
+          place_of_most(sum.cuts, [](const WindowFlow::Cuts& cuts) { return cuts.taken; }),
+          kib(sum.all_cuts().taken)};
 }
 
 Json points_of(const EventHistory& events, const WindowFlow& flow) {

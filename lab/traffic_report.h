@@ -42,7 +42,7 @@ struct TrafficContext {
 };
 
 /// How a column's values are shown to people; JSON and CSV have them as they are.
-enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare, kBytes };
+enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare, kPercent, kBytes };
 
 struct ReportColumn {
   std::string key;      ///< of JSON and CSV, with its unit
@@ -56,7 +56,8 @@ struct ReportTable {
   std::vector<ReportColumn> columns;
   std::vector<std::vector<nlohmann::ordered_json>> rows;
   std::vector<std::string> notes;
-  bool brief = true;  ///< shown when no section is asked for
+  bool brief = true;                  ///< shown when no section is asked for
+  std::string without_rows = "none";  ///< what stands in their place
 };
 
 /// Names of all sections, in order.

@@ -30,6 +30,7 @@ Json word_of(const std::array<std::string_view, kCount>& words, const std::optio
 struct SaidWindows {
   std::vector<WindowFlow> flows;
   std::vector<std::string> notes;
+  std::string without;  ///< what stands for no flows
 };
 
 /// Windows are those of a destination: neither a queue pair nor a path has one of its own.
@@ -43,6 +44,8 @@ SaidWindows said_windows(const TrafficContext& context) {
   SaidWindows said;
   const WindowSource& source = context.windows;
   said.notes = source.notes;
+  // Where nobody told, no windows would be a claim.
+  said.without = source.news.empty() ? "unknown" : "none";
   if (source.news.empty() && source.notes.empty()) {
     said.notes.emplace_back("known of a run only, whose hosts say it: mrclab analyze RUN");
   }
@@ -83,6 +86,7 @@ ReportTable windows_table(const analysis::Traffic&, const TrafficContext& contex
                     true};
   SaidWindows said = said_windows(context);
   table.notes = std::move(said.notes);
+  table.without_rows = said.without;
   if (!said.flows.empty()) {
     table.notes.emplace_back(
         "in flight, delay: the median; delay: of queues, round trip - base RTT; of a destination, "
@@ -101,16 +105,16 @@ ReportTable windows_table(const analysis::Traffic&, const TrafficContext& contex
 ReportTable window_cuts_table(const analysis::Traffic&, const TrafficContext& context) {
   ReportTable table{"window_cuts",
                     "What answers told those windows, and what cut them, as the hosts say",
-                    {{"flow", "flow"}, {"answers", "answers"}},
+                    {{"flow", "flow"}, {"answers", ""}},
                     {},
                     {},
                     true};
   for (const std::string_view word : kQuadrantWords) {
     const std::string name(word);
     table.columns.push_back(
-        {name + "_share", name == "marked_late" ? "both" : name, Shown::kShare});
+        {name + "_share", name == "marked_late" ? "both" : name, Shown::kPercent});
   }
-  table.columns.push_back({"cuts", "cuts"});
+  table.columns.push_back({"cuts", ""});
   table.columns.push_back({"taken_bytes", "taken", Shown::kBytes});
   table.columns.push_back({"mostly", "mostly by"});
   for (const std::string_view word : kCutWords) {
@@ -119,6 +123,7 @@ ReportTable window_cuts_table(const analysis::Traffic&, const TrafficContext& co
   }
   SaidWindows said = said_windows(context);
   table.notes = std::move(said.notes);
+  table.without_rows = said.without;
   if (!said.flows.empty()) {
     table.notes.emplace_back(
         "clear: no mark, delay below target; late: above it; marked: by ECN; both: marked and "
@@ -158,6 +163,7 @@ ReportTable window_records_table(const analysis::Traffic&, const TrafficContext&
                     false};
   SaidWindows said = said_windows(context);
   table.notes = std::move(said.notes);
+  table.without_rows = said.without;
   std::vector<std::pair<uint32_t, const WindowFlow*>> places;  // in order of time
   for (const WindowFlow& flow : said.flows) {
     for (const uint32_t place : flow.news) places.emplace_back(place, &flow);

@@ -37,6 +37,13 @@ std::string share_cell(double share) {
   return fmt::format("{:.2f}%", share * 100);
 }
 
+/// Whole ones, where columns are many.
+std::string percent_cell(double share) {
+  if (share > 0 && share < 0.005) return "<1%";
+  if (share < 1 && share > 0.995) return ">99%";
+  return fmt::format("{:.0f}%", share * 100);
+}
+
 std::string cell(const Json& value, Shown shown) {
   if (value.is_null()) return "-";
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
@@ -45,6 +52,7 @@ std::string cell(const Json& value, Shown shown) {
     case Shown::kNanoseconds: return time_cell(value.get<double>());
     case Shown::kRate: return rate_cell(value.get<double>());
     case Shown::kShare: return share_cell(value.get<double>());
+    case Shown::kPercent: return percent_cell(value.get<double>());
     case Shown::kBytes: return bytes_cell(value.get<double>());
     case Shown::kPlain: break;
   }
@@ -111,7 +119,7 @@ std::string to_text(const ReportTable& table, size_t rows_max) {
   const bool list = table.name == "summary" || table.name == "answers";
   if (!table.title.empty()) text += wrapped_text(table.title, 2);
   if (table.rows.empty()) {
-    text += "  none\n";
+    text += "  " + table.without_rows + "\n";
   } else if (list) {
     text += as_list(table);
   } else {

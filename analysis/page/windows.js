@@ -2,26 +2,38 @@
 // One of the parts of the page's script: they are put into one function, in the order common,
 // matrix, windows, report, compare, main (report.html).
 
-const kQuadrantText = {clear: "no mark, delay below target: it grows", late: "no mark, delay above target",
-  marked: "marked, delay below target: other paths are tried", marked_late: "marked, and delay above target"};
+const kQuadrantText = {clear: "no mark, delay below target", late: "no mark, delay above target",
+  marked: "marked, delay below target", marked_late: "marked, delay above target"};
 const kCauseText = {marked: "marks", delay: "delay", trimmed: "trims in the fabric", trimmed_last_hop: "trims of the last hop",
   lost: "losses", penalty: "the receiver's penalty", refused: "the receiver's refusals", quick_adapt: "quick adapt",
   ports: "ports lost", base_rtt: "a lower base RTT"};
-const quadrantColours = () => [css("--good"), css("--skip"), css("--port"), css("--bad")];
+const kQuadrantTints = ["--good", "--skip", "--port", "--bad"];
+const quadrantName = (word) => word.replace("_", ", ");
 
-/// The band of quadrants below the lines, and a mark where a cut took most of what was cut.
-function windowMarks(w, flowOf) {
+/// The band of quadrants below the lines, and a triangle where the window was cut: as large as the share of
+/// it that was taken, in the colour of the cause that took most.
+function windowMarks(flowOf, causeTint) {
+  const kBand = 9, kLeast = 2.5, kMost = 11;
   return (canvas, area, g) => {
-    const points = flowOf().points, tints = quadrantColours(), kBand = 9;
+    const points = flowOf().points;
     canvas.save();
     canvas.beginPath();
     canvas.rect(area.x, area.y, area.w, area.h);
     canvas.clip();
-    points.forEach((p, i) => {
-      const left = g.toDomXCoord(i ? points[i - 1][0] : p[0]), right = g.toDomXCoord(p[0]);
-      if (p[4] < 0) return;
-      canvas.fillStyle = tints[p[4]];
-      canvas.fillRect(left, area.y + area.h - kBand, Math.max(right - left, 1), kBand);
+    points.forEach(([t, window, , , quadrant, cause, taken], i) => {
+      const left = g.toDomXCoord(i ? points[i - 1][0] : t), right = g.toDomXCoord(t);
+      if (quadrant >= 0) {
+        canvas.fillStyle = css(kQuadrantTints[quadrant]);
+        canvas.fillRect(left, area.y + area.h - kBand, Math.max(right - left, 1), kBand);
+      }
+      if (cause < 0) return;
+      const size = Math.max(kMost * Math.sqrt(taken / (window + taken)), kLeast), top = g.toDomYCoord(window) - 5 - size;
+      canvas.fillStyle = causeTint(cause);
+      canvas.beginPath();
+      canvas.moveTo(right - size, top);
+      canvas.lineTo(right + size, top);
+      canvas.lineTo(right, top + 1.6 * size);
+      canvas.fill();
     });
     canvas.restore();
   };
@@ -40,21 +52,23 @@ function windows(run) {
   const choice = el("select", {"aria-label": "flow"}, w.flows.map((f, i) => el("option", {value: i}, name(f))));
   box.append(el("div", {class: "controls"}, el("label", {}, "flow ", choice),
       el("span", {}, w.quadrants.map((word, i) => el("span", {class: "key"},
-          el("i", {style: "background:" + ["var(--good)", "var(--skip)", "var(--port)", "var(--bad)"][i]}),
-          kQuadrantText[word])))));
+          el("i", {style: `background:var(${kQuadrantTints[i]})`}), quadrantName(word) + ": " + kQuadrantText[word])))));
   const end = run.picture.end_us, regions = run.picture.regions;
+  const causeTint = (cause) => colours(w.causes.length)[cause];
   const sizes = () => flow.points.map((p) => [p[0], p[1], p[2]]);
   const delays = () => flow.points.map((p) => [p[0], p[3], flow.target_us]);
   const size = chart(box, "Window and in flight", "KiB", ["window", "in flight"], sizes(),
-      {end, regions, colours: [css("--accent"), css("--soft")], underlay: windowMarks(w, () => flow)});
+      {end, regions, colours: [css("--accent"), css("--soft")], underlay: windowMarks(() => flow, causeTint)});
   const delay = chart(box, "Queue delay, the longest", "µs", ["delay", "target"], delays(),
       {low: true, end, regions, colours: [css("--port"), css("--bad")]});
   const cuts = el("div");
   box.append(cuts);
   const tell = () => {
     const all = flow.cuts.reduce((sum, [, taken]) => sum + taken, 0);
-    const rows = flow.cuts.map(([times, taken], i) => [w.causes[i], times, taken]).filter(([, times]) => times > 0)
-        .sort((a, b) => b[2] - a[2]).map(([word, times, taken]) => [kCauseText[word], String(times), trimmed(taken, 1) + " KiB",
+    const rows = flow.cuts.map(([times, taken], i) => [i, times, taken]).filter(([, times]) => times > 0)
+        .sort((a, b) => b[2] - a[2]).map(([cause, times, taken]) => [
+            el("span", {class: "key"}, el("i", {style: "color:" + causeTint(cause)}, "▼"), kCauseText[w.causes[cause]]),
+            String(times), trimmed(taken, 1) + " KiB",
             el("span", {class: "bar", style: `width:${Math.max(160 * taken / Math.max(all, 1e-9), 1)}px`})]);
     cuts.replaceChildren(el("h3", {}, `What cut the window of ${name(flow)}`),
         rows.length ? table(["cause", "times", "taken", ""], rows, [1, 2]) : note("Nothing."));
@@ -71,7 +85,7 @@ function windows(run) {
     return all ? trimmed(100 * f.answers[i] / all, 1) + " %" : "–";
   };
   box.append(el("h3", {}, "All of them"), el("div", {class: "scroll"}, table(
-      ["flow", "least", "median", "most", "in flight", "delay"].concat(w.quadrants.map((q) => q.replace("_", ", ")), ["cut mostly by"]),
+      ["flow", "least", "median", "most", "in flight", "delay"].concat(w.quadrants.map(quadrantName), ["cut mostly by"]),
       w.flows.map((f) => [name(f), trimmed(f.least, 1), trimmed(f.median, 1), trimmed(f.most, 1), trimmed(f.in_flight, 1),
           time(f.delay_us)].concat(w.quadrants.map((_, i) => share(f, i)), [f.mostly.replaceAll("_", " ") || "–"])),
       [1, 2, 3, 4, 5, 6, 7, 8, 9], true)),

@@ -54,10 +54,6 @@ bool has_note(const ReportTable& table, std::string_view part) {
   });
 }
 
-nlohmann::json window_rows(const fs::path& run, const char* table) {
-  return to_json(tables_of({run.string()})).at(table);
-}
-
 /// Its events without windows, as a run of a version that said nothing of them had.
 void forget_windows(const fs::path& run) {
   std::string kept;

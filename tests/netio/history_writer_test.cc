@@ -133,7 +133,7 @@ TEST_CASE("records and events say at once that the disk is full") {
 
 TEST_CASE("windows have a bound of their own in a log, and those beyond it are counted in it") {
   const Topology topology = mrclab::test::pair();
-  const test::TemporaryDirectory folder;
+  const netio::test::TemporaryDirectory folder;
   EventLog log(folder / "events.jsonl", 2);
   WindowRecord window;
   window.peer = NodeId{1};

@@ -116,7 +116,7 @@ class QpPair {
     }
     end.peer = std::make_unique<Peer>(
         0, 0b11, ReversePath(values, 2, {us(40), {}, {}, {}, 0, {}, 0}),
-        std::make_unique<FixedWindow>(BitRate{100'000'000'000}, us(100), 100, 2));
+        std::make_unique<FixedWindow>(BitRate{100'000'000'000}, us(100), 100, 2), us(100));
     QueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;
     end.resources = std::make_unique<ReceiveResources>(profile);
