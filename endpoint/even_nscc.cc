@@ -104,14 +104,20 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   const FabricTime delay = newest_delay_;
   ledger().answered(news.marked, delay >= target_delay());
   grow(constant_growth(answered, now));
+  judge_delay(worth, delay, news.marked, now);
+  clamp();
+}
+
+/// By the quadrant of the answer.
+void EvenNscc::judge_delay(Bytes worth, FabricTime delay, bool marked, FabricTime now) {
+  const Cutting cutting(*this, marked ? WindowCut::kMarks : WindowCut::kDelay);
   const Bytes before = window();
-  if (!news.marked || fabric_is_full(now)) {
+  if (!marked || fabric_is_full(now)) {
     follow_delay(worth, delay, now);
   } else if (delay >= target_delay()) {
     multiplicative_decrease(now);
   }
-  if (news.marked) keep_a_packet(before);
-  clamp();
+  if (marked) keep_a_packet(before);
 }
 
 bool EvenNscc::is_path_late(const RttSample& sample, FabricTime now) const {
@@ -212,7 +218,6 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const auto target = static_cast<uint64_t>(accepted_delay(now).ps());
   const auto queued = static_cast<uint64_t>(delay.ps());
   if (queued >= target) {
-    const Cutting cutting(*this, WindowCut::kDelay);
     const Wide excess = Wide{window_bytes} * kDelayGain.ppb / Probability::kOne * (queued - target);
     return shrink(per_round_trip(excess / queued));
   }

@@ -66,6 +66,7 @@ class EvenNscc : public NsccWindow {
   static Bytes own_part(Bytes of, uint32_t common);
   Bytes hold_against(Sprayed packet, FabricTime now);
   Bytes constant_growth(Bytes worth, FabricTime now) const;
+  void judge_delay(Bytes worth, FabricTime delay, bool marked, FabricTime now);
   void follow_delay(Bytes worth, FabricTime delay, FabricTime now);
   void average(Bytes worth, FabricTime delay);
   void note_mark(Bytes worth, bool marked);

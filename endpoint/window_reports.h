@@ -15,7 +15,8 @@ class WindowReports {
  public:
   static constexpr uint32_t kPerInterval = 256;  ///< records before the interval doubles
 
-  WindowReports(FabricTime base_rtt, Bytes first_window) : interval_(base_rtt), said_(first_window) {}
+  WindowReports(FabricTime base_rtt, Bytes first_window)
+      : interval_(base_rtt), said_(first_window) {}
 
   /// The record that is due now, if anything has happened. Call it whenever something may have.
   std::optional<WindowRecord> due(CongestionControl& window, FabricTime now) {

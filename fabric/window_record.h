@@ -26,8 +26,8 @@ inline constexpr std::array<std::string_view, 4> kQuadrantWords{"clear", "late",
 
 /// What made a window smaller.
 enum class WindowCut : uint8_t {
-  kMarks,         ///< multiplicative decrease
-  kDelay,         ///< above the target, in proportion to what it is above
+  kMarks,         ///< an answer that was marked and late
+  kDelay,         ///< an answer that was late without a mark, or its plane
   kTrims,         ///< inside the fabric
   kLastHopTrims,  ///< in front of the receiver
   kLosses,        ///< inferred, from other packets or from silence
@@ -38,8 +38,8 @@ enum class WindowCut : uint8_t {
   kBaseRtt,       ///< a shorter one was measured, so the largest window shrank
 };
 inline constexpr std::array<std::string_view, 10> kCutWords{
-    "marked",  "delay",   "trimmed",     "trimmed_last_hop", "lost",
-    "penalty", "refused", "quick_adapt", "ports",            "base_rtt"};
+    "marked",  "delay",       "trimmed", "trimmed_last_hop", "lost", "penalty",
+    "refused", "quick_adapt", "ports",   "base_rtt"};
 
 struct WindowRecord {
   /// Of one cause.
@@ -52,13 +52,13 @@ struct WindowRecord {
   NodeId peer;  ///< the destination, over all queue pairs and planes to it
   Bytes window;
   Bytes in_flight;
-  std::optional<Bytes> largest;         ///< that the window may become
-  std::optional<FabricTime> base_rtt;   ///< the least round trip known
-  std::optional<FabricTime> target;     ///< of the queue delay
-  std::optional<FabricTime> delay;      ///< round trip - base RTT, of the latest one
+  std::optional<Bytes> largest;        ///< that the window may become
+  std::optional<FabricTime> base_rtt;  ///< the least round trip known
+  std::optional<FabricTime> target;    ///< of the queue delay
+  std::optional<FabricTime> delay;     ///< round trip - base RTT, of the latest one
   // Since the record before:
   std::optional<FabricTime> most_delay;
-  std::optional<WindowQuadrant> quadrant;                     ///< of the latest answer
+  std::optional<WindowQuadrant> quadrant;                    ///< of the latest answer
   std::array<uint32_t, kQuadrantWords.size()> answers = {};  ///< by quadrant
   std::optional<WindowCut> cut;                              ///< the latest
   std::array<Cuts, kCutWords.size()> cuts = {};              ///< by cause

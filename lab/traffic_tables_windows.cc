@@ -156,7 +156,7 @@ ReportTable window_records_table(const analysis::Traffic&, const TrafficContext&
                      {"delay_ns", "delay", Shown::kNanoseconds},
                      {"quadrant", "answers"},
                      {"cut", "last cut"},
-                     {"cuts", "cuts"},
+                     {"cuts", ""},
                      {"taken_bytes", "taken", Shown::kBytes}},
                     {},
                     {},

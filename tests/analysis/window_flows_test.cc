@@ -43,11 +43,10 @@ void cut(WindowNews& news, WindowCut cause, uint64_t taken) {
 
 /// h1 to h0 is cut twice, h2 to h0 never.
 std::vector<WindowNews> two_flows() {
-  std::vector<WindowNews> all{news_at(0, 2, 500, WindowQuadrant::kClear),
-                              news_at(0, 1, 1000, WindowQuadrant::kClear),
-                              news_at(5, 1, 400, WindowQuadrant::kLate),
-                              news_at(10, 1, 100, WindowQuadrant::kLate),
-                              news_at(15, 1, 200, WindowQuadrant::kMarkedLate)};
+  std::vector<WindowNews> all{
+      news_at(0, 2, 500, WindowQuadrant::kClear), news_at(0, 1, 1000, WindowQuadrant::kClear),
+      news_at(5, 1, 400, WindowQuadrant::kLate), news_at(10, 1, 100, WindowQuadrant::kLate),
+      news_at(15, 1, 200, WindowQuadrant::kMarkedLate)};
   cut(all[2], WindowCut::kLastHopTrims, 600);
   cut(all[3], WindowCut::kDelay, 300);
   all[2].said.delay = us(3);
@@ -118,15 +117,17 @@ TEST_CASE("events.jsonl gives the windows that were written, in order of time") 
   CHECK(events.windows_until() == FabricTime::never());
   const RunEvents for_viewers = read_run_events(lines.file.path());
   REQUIRE(for_viewers.list.size() == 3);
-  CHECK(for_viewers.list[2].detail == "to h0: window 400 B, in flight 200 B, delay 3us, late, cut: trimmed_last_hop");
+  CHECK(for_viewers.list[2].detail ==
+        "to h0: window 400 B, in flight 200 B, delay 3us, late, cut: trimmed_last_hop");
 }
 
 TEST_CASE("a window that is none is counted, and what found no room is said") {
-  const LinesOnDisk lines({R"({"t_ps":1,"node":"h1","kind":"window","peer":"h0","window":1})",
-                           R"({"t_ps":1,"node":"p0.t0-0","kind":"window","peer":"h0","window":1,"in_flight":0})",
-                           R"({"t_ps":1,"node":"h1","kind":"window","peer":"h0","window":1,"in_flight":0,"x":1})",
-                           R"({"t_ps":"1","node":"h1","kind":"window","peer":"h0","window":1,"in_flight":0})",
-                           windows_left_out_line(us(7), 12)});
+  const LinesOnDisk lines(
+      {R"({"t_ps":1,"node":"h1","kind":"window","peer":"h0","window":1})",
+       R"({"t_ps":1,"node":"p0.t0-0","kind":"window","peer":"h0","window":1,"in_flight":0})",
+       R"({"t_ps":1,"node":"h1","kind":"window","peer":"h0","window":1,"in_flight":0,"x":1})",
+       R"({"t_ps":"1","node":"h1","kind":"window","peer":"h0","window":1,"in_flight":0})",
+       windows_left_out_line(us(7), 12)});
   EventHistory events(eight_hosts());
   events.add_file(lines.file.path());
   events.finish();
