@@ -13,9 +13,7 @@
 #include "netio/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 
-using namespace mrclab;
-using namespace mrclab::lab;
-
+namespace mrclab::lab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,8 +63,6 @@ void forget_windows(const fs::path& run) {
   std::ofstream(run / "events.jsonl") << kept;
   write_manifest(run);
 }
-
-}  // namespace
 
 TEST_CASE(
     "in an incast windows fall, and hosts say that the last hop's trims and the receiver did it") {
@@ -221,3 +217,6 @@ TEST_CASE(
   for (const nlohmann::json& flow : windows.at("flows")) points += flow.at("points").size();
   CHECK(points == events.windows().size());
 }
+
+}  // namespace
+}  // namespace mrclab::lab
