@@ -164,9 +164,8 @@ void EventHistory::finish() {
   sort_by_time(failures_);
   sort_by_time(paths_);
   sort_by_time(collectives_);
-  std::stable_sort(windows_.begin(), windows_.end(), [](const WindowNews& a, const WindowNews& b) {
-    return a.said.t < b.said.t;
-  });
+  std::stable_sort(windows_.begin(), windows_.end(),
+                   [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
 }
 
 }  // namespace mrclab::analysis

@@ -197,12 +197,12 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
     MESSAGE("skipped: no Chromium here, so nobody looks at the page");
     return;
   }
-  const std::string good = look_at(page, runs.path(), "5", verdict, false);
+  const std::string good = look_at(page, runs.path(), "7", verdict, false);
   CHECK(good.find("published: a &lt;paper&gt;") != std::string::npos);
   CHECK(good.find("aria-label=\"Why it failed") == std::string::npos);
   const std::string compared = look_at(both, runs.path(), "3", verdict, false);
   CHECK(compared.find("the same history") != std::string::npos);
-  const std::string dom = look_at(bad.folder.path / "report.html", runs.path(), "5", failed, true);
+  const std::string dom = look_at(bad.folder.path / "report.html", runs.path(), "7", failed, true);
   CHECK(dom.find("aria-label=\"Why it failed") != std::string::npos);
 
   const std::vector<std::string> traces = commands_of(dom, "mrclab trace ");
