@@ -57,8 +57,8 @@ FabricTime EvenNscc::paced_interval() const {
 /// senders swing, from idle to trims within eight round trips; a loop that is late by so much is steady if
 /// it answers by less. So delay counts half, and less where a window is less than a packet.
 FabricTime EvenNscc::paced_round_trip(FabricTime sample) const {
-  const FabricTime middle = base_rtt() + target_delay();
-  const FabricTime most = middle + target_delay();
+  const FabricTime middle = base_rtt() + target_delay() / 2;
+  const FabricTime most = base_rtt() + target_delay() * 2;
   const auto whole = static_cast<int64_t>(parameters().mtu.value) * kAnsweredShare;
   const auto part = static_cast<int64_t>(std::min(parameters().mtu, window()).value);
   const __int128 excess = __int128{(std::min(sample, most) - middle).ps()} * part / whole;
@@ -99,7 +99,9 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
     note_mark(worth, news.marked);
     round_trip_ = paced_round_trip(news.rtt->rtt);
   } else if (now - sampled_ > recent()) {
-    return;  // Small messages are acknowledged by transport ACKs, which tell no round trip of their own.
+    // Small messages are acknowledged by transport ACKs, which tell no round trip. A delay that is not
+    // known counts as half of what is accepted, or a window that fell would stay where it is.
+    newest_delay_ = target_delay() / 2;
   }
   const FabricTime delay = newest_delay_;
   ledger().answered(news.marked, delay >= target_delay());
@@ -190,7 +192,7 @@ Bytes EvenNscc::proportional_growth(FabricTime now) const {
 /// Are many packets marked, and not because of a burst to a last hop that many share? The window must not
 /// matter: whoever has a large one would keep to gentler rules, and keep it.
 bool EvenNscc::fabric_is_full(FabricTime now) const {
-  return marked_ > kWhole / 2 && !is_shared(now);
+  return marked_ > kWhole * 3 / 4 && !is_shared(now);
 }
 
 /// The same from round trip to round trip, also where a packet takes several. Where the fabric is full it

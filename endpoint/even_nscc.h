@@ -15,9 +15,9 @@
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
 //
-// While half of the packets are marked, and no receiver asks for less, it is the fabric that is full. Then
-// no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same bytes per
-// round trip, and marked or not, delay above half of the target takes from each in proportion.
+// While three quarters of the packets are marked, and no receiver asks for less, it is the fabric that is
+// full. Then no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same
+// bytes per round trip, and marked or not, delay above half of the target takes from each in proportion.
 //
 // Delay, trims and losses count as far as all planes have them; what one plane has more than the others
 // takes from that plane's share of the window (plane_shares.h). Trims and delay on one path of a plane

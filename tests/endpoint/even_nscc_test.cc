@@ -176,7 +176,7 @@ TEST_CASE("one long round trip does not slow pacing down for longer than a last 
 }
 
 TEST_CASE("pace answers half of a delay, and less where a packet is more than the window") {
-  constexpr int64_t kMiddle = kBase + 8'000;  // with half of the queue that a last hop may have
+  constexpr int64_t kMiddle = kBase + 4'000;  // with half of the delay that is accepted
   const auto pace = [](uint64_t window, int64_t delay) {
     EvenBench b;
     b.shrink_to(window);
@@ -185,9 +185,21 @@ TEST_CASE("pace answers half of a delay, and less where a packet is more than th
     return static_cast<double>(b.nscc.opens_at({1'000}).ps()) * static_cast<double>(b.window()) /
            1e6;
   };
-  CHECK(pace(4'000, 8'000) == doctest::Approx(kMiddle).epsilon(0.01));
-  CHECK(pace(4'000, 12'000) == doctest::Approx(kMiddle + 2'000).epsilon(0.01));
-  CHECK(pace(4'000, 0) == doctest::Approx(kMiddle - 4'000).epsilon(0.01));
-  CHECK(pace(250, 12'000) == doctest::Approx(kMiddle + 500).epsilon(0.01));
-  CHECK(pace(250, 0) == doctest::Approx(kMiddle - 1'000).epsilon(0.01));
+  CHECK(pace(4'000, 4'000) == doctest::Approx(kMiddle).epsilon(0.01));
+  CHECK(pace(4'000, 12'000) == doctest::Approx(kMiddle + 4'000).epsilon(0.01));
+  CHECK(pace(4'000, 0) == doctest::Approx(kMiddle - 2'000).epsilon(0.01));
+  CHECK(pace(250, 12'000) == doctest::Approx(kMiddle + 1'000).epsilon(0.01));
+  CHECK(pace(250, 0) == doctest::Approx(kMiddle - 500).epsilon(0.01));
+}
+
+TEST_CASE("a window whose packets are only counted, not timed, grows back all the same") {
+  EvenBench b;
+  b.shrink_to(500);
+  Acknowledgement counted;
+  for (int i = 1; i <= 60; ++i) {
+    b.nscc.on_sent({1'000}, ns(i * kBase * 2));
+    counted.left_flight = {1'000};
+    b.nscc.on_acknowledged(counted, ns(i * kBase * 2 + kBase));
+  }
+  CHECK(b.window() > 10'000);
 }
