@@ -184,7 +184,7 @@ TEST_CASE("the queue of 128 senders that have a quarter of a packet each does no
           doctest::test_suite(test::kWholeRun)) {
   const Topology topology = build_topology(test::shape_of("racks", 1, 10, 16, 16));
   const Incast even = incast(topology, 128, 16, make_profile("lab", topology));
-  CHECK(even.busy > 0.95);  // of data alone
+  CHECK(even.busy > 0.95);      // of data alone
   CHECK(even.trimmed < 0.001);  // a tenth, and idle in between, if pace answers delay in full
   CHECK(even.victim > 0.98);
   CHECK(even.lost == 0);
