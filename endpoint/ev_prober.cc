@@ -51,6 +51,11 @@ bool EvProber::watches(uint32_t ev) const {
   return std::any_of(bad_.begin(), bad_.end(), [ev](const Bad& bad) { return bad.ev == ev; });
 }
 
+bool EvProber::was_falsely_accused(uint32_t ev, FabricTime now) const {
+  const FabricTime at = history_[ev].false_accusation;
+  return at != FabricTime::never() && now - at <= profile_.damping_window;
+}
+
 FabricTime EvProber::next_due() const {
   FabricTime next = FabricTime::never();
   for (const Bad& bad : bad_) next = std::min(next, bad.due);
@@ -61,6 +66,7 @@ std::optional<uint32_t> EvProber::due(FabricTime now, uint16_t probe_id) {
   for (Bad& bad : bad_) {
     if (bad.due > now) continue;
     if (bad.awaiting) {
+      bad.failed = true;
       bad.successes = 0;
       bad.interval = std::min(bad.interval * 3 / 2, profile_.probe_interval_max);
     }
@@ -83,6 +89,7 @@ EvProber::Answer EvProber::answered(uint16_t probe_id, FabricTime now, uint32_t&
     // `due` may be far away after many failures: an answer means that it pays to ask again soon.
     bad.due = std::min(bad.due, now + jittered(bad.interval));
     if (++bad.successes < history_[bad.ev].needed) return Answer::kCounted;
+    if (!bad.failed) history_[ev].false_accusation = now;
     forget(ev);
     return Answer::kResurrect;
   }

@@ -27,6 +27,8 @@ class EvProber {
   /// It was never bad: forgotten, and its damping as if nothing had been.
   void exonerate(uint32_t ev);
   bool watches(uint32_t ev) const;
+  /// Was it assumed bad within the damping window, and answered the first probe and all others?
+  bool was_falsely_accused(uint32_t ev, FabricTime now) const;
   FabricTime next_due() const;
 
   /// The next value to probe at `now`; the caller sends the probe under `probe_id`.
@@ -39,6 +41,7 @@ class EvProber {
  private:
   struct History {
     FabricTime last_failure = FabricTime::never();
+    FabricTime false_accusation = FabricTime::never();  ///< when its probes had all been answered
     uint32_t needed = 0;
   };
   struct Bad {
@@ -49,6 +52,7 @@ class EvProber {
     uint32_t successes = 0;
     uint16_t probe_id = 0;
     bool awaiting = false;
+    bool failed = false;  ///< a probe was not answered
     History before;
   };
   FabricTime jittered(FabricTime interval);

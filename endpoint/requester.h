@@ -153,6 +153,7 @@ class Requester {
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
   void hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now);
+  bool plane_loses_alike(uint32_t ev, FabricTime now) const;
   void heard_from(uint32_t ev, FabricTime sent);
   void note_arrival(bool trimmed);
   void assume_bad(uint32_t ev, FabricTime now);

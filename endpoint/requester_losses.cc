@@ -35,7 +35,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
 }
 
 /// One loss without a trim is enough to leave a path (MRC paper §2.1), as there are others to choose
-/// from. Two cases need more, and both are told from a dead path by what else is heard of it:
+/// from. Three cases need more, and all are told from a dead path by what else is heard of it:
 ///
 /// The last path of a plane: to leave it costs the plane's whole share of the rate, to stay costs
 /// what is lost and sent again. So it is left when it is dead: when several packets in a row are
@@ -45,17 +45,31 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
 /// A destination to which most packets are trimmed just now: a queue that is full of trimmed headers
 /// drops some of them (UEC 1.0.3 §4.1), which is silence on a path that works. (A header is a
 /// twenty-eighth of a full packet, so where half of the packets pass there is room for all headers.)
+///
+/// A plane that loses alike on whatever path: then it is the NICs' own links that lose, no other path is
+/// better, and to leave one only fills the others. It shows when half of the plane's other paths were left
+/// for a loss of late and had been alive all the time (our choice).
 void Requester::hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now) {
   PathEvidence& path = evidence_[ev];
   path.silent = path.heard > sent ? 0 : path.silent + 1;
   const bool last = evs_.is_last_of_plane(ev);
   const bool trimming =
       trimmed_share_ > kWhole / 2 && now - last_trim_ <= detector_.window(now) * 2;
-  if ((last || trimming) && path.silent < kSilentPath) {
-    if (!last) evs_.congested(ev, now);
-    return;
+  if (path.silent < kSilentPath) {
+    if (!last && trimming) evs_.congested(ev, now);
+    if (last || trimming || plane_loses_alike(ev, now)) return;
   }
   assume_bad(ev, now);
+}
+
+bool Requester::plane_loses_alike(uint32_t ev, FabricTime now) const {
+  uint32_t others = 0, accused = 0;
+  for (uint32_t i = 0; i < evs_.size(); ++i) {
+    if (i == ev || evs_.plane(i) != evs_.plane(ev) || evs_.state(i) == EvState::kDenied) continue;
+    ++others;
+    if (prober_.was_falsely_accused(i, now)) ++accused;
+  }
+  return others > 0 && accused * 2 >= others;
 }
 
 void Requester::heard_from(uint32_t ev, FabricTime sent) {

@@ -59,6 +59,29 @@ TEST_CASE("three answered probes in a row resurrect, and a silent one starts the
   CHECK(prober.next_due() == FabricTime::never());
 }
 
+TEST_CASE("a value is falsely accused if its first probe was answered, and all others") {
+  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  uint32_t ev = 99;
+  const auto revive = [&](uint32_t value, FabricTime begin, bool first_is_lost) {
+    prober.assumed_bad(value, begin);
+    FabricTime now = begin;
+    uint16_t id = 0;
+    if (first_is_lost) prober.due(prober.next_due(), ++id);
+    do {
+      now = prober.next_due();
+      REQUIRE(prober.due(now, ++id) == value);
+    } while (prober.answered(id, now + us(10), ev) != EvProber::Answer::kResurrect);
+    return now + us(10);
+  };
+  CHECK(!prober.was_falsely_accused(1, us(0)));
+  const FabricTime back = revive(1, us(0), false);
+  CHECK(prober.was_falsely_accused(1, back));
+  CHECK(prober.was_falsely_accused(1, back + us(5'000)));
+  CHECK(!prober.was_falsely_accused(1, back + us(5'001)));
+  const FabricTime other = revive(2, us(200), true);
+  CHECK(!prober.was_falsely_accused(2, other));
+}
+
 TEST_CASE("an answer is good for one probe only") {
   EvProber prober(profile(), 4, 1, NodeId{0}, 0);
   prober.assumed_bad(1, us(0));

@@ -315,3 +315,25 @@ TEST_CASE(
   CHECK(dead.stats(0).evs_lost == 1);
   CHECK(dead.stats(0).evs_bad == 1);
 }
+
+TEST_CASE("where the NICs' own links lose, no path is left for long, as none is better" *
+          doctest::test_suite(test::kWholeRun)) {
+  // Four pairs across T1s fill the fabric: a path that is left without need has no substitute.
+  MemFabric::Options o;
+  for (uint32_t h = 0; h < 4; ++h) o.workloads.push_back(test::endless(h, h + 4));
+  const auto goodput = [&](uint32_t per_million) {
+    MemFabric fabric(build_topology(test::shape_of("full", 2, 2, 4, 4)), o);
+    fabric.stop_when_finished = false;
+    for (const Wire& wire : fabric.topology.wires_list) {
+      const bool from_host = fabric.topology.node(wire.from.node).role == NodeRole::kHost;
+      const bool to_host = fabric.topology.node(wire.to.node).role == NodeRole::kHost;
+      if (!from_host && !to_host) continue;
+      if (per_million != 0) fabric.apply(us(0), random_loss(wire.id, {per_million * 1'000}));
+    }
+    fabric.run_until(us(1'000));
+    const uint64_t before = fabric.stats(4).goodput_bytes();
+    fabric.run_until(us(3'000));
+    return static_cast<double>(fabric.stats(4).goodput_bytes() - before);
+  };
+  CHECK(goodput(10'000) > 0.85 * goodput(0));
+}
