@@ -13,8 +13,8 @@
 //              below it if that is more: a workload that comes in bursts has such intervals anyway
 //   lowest     the goodput of the lowest of the transient's intervals
 //
-// The parts of a dip cannot be told apart where the outage is shorter than 40 RTT (20 to move away in, 20 to measure),
-// where another fault is on or begins meanwhile, or where there is no usable baseline.
+// The parts of a dip cannot be told apart where the outage is shorter than 40 RTT (20 to move away in, 20
+// to measure), where another fault is on or begins meanwhile, or where there is no usable baseline.
 
 #include <optional>
 #include <span>

@@ -16,8 +16,8 @@ constexpr std::string_view kQpError = "qp_error";
 constexpr std::string_view kEvState = "ev_state";
 constexpr std::string_view kCollectiveDone = "collective_done";
 
-/// All keys of a line of events.jsonl that is no window (fabric/window_text.h). A line with any other key is malformed, because this reader would
-/// leave out what it says.
+/// All keys of a line of events.jsonl that is no window (fabric/window_text.h). A line with any other key
+/// is malformed, because this reader would leave out what it says.
 constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
                                                 "ev",   "psn",  "cause", "detail"};
 
