@@ -190,7 +190,22 @@ class Search {
     }
     find_alike(suspicion);
     close(suspicion.bad);
+    close(under_way(component, track, suspicion.from));
     return suspicion;
+  }
+
+  /// What the component explains of the packets that were on their way when it began: samples are in the
+  /// order of sending, and one that waited in a queue was there later than one that was sent after it.
+  std::vector<uint32_t> under_way(const Component& component, const Track& track,
+                                  FabricTime from) const {
+    std::vector<uint32_t> bad;
+    for (size_t i = track.begin; i > 0; --i) {
+      const auto [index, wires] = track.samples[i - 1];
+      const BlameSample& sample = samples_[index];
+      if (sample.t + topology_.base_rtt < from) break;
+      if (sample.bad && open_[index] && explains(sample, component, wires)) bad.push_back(index);
+    }
+    return bad;
   }
 
   /// The same samples, as well explained.
