@@ -13,7 +13,7 @@ constexpr uint64_t kBurstShareOfPort = 4;
 /// Refusals with less between them are one blame: as long as a sender waits before it tries again, and
 /// more (our choice).
 constexpr int64_t kRefusalPauseRtts = 20;
-/// Fewer refusals are a burst that a buffer was too small for, and nobody's fault (our choice).
+/// Fewer refusals are a burst that a buffer was too small for: no component is at fault (our choice).
 constexpr uint64_t kFewRefusals = 5;
 
 /// Transmissions that reached their host whole, taken or refused.

@@ -47,7 +47,7 @@ struct DipMeasurement {
   std::string why_not;  ///< empty if there is a dip
 };
 
-/// Of the fault `which` of `faults`, by the goodput of the whole run.
+/// Measures the dip of the fault `faults[which]` by the goodput of the whole run.
 DipMeasurement measure_dip(const Measurements& measurements, std::span<const FaultSpan> faults,
                            size_t which);
 

@@ -110,7 +110,7 @@ struct Level {
   bool even = false;     ///< something was delivered, and it varies by no more than a baseline may
 };
 
-/// Of the `window` before `at`, which must not begin before the run.
+/// Goodput over the `window` before `at`. That window must not begin before the run.
 Level level_before(FabricTime at, const GoodputMeter& goodput, FabricTime window);
 
 struct PlaneSeries {

@@ -2,7 +2,7 @@
 // The bitmaps of a NIC, in units of 128 PSNs, that its queue pairs share (our choice; MRC only has the
 // words: a smaller MPR in SACKs, and NACK NO_BITMAP). A queue pair holds as many as reach from its
 // cumulative PSN to the newest one that it has, none while everything came in order. So what comes in
-// order is always taken, and nobody waits for another for ever.
+// order is always taken, and no queue pair waits for another one for ever.
 
 #include <cstdint>
 

@@ -70,8 +70,8 @@ class CongestionControl {
   /// How many ports can carry traffic at once has changed: those that are up at both ends, or at the
   /// end that has fewer.
   virtual void on_live_ports(uint32_t count) = 0;
-  /// Was the path of that packet late while others of its plane are on time? Then it is for the choice
-  /// of paths to leave it. After on_acknowledged().
+  /// Was the path of that packet late while others of its plane are on time? Then the choice of paths
+  /// leaves it, and the window stays. Call it after on_acknowledged().
   virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;

@@ -138,14 +138,12 @@ FabricTime EvenNscc::follow_plane(const RttSample& sample, Bytes worth, FabricTi
   const FabricTime delay = own < target_delay() ? own : least;
   const bool late = delay >= target_delay();
   const uint32_t common = planes().heard(plane, late, now);
-  const FabricTime excess = late ? delay - target_delay() : target_delay() - delay;
+  if (!late) return delay;
+  const FabricTime excess = delay - target_delay();
   const auto part = [&](Bytes of, FabricTime share, FabricTime whole) {
     return Bytes{static_cast<uint64_t>(Wide{of.value} * static_cast<uint64_t>(share.ps()) /
                                        static_cast<uint64_t>(whole.ps()))};
   };
-  if (!late) {
-    return delay;
-  }
   shrink_plane(plane, own_part(part(worth, excess, delay), common));
   planes().grow(plane, worth / kPlaneGrowthShare * common / PlaneShares::kWhole, window());
   return target_delay() + excess * common / PlaneShares::kWhole;

@@ -112,7 +112,7 @@ Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> fra
   if (carried && !paths_.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
   if (!ours) return Refusal::kWrongAddress;
   // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
-  // may be one that we were not told of. A whole one that says trimmed is nobody's.
+  // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
   const bool says_trimmed = profile_.dscps.is_trimmed(packet.outer.dscp());
   return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kCount;
 }
