@@ -1,6 +1,7 @@
 #include "fabric/units.h"
 
 #include <array>
+#include <cinttypes>
 #include <cstdio>
 
 namespace mrclab {
@@ -23,6 +24,13 @@ std::string to_string(FabricTime t) {
     return text.data();
   }
   return std::to_string(ps) + "ps";
+}
+
+std::string in_microseconds(FabricTime t) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%" PRId64 ".%06" PRId64 "us", t.ps() / 1'000'000,
+                t.ps() % 1'000'000);
+  return text.data();
 }
 
 }  // namespace mrclab

@@ -43,6 +43,8 @@ inline constexpr FabricTime kPicosecond = FabricTime::from_ps(1);  ///< the leas
 
 /// "12.345us", with the largest unit that keeps the number readable; "never" for never().
 std::string to_string(FabricTime t);
+/// Exact, in microseconds: "12.345678us".
+std::string in_microseconds(FabricTime t);
 
 /// A count of bytes.
 struct Bytes {

@@ -18,22 +18,9 @@
 #include <vector>
 
 #include "analysis/verdict.h"
-#include "fabric/yaml.h"
+#include "lab/program_spec.h"
 
 namespace mrclab::lab {
-
-struct CheckProgram {
-  std::string command;
-  std::string name;  ///< in the verdict
-  std::filesystem::path cwd;
-  std::chrono::milliseconds timeout{60'000};
-  bool operator==(const CheckProgram&) const = default;
-};
-
-/// Reads the value of one `program:`. `base`: the scenario's folder. Throws InputError.
-CheckProgram parse_check_program(const YamlValue& body, const std::filesystem::path& base);
-/// "program: {command: ...}"
-std::string to_yaml(const CheckProgram& program);
 
 /// Runs it on a run folder; `index` numbers its log. Never throws for what the program does.
 analysis::CheckResult run_check_program(const CheckProgram& program,

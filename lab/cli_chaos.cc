@@ -9,6 +9,7 @@
 #include "lab/cli.h"
 #include "lab/cli_choice.h"
 #include "lab/replay.h"
+#include "lab/root_rights.h"
 #include "lab/shrink.h"
 
 namespace mrclab::lab {

@@ -1,7 +1,5 @@
 #include "lab/cli_choice.h"
 
-#include <unistd.h>
-
 #include "fabric/yaml.h"
 
 namespace mrclab::lab {
@@ -14,11 +12,6 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 }  // namespace
-
-void require_root(const std::string& verb) {
-  if (::geteuid() == 0) return;
-  throw InputError("'mrclab " + verb + "' needs root for network namespaces; run with sudo");
-}
 
 std::string lab_word(const std::string& lab, const LabPaths& paths) {
   return recorded_labs(paths).size() > 1 ? " " + lab : "";
@@ -43,11 +36,6 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
     throw InputError("there is no lab '" + chosen + "'; there is: " + joined(labs));
   }
   return *record;
-}
-
-std::string state_of(const LabRecord& record) {
-  if (record.boot != boot_id()) return "stale";
-  return is_running(record.owner) ? "up" : "crashed";
 }
 
 }  // namespace mrclab::lab

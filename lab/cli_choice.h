@@ -9,9 +9,6 @@
 
 namespace mrclab::lab {
 
-/// Throws InputError with "run with sudo" unless this process is root.
-void require_root(const std::string& verb);
-
 /// The lab of that name, or the only one there is. Throws InputError that names the labs there are
 /// and says how to choose one for this verb: "with --lab", "as NAME".
 LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how = "with --lab",
@@ -21,8 +18,5 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
 /// or " octet" for verbs that take the name as a word. Nothing if there is only one lab.
 std::string lab_option(const std::string& lab, const LabPaths& paths = {});
 std::string lab_word(const std::string& lab, const LabPaths& paths = {});
-
-/// "up", "crashed" (its owner died) or "stale" (from before the last boot).
-std::string state_of(const LabRecord& record);
 
 }  // namespace mrclab::lab

@@ -14,6 +14,7 @@
 #include "lab/interrupt.h"
 #include "lab/labd_client.h"
 #include "lab/resident.h"
+#include "lab/root_rights.h"
 #include "lab/terminal.h"
 
 namespace mrclab::lab {
@@ -89,7 +90,7 @@ int status_command(const ClockOptions& options) {
     const bool ends = status.contains("end_ps");
     const auto end = FabricTime::from_ps(status.value("end_ps", int64_t{0}));
     fmt::print("scenario {}, {}\n", status.at("scenario").get<std::string>(),
-               ends ? "end " + microseconds(end) : "without end");
+               ends ? "end " + in_microseconds(end) : "without end");
   }
   for (const json& fault : status.at("outside_faults")) {
     fmt::print("outside fault: {}\n", fault.get<std::string>());

@@ -10,9 +10,9 @@
 #include "lab/cli.h"
 #include "lab/conformance.h"
 #include "lab/interrupt.h"
-#include "lab/ovs_switches.h"
 #include "lab/progress.h"
 #include "lab/stopwatch.h"
+#include "netio/open_vswitch.h"
 
 namespace mrclab::lab {
 namespace {
@@ -27,7 +27,7 @@ std::vector<Forwarding> chosen(const std::vector<std::string>& words) {
   std::vector<Forwarding> forwarders;
   for (const Forwarding by : kForwardings) {
     const bool named = std::find(words.begin(), words.end(), name_of(by)) != words.end();
-    if (words.empty() ? by != Forwarding::kOvs || missing_ovs_programs().empty() : named) {
+    if (words.empty() ? by != Forwarding::kOvs || netio::missing_ovs_programs().empty() : named) {
       forwarders.push_back(by);
     }
   }

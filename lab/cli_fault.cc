@@ -12,6 +12,7 @@
 #include "lab/cli_choice.h"
 #include "lab/fault_text.h"
 #include "lab/labd_client.h"
+#include "lab/root_rights.h"
 #include "netio/file_descriptor.h"
 
 namespace mrclab::lab {

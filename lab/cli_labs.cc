@@ -17,14 +17,15 @@
 #include "lab/json_print.h"
 #include "lab/labd_client.h"
 #include "lab/link_states.h"
-#include "lab/ovs_switches.h"
 #include "lab/queue_pairs.h"
 #include "lab/resident.h"
+#include "lab/root_rights.h"
 #include "lab/run_manifest.h"
 #include "lab/scenario.h"
 #include "lab/stopwatch.h"
 #include "lab/switch_table.h"
 #include "lab/terminal.h"
+#include "netio/open_vswitch.h"
 #include "netio/output_folder.h"
 #include "netio/rpc.h"
 
@@ -124,7 +125,7 @@ int up_command(UpOptions options) {
   line.clear();
   fmt::print("lab {} is up: {} nodes, {} links, in {:.2f} s\n", lab, topology.nodes.size(),
              topology.links.size(), seconds_since(start));
-  if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", ovs_limits());
+  if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", netio::ovs_limits());
   const uint32_t last = topology.host_count() - 1;
   if (options.resident.paused) {
     fmt::print("time stands at 0; try:  mrclab clock step{0}, mrclab clock resume{0}\n",

@@ -13,6 +13,7 @@
 #include "lab/cli_choice.h"
 #include "lab/node_container_files.h"
 #include "lab/ordinary_trace.h"
+#include "lab/root_rights.h"
 #include "lab/terminal.h"
 #include "netio/file_descriptor.h"
 #include "netio/node_container.h"

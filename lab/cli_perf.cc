@@ -12,6 +12,7 @@
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "lab/cli_choice.h"
+#include "lab/root_rights.h"
 #include "lab/scenario.h"
 
 namespace mrclab::lab {

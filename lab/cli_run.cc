@@ -9,6 +9,7 @@
 #include "lab/cli_choice.h"
 #include "lab/dilation.h"
 #include "lab/mechanism.h"
+#include "lab/root_rights.h"
 #include "lab/run_command.h"
 #include "lab/sim_world.h"
 

@@ -19,6 +19,7 @@
 #include "lab/packet_trace.h"
 #include "lab/path_trace.h"
 #include "lab/progress.h"
+#include "lab/root_rights.h"
 #include "lab/run_folder.h"
 #include "lab/scenario.h"
 

@@ -40,14 +40,10 @@ const char* why_not_found(const std::string& result) {
 
 }  // namespace
 
-std::string microseconds(FabricTime t) {
-  return fmt::format("{}.{:06}us", t.ps() / 1'000'000, t.ps() % 1'000'000);
-}
-
 std::string clock_line(const json& state) {
   const auto word = state.at("state").get<std::string>();
-  std::string line = microseconds(time_of(state, "fabric_ps")) + ", " + word;
-  if (word == "until") line += " " + microseconds(time_of(state, "until_ps"));
+  std::string line = in_microseconds(time_of(state, "fabric_ps")) + ", " + word;
+  if (word == "until") line += " " + in_microseconds(time_of(state, "until_ps"));
   if (word == "running" || word == "until") {
     line += fmt::format(", k {:.0f}", state.at("dilation").get<double>());
   }
@@ -55,7 +51,7 @@ std::string clock_line(const json& state) {
 }
 
 std::string record_line(const json& record) {
-  const std::string at = microseconds(time_of(record, "t_ps"));
+  const std::string at = in_microseconds(time_of(record, "t_ps"));
   if (record.contains("kind")) {
     std::string text = record.at("kind").get<std::string>();
     text += number(record, "qp", " qp {:#08x}") + number(record, "psn", " psn {}");
@@ -98,7 +94,7 @@ std::string history_text(const json& history) {
     records += count.get<uint64_t>();
   std::string text =
       fmt::format("at         {}{}\nrecords    {}\nhistory    {}\n",
-                  microseconds(time_of(history, "fabric_ps")),
+                  in_microseconds(time_of(history, "fabric_ps")),
                   history.at("complete").get<bool>() ? ", past the scenario's end" : "", records,
                   history.at("history_sha256").get<std::string>());
   for (const json& reason : history.at("not_faithful")) {

@@ -8,8 +8,6 @@
 
 namespace mrclab::lab {
 
-/// Exact, in microseconds: "12.345678us".
-std::string microseconds(FabricTime t);
 /// One line out of LabClock::state(): "12.345678us, standing" or "1.5us, running, k 1000".
 std::string clock_line(const nlohmann::json& state);
 /// One record of netio/record_watch.h in 80 columns.

@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "lab/bring_up.h"
-#include "lab/ovs_switches.h"
 #include "lab/terminal.h"
 #include "netio/link.h"
+#include "netio/open_vswitch.h"
 #include "netio/packet_filter.h"
 #include "netio/packet_port.h"
 #include "netio/route.h"
@@ -151,8 +151,8 @@ uint64_t available_memory() {
 /// All of its programs are needed, and which release it is.
 Diagnosis open_vswitch() {
   const std::string what = "forwarding: ovs";
-  const std::vector<std::string> missing = missing_ovs_programs();
-  if (missing.empty()) return {what, Finding::kOk, ovs_version(), ""};
+  const std::vector<std::string> missing = netio::missing_ovs_programs();
+  if (missing.empty()) return {what, Finding::kOk, netio::ovs_version(), ""};
   return {what, Finding::kLimited, fmt::format("{} is not there", fmt::join(missing, ", ")),
           "only fabrics with 'forwarding: ovs' need it: apt-get install openvswitch-switch"};
 }

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include "fabric/path.h"
-#include "fabric/yaml_write.h"
 #include "lab/bring_up.h"
 #include "lab/node_container_files.h"
-#include "lab/yaml_text.h"
 #include "netio/system_error.h"
 
 namespace mrclab::lab {
@@ -20,37 +18,6 @@ std::pair<std::string, std::string> split_variable(const std::string& text) {
 }
 
 }  // namespace
-
-std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
-                                 const std::filesystem::path& base) {
-  body.only_keys({"host", "command", "cwd", "at", "until", "timeout", "may_fail"});
-  ExecSpec spec;
-  spec.command = read_command(body.require("command"));
-  spec.cwd = read_folder(body.get("cwd"), base);
-  if (const auto at = body.get("at")) spec.at = at->as_time();
-  if (const auto until = body.get("until")) {
-    until->as_word({"end"});
-    spec.until_end = true;
-  }
-  if (const auto may_fail = body.get("may_fail")) spec.may_fail = may_fail->as_bool();
-  if (const auto timeout = body.get("timeout")) spec.timeout = read_wall_time(*timeout);
-  std::vector<ExecSpec> specs;
-  for (const NodeId id : names.hosts(body.require("host"))) {
-    spec.host = names.topology().node(id).index;
-    specs.push_back(spec);
-  }
-  return specs;
-}
-
-std::string to_yaml(const ExecSpec& spec) {
-  std::string text = fmt::format("exec: {{host: h{}, command: {}, cwd: {}", spec.host,
-                                 yaml_string(spec.command), yaml_string(spec.cwd.string()));
-  if (spec.at > FabricTime::zero()) text += ", at: " + exact(spec.at);
-  if (spec.until_end) text += ", until: end";
-  if (spec.timeout) text += fmt::format(", timeout: {}ms", spec.timeout->count());
-  if (spec.may_fail) text += ", may_fail: true";
-  return text + "}";
-}
 
 ExecPrograms::ExecPrograms(const LiveFabric& fabric, const std::vector<ExecSpec>& specs,
                            ExecRun run)

@@ -22,30 +22,11 @@
 #include <vector>
 
 #include "analysis/verdict.h"
-#include "fabric/pattern.h"
 #include "fabric/units.h"
+#include "lab/program_spec.h"
 #include "lab/user_program.h"
 
 namespace mrclab::lab {
-
-inline constexpr size_t kMaxExecPrograms = 256;
-
-struct ExecSpec {
-  uint32_t host = 0;  ///< its number
-  std::string command;
-  std::filesystem::path cwd;
-  FabricTime at;
-  bool until_end = false;
-  bool may_fail = false;
-  std::optional<std::chrono::milliseconds> timeout;
-  bool operator==(const ExecSpec&) const = default;
-};
-
-/// Reads the value of one `exec:`; one spec per host that it names. `base`: the scenario's folder.
-std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
-                                 const std::filesystem::path& base);
-/// "exec: {host: h0, command: ...}"
-std::string to_yaml(const ExecSpec& spec);
 
 /// What is the same for all programs of a run.
 struct ExecRun {

@@ -98,7 +98,7 @@ std::string faults_text(const json& faults) {
         fmt::format("and {} more; mrclab fault --export FILE writes all that began\n", left_out);
   }
   const auto now = FabricTime::from_ps(faults.at("fabric_ps").get<int64_t>());
-  return fmt::format("fabric time {}\n", microseconds(now)) +
+  return fmt::format("fabric time {}\n", in_microseconds(now)) +
          (text.empty() ? "no faults\n" : " NO  STAGE      SOURCE    FAULT\n" + text);
 }
 

@@ -85,7 +85,7 @@ void ForeignSwitches::prepare() {
 void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule) {
   const std::vector<LinkOutage> known = std::exchange(outages_, {});
   const auto ahead = FabricTime::from_ps(static_cast<int64_t>(kLinkAheadNs * 1000 / dilation_));
-  for (const CarrierOutage& outage : carrier_outages(topology_, schedule)) {
+  for (const faults::CarrierOutage& outage : faults::carrier_outages(topology_, schedule)) {
     const Link& link = topology_.link(outage.link);
     if (is_ours(topology_, link)) continue;
     const bool to_ours =

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "faults/carrier_outage.h"
 #include "faults/schedule.h"
-#include "lab/kernel_mirror.h"
 #include "lab/node_snapshot.h"
 #include "lab/switch_trouble.h"
 #include "netio/ruleset_watch.h"
@@ -69,7 +69,7 @@ class ForeignSwitches {
 
  private:
   struct LinkOutage {
-    CarrierOutage outage;
+    faults::CarrierOutage outage;
     FabricTime down_at, up_at;  ///< of the kernel's interfaces
     enum class State : uint8_t { kPending, kDown, kDone } state = State::kPending;
   };

@@ -10,7 +10,6 @@
 #include "lab/interrupt.h"
 #include "lab/live_lab.h"
 #include "lab/node_plan.h"
-#include "lab/scenario_run.h"
 #include "netio/frame_socket.h"
 #include "netio/parallel.h"
 

@@ -20,30 +20,6 @@ FabricTime fabric_span(double lab_ns, double dilation) {
 
 }  // namespace
 
-std::vector<CarrierOutage> carrier_outages(const Topology& topology,
-                                           const std::vector<ScheduledEffect>& schedule) {
-  std::map<LinkId, std::pair<bool, bool>> carrier;  // true: lost, at ends a and b
-  std::map<LinkId, size_t> open;
-  std::vector<CarrierOutage> outages;
-  for (const ScheduledEffect& scheduled : schedule) {
-    const auto* effect = std::get_if<PortCarrier>(&scheduled.effect);
-    if (effect == nullptr) continue;
-    const LinkId link = topology.port(effect->port).link;
-    auto& [lost_a, lost_b] = carrier[link];
-    (topology.link(link).a == effect->port ? lost_a : lost_b) = !effect->up;
-    const bool both = lost_a && lost_b;
-    const auto found = open.find(link);
-    if (both && found == open.end()) {
-      open[link] = outages.size();
-      outages.push_back({link, scheduled.at, FabricTime::never()});
-    } else if (!both && found != open.end()) {
-      outages[found->second].up = scheduled.at;
-      open.erase(found);
-    }
-  }
-  return outages;
-}
-
 KernelMirror::KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
                            SetLink set_link, KeepBefore keep_before)
     : topology_(topology), set_link_(std::move(set_link)), keep_before_(std::move(keep_before)) {
@@ -53,7 +29,7 @@ KernelMirror::KernelMirror(const Topology& topology, const std::vector<Scheduled
 void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
   std::vector<Item> before = std::move(items_);
   items_.clear();
-  for (const CarrierOutage& outage : carrier_outages(topology_, schedule)) {
+  for (const faults::CarrierOutage& outage : faults::carrier_outages(topology_, schedule)) {
     const Link& link = topology_.link(outage.link);
     const FabricTime head_start =
         std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));

@@ -11,20 +11,10 @@
 
 #include "fabric/effect.h"
 #include "fabric/topology.h"
+#include "faults/carrier_outage.h"
 #include "netio/clock_page.h"
 
 namespace mrclab::lab {
-
-/// An interval in which a link has no carrier at either end.
-struct CarrierOutage {
-  LinkId link;
-  FabricTime down;
-  FabricTime up = FabricTime::never();
-  bool operator==(const CarrierOutage&) const = default;
-};
-/// Ordered by (down, link). `schedule` sorted by (at, sequence).
-std::vector<CarrierOutage> carrier_outages(const Topology& topology,
-                                           const std::vector<ScheduledEffect>& schedule);
 
 /// What the mirror did, or did not do, for events.jsonl.
 struct MirrorNote {
@@ -65,7 +55,7 @@ class KernelMirror {
   static constexpr size_t kMaxNotes = 65536;
   enum class State : uint8_t { kPending, kDown, kDone };
   struct Item {
-    CarrierOutage outage;
+    faults::CarrierOutage outage;
     FabricTime settled;  ///< from here on no frame that started before the fault is under way
     State state = State::kPending;
     bool ours = true;  ///< else ForeignSwitches sets it down and up

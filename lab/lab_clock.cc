@@ -84,7 +84,7 @@ void LabClock::until(FabricTime at) {
   const FabricTime passed = standstill.last_commit();
   if (at < passed) {
     throw InputError(fmt::format("the lab is at {} already; fabric time does not go back",
-                                 microseconds(std::max(passed, FabricTime::zero()))));
+                                 in_microseconds(std::max(passed, FabricTime::zero()))));
   }
   begin_order();
   watch_.stop();

@@ -4,7 +4,6 @@
 
 #include "fabric/yaml_write.h"
 #include "faults/schedule.h"
-#include "lab/clock_text.h"
 #include "lab/queue_pairs.h"
 
 namespace mrclab::lab {
@@ -48,7 +47,7 @@ FabricTime LabFaults::instant_of(const FaultOrder& order, FabricTime open) const
   // What is asked for "from now on" is not late because the lab has moved on meanwhile.
   if (at >= open || order.at->starts_with('+')) return std::max(at, open);
   throw InputError(fmt::format("--at: found {}: the lab is at {} already", in_quotes(*order.at),
-                               microseconds(open)));
+                               in_microseconds(open)));
 }
 
 uint32_t LabFaults::break_it(const FaultOrder& order) {

@@ -233,4 +233,9 @@ std::string instance_variable(uint64_t instance) {
   return text.data();
 }
 
+std::string state_of(const LabRecord& record) {
+  if (record.boot != boot_id()) return "stale";
+  return is_running(record.owner) ? "up" : "crashed";
+}
+
 }  // namespace mrclab::lab

@@ -75,4 +75,7 @@ std::vector<ProcessMark> recorded_processes(const LabPaths& paths, std::string_v
 /// parent died between starting it and writing it down: MRCLAB_INSTANCE=<16 hex digits>.
 std::string instance_variable(uint64_t instance);
 
+/// "up", "crashed" (its owner died) or "stale" (from before the last boot).
+std::string state_of(const LabRecord& record);
+
 }  // namespace mrclab::lab

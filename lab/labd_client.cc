@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "fabric/yaml.h"
-#include "lab/cli_choice.h"
+#include "lab/lab_record.h"
 #include "lab/resident.h"
 
 namespace mrclab::lab {

@@ -1,7 +1,7 @@
 #include "lab/node_container_files.h"
 
 #include "fabric/path.h"
-#include "lab/ovs_switches.h"
+#include "netio/open_vswitch.h"
 
 namespace mrclab::lab {
 
@@ -22,8 +22,8 @@ netio::NodeContainer node_container(const std::filesystem::path& lab_directory,
   container.hosts_file = lab_directory / "hosts";
   std::error_code failed;
   std::filesystem::create_directories(container.run_directory, failed);
-  if (!failed && is_ovs_switch(lab_directory, node)) {
-    container.ovs_directory = ovs_folder(lab_directory);
+  if (!failed && netio::is_ovs_switch(lab_directory, node)) {
+    container.ovs_directory = netio::ovs_folder(lab_directory);
     std::filesystem::create_directories(container.run_directory / "openvswitch", failed);
   }
   if (failed) {

@@ -21,19 +21,6 @@
 
 namespace mrclab::lab {
 
-/// The programs that Open vSwitch needs here and that are not in PATH; empty when all are.
-std::vector<std::string> missing_ovs_programs();
-
-/// What a user should know who looks at these switches, in a line or two of 80 columns.
-std::string_view ovs_limits();
-/// "Open vSwitch 3.1.0", or empty.
-std::string ovs_version();
-
-/// Where the sockets of a lab's Open vSwitch are, and its database and logs.
-std::filesystem::path ovs_folder(const std::filesystem::path& lab_directory);
-/// Is this node of a running lab one of its switches?
-bool is_ovs_switch(const std::filesystem::path& lab_directory, std::string_view node);
-
 /// How often each rule of a switch has matched.
 std::vector<switchd::RuleCounter> ovs_counters(const std::filesystem::path& lab_directory,
                                                const std::string& switch_name);

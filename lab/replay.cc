@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "lab/cli_choice.h"
 #include "lab/interrupt.h"
 #include "lab/json_print.h"
 #include "lab/program_consent.h"
 #include "lab/recorded_run.h"
+#include "lab/root_rights.h"
 #include "lab/run_diff.h"
 #include "netio/schedule_file.h"
 #include "netio/system_error.h"

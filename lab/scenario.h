@@ -16,8 +16,7 @@
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
-#include "lab/check_program.h"
-#include "lab/exec_workload.h"
+#include "lab/program_spec.h"
 
 namespace mrclab::lab {
 

@@ -1,5 +1,7 @@
 #include "lab/simulation.h"
 
+#include "lab/host_report.h"
+
 #include <algorithm>
 #include <chrono>
 #include <memory>

@@ -4,10 +4,11 @@
 #include <functional>
 #include <vector>
 
+#include "analysis/reports.h"
 #include "endpoint/connection_plan.h"
 #include "endpoint/host_node.h"
+#include "lab/scenario.h"
 #include "lab/sim_world.h"
-#include "lab/world_outcome.h"
 
 namespace mrclab::lab {
 

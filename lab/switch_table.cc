@@ -15,6 +15,7 @@
 #include "lab/ovs_switches.h"
 #include "lab/terminal.h"
 #include "netio/link.h"
+#include "netio/open_vswitch.h"
 #include "netio/route.h"
 #include "netio/rpc.h"
 
@@ -219,7 +220,7 @@ std::string switch_table_text(const json& switch_json) {
   const auto by = switch_json.at("forwarding").get<std::string>();
   std::string text =
       switch_json.at("node").get<std::string>() + ": forwarded by " + by + "\n" + table(rows);
-  if (by == name_of(Forwarding::kOvs)) text += std::string(ovs_limits()) + "\n";
+  if (by == name_of(Forwarding::kOvs)) text += std::string(netio::ovs_limits()) + "\n";
   return text;
 }
 

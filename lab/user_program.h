@@ -16,7 +16,6 @@
 namespace mrclab::lab {
 
 inline constexpr size_t kMaxProgramOutput = size_t{4} << 20;  ///< kept in its log file
-inline constexpr std::chrono::hours kMaxProgramTime{24};
 
 class UserProgram {
  public:

@@ -34,9 +34,6 @@ struct WorldOutcome {
   std::shared_ptr<const void> memory;
 };
 
-/// What the judge is told of one host's account.
-analysis::HostReport host_report(const std::string& host, const endpoint::HostAccount& account);
-
 /// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
 void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read);
 

@@ -1,7 +1,7 @@
 #include "lab/yaml_text.h"
 
 #include "fabric/plain_text.h"
-#include "lab/user_program.h"
+#include "lab/program_spec.h"
 
 namespace mrclab::lab {
 

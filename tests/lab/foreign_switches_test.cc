@@ -21,6 +21,7 @@
 #include "lab/scenario_run.h"
 #include "netio/file_descriptor.h"
 #include "netio/link.h"
+#include "netio/open_vswitch.h"
 #include "sandbox.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
@@ -450,7 +451,7 @@ expect: [no_qp_error, memory_intact]
     options.programs = MRCLAB_BINARY_DIR;
     LiveLab lab(topology, options);
     lab.start();
-    const auto pid_file = ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
+    const auto pid_file = netio::ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
     REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
     const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
     while (lab.outside_faults().kept().empty() && lab.step()) {
@@ -471,7 +472,7 @@ expect: [no_qp_error, memory_intact]
       REQUIRE_MESSAGE(up.code == 0, up.output);
       std::map<std::string, pid_t> pids{{"mrclab-labd", read_record({}, "gone")->owner.pid}};
       for (const std::string name : {"ovs-vswitchd", "ovsdb-server"}) {
-        const auto file = ovs_folder(LabPaths{}.lab_directory("gone")) / (name + ".pid");
+        const auto file = netio::ovs_folder(LabPaths{}.lab_directory("gone")) / (name + ".pid");
         pids[name] = std::stoi(netio::read_file(file));
       }
       REQUIRE(::kill(pids.at(victim), SIGKILL) == 0);

@@ -1,0 +1,43 @@
+#pragma once
+// The Open vSwitch of a lab as programs and files: where its parts lie, and its tools. What they are told to
+// make of a fabric is lab/external/ovs_switches.h.
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mrclab::netio {
+
+/// How long a tool or a daemon of Open vSwitch may take: a busy machine is slow, and then it still works.
+inline constexpr std::chrono::seconds kOvsPatience{60};
+
+/// The programs that Open vSwitch needs here and that are not in PATH; empty when all are.
+std::vector<std::string> missing_ovs_programs();
+
+/// What a user should know who looks at these switches, in a line or two of 80 columns.
+std::string_view ovs_limits();
+/// "Open vSwitch 3.1.0", or empty.
+std::string ovs_version();
+
+/// A program of Open vSwitch; some shells do not have its folder in PATH.
+std::optional<std::filesystem::path> find_ovs_program(const std::string& name);
+
+/// Where the sockets of a lab's Open vSwitch are, and its database and logs.
+std::filesystem::path ovs_folder(const std::filesystem::path& lab_directory);
+/// Is this node of a running lab one of its switches?
+bool is_ovs_switch(const std::filesystem::path& lab_directory, std::string_view node);
+
+/// The variables that tell every program of Open vSwitch that the lab's own is in `folder`.
+std::vector<std::pair<std::string, std::string>> ovs_environment(
+    const std::filesystem::path& folder);
+/// "unix:FOLDER/BRIDGE.mgmt"
+std::string ovs_management_socket(const std::filesystem::path& folder, const std::string& bridge);
+/// Runs a tool to its end and returns what it printed, at most 16 MiB. Throws SystemError with its last
+/// words if it fails, or takes longer than kOvsPatience.
+std::string run_ovs_tool(const std::filesystem::path& folder, std::vector<std::string> command);
+
+}  // namespace mrclab::netio
