@@ -7,11 +7,11 @@
 #include "analysis/checks.h"
 #include "analysis/dip.h"
 #include "analysis/frame_finder.h"
-#include "analysis/more_checks.h"
 #include "analysis/path_states.h"
 #include "analysis/picture.h"
 #include "analysis/report.h"
 #include "analysis/tap_evidence.h"
+#include "analysis/verdict.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -237,13 +237,6 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   return analysis;
 }
 
-void add_check(Verdict& verdict, CheckResult check) {
-  verdict.checks.push_back(std::move(check));
-  const Result all = overall_result(verdict.checks, verdict.timing);
-  // Evidence that was incomplete does not become whole.
-  const bool incomplete = verdict.result == Result::kInconclusive && all == Result::kPass;
-  if (!incomplete) verdict.result = all;
-}
 
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
   return files_in(folder, {".pcapng", ".pcap"});

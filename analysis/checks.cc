@@ -5,6 +5,7 @@
 
 #include "analysis/expectation_text.h"
 #include "analysis/judge.h"
+#include "analysis/coverage_check.h"
 
 namespace mrclab::analysis {
 

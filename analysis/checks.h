@@ -10,7 +10,7 @@
 #include "analysis/measurements.h"
 #include "analysis/reports.h"
 #include "analysis/twin.h"
-#include "analysis/verdict.h"
+#include "analysis/check_result.h"
 
 namespace mrclab::analysis {
 

@@ -169,16 +169,6 @@ Balance Conservation::inside(NodeId id) const {
   return balance;
 }
 
-bool lost_on_wire(DropCause cause) {
-  switch (cause) {
-    case DropCause::kWireDown:
-    case DropCause::kWireLoss:
-    case DropCause::kFrameCheck:
-    case DropCause::kNoBuffer: return true;
-    default: return false;
-  }
-}
-
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers) {
   return mix64(uint64_t{qpn.value} << 40 | uint64_t{psn.value()} << 16 |
                static_cast<uint64_t>(opcode)) ^

@@ -40,9 +40,6 @@ struct Balance {
   bool holds() const { return missing == 0 && invented == 0; }
 };
 
-/// Was the frame lost before its receiver had all of it? Then it has no record of arrival.
-bool lost_on_wire(DropCause cause);
-
 /// A hash of what a frame keeps on its way through a switch; one value for
 /// all frames that are not MRC. `peers` tells pairs of hosts apart, because
 /// all endpoint probes and their answers share a QPN.

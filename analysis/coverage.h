@@ -1,7 +1,7 @@
 #pragma once
 // Until when the evidence of a run is complete. Missing evidence does not mean that nothing
 // happened. So the code that reads a source, or knows that one is missing, says it here, and
-// judge_coverage() is the one place that holds every check against it. A check that needs more
+// judge_coverage() (coverage_check.h) is the one place that holds every check against it. A check that needs more
 // evidence than there is becomes inconclusive, and its note names the source.
 
 #include <array>
@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/expectation.h"
-#include "analysis/verdict.h"
 #include "fabric/units.h"
 
 namespace mrclab::analysis {
@@ -55,19 +53,5 @@ class Coverage {
   std::array<End, kWitnessNames.size()> ends_;
   std::vector<std::string> gaps_;
 };
-
-/// The instants of a run that decide how much evidence a check needs.
-struct CheckedSpan {
-  FabricTime end;          ///< of the run
-  FabricTime first_fault;  ///< never() if there is none
-  /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
-  /// ask: it has left wholly, and if it arrived, its NIC has taken it.
-  FabricTime settling;
-};
-
-/// `check`, made inconclusive if it needs more evidence than there is. A failure that more evidence
-/// cannot take back (CheckResult::proven) stays.
-CheckResult judge_coverage(const Expectation& expectation, CheckResult check,
-                           const Coverage& coverage, const CheckedSpan& span);
 
 }  // namespace mrclab::analysis

@@ -7,7 +7,7 @@
 
 #include "analysis/expectation.h"
 #include "analysis/fault_span.h"
-#include "analysis/verdict.h"
+#include "analysis/check_result.h"
 
 namespace mrclab::analysis {
 

@@ -7,7 +7,6 @@
 
 #include "analysis/counter_names.h"
 #include "analysis/expectation_fields.h"
-#include "analysis/more_checks.h"
 #include "fabric/yaml_write.h"
 
 namespace mrclab::analysis {

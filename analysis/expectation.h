@@ -373,4 +373,7 @@ std::string to_yaml(const Expectation& expectation);
 /// `safety` and `liveness` replaced by what they stand for; one check each.
 std::vector<Expectation> without_bundles(const std::vector<Expectation>& expectations);
 
+/// Reads one entry of an `expect:` list. Throws InputError with the position.
+Expectation parse_expectation(const YamlValue& entry);
+
 }  // namespace mrclab::analysis

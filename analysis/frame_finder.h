@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-#include "analysis/verdict.h"
+#include "analysis/check_result.h"
 #include "fabric/topology.h"
 
 namespace mrclab::analysis {

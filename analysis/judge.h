@@ -15,6 +15,7 @@
 
 #include "analysis/checks.h"
 #include "analysis/qp_name.h"
+#include "analysis/coverage_check.h"
 
 namespace mrclab::analysis {
 

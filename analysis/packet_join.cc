@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/conservation.h"
 #include "analysis/flow_keys.h"
 #include "analysis/packet_history.h"
+#include "fabric/node.h"
 
 namespace mrclab::analysis {
 namespace {

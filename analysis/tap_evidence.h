@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "analysis/packet_history.h"
-#include "analysis/verdict.h"
+#include "analysis/check_result.h"
 #include "fabric/frame.h"
 #include "fabric/topology.h"
 #include "fabric/trailer.h"

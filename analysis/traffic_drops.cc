@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/conservation.h"
 #include "analysis/traffic_analyzer.h"
+#include "fabric/node.h"
 
 namespace mrclab::analysis {
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/blame_text.h"
+#include "analysis/checks.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -167,26 +168,6 @@ std::string message_of(const CheckResult& check) {
 
 }  // namespace
 
-std::string_view name_of(Result result) {
-  switch (result) {
-    case Result::kPass: return "pass";
-    case Result::kFail: return "fail";
-    case Result::kInconclusive: return "inconclusive";
-    case Result::kNoChecks: return "no checks";
-  }
-  return "inconclusive";
-}
-
-int exit_code(Result result) {
-  switch (result) {
-    case Result::kPass: return 0;
-    case Result::kFail: return 1;
-    case Result::kInconclusive:
-    case Result::kNoChecks: return 3;
-  }
-  return 3;
-}
-
 bool published_any(const Verdict& verdict) {
   return std::any_of(verdict.checks.begin(), verdict.checks.end(),
                      [](const CheckResult& check) { return check.published.has_value(); });
@@ -198,6 +179,14 @@ std::string circumstances(const Verdict& verdict) {
     text += (i == 0 ? ", without " : ", ") + verdict.without[i];
   }
   return text;
+}
+
+void add_check(Verdict& verdict, CheckResult check) {
+  verdict.checks.push_back(std::move(check));
+  const Result all = overall_result(verdict.checks, verdict.timing);
+  // Evidence that was incomplete does not become whole.
+  const bool incomplete = verdict.result == Result::kInconclusive && all == Result::kPass;
+  if (!incomplete) verdict.result = all;
 }
 
 std::string to_json(const Verdict& verdict) {
@@ -219,17 +208,6 @@ std::string to_json(const Verdict& verdict) {
   json["notes"] = verdict.notes;
   // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string to_string(const WhereToLook& where) {
-  const bool ends = where.until != FabricTime::never();
-  std::string text =
-      to_string(where.from) + " to " + (ends ? to_string(where.until) : std::string("the end"));
-  if (!where.who.empty()) text += ", " + where.who;
-  if (where.packet && where.packet->frame > 0) {
-    text += ", frame " + std::to_string(where.packet->frame) + " of " + where.packet->file;
-  }
-  return text;
 }
 
 std::string to_junit(const Verdict& verdict) {

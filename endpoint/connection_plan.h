@@ -12,15 +12,9 @@
 #include "fabric/ids.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
+#include "endpoint/memory_region.h"
 
 namespace mrclab::endpoint {
-
-/// A piece of memory that a peer may write to.
-struct RegionPlan {
-  uint64_t va = 0;
-  uint32_t rkey = 0;
-  Bytes size;
-};
 
 /// One end of a connection.
 struct EndPlan {

@@ -36,6 +36,7 @@
 #include "fabric/random.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
+#include "endpoint/ev_set_limits.h"
 
 namespace mrclab::endpoint {
 
@@ -48,21 +49,6 @@ namespace mrclab::endpoint {
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed,
                                          Chosen chosen = Chosen::kByName, Qpn qp = {});
-
-/// How many values are in use at once, and how few may be left.
-struct EvSetLimits {
-  uint32_t active = 128;  ///< over all planes, but at least one in each
-  /// No value is assumed bad if fewer than this many active ones would be left (ev_min_active of
-  /// the MRC API); 0: this share of the active values of usable planes, but at least one.
-  uint32_t min_active = 0;
-  Probability min_active_share{250'000'000};
-  FabricTime skip_age_out = FabricTime::never();  ///< a mark older than this costs no turn
-  bool skip = true;                               ///< off: a mark costs no turn at all
-  /// How long a mark keeps a value out of use where its plane has others: the least, twice as long with
-  /// each mark that follows soon after, at most the most. Zero: a mark costs one turn, as above.
-  FabricTime hold_least, hold_most;
-  bool avoid_lost = true;  ///< off: a loss is held against no value
-};
 
 class EvSet {
  public:

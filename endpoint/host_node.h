@@ -36,6 +36,7 @@
 #include "endpoint/verbs.h"
 #include "endpoint/workload_spec.h"
 #include "fabric/node.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint {
 

@@ -6,6 +6,7 @@
 #include "endpoint/host_device.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

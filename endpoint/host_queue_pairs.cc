@@ -6,6 +6,8 @@
 
 #include "endpoint/host_impl.h"
 #include "fabric/ecmp.h"
+#include "endpoint/ev_profile_values.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

@@ -10,6 +10,7 @@
 #include "endpoint/sequence.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
+#include "endpoint/packet_overhead.h"
 
 namespace mrclab::endpoint {
 namespace {

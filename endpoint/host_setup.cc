@@ -2,6 +2,7 @@
 // host_workloads.cc.
 
 #include "endpoint/host_device.h"
+#include "endpoint/packet_overhead.h"
 
 namespace mrclab::endpoint {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "endpoint/connection_plan.h"
 #include "endpoint/memory.h"
+#include "endpoint/memory_region.h"
 
 namespace mrclab::endpoint {
 

@@ -8,11 +8,6 @@
 
 namespace mrclab::endpoint {
 
-/// What a write packet takes on the wire beside its payload: Ethernet, carrier, inner IPv6, UDP, BTH,
-/// METH, TSETH, RETH, ICRC, frame check and the gap between frames.
-inline constexpr Bytes kPacketOverhead{kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes + kFcsBytes +
-                                       kInterFrameBytes};
-
 class PacketMaker {
  public:
   /// Both must outlive the maker.

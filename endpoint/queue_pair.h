@@ -7,6 +7,7 @@
 #include "endpoint/requester.h"
 #include "endpoint/responder.h"
 #include "endpoint/work_ledger.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

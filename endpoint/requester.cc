@@ -2,6 +2,8 @@
 
 #include "endpoint/requester.h"
 
+#include "endpoint/ev_set.h"
+
 #include <algorithm>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/requester.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "endpoint/requester.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

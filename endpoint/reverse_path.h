@@ -22,6 +22,7 @@
 #include "fabric/ids.h"
 #include "fabric/random.h"
 #include "fabric/units.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::endpoint {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "endpoint/packet_maker.h"
+#include "endpoint/packet_overhead.h"
 #include "fabric/random.h"
 
 namespace mrclab::endpoint {

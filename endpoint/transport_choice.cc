@@ -1,5 +1,8 @@
 #include "endpoint/transport_choice.h"
 
+#include "endpoint/profile_maker.h"
+#include "endpoint/ev_profile_values.h"
+
 namespace mrclab::endpoint {
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "endpoint/ev_profile.h"
-#include "endpoint/ev_set.h"
+#include "endpoint/ev_set_limits.h"
 #include "fabric/ids.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
@@ -137,9 +137,5 @@ struct TransportProfile {
     return limits;
   }
 };
-
-/// "lab": timers are multiples of the base RTT. "production": wall-clock sized timers of products.
-/// Throws std::invalid_argument for another name.
-TransportProfile make_profile(std::string_view name, const Topology& topology);
 
 }  // namespace mrclab::endpoint

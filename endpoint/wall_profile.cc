@@ -1,5 +1,7 @@
 #include "endpoint/wall_profile.h"
 
+#include "endpoint/profile_maker.h"
+
 #include <algorithm>
 
 namespace mrclab::endpoint {

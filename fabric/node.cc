@@ -31,4 +31,14 @@ std::string_view name_of(DropCause cause) {
   return "unknown";
 }
 
+bool lost_on_wire(DropCause cause) {
+  switch (cause) {
+    case DropCause::kWireDown:
+    case DropCause::kWireLoss:
+    case DropCause::kFrameCheck:
+    case DropCause::kNoBuffer: return true;
+    default: return false;
+  }
+}
+
 }  // namespace mrclab

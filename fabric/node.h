@@ -44,6 +44,8 @@ enum class DropCause : uint8_t {
 };
 inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoBitmap) + 1;
 std::string_view name_of(DropCause cause);
+/// Was the frame lost before its receiver had all of it? Then it has no record of arrival.
+bool lost_on_wire(DropCause cause);
 
 /// A frame as the world hands it to a node. `arrival` is when its last bit arrives.
 struct Arrival {

@@ -9,6 +9,7 @@
 #include "endpoint/transport_choice.h"
 #include "fabric/fabric_file.h"
 #include "lab/cli.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::lab {
 namespace {

@@ -10,6 +10,7 @@
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "lab/fat_tree.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::lab {
 

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/fabric_plan_text.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::lab {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "fabric/path.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::lab {
 namespace {

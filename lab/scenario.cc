@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/more_checks.h"
 #include "endpoint/workload_entry.h"
 #include "fabric/fabric_file.h"
 #include "fabric/forwarding_file.h"
@@ -12,6 +11,7 @@
 #include "fabric/path_pattern.h"
 #include "faults/schedule.h"
 #include "lab/mechanism.h"
+#include "analysis/expectation.h"
 
 namespace mrclab::lab {
 namespace {

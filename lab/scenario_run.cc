@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "analysis/analyze.h"
-#include "analysis/more_checks.h"
 #include "lab/interrupt.h"
 #include "lab/live_run.h"
 #include "lab/progress.h"
@@ -18,6 +17,7 @@
 #include "netio/file_descriptor.h"
 #include "netio/schedule_file.h"
 #include "netio/system_error.h"
+#include "analysis/verdict.h"
 
 namespace mrclab::lab {
 namespace {

@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/more_checks.h"
 #include "analysis/summary.h"
 #include "analysis/text_table.h"
 #include "tests/support/synthetic_traffic.h"

@@ -23,6 +23,7 @@
 #include "lab/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/bench/cpu_time.h"
+#include "endpoint/profile_maker.h"
 
 namespace {
 

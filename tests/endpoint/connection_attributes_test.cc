@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

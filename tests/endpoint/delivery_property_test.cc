@@ -7,6 +7,7 @@
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/property.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

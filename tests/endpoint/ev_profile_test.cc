@@ -9,6 +9,7 @@
 #include "fabric/path.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/ev_profile_values.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -7,6 +7,7 @@
 #include "tests/support/attack_table.h"
 #include "tests/support/bytes.h"
 #include "tests/support/forgery.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -8,6 +8,7 @@
 #include "endpoint/nscc.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

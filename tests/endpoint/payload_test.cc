@@ -13,6 +13,7 @@
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint {
 namespace {

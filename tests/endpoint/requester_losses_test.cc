@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/requester_bench.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

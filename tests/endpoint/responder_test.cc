@@ -7,6 +7,7 @@
 
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

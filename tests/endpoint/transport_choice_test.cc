@@ -4,6 +4,7 @@
 
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/pair_fabric.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -18,6 +18,7 @@
 #include "netio/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

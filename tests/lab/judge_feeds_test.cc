@@ -17,6 +17,7 @@
 #include "switchd/switch_node.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/lab/written_run.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::lab {
 namespace {

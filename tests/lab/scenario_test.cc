@@ -10,6 +10,7 @@
 
 #include "fabric/fabric_file.h"
 #include "tests/lab/shipped.h"
+#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

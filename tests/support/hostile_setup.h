@@ -10,6 +10,7 @@
 #include "endpoint/host_node.h"
 #include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

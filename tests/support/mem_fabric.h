@@ -18,6 +18,7 @@
 #include "endpoint/host_node.h"
 #include "fabric/node.h"
 #include "switchd/switch_node.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

@@ -12,6 +12,7 @@
 #include "endpoint/nscc.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint::test_nscc {
 

@@ -16,6 +16,7 @@
 #include "tests/support/fabrics.h"
 #include "tests/support/pair_fabric.h"
 #include "tests/support/sample_frames.h"
+#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

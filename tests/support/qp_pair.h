@@ -16,6 +16,8 @@
 #include "fabric/path.h"
 #include "fabric/random.h"
 #include "tests/support/fabrics.h"
+#include "endpoint/profile_maker.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::test {
 

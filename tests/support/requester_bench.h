@@ -10,6 +10,8 @@
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
+#include "endpoint/profile_maker.h"
+#include "endpoint/ev_set.h"
 
 namespace mrclab::test {
 

@@ -1,4 +1,4 @@
-#include "endpoint/ev_profile.h"
+#include "endpoint/ev_profile_values.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "endpoint/transport_profile.h"
+#include "endpoint/profile_maker.h"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,0 +1,17 @@
+#pragma once
+// A memory region as both ends of a connection know it.
+
+#include <cstdint>
+
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// A piece of memory that a peer may write to.
+struct RegionPlan {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  Bytes size;
+};
+
+}  // namespace mrclab::endpoint
