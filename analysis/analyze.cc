@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/blame.h"
-#include "analysis/checks.h"
-#include "analysis/dip.h"
-#include "analysis/frame_finder.h"
-#include "analysis/path_states.h"
-#include "analysis/picture.h"
-#include "analysis/report.h"
-#include "analysis/tap_evidence.h"
-#include "analysis/verdict.h"
+#include "analysis/blame/blame.h"
+#include "analysis/checks/checks.h"
+#include "analysis/checks/tap_evidence.h"
+#include "analysis/measure/dip.h"
+#include "analysis/measure/path_states.h"
+#include "analysis/report/frame_finder.h"
+#include "analysis/report/picture.h"
+#include "analysis/report/report.h"
+#include "analysis/report/verdict.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -236,7 +236,6 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.metrics = metrics_of(in, evidence, m);
   return analysis;
 }
-
 
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
   return files_in(folder, {".pcapng", ".pcap"});

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/early_end.h"
-#include "analysis/evidence.h"
-#include "analysis/expectation.h"
-#include "analysis/fault_span.h"
-#include "analysis/measurements.h"
-#include "analysis/reports.h"
-#include "analysis/twin.h"
-#include "analysis/verdict.h"
+#include "analysis/checks/early_end.h"
+#include "analysis/checks/expectation.h"
+#include "analysis/checks/twin.h"
+#include "analysis/history/evidence.h"
+#include "analysis/history/fault_span.h"
+#include "analysis/history/reports.h"
+#include "analysis/measure/measurements.h"
+#include "analysis/report/verdict.h"
 
 namespace mrclab::analysis {
 
@@ -42,7 +42,8 @@ struct RunInputs {
   FabricTime retry_span = FabricTime::zero();
   std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
-  std::filesystem::path taps = {};  ///< what libpcap wrote (analysis/tap_evidence.h); empty: none
+  std::filesystem::path taps =
+      {};  ///< what libpcap wrote (analysis/checks/tap_evidence.h); empty: none
   TapCost tap_cost = {};
   uint64_t capture_records = 0;  ///< records in the capture files of a watched run
   Twin twin = {};
@@ -51,13 +52,13 @@ struct RunInputs {
 struct Analysis {
   Verdict verdict;
   Measurements measurements;
-  /// What report.html shows beside the verdict (analysis/picture.h), as JSON. Empty of a judge() of
+  /// What report.html shows beside the verdict (analysis/report/picture.h), as JSON. Empty of a judge() of
   /// what was watched: nobody makes a page of it.
   std::string picture;
 };
 
 /// Reads the files and judges. What cannot be read, or is not complete, is named in the notes and
-/// makes the checks inconclusive that depend on it (analysis/coverage.h); nothing is thrown for
+/// makes the checks inconclusive that depend on it (analysis/history/coverage.h); nothing is thrown for
 /// what a file contains.
 Analysis analyze(const RunInputs& inputs);
 /// Reads the files of `inputs` into `evidence` and finishes it.

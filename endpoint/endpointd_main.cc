@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "endpoint/host_node.h"
-#include "endpoint/transport_choice.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/transport_choice.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
-#include "netio/daemon.h"
-#include "netio/report_json.h"
+#include "netio/record/report_json.h"
+#include "netio/runtime/daemon.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 namespace mrclab {
 
 /// The quadrants of NSCC: was the answered packet marked, and did it queue for longer than the target?
-/// What the rules do then (UEC 1.0 §3.6.13; endpoint/nscc.h, endpoint/even_nscc.h):
+/// What the rules do then (UEC 1.0 §3.6.13; endpoint/congestion/nscc.h, endpoint/congestion/even_nscc.h):
 ///
 ///                  UEC                            even shares
 ///   clear          proportional, fast increase    the same

@@ -7,7 +7,7 @@
 
 #include "fabric/json_text.h"
 #include "fabric/path.h"
-#include "netio/route.h"
+#include "netio/kernel/route.h"
 #include "standalone/endpoint.h"
 
 namespace mrclab::standalone {

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "endpoint/connection_attributes.h"
-#include "endpoint/verbs.h"
-#include "netio/line_channel.h"
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/host/verbs.h"
+#include "netio/rpc/line_channel.h"
 
 namespace mrclab::standalone {
 

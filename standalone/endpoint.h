@@ -1,11 +1,11 @@
 #pragma once
 // One end without the lab: named interfaces of this machine, one per plane, addresses by hand, a host
-// (endpoint/host_node.h) at wall-clock speed. The peer's address and MACs come over an out-of-band
+// (endpoint/host/host_node.h) at wall-clock speed. The peer's address and MACs come over an out-of-band
 // channel; where a router stands between the ends, its MAC is given as next hop instead.
 //
 //   netio::LineChannel channel = netio::LineChannel::connect(...) or accept(...);
 //   StandaloneEndpoint end(config, channel, is_server);
-//   end.device()... (endpoint/verbs.h)      while (...) { end.poll(); ... }
+//   end.device()... (endpoint/host/verbs.h)      while (...) { end.poll(); ... }
 //
 // Costs: poll() is one look at the rings and at most one sendmmsg.
 
@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/connection_attributes.h"
-#include "endpoint/explicit_paths.h"
-#include "endpoint/host_node.h"
-#include "endpoint/wall_profile.h"
-#include "netio/line_channel.h"
-#include "netio/wall_driver.h"
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/host/explicit_paths.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/wall_profile.h"
+#include "netio/rpc/line_channel.h"
+#include "netio/runtime/wall_driver.h"
 
 namespace mrclab::standalone {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "netio/route.h"
+#include "netio/kernel/route.h"
 #include "standalone/perf_test.h"
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "netio/daemon.h"
+#include "netio/runtime/daemon.h"
 #include "switchd/switch_node.h"
 
 namespace {

@@ -1,6 +1,6 @@
 # cmake -DOUT=page_files.cc -DFILES="name=path;..." -P embed.cmake
 # Makes a source file with the bytes of these files: page::name is a string_view of one.
-set(source "// Made at build time by analysis/page/embed.cmake.\n#include \"analysis/page_files.h\"\n\nnamespace mrclab::analysis::page {\n\n")
+set(source "// Made at build time by analysis/page/embed.cmake.\n#include \"analysis/report/page_files.h\"\n\nnamespace mrclab::analysis::page {\n\n")
 foreach(entry ${FILES})
   string(REGEX MATCH "^([^=]+)=(.+)$" _ "${entry}")
   set(name ${CMAKE_MATCH_1})

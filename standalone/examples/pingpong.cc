@@ -1,4 +1,4 @@
-// A whole program on the verbs of endpoint/verbs.h: two processes send a message back and forth with
+// A whole program on the verbs of endpoint/host/verbs.h: two processes send a message back and forth with
 // Write-with-Immediate, check every byte, and print how long a round took.
 //
 //   mrc-pingpong server <own address> <interface,...> <rounds> [namespace]
@@ -12,7 +12,7 @@
 #include <sstream>
 #include <vector>
 
-#include "netio/route.h"
+#include "netio/kernel/route.h"
 #include "standalone/connection.h"
 #include "standalone/endpoint.h"
 

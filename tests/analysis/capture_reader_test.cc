@@ -1,4 +1,4 @@
-#include "analysis/capture_reader.h"
+#include "analysis/capture/capture_reader.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/checks.h"
+#include "analysis/checks/checks.h"
 
 #include <doctest/doctest.h>
 

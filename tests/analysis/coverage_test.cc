@@ -1,4 +1,4 @@
-#include "analysis/coverage.h"
+#include "analysis/history/coverage.h"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,13 @@
-// The rule of analysis/dip.h on hand-made series: base RTT 10 us, first fault at 300 us, end at 1 ms.
+// The rule of analysis/measure/dip.h on hand-made series: base RTT 10 us, first fault at 300 us, end at 1 ms.
 
-#include "analysis/dip.h"
+#include "analysis/measure/dip.h"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 #include <vector>
 
-#include "analysis/measurements.h"
+#include "analysis/measure/measurements.h"
 #include "tests/support/times.h"
 
 namespace mrclab::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/early_end.h"
+#include "analysis/checks/early_end.h"
 
 #include <doctest/doctest.h>
 

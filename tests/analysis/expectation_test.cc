@@ -1,5 +1,5 @@
-#include "analysis/expectation.h"
-#include "analysis/expectation_text.h"
+#include "analysis/checks/expectation.h"
+#include "analysis/checks/expectation_text.h"
 
 #include <doctest/doctest.h>
 

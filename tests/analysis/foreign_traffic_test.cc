@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/traffic_reader.h"
+#include "analysis/traffic/traffic_reader.h"
 #include "tests/support/capture_writer.h"
 
 namespace mrclab::analysis::foreign_traffic_test {

@@ -1,4 +1,4 @@
-#include "analysis/history_diff.h"
+#include "analysis/history/history_diff.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/history_file.h"
+#include "analysis/history/history_file.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/measurements.h"
+#include "analysis/measure/measurements.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/packet_history.h"
+#include "analysis/history/packet_history.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>

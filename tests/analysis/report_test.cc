@@ -1,6 +1,6 @@
 // What the page of a run is made of: verdict.json as it is, and a picture of the evidence.
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 #include <doctest/doctest.h>
 

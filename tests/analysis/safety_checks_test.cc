@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/checks.h"
+#include "analysis/checks/checks.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {

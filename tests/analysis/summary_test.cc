@@ -1,11 +1,11 @@
 // The end of a run's output: what a person must not miss.
 
-#include "analysis/summary.h"
+#include "analysis/report/summary.h"
 
 #include <doctest/doctest.h>
 
-#include "analysis/expectation.h"
-#include "analysis/text_table.h"
+#include "analysis/checks/expectation.h"
+#include "analysis/report/text_table.h"
 #include "tests/support/texts.h"
 
 namespace mrclab::analysis {

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "analysis/checks.h"
+#include "analysis/checks/checks.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {

@@ -11,9 +11,9 @@
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <sstream>
 
-#include "analysis/packet_history.h"
-#include "analysis/spray_test.h"
-#include "analysis/traffic_reader.h"
+#include "analysis/checks/spray_test.h"
+#include "analysis/history/packet_history.h"
+#include "analysis/traffic/traffic_reader.h"
 #include "fabric/byte_order.h"
 #include "fabric/random.h"
 #include "fabric/trailer.h"

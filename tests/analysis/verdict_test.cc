@@ -1,4 +1,4 @@
-#include "analysis/verdict.h"
+#include "analysis/report/verdict.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "analysis/summary.h"
-#include "analysis/text_table.h"
+#include "analysis/report/summary.h"
+#include "analysis/report/text_table.h"
 #include "tests/support/synthetic_traffic.h"
 #include "tests/support/texts.h"
 

@@ -1,14 +1,14 @@
 // Windows as hosts say them: read from events.jsonl, added up by flow, and never made up.
 
-#include "analysis/window_flows.h"
+#include "analysis/measure/window_flows.h"
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/run_trace.h"
-#include "analysis/window_picture.h"
+#include "analysis/report/window_picture.h"
+#include "analysis/trace/run_trace.h"
 #include "fabric/window_text.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/fabrics.h"

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analyze.h"
-#include "analysis/capture_reader.h"
-#include "analysis/packet_history.h"
-#include "analysis/traffic_reader.h"
+#include "analysis/capture/capture_reader.h"
+#include "analysis/history/packet_history.h"
+#include "analysis/traffic/traffic_reader.h"
 #include "fabric/fabric_file.h"
 #include "tests/bench/cpu_time.h"
 

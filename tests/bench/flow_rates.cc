@@ -18,8 +18,8 @@
 
 #include "fabric/headers.h"
 #include "fabric/path.h"
-#include "lab/scenario.h"
-#include "lab/simulation.h"
+#include "lab/scenario/scenario.h"
+#include "lab/sim/simulation.h"
 #include "tests/bench/loss_recovery.h"
 
 namespace mrclab {

@@ -16,14 +16,14 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "fabric/history.h"
 #include "fabric/yaml.h"
-#include "lab/sim_world.h"
+#include "lab/sim/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/bench/cpu_time.h"
-#include "endpoint/profile_maker.h"
 
 namespace {
 

@@ -30,9 +30,9 @@
 #include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
-#include "lab/bring_up.h"
-#include "netio/route.h"
-#include "netio/wall_driver.h"
+#include "lab/bringup/bring_up.h"
+#include "netio/kernel/route.h"
+#include "netio/runtime/wall_driver.h"
 #include "switchd/switch_node.h"
 
 namespace {

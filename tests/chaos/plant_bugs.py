@@ -15,16 +15,16 @@ import sys
 # name, source, the text, what stands there instead. BUG becomes the question whether it is on.
 BUGS = [
     # A hole in the bitmap is skipped when much has arrived behind it: completes early.
-    ("skips_a_hole", "endpoint/receive_window.cc",
+    ("skips_a_hole", "endpoint/queue_pair/receive_window.cc",
      "  while (has(cumulative_ + 1)) {\n",
      "  while (has(cumulative_ + 1) || (BUG && out_of_order_ > 24)) {\n"
      "    if (!has(cumulative_ + 1)) ++out_of_order_;\n"),
     # An entropy value that was assumed bad stays so, however often its probes are answered.
-    ("never_resurrects", "endpoint/ev_prober.cc",
+    ("never_resurrects", "endpoint/paths/ev_prober.cc",
      "    if (++bad.successes < history_[bad.ev].needed) return Answer::kCounted;\n",
      "    if (++bad.successes < history_[bad.ev].needed || BUG) return Answer::kCounted;\n"),
     # A probe that was not answered is the last one: its timer is lost.
-    ("loses_probe_timer", "endpoint/ev_prober.cc",
+    ("loses_probe_timer", "endpoint/paths/ev_prober.cc",
      "    bad.awaiting = true;\n",
      "    if (bad.awaiting && BUG) {\n"
      "      bad.due = FabricTime::never();\n"
@@ -32,11 +32,11 @@ BUGS = [
      "    }\n"
      "    bad.awaiting = true;\n"),
     # A port that came back is never used again.
-    ("avoids_for_ever", "endpoint/host_ports.cc",
+    ("avoids_for_ever", "endpoint/host/host_ports.cc",
      "  if (nic.avoided() == avoid) return;",
      "  if (nic.avoided() == avoid || (BUG && !avoid)) return;"),
     # A trimmed packet counts as delivered: there is nothing where its payload should be.
-    ("takes_trim_for_data", "endpoint/responder.cc",
+    ("takes_trim_for_data", "endpoint/queue_pair/responder.cc",
      "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n",
      "  if (BUG) {\n"
      "    const auto& write = std::get<WriteHeaders>(packet.extension);\n"
@@ -49,18 +49,18 @@ BUGS = [
      "  }\n"
      "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n"),
     # After a timeout writes complete in pairs the wrong way round.
-    ("completes_out_of_order", "endpoint/requester_feedback.cc",
+    ("completes_out_of_order", "endpoint/queue_pair/requester_feedback.cc",
      "    const uint64_t id = m.request.id;\n",
      "    const uint64_t other = completed_ ^ 1;\n"
      "    const uint64_t id = BUG && stats_.timeouts > 0 && other < started_ && other + 1 >= completed_\n"
      "                            ? message(other).request.id\n"
      "                            : m.request.id;\n"),
     # What the controller once denied stays denied.
-    ("denies_for_ever", "endpoint/host_paths.cc",
+    ("denies_for_ever", "endpoint/host/host_paths.cc",
      "    qp.requester.set_denied(denial.ev, denied, now_);\n",
      "    qp.requester.set_denied(denial.ev, denied || BUG, now_);\n"),
     # A duplicate is counted as new payload.
-    ("counts_duplicates", "endpoint/responder.cc",
+    ("counts_duplicates", "endpoint/queue_pair/responder.cc",
      "      if (s <= window_.cumulative()) put_ack(replies);\n",
      "      if (BUG) placed = packet.payload_length;\n"
      "      if (s <= window_.cumulative()) put_ack(replies);\n"),

@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 
-#include "lab/chaos.h"
-#include "lab/shrink.h"
-#include "lab/task_pool.h"
-#include "lab/watched_run.h"
+#include "lab/chaos/chaos.h"
+#include "lab/chaos/shrink.h"
+#include "lab/chaos/task_pool.h"
+#include "lab/run/watched_run.h"
 #include "tests/chaos/planted_bug.h"
 #include "tests/support/nightly.h"
 

@@ -1,4 +1,4 @@
-#include "endpoint/burst.h"
+#include "endpoint/host/burst.h"
 
 #include <doctest/doctest.h>
 

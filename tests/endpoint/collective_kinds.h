@@ -1,6 +1,6 @@
 #pragma once
 
-#include "endpoint/workload_spec.h"
+#include "endpoint/workload/workload_spec.h"
 
 namespace mrclab::test {
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "endpoint/collective.h"
+#include "endpoint/workload/collective.h"
 #include "tests/endpoint/collective_kinds.h"
 
 using namespace mrclab;

@@ -1,6 +1,6 @@
 // One host of a ring of two, played against by hand: what it posts, and what it waits for.
 
-#include "endpoint/collective.h"
+#include "endpoint/workload/collective.h"
 
 #include <doctest/doctest.h>
 

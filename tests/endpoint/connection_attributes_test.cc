@@ -1,9 +1,9 @@
-#include "endpoint/connection_attributes.h"
+#include "endpoint/base/connection_attributes.h"
 
 #include <doctest/doctest.h>
 
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,4 +1,4 @@
-#include "endpoint/connection_plan.h"
+#include "endpoint/plan/connection_plan.h"
 
 #include <doctest/doctest.h>
 

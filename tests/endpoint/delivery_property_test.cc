@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/property.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

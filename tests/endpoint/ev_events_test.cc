@@ -1,8 +1,8 @@
-#include "endpoint/ev_events.h"
+#include "endpoint/paths/ev_events.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/denylist.h"
+#include "endpoint/paths/denylist.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

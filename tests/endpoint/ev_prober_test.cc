@@ -1,10 +1,10 @@
-#include "endpoint/ev_prober.h"
+#include "endpoint/paths/ev_prober.h"
 
 #include <doctest/doctest.h>
 
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,15 +1,15 @@
 // The expansion's vectors are the profiles of the MRC API's ev_expansion example, each with one
 // value expanded by hand as its code does.
 
-#include "endpoint/ev_profile.h"
+#include "endpoint/base/ev_profile.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/ev_set.h"
+#include "endpoint/paths/ev_profile_values.h"
+#include "endpoint/paths/ev_set.h"
 #include "fabric/path.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/ev_profile_values.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,4 +1,4 @@
-#include "endpoint/ev_set.h"
+#include "endpoint/paths/ev_set.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The rules of NSCC with even shares, by hand (nscc_bench.h: largest window 225,000 B, MTU 1,000 B,
 // base RTT 12.8 us, T 8 us). What comes of them on a fabric is nscc_fabric_test.cc.
 
-#include "endpoint/even_nscc.h"
+#include "endpoint/congestion/even_nscc.h"
 
 #include "tests/support/nscc_bench.h"
 

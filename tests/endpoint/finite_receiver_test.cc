@@ -5,13 +5,13 @@
 
 #include <map>
 
-#include "endpoint/connection_attributes.h"
-#include "endpoint/host_node.h"
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/headers.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include "endpoint/ev_format.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/paths/ev_format.h"
 #include "tests/support/attack_table.h"
 #include "tests/support/bytes.h"
 #include "tests/support/forgery.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -4,15 +4,15 @@
 
 #include <map>
 
-#include "endpoint/host_node.h"
-#include "endpoint/packet_maker.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/host/packet_maker.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

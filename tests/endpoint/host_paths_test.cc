@@ -9,7 +9,8 @@
 
 #include <set>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
@@ -17,7 +18,6 @@
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,4 +1,4 @@
-#include "endpoint/loss_detector.h"
+#include "endpoint/queue_pair/loss_detector.h"
 
 #include <doctest/doctest.h>
 

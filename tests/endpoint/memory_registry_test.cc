@@ -1,4 +1,4 @@
-#include "endpoint/memory_registry.h"
+#include "endpoint/base/memory_registry.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "endpoint/message_order.h"
+#include "endpoint/queue_pair/message_order.h"
 
 #include "tests/support/attack_table.h"
 

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
@@ -15,7 +16,6 @@
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

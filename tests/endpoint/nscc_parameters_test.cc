@@ -1,14 +1,14 @@
-#include "endpoint/nscc_parameters.h"
+#include "endpoint/congestion/nscc_parameters.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/congestion_control.h"
-#include "endpoint/even_nscc.h"
-#include "endpoint/fixed_window.h"
-#include "endpoint/nscc.h"
+#include "endpoint/congestion/congestion_control.h"
+#include "endpoint/congestion/even_nscc.h"
+#include "endpoint/congestion/fixed_window.h"
+#include "endpoint/congestion/nscc.h"
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,4 +1,4 @@
-#include "endpoint/outstanding_table.h"
+#include "endpoint/queue_pair/outstanding_table.h"
 
 #include <doctest/doctest.h>
 

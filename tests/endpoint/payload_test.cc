@@ -5,15 +5,15 @@
 #include <map>
 #include <vector>
 
-#include "endpoint/host_node.h"
-#include "endpoint/memory_registry.h"
-#include "endpoint/packet_maker.h"
-#include "endpoint/ramp.h"
-#include "endpoint/sequence_ring.h"
+#include "endpoint/base/memory_registry.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/host/packet_maker.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/queue_pair/sequence_ring.h"
+#include "endpoint/workload/ramp.h"
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint {
 namespace {

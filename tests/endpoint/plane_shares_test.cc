@@ -1,6 +1,6 @@
 // The shares of planes: what one plane has more than the others is its own affair, what all have is not.
 
-#include "endpoint/plane_shares.h"
+#include "endpoint/paths/plane_shares.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "endpoint/port_status.h"
+#include "endpoint/queue_pair/port_status.h"
 
 #include <doctest/doctest.h>
 

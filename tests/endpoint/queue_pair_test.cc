@@ -1,6 +1,6 @@
 // Two queue pairs against each other over a bad network: what a message means at both ends.
 
-#include "endpoint/queue_pair.h"
+#include "endpoint/queue_pair/queue_pair.h"
 
 #include <doctest/doctest.h>
 

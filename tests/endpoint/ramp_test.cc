@@ -1,12 +1,12 @@
-#include "endpoint/ramp.h"
+#include "endpoint/workload/ramp.h"
 
 #include <doctest/doctest.h>
 
 #include <cstring>
 #include <vector>
 
-#include "endpoint/collective_layout.h"
-#include "endpoint/stream_layout.h"
+#include "endpoint/workload/collective_layout.h"
+#include "endpoint/workload/stream_layout.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

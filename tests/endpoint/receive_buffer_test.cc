@@ -1,10 +1,10 @@
 // What a NIC holds before memory, and the bitmaps that its queue pairs share.
 
-#include "endpoint/receive_buffer.h"
+#include "endpoint/queue_pair/receive_buffer.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/bitmap_pool.h"
+#include "endpoint/queue_pair/bitmap_pool.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -1,4 +1,4 @@
-#include "endpoint/receive_shares.h"
+#include "endpoint/queue_pair/receive_shares.h"
 
 #include <doctest/doctest.h>
 

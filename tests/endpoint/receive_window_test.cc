@@ -1,8 +1,8 @@
-#include "endpoint/receive_window.h"
+#include "endpoint/queue_pair/receive_window.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/sack_generator.h"
+#include "endpoint/queue_pair/sack_generator.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

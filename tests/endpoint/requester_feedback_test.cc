@@ -1,6 +1,6 @@
 // Timers, probes, retries, and feedback that is not to be believed.
 
-#include "endpoint/requester.h"
+#include "endpoint/queue_pair/requester.h"
 
 #include <doctest/doctest.h>
 

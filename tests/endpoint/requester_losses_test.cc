@@ -1,11 +1,11 @@
 // Losses that were none: how they show, and what is put right.
 
-#include "endpoint/requester.h"
+#include "endpoint/queue_pair/requester.h"
 
 #include <doctest/doctest.h>
 
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/requester_bench.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,4 +1,4 @@
-#include "endpoint/requester.h"
+#include "endpoint/queue_pair/requester.h"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>

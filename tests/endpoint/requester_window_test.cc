@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "endpoint/requester.h"
+#include "endpoint/queue_pair/requester.h"
 #include "tests/support/requester_bench.h"
 
 using namespace mrclab;

@@ -1,13 +1,13 @@
-#include "endpoint/responder.h"
+#include "endpoint/queue_pair/responder.h"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <vector>
 
+#include "endpoint/options/profile_maker.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

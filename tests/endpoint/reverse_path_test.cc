@@ -1,6 +1,6 @@
 // Three planes with two uplinks each; a probe every 10 us, 35 us until it has failed.
 
-#include "endpoint/reverse_path.h"
+#include "endpoint/queue_pair/reverse_path.h"
 
 #include <doctest/doctest.h>
 

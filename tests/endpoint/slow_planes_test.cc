@@ -6,13 +6,13 @@
 #include <cmath>
 #include <vector>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -1,10 +1,10 @@
-#include "endpoint/transport_choice.h"
+#include "endpoint/options/transport_choice.h"
 
 #include <doctest/doctest.h>
 
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

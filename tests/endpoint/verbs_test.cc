@@ -1,4 +1,4 @@
-#include "endpoint/verbs.h"
+#include "endpoint/host/verbs.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "endpoint/host_node.h"
-#include "endpoint/memory_registry.h"
+#include "endpoint/base/memory_registry.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/path.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/pair_fabric.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -1,11 +1,11 @@
 // What a window says of itself: each cut under its cause, each answer in its quadrant, and not too often.
 // The numbers are those of nscc_bench.h: first and largest window 225,000 B, base RTT 12.8 us, T 8 us.
 
-#include "endpoint/window_reports.h"
+#include "endpoint/congestion/window_reports.h"
 
 #include <cmath>
 
-#include "endpoint/even_nscc.h"
+#include "endpoint/congestion/even_nscc.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nscc_bench.h"
 

@@ -1,8 +1,8 @@
-#include "endpoint/workload_spec.h"
+#include "endpoint/workload/workload_spec.h"
 
 #include <doctest/doctest.h>
 
-#include "endpoint/collective_layout.h"
+#include "endpoint/workload/collective_layout.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 

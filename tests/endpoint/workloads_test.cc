@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "endpoint/collective_layout.h"
-#include "endpoint/host_node.h"
-#include "endpoint/stream.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/workload/collective_layout.h"
+#include "endpoint/workload/stream.h"
 #include "fabric/build_topology.h"
 #include "tests/endpoint/collective_kinds.h"
 #include "tests/support/fabrics.h"

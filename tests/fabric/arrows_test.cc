@@ -1,5 +1,6 @@
-// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares
-// no code with the judged, and nobody but daemons' mains and lab/ touches the kernel.
+// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with the
+// judged, and only the daemons' mains and lab/ include netio/. A sub-room includes what its README says
+// behind "May include:", and these lists have no circle.
 
 #include <doctest/doctest.h>
 
@@ -7,6 +8,8 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <vector>
 
@@ -38,8 +41,75 @@ bool may_include(std::string_view path, std::string_view target) {
   return target == "netio" && is_main(path) && room != "fabric" && room != "netio";
 }
 
-/// One line per #include in `text` that the design forbids.
-std::vector<std::string> violations(const std::string& path, std::istream& text) {
+/// The sub-rooms that each sub-room may include, by path: {"lab/live", {"lab/bringup", ...}}.
+using SubRooms = std::map<std::string, std::set<std::string>, std::less<>>;
+
+/// "lab/live" of "lab/live/pace.h"; empty for a file that lies in a room itself.
+std::string sub_room_of(std::string_view path) {
+  const size_t first = path.find('/');
+  const size_t second = path.find('/', first + 1);
+  return second == std::string_view::npos ? "" : std::string(path.substr(0, second));
+}
+
+/// May the file at `path` include the file at `target`, as far as their sub-rooms go?
+bool sub_rooms_allow(const SubRooms& rooms, std::string_view path, std::string_view target) {
+  const std::string from = sub_room_of(path), to = sub_room_of(target);
+  if (room_of(path) != room_of(target) || from == to || !rooms.contains(from)) return true;
+  return rooms.at(from).contains(to);
+}
+
+/// What a README says behind "May include:", up to the full stop.
+std::set<std::string> listed_rooms(const std::string& room, const std::string& readme) {
+  const std::string label = "May include: ";
+  const size_t at = readme.find(label);
+  REQUIRE_MESSAGE(at != std::string::npos, room, "/README.md says what the room may include");
+  const size_t begin = at + label.size();
+  std::istringstream names(readme.substr(begin, readme.find('.', begin) - begin));
+  std::set<std::string> found;
+  for (std::string name; std::getline(names >> std::ws, name, ',');) {
+    if (!name.starts_with("no other room")) found.insert(room + "/" + name);
+  }
+  return found;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file, path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+SubRooms read_sub_rooms(const fs::path& root) {
+  SubRooms rooms;
+  for (const std::string_view room : kRooms) {
+    for (const auto& entry : fs::directory_iterator(root / room)) {
+      if (!entry.is_directory() || !fs::exists(entry.path() / "README.md")) continue;
+      const std::string name = entry.path().lexically_relative(root).string();
+      rooms[name] = listed_rooms(std::string(room), text_of(entry.path() / "README.md"));
+    }
+  }
+  return rooms;
+}
+
+/// The sub-rooms that are on a circle: what is left when rooms without arrows are taken away.
+std::set<std::string> rooms_on_circles(SubRooms rooms) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto room = rooms.begin(); room != rooms.end();) {
+      const bool free = std::none_of(room->second.begin(), room->second.end(),
+                                     [&](const std::string& to) { return rooms.contains(to); });
+      room = free ? rooms.erase(room) : std::next(room);
+      changed |= free;
+    }
+  }
+  std::set<std::string> left;
+  for (const auto& [room, to] : rooms) left.insert(room);
+  return left;
+}
+
+/// One line per #include in `text` that the design forbids. What is included goes to `included`.
+std::vector<std::string> violations(const std::string& path, std::istream& text,
+                                    const SubRooms& rooms = {},
+                                    std::set<std::string>* included = nullptr) {
   std::vector<std::string> found;
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
@@ -51,24 +121,29 @@ std::vector<std::string> violations(const std::string& path, std::istream& text)
     words >> name;
     if (name.size() < 3) continue;
     const std::string inside = name.substr(1, name.size() - 2);
-    const bool wrong = name.front() == '"'
-                           ? !may_include(path, room_of(inside))
-                           : is_pure(room_of(path)) && !is_main(path) &&
-                                 std::find(kImpure.begin(), kImpure.end(), inside) != kImpure.end();
+    const bool wrong =
+        name.front() == '"'
+            ? !may_include(path, room_of(inside)) || !sub_rooms_allow(rooms, path, inside)
+            : is_pure(room_of(path)) && !is_main(path) &&
+                  std::find(kImpure.begin(), kImpure.end(), inside) != kImpure.end();
     if (wrong) found.push_back(path + ":" + std::to_string(number) + ": " + line);
+    if (included != nullptr) included->insert(sub_room_of(inside));
   }
   return found;
 }
 
-std::vector<std::string> violations(const std::string& path, const std::string& text) {
+std::vector<std::string> violations(const std::string& path, const std::string& text,
+                                    const SubRooms& rooms = {}) {
   std::istringstream stream(text);
-  return violations(path, stream);
+  return violations(path, stream, rooms);
 }
 
 }  // namespace
 
 TEST_CASE("no file of any room includes against the arrows") {
   const fs::path root = MRCLAB_SOURCE_DIR;
+  const SubRooms rooms = read_sub_rooms(root);
+  std::map<std::string, std::set<std::string>> used;
   std::vector<std::string> all;
   size_t files = 0;
   for (const std::string_view room : kRooms) {
@@ -78,13 +153,42 @@ TEST_CASE("no file of any room includes against the arrows") {
       if (extension != ".h" && extension != ".cc") continue;
       std::ifstream text(entry.path());
       REQUIRE(text);
-      const auto found = violations(entry.path().lexically_relative(root).string(), text);
+      const std::string path = entry.path().lexically_relative(root).string();
+      const auto found = violations(path, text, rooms, &used[sub_room_of(path)]);
       all.insert(all.end(), found.begin(), found.end());
       ++files;
     }
   }
   CHECK(files > 20);
   for (const std::string& line : all) FAIL_CHECK(line);
+  CHECK(rooms.size() > 30);
+  for (const auto& [room, may] : rooms) {
+    for (const std::string& to : may) {
+      CHECK_MESSAGE(used[room].contains(to), room, " may include ", to, " and does not");
+    }
+  }
+  CHECK(rooms_on_circles(rooms).empty());
+}
+
+TEST_CASE("each sub-room has a README of at most 30 lines that names all of its headers") {
+  const fs::path root = MRCLAB_SOURCE_DIR;
+  for (const auto& [room, may] : read_sub_rooms(root)) {
+    const std::string readme = text_of(root / room / "README.md");
+    CHECK_MESSAGE(std::count(readme.begin(), readme.end(), '\n') <= 30, room);
+    for (const auto& entry : fs::directory_iterator(root / room)) {
+      if (entry.path().extension() != ".h") continue;
+      const std::string name = "`" + entry.path().stem().string() + "`";
+      CHECK_MESSAGE(readme.find(name) != std::string::npos, room, "/README.md does not name ",
+                    name);
+    }
+  }
+  for (const std::string_view room : {"lab", "analysis", "netio", "endpoint"}) {
+    for (const auto& entry : fs::directory_iterator(root / room)) {
+      const bool has_sources =
+          entry.is_directory() && entry.path().filename() != "page";  // what the browser gets
+      if (has_sources) CHECK_MESSAGE(fs::exists(entry.path() / "README.md"), entry.path().string());
+    }
+  }
 }
 
 TEST_CASE("each forbidden arrow is noticed") {
@@ -107,6 +211,26 @@ TEST_CASE("each forbidden arrow is noticed") {
   CHECK(refused("fabric/a.cc", "\"beside.h\""));
   CHECK(refused("switchd/a.cc", "<chrono>"));
   CHECK(refused("endpoint/a.cc", "<random>"));
+}
+
+TEST_CASE("each forbidden arrow between sub-rooms is noticed, and so is a circle") {
+  const SubRooms rooms{{"lab/live", {"lab/bringup"}}, {"lab/bringup", {}}};
+  const auto refused = [&](const std::string& path, const std::string& include) {
+    return !violations(path, "#include " + include + "\n", rooms).empty();
+  };
+  CHECK(refused("lab/bringup/a.cc", "\"lab/live/b.h\""));
+  CHECK(refused("lab/bringup/a.cc", "\"lab/door.h\""));
+  CHECK_FALSE(refused("lab/live/a.cc", "\"lab/bringup/b.h\""));
+  CHECK_FALSE(refused("lab/live/a.cc", "\"lab/live/b.h\""));
+  CHECK_FALSE(refused("lab/door.cc", "\"lab/live/b.h\""));
+  CHECK_FALSE(refused("lab/live/a.cc", "\"netio/kernel/b.h\""));
+
+  CHECK(rooms_on_circles(rooms).empty());
+  const SubRooms circle{{"a/x", {"a/y"}}, {"a/y", {"a/z"}}, {"a/z", {"a/x"}}, {"a/w", {}}};
+  CHECK(rooms_on_circles(circle) == std::set<std::string>{"a/x", "a/y", "a/z"});
+  CHECK(listed_rooms("lab", "May include: console,\nplan.\n") ==
+        std::set<std::string>{"lab/console", "lab/plan"});
+  CHECK(listed_rooms("lab", "May include: no other room beside this one.\n").empty());
 }
 
 TEST_CASE("arrows that point down are allowed") {

@@ -1,7 +1,7 @@
 // Any bytes as a capture, compressed or not: traffic whose numbers fit together, or an error.
 
-#include "analysis/capture_reader.h"
-#include "analysis/traffic_reader.h"
+#include "analysis/capture/capture_reader.h"
+#include "analysis/traffic/traffic_reader.h"
 #include "tests/fuzz/must.h"
 
 using namespace mrclab;

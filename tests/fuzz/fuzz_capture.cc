@@ -2,10 +2,10 @@
 // histories, measurements, a verdict) holds together.
 
 #include "analysis/analyze.h"
-#include "analysis/capture_reader.h"
-#include "analysis/checks.h"
-#include "analysis/packet_history.h"
-#include "analysis/report.h"
+#include "analysis/capture/capture_reader.h"
+#include "analysis/checks/checks.h"
+#include "analysis/history/packet_history.h"
+#include "analysis/report/report.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/one_of_each.h"

@@ -1,5 +1,5 @@
 // Blame: every kind of fault alone, and seeds of chaos. The judge sees packets and hosts' words; the
-// schedule is looked at to score what was blamed, and only there (lab/blame_score.h).
+// schedule is looked at to score what was blamed, and only there (lab/chaos/blame_score.h).
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 
 #include "fabric/yaml.h"
 #include "faults/fault_kind.h"
-#include "lab/blame_score.h"
-#include "lab/blame_target.h"
-#include "lab/chaos_scenario.h"
-#include "lab/scenario.h"
+#include "lab/chaos/blame_score.h"
+#include "lab/chaos/blame_target.h"
+#include "lab/chaos/chaos_scenario.h"
+#include "lab/scenario/scenario.h"
 #include "tests/support/nightly.h"
 
 using namespace mrclab;

@@ -1,4 +1,4 @@
-#include "lab/bring_up.h"
+#include "lab/bringup/bring_up.h"
 
 #include <doctest/doctest.h>
 #include <sys/mount.h>
@@ -14,9 +14,9 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
-#include "lab/link_states.h"
-#include "netio/child_process.h"
-#include "netio/link.h"
+#include "lab/bringup/link_states.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/link.h"
 #include "sandbox.h"
 
 namespace mrclab::lab {

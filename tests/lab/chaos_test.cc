@@ -9,16 +9,16 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "endpoint/options/profile_maker.h"
 #include "fabric/build_topology.h"
-#include "lab/chaos.h"
-#include "lab/chaos_text.h"
-#include "lab/chaos_workload.h"
-#include "lab/shrink.h"
-#include "lab/task_pool.h"
-#include "netio/file_descriptor.h"
+#include "lab/chaos/chaos.h"
+#include "lab/chaos/chaos_text.h"
+#include "lab/chaos/chaos_workload.h"
+#include "lab/chaos/shrink.h"
+#include "lab/chaos/task_pool.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

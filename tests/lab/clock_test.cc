@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "lab/clock_text.h"
-#include "lab/lab_record.h"
-#include "lab/queue_pairs.h"
-#include "lab/world_outcome.h"
-#include "netio/rpc.h"
+#include "lab/bringup/lab_record.h"
+#include "lab/resident/clock_text.h"
+#include "lab/run/world_outcome.h"
+#include "lab/scenario/queue_pairs.h"
+#include "netio/rpc/rpc.h"
 #include "sandbox.h"
 #include "tests/support/nightly.h"
 
@@ -92,7 +92,7 @@ TEST_CASE("a filter survives its way to the daemons, and a step is told exactly"
         step_filter(s.topology, &s, "", "", listed[0].at("qp").get<std::string>())}) {
     CHECK(netio::record_filter_from(netio::to_json(filter)) == filter);
   }
-  CHECK(microseconds(FabricTime::from_ps(12'000'345)) == "12.000345us");
+  CHECK(in_microseconds(FabricTime::from_ps(12'000'345)) == "12.000345us");
   CHECK(record_line({{"t_ps", 1'500'000},
                      {"node", "h0"},
                      {"port", "p1"},

@@ -9,9 +9,9 @@
 #include <set>
 #include <sstream>
 
-#include "lab/help_text.h"
-#include "lab/queue_pairs.h"
-#include "lab/scenario.h"
+#include "lab/cli/help_text.h"
+#include "lab/scenario/queue_pairs.h"
+#include "lab/scenario/scenario.h"
 #include "tests/lab/sandbox.h"
 
 namespace mrclab::lab {

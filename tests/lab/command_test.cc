@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/lab_record.h"
+#include "lab/bringup/lab_record.h"
 #include "sandbox.h"
 
 namespace mrclab::lab {

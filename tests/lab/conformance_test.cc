@@ -1,7 +1,7 @@
 // Our switch, the kernel and Open vSwitch make the same of every carrier, and of wrong frames what is
 // known of each: real namespaces, single frames, what arrives at each port.
 
-#include "lab/conformance.h"
+#include "lab/conform/conformance.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
-#include "lab/probe_frames.h"
-#include "netio/file_descriptor.h"
+#include "lab/conform/probe_frames.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"

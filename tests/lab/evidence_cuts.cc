@@ -7,7 +7,7 @@
 
 #include "fabric/evidence_seal.h"
 #include "fabric/history_record.h"
-#include "netio/report_json.h"
+#include "netio/record/report_json.h"
 
 namespace mrclab::test {
 namespace {

@@ -1,7 +1,7 @@
 // What `plan` says: the MRC paper's numbers out of arithmetic, and for fabrics that can be built the
 // same as their graphs.
 
-#include "lab/fabric_plan.h"
+#include "lab/plan/fabric_plan.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
@@ -15,10 +15,10 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
-#include "lab/describe.h"
-#include "lab/fabric_plan_text.h"
-#include "lab/node_addresses.h"
-#include "lab/node_plan.h"
+#include "lab/bringup/describe.h"
+#include "lab/bringup/node_plan.h"
+#include "lab/plan/fabric_plan_text.h"
+#include "lab/plan/node_addresses.h"
 #include "sandbox.h"
 #include "switchd/forwarding_table.h"
 #include "tests/support/errors.h"

@@ -1,13 +1,13 @@
-#include "lab/fault_book.h"
+#include "lab/live/fault_book.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
-#include "lab/fault_record.h"
-#include "lab/fault_text.h"
-#include "lab/outside_faults.h"
+#include "lab/live/fault_record.h"
+#include "lab/live/outside_faults.h"
+#include "lab/resident/fault_text.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"

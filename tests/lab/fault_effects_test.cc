@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/capture_reader.h"
+#include "analysis/capture/capture_reader.h"
 #include "fabric/headers.h"
 #include "faults/schedule.h"
-#include "lab/scenario.h"
+#include "lab/scenario/scenario.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lab/doctor.h"
-#include "netio/child_process.h"
-#include "netio/file_descriptor.h"
+#include "lab/cli/doctor.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
 #include "sandbox.h"
 #include "tests/netio/temporary_directory.h"
 

@@ -1,7 +1,7 @@
 // Faults of switches that are not ours: what effects become there, what is refused, and that the kernel is
 // afterwards what it was.
 
-#include "lab/foreign_switches.h"
+#include "lab/external/foreign_switches.h"
 
 #include <doctest/doctest.h>
 
@@ -17,11 +17,11 @@
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
-#include "lab/live_lab.h"
-#include "lab/scenario_run.h"
-#include "netio/file_descriptor.h"
-#include "netio/link.h"
-#include "netio/open_vswitch.h"
+#include "lab/live/live_lab.h"
+#include "lab/run/scenario_run.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/link.h"
+#include "netio/kernel/open_vswitch.h"
 #include "sandbox.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/lab_record.h"
-#include "netio/file_descriptor.h"
-#include "netio/pcapng.h"
+#include "lab/bringup/lab_record.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/pcapng.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 

@@ -1,11 +1,11 @@
 // Options that change nothing in a scenario are said, and those that do are not.
 
-#include "lab/idle_options.h"
+#include "lab/cli/idle_options.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/yaml.h"
-#include "lab/simulation.h"
+#include "lab/sim/simulation.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

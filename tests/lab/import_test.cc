@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "fabric/fabric_file.h"
-#include "lab/incident_import.h"
-#include "lab/scenario.h"
+#include "lab/import/incident_import.h"
+#include "lab/scenario/scenario.h"
 #include "temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/nightly.h"

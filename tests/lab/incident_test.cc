@@ -9,10 +9,10 @@
 #include <filesystem>
 
 #include "fabric/fabric_file.h"
-#include "lab/mechanism.h"
-#include "lab/run_table.h"
-#include "lab/scenario.h"
-#include "netio/file_descriptor.h"
+#include "lab/recorded/run_table.h"
+#include "lab/scenario/mechanism.h"
+#include "lab/scenario/scenario.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"

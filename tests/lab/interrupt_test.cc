@@ -1,6 +1,6 @@
 // Real signals to real processes: what they end, how fast, and what is kept.
 
-#include "lab/interrupt.h"
+#include "lab/console/interrupt.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/scenario.h"
+#include "lab/scenario/scenario.h"
 #include "tests/lab/waiting_command.h"
 
 namespace mrclab::lab {

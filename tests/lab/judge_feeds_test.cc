@@ -8,16 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analyze.h"
-#include "endpoint/connection_plan.h"
-#include "endpoint/host_node.h"
-#include "lab/run_inputs.h"
-#include "lab/scenario_run.h"
-#include "lab/sim_world.h"
-#include "lab/world_outcome.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/plan/connection_plan.h"
+#include "lab/run/run_inputs.h"
+#include "lab/run/scenario_run.h"
+#include "lab/run/world_outcome.h"
+#include "lab/sim/host_report.h"
+#include "lab/sim/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/lab/written_run.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "lab/kernel_mirror.h"
+#include "lab/live/kernel_mirror.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
@@ -31,11 +31,11 @@ bool can_wait(FabricTime) { return true; }
 TEST_CASE("a link is down in the kernel only while neither end has carrier") {
   const Topology topology = two_nodes();
   auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(20));
-  CHECK(lab::carrier_outages(topology, schedule) ==
-        std::vector<lab::CarrierOutage>{
+  CHECK(faults::carrier_outages(topology, schedule) ==
+        std::vector<faults::CarrierOutage>{
             {LinkId{0}, FabricTime::from_us(10), FabricTime::from_us(20)}});
   schedule.erase(schedule.begin());  // one end keeps its carrier
-  CHECK(lab::carrier_outages(topology, schedule).empty());
+  CHECK(faults::carrier_outages(topology, schedule).empty());
 }
 
 TEST_CASE("the kernel follows after the last frames have crossed and leads when the link returns") {

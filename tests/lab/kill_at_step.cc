@@ -19,7 +19,7 @@
 #include <map>
 #include <set>
 
-#include "netio/system_error.h"
+#include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
 namespace {

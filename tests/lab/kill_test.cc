@@ -13,8 +13,8 @@
 #include <functional>
 
 #include "kill_at_step.h"
-#include "lab/lab_record.h"
-#include "netio/namespace.h"
+#include "lab/bringup/lab_record.h"
+#include "netio/kernel/namespace.h"
 #include "sandbox.h"
 #include "tests/support/nightly.h"
 

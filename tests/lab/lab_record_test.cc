@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "fabric/yaml.h"
-#include "lab/lab_record.h"
-#include "lab/unborn_lab.h"
+#include "lab/bringup/lab_record.h"
+#include "lab/bringup/unborn_lab.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/verdict.h"
+#include "analysis/report/verdict.h"
 
 namespace mrclab::test {
 

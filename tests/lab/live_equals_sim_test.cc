@@ -13,8 +13,8 @@
 #include <sstream>
 
 #include "fabric/fabric_file.h"
-#include "lab/run_diff.h"
-#include "netio/file_descriptor.h"
+#include "lab/recorded/run_diff.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/random_scenario.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/lab_record.h"
-#include "lab/live_lab.h"
-#include "lab/live_options.h"
-#include "lab/world_outcome.h"
-#include "netio/file_descriptor.h"
-#include "netio/rpc.h"
+#include "lab/bringup/lab_record.h"
+#include "lab/live/live_lab.h"
+#include "lab/live/live_options.h"
+#include "lab/run/world_outcome.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/rpc/rpc.h"
 #include "sandbox.h"
 #include "tests/support/nightly.h"
 

@@ -18,11 +18,11 @@
 #include <utility>
 
 #include "fabric/fabric_file.h"
-#include "lab/live_lab.h"
-#include "lab/scenario_run.h"
-#include "netio/file_descriptor.h"
-#include "netio/link.h"
-#include "netio/system_error.h"
+#include "lab/live/live_lab.h"
+#include "lab/run/scenario_run.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/link.h"
+#include "netio/kernel/system_error.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -7,13 +7,13 @@
 #include <fstream>
 #include <functional>
 
-#include "analysis/history_file.h"
-#include "lab/chaos_scenario.h"
-#include "lab/watched_run.h"
-#include "netio/file_descriptor.h"
-#include "netio/history_writer.h"
-#include "netio/pcapng.h"
-#include "netio/run_recorder.h"
+#include "analysis/history/history_file.h"
+#include "lab/chaos/chaos_scenario.h"
+#include "lab/run/watched_run.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/history_writer.h"
+#include "netio/record/pcapng.h"
+#include "netio/record/run_recorder.h"
 #include "tests/lab/evidence_cuts.h"
 #include "tests/lab/less_evidence.h"
 #include "tests/lab/shipped.h"

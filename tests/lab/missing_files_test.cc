@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "fabric/yaml.h"
-#include "lab/run_manifest.h"
-#include "lab/run_report.h"
-#include "netio/file_descriptor.h"
+#include "lab/recorded/run_report.h"
+#include "lab/run/run_manifest.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/evidence_cuts.h"
 #include "tests/lab/less_evidence.h"
 #include "tests/lab/run_readers.h"

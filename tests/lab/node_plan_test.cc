@@ -5,7 +5,7 @@
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
-#include "lab/node_plan.h"
+#include "lab/bringup/node_plan.h"
 #include "tests/lab/shipped.h"
 
 namespace mrclab::lab {

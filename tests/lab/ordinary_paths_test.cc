@@ -1,4 +1,4 @@
-#include "lab/ordinary_paths.h"
+#include "lab/bringup/ordinary_paths.h"
 
 #include <doctest/doctest.h>
 

@@ -20,10 +20,10 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
-#include "lab/lab_record.h"
-#include "netio/child_process.h"
-#include "netio/file_descriptor.h"
-#include "netio/namespace.h"
+#include "lab/bringup/lab_record.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/namespace.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 

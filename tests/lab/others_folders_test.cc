@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "netio/file_descriptor.h"
+#include "netio/kernel/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 #include "tests/netio/other_users.h"

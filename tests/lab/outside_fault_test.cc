@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "lab/run_manifest.h"
-#include "lab/scenario_run.h"
+#include "lab/run/run_manifest.h"
+#include "lab/run/scenario_run.h"
 #include "sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/texts.h"

@@ -1,4 +1,4 @@
-#include "lab/pace_curve.h"
+#include "lab/live/pace_curve.h"
 
 #include <doctest/doctest.h>
 

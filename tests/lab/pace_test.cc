@@ -1,4 +1,4 @@
-#include "lab/pace.h"
+#include "lab/live/pace.h"
 
 #include <doctest/doctest.h>
 

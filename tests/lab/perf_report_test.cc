@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "lab/cli_perf.h"
-#include "lab/flow_report.h"
-#include "lab/nccl_report.h"
-#include "lab/perftest_report.h"
+#include "lab/cli/cli_perf.h"
+#include "lab/perf/flow_report.h"
+#include "lab/perf/nccl_report.h"
+#include "lab/perf/perftest_report.h"
 #include "tests/support/times.h"
 
 namespace mrclab::lab {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "netio/file_descriptor.h"
+#include "netio/kernel/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -1,14 +1,14 @@
 // A switch with a process of its own that loses its power is really killed, and nobody can tell from
 // what happens in the fabric.
 
-#include "lab/power_cycle.h"
+#include "lab/live/power_cycle.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/fabric_file.h"
 #include "faults/schedule.h"
-#include "lab/live_lab.h"
-#include "netio/file_descriptor.h"
+#include "lab/live/live_lab.h"
+#include "netio/kernel/file_descriptor.h"
 #include "sandbox.h"
 #include "temporary_runs.h"
 #include "tests/support/times.h"

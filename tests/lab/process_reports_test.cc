@@ -1,18 +1,19 @@
 // Reports of daemons, with each of their keys taken away, renamed and spoilt: no number of a
 // verdict is ever made up.
 
-#include "lab/process_reports.h"
+#include "lab/run/process_reports.h"
+#include "lab/sim/host_report.h"
 
 #include <doctest/doctest.h>
 
 #include <deque>
 
-#include "analysis/checks.h"
-#include "lab/simulation.h"
-#include "lab/watched_run.h"
-#include "lab/world_outcome.h"
-#include "netio/file_descriptor.h"
-#include "netio/report_json.h"
+#include "analysis/checks/checks.h"
+#include "lab/run/watched_run.h"
+#include "lab/run/world_outcome.h"
+#include "lab/sim/simulation.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/report_json.h"
 #include "tests/lab/evidence_cuts.h"
 #include "tests/lab/temporary_runs.h"
 

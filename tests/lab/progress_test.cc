@@ -1,13 +1,13 @@
 // What a person sees who waits: on a terminal, and in a pipe.
 
-#include "lab/progress.h"
+#include "lab/console/progress.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #include <memory>
 
-#include "lab/progress_view.h"
+#include "lab/run/progress_view.h"
 
 using mrclab::FabricTime;
 using namespace mrclab::lab;

@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "fabric/yaml.h"
-#include "lab/run_manifest.h"
-#include "lab/run_report.h"
-#include "netio/file_descriptor.h"
+#include "lab/recorded/run_report.h"
+#include "lab/run/run_manifest.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 

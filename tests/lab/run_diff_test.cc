@@ -1,16 +1,16 @@
 // Differences planted on purpose, and whether `mrclab diff` names the first one.
 
-#include "lab/run_diff.h"
+#include "lab/recorded/run_diff.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <sstream>
 
-#include "analysis/history_file.h"
+#include "analysis/history/history_file.h"
 #include "fabric/yaml.h"
-#include "lab/run_manifest.h"
-#include "netio/file_descriptor.h"
+#include "lab/run/run_manifest.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/texts.h"

@@ -1,8 +1,8 @@
 // Exports of runs, read back by programs that share nothing with us: Python's json, and protoc.
 
-#include "lab/run_export.h"
-#include "lab/run_manifest.h"
-#include "netio/output_folder.h"
+#include "lab/recorded/run_export.h"
+#include "lab/run/run_manifest.h"
+#include "netio/kernel/output_folder.h"
 
 #include <doctest/doctest.h>
 
@@ -11,8 +11,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/capture_reader.h"
-#include "analysis/run_trace.h"
+#include "analysis/capture/capture_reader.h"
+#include "analysis/trace/run_trace.h"
 #include "fabric/fabric_file.h"
 #include "fabric/yaml.h"
 #include "tests/lab/temporary_runs.h"

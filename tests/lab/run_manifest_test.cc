@@ -1,7 +1,7 @@
 // What a run left, altered on purpose: each verb that reads it names the file and says nothing
 // else.
 
-#include "lab/run_manifest.h"
+#include "lab/run/run_manifest.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "fabric/yaml.h"
-#include "netio/file_descriptor.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/run_readers.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"

@@ -2,17 +2,17 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/capture_reader.h"
+#include "analysis/capture/capture_reader.h"
 #include "fabric/headers.h"
-#include "lab/blame_run.h"
-#include "lab/packet_trace.h"
-#include "lab/queue_pairs.h"
-#include "lab/replay.h"
-#include "lab/run_diff.h"
-#include "lab/run_export.h"
-#include "lab/run_report.h"
-#include "lab/shrink.h"
-#include "lab/traffic_input.h"
+#include "lab/chaos/shrink.h"
+#include "lab/recorded/blame_run.h"
+#include "lab/recorded/packet_trace.h"
+#include "lab/recorded/replay.h"
+#include "lab/recorded/run_diff.h"
+#include "lab/recorded/run_export.h"
+#include "lab/recorded/run_report.h"
+#include "lab/scenario/queue_pairs.h"
+#include "lab/traffic/traffic_input.h"
 
 namespace mrclab::test {
 

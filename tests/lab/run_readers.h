@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/scenario.h"
+#include "lab/scenario/scenario.h"
 
 namespace mrclab::test {
 

@@ -14,10 +14,10 @@
 #include <map>
 #include <sstream>
 
-#include "netio/child_process.h"
-#include "netio/file_descriptor.h"
-#include "netio/link.h"
-#include "netio/namespace.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/link.h"
+#include "netio/kernel/namespace.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,4 +1,4 @@
-#include "lab/scenario.h"
+#include "lab/scenario/scenario.h"
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "endpoint/options/profile_maker.h"
 #include "fabric/fabric_file.h"
 #include "tests/lab/shipped.h"
-#include "endpoint/profile_maker.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

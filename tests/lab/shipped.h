@@ -1,7 +1,7 @@
 #pragma once
 // What the project ships, for tests that go through all of it.
 
-#include "lab/shipped_files.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::test {
 

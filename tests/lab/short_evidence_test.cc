@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "analysis/analyze.h"
-#include "lab/run_inputs.h"
-#include "lab/scenario_run.h"
-#include "lab/world_outcome.h"
+#include "lab/run/run_inputs.h"
+#include "lab/run/scenario_run.h"
+#include "lab/run/world_outcome.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/texts.h"
 

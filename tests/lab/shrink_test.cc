@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "lab/scenario.h"
-#include "lab/shrink.h"
+#include "lab/chaos/shrink.h"
+#include "lab/scenario/scenario.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

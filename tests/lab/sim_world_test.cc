@@ -1,6 +1,6 @@
 // The simulated world: what may not change its history, and what it does not touch.
 
-#include "lab/sim_world.h"
+#include "lab/sim/sim_world.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <stdexcept>
 
 #include "fabric/fabric_file.h"
-#include "lab/scenario_run.h"
-#include "lab/world_outcome.h"
-#include "netio/file_descriptor.h"
+#include "lab/run/scenario_run.h"
+#include "lab/run/world_outcome.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

@@ -1,4 +1,4 @@
-#include "lab/stepper.h"
+#include "lab/resident/stepper.h"
 
 #include <doctest/doctest.h>
 

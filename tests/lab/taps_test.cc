@@ -10,12 +10,12 @@
 #include <random>
 
 #include "analysis/analyze.h"
-#include "analysis/tap_evidence.h"
+#include "analysis/checks/tap_evidence.h"
 #include "fabric/trailer.h"
-#include "lab/run_taps.h"
-#include "lab/scenario_run.h"
-#include "netio/file_descriptor.h"
-#include "netio/pcapng.h"
+#include "lab/run/run_taps.h"
+#include "lab/run/scenario_run.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/pcapng.h"
 #include "tests/lab/evidence_cuts.h"
 #include "tests/lab/temporary_runs.h"
 

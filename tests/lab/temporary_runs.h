@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "lab/scenario_run.h"
+#include "lab/run/scenario_run.h"
 
 namespace mrclab::test {
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "analysis/analyze.h"
-#include "analysis/packet_life.h"
-#include "analysis/path_wires.h"
+#include "analysis/history/path_wires.h"
+#include "analysis/trace/packet_life.h"
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
-#include "lab/packet_trace.h"
-#include "lab/path_trace.h"
-#include "lab/run_manifest.h"
-#include "lab/world_outcome.h"
+#include "lab/plan/path_trace.h"
+#include "lab/recorded/packet_trace.h"
+#include "lab/run/run_manifest.h"
+#include "lab/run/world_outcome.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;

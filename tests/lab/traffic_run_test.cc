@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "fabric/yaml.h"
-#include "lab/traffic_input.h"
-#include "netio/child_process.h"
-#include "netio/file_descriptor.h"
+#include "lab/traffic/traffic_input.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"

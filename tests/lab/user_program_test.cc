@@ -1,6 +1,6 @@
 // Programs of the user's: as a check of a run, as a workload in a lab.
 
-#include "lab/user_program.h"
+#include "lab/run/user_program.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "lab/scenario_run.h"
+#include "lab/run/scenario_run.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;

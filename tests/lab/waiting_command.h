@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "netio/child_process.h"
-#include "netio/file_descriptor.h"
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 

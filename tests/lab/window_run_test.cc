@@ -6,11 +6,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/event_history.h"
-#include "analysis/window_flows.h"
-#include "lab/run_manifest.h"
-#include "lab/traffic_input.h"
-#include "netio/file_descriptor.h"
+#include "analysis/history/event_history.h"
+#include "analysis/measure/window_flows.h"
+#include "lab/run/run_manifest.h"
+#include "lab/traffic/traffic_input.h"
+#include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 
 namespace mrclab::lab {

@@ -3,7 +3,7 @@
 // the captures of every node in every incident: of each the first 300 packets of every kind, and from
 // there on one in so many, some 12,000 in all.
 
-#include "lab/wireshark_dissector.h"
+#include "lab/recorded/wireshark_dissector.h"
 
 #include <doctest/doctest.h>
 
@@ -17,12 +17,12 @@
 #include <set>
 
 #include "analysis/analyze.h"
-#include "analysis/capture_reader.h"
+#include "analysis/capture/capture_reader.h"
 #include "fabric/fabric_file.h"
 #include "fabric/header_fields.h"
 #include "fabric/path.h"
 #include "fabric/yaml.h"
-#include "lab/run_taps.h"
+#include "lab/run/run_taps.h"
 #include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/capture_writer.h"

@@ -1,13 +1,13 @@
 #include "tests/lab/written_run.h"
 
-#include "endpoint/host_account.h"
-#include "lab/run_inputs.h"
-#include "lab/run_taps.h"
-#include "lab/simulation.h"
-#include "netio/file_descriptor.h"
-#include "netio/process_report.h"
-#include "netio/report_json.h"
-#include "netio/run_recorder.h"
+#include "endpoint/host/host_account.h"
+#include "lab/run/run_inputs.h"
+#include "lab/run/run_taps.h"
+#include "lab/sim/simulation.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/process_report.h"
+#include "netio/record/report_json.h"
+#include "netio/record/run_recorder.h"
 
 namespace mrclab::test {
 namespace {

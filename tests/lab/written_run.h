@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "analysis/analyze.h"
-#include "lab/live_lab.h"
-#include "lab/run_folder.h"
-#include "lab/scenario.h"
-#include "lab/world_outcome.h"
+#include "lab/live/live_lab.h"
+#include "lab/run/run_folder.h"
+#include "lab/run/world_outcome.h"
+#include "lab/scenario/scenario.h"
 
 namespace mrclab::test {
 

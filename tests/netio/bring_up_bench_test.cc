@@ -5,7 +5,7 @@
 #include <chrono>
 #include <deque>
 
-#include "netio/link.h"
+#include "netio/kernel/link.h"
 #include "test_lab.h"
 #include "tests/support/fabrics.h"
 

@@ -1,4 +1,4 @@
-#include "netio/child_process.h"
+#include "netio/kernel/child_process.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "netio/shared_page.h"
+#include "netio/runtime/shared_page.h"
 #include "temporary_directory.h"
 
 using namespace mrclab::netio;

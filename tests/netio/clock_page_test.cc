@@ -1,4 +1,4 @@
-#include "netio/clock_page.h"
+#include "netio/runtime/clock_page.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 //
 // The drivers are ticked by hand, so that any interleaving can be made.
 
-#include "netio/driver.h"
+#include "netio/runtime/driver.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@
 #include <memory>
 
 #include "fabric/event_queue.h"
-#include "netio/link.h"
-#include "netio/shared_page.h"
+#include "netio/kernel/link.h"
+#include "netio/runtime/shared_page.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

@@ -1,12 +1,12 @@
-#include "netio/effect_feed.h"
+#include "netio/runtime/effect_feed.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "fabric/evidence_seal.h"
-#include "netio/file_descriptor.h"
-#include "netio/schedule_file.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/runtime/schedule_file.h"
 #include "temporary_directory.h"
 
 using namespace mrclab;

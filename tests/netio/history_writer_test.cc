@@ -1,4 +1,4 @@
-#include "netio/history_writer.h"
+#include "netio/record/history_writer.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/byte_order.h"
-#include "netio/run_recorder.h"
+#include "netio/record/run_recorder.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 

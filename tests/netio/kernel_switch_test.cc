@@ -6,10 +6,10 @@
 #include <array>
 
 #include "fabric/headers.h"
-#include "netio/packet_filter.h"
-#include "netio/route.h"
-#include "netio/shaper.h"
-#include "netio/system_error.h"
+#include "netio/kernel/packet_filter.h"
+#include "netio/kernel/route.h"
+#include "netio/kernel/shaper.h"
+#include "netio/kernel/system_error.h"
 #include "test_lab.h"
 
 using namespace mrclab;

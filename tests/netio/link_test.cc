@@ -1,4 +1,4 @@
-#include "netio/link.h"
+#include "netio/kernel/link.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "netio/namespace.h"
+#include "netio/kernel/namespace.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "netio/node_container.h"
+#include "netio/kernel/node_container.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "netio/file_descriptor.h"
+#include "netio/kernel/file_descriptor.h"
 #include "temporary_directory.h"
 #include "test_lab.h"
 

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "netio/file_descriptor.h"
+#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::netio::test {
 

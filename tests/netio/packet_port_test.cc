@@ -1,4 +1,4 @@
-#include "netio/packet_port.h"
+#include "netio/kernel/packet_port.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
-#include "netio/packet_sockets.h"
+#include "netio/kernel/packet_sockets.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
-#include "netio/system_error.h"
+#include "netio/kernel/system_error.h"
 
 namespace mrclab::netio {
 namespace {

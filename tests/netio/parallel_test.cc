@@ -1,4 +1,4 @@
-#include "netio/parallel.h"
+#include "netio/kernel/parallel.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "netio/pcapng.h"
+#include "netio/record/pcapng.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

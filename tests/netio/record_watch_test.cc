@@ -1,4 +1,4 @@
-#include "netio/record_watch.h"
+#include "netio/record/record_watch.h"
 #include "fabric/build_topology.h"
 
 #include <doctest/doctest.h>

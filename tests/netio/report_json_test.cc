@@ -1,10 +1,10 @@
 // Reports as JSON: what is written reads back, and nothing else does.
 
-#include "netio/report_json.h"
+#include "netio/record/report_json.h"
 
 #include <doctest/doctest.h>
 
-#include "netio/process_report.h"
+#include "netio/record/process_report.h"
 
 using namespace mrclab;
 using netio::ReportError;

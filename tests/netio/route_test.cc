@@ -1,4 +1,4 @@
-#include "netio/route.h"
+#include "netio/kernel/route.h"
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>

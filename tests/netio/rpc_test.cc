@@ -1,4 +1,4 @@
-#include "netio/rpc.h"
+#include "netio/rpc/rpc.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>

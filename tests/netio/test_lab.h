@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "netio/link.h"
-#include "netio/namespace.h"
-#include "netio/packet_port.h"
+#include "netio/kernel/link.h"
+#include "netio/kernel/namespace.h"
+#include "netio/kernel/packet_port.h"
 
 namespace mrclab::netio::test {
 

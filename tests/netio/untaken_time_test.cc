@@ -1,4 +1,4 @@
-#include "netio/untaken_time.h"
+#include "netio/runtime/untaken_time.h"
 
 #include <doctest/doctest.h>
 

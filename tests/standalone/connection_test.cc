@@ -8,7 +8,7 @@
 #include <future>
 #include <thread>
 
-#include "netio/route.h"
+#include "netio/kernel/route.h"
 
 namespace mrclab::standalone {
 namespace {

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "endpoint/connection_plan.h"
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/plan/connection_plan.h"
 #include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/options/profile_maker.h"
 #include "fabric/node.h"
 #include "switchd/switch_node.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

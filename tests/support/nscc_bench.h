@@ -9,10 +9,10 @@
 
 #include <functional>
 
-#include "endpoint/nscc.h"
+#include "endpoint/congestion/nscc.h"
+#include "endpoint/options/profile_maker.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::endpoint::test_nscc {
 

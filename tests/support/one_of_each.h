@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/expectation.h"
+#include "analysis/checks/expectation.h"
 
 namespace mrclab::test {
 

@@ -11,12 +11,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "endpoint/connection_plan.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/plan/connection_plan.h"
 #include "fabric/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/pair_fabric.h"
 #include "tests/support/sample_frames.h"
-#include "endpoint/profile_maker.h"
 
 namespace mrclab::test {
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/host_node.h"
+#include "endpoint/host/host_node.h"
 #include "fabric/headers.h"
 #include "fabric/node.h"
 #include "fabric/path.h"

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/fixed_window.h"
-#include "endpoint/queue_pair.h"
+#include "endpoint/congestion/fixed_window.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/paths/ev_set.h"
+#include "endpoint/queue_pair/queue_pair.h"
 #include "fabric/path.h"
 #include "fabric/random.h"
 #include "tests/support/fabrics.h"
-#include "endpoint/profile_maker.h"
-#include "endpoint/ev_set.h"
 
 namespace mrclab::test {
 

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "endpoint/fixed_window.h"
-#include "endpoint/requester.h"
+#include "endpoint/congestion/fixed_window.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/paths/ev_set.h"
+#include "endpoint/queue_pair/requester.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
-#include "endpoint/profile_maker.h"
-#include "endpoint/ev_set.h"
 
 namespace mrclab::test {
 

@@ -1,0 +1,37 @@
+#pragma once
+// Which component was broken, out of what hosts sent and got and what they said of their entropy
+// values. The fault schedule is not looked at.
+//
+//   histories --blame_samples--> one sample per transmission: path, when, good or bad
+//   samples --search_blame--> components that explain what is bad, best first
+//   --find_blame--> joined upwards (optic, switch, host, plane), with evidence in words
+//
+// The path of a transmission is known from its EV. A component is blamed for an interval of time if
+// that makes what happened to the packets over it far more likely than mere chance: a bad one speaks
+// for it, a good one against it, and both by how much it is supposed to lose. Where several
+// components explain the same packets equally well, all are named: they cannot be told apart.
+//
+// What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
+// ICRC) says where it was; what just does not arrive says nothing. Trims, and discards of full
+// queues, are congestion and nobody's fault.
+
+#include <vector>
+
+#include "analysis/blame/blame_result.h"
+#include "analysis/history/coverage.h"
+#include "analysis/history/event_history.h"
+#include "analysis/history/packet_history.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+/// Why no component can be blamed if the evidence is not complete: a packet whose arrival was not captured
+/// looks like a lost one, and a host without events looks like one whose ports were lit. Empty: the
+/// evidence is complete.
+std::string no_blame_because(const Coverage& coverage);
+
+/// In the order in which they begin. Both histories are finished, and whole: see above.
+std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,
+                              const EventHistory& events);
+
+}  // namespace mrclab::analysis

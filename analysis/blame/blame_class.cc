@@ -1,0 +1,160 @@
+#include "analysis/blame/blame_class.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace mrclab::analysis {
+namespace {
+
+bool is_word(const BlameSample& sample) { return sample.source == sample.destination; }
+
+}  // namespace
+
+bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
+               const Component& component, FabricTime from, FabricTime until) {
+  const auto shows_light = [&] {
+    return light.any_lit(links_of(topology, component), from, until);
+  };
+  switch (component.kind) {
+    case ComponentKind::kOptic:
+    case ComponentKind::kPlane: return shows_light();
+    // One that hangs keeps its light, and nobody says that anything is dark.
+    case ComponentKind::kSwitch: return dark.any && shows_light();
+    // One without power says nothing, and its ports are nobody's witness.
+    case ComponentKind::kHost:
+      return dark.speakers.contains(topology.node(NodeId{component.index}).index) && shows_light();
+    default: return false;
+  }
+}
+
+DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad) {
+  DarkWords dark;
+  for (const uint32_t index : bad) {
+    const BlameSample& sample = samples[index];
+    dark.any = dark.any || sample.clue == Clue::kDark;
+    if (is_word(sample)) dark.speakers.insert(sample.source);
+  }
+  return dark;
+}
+
+std::vector<LinkId> links_of(const Topology& topology, const Component& component) {
+  std::vector<LinkId> links;
+  switch (component.kind) {
+    case ComponentKind::kWire: return {topology.wire(WireId{component.index}).link};
+    case ComponentKind::kLink: return {LinkId{component.index}};
+    case ComponentKind::kOptic: return topology.optic(OpticId{component.index}).links;
+    case ComponentKind::kSwitch:
+    case ComponentKind::kHost:
+      for (const Port& port : topology.node(NodeId{component.index}).ports) {
+        links.push_back(port.link);
+      }
+      return links;
+    case ComponentKind::kPlane:
+      for (const Link& link : topology.links) {
+        if (topology.port(link.a).plane == component.index) links.push_back(link.id);
+      }
+      return links;
+    case ComponentKind::kPath: break;
+  }
+  return links;
+}
+
+PortLight::PortLight(const Topology& topology, const PacketHistory& packets,
+                     const EventHistory& events)
+    : topology_(topology), speaks_(topology.host_count()) {
+  if (!events.heard()) return;
+  for (const Flow& flow : packets.flows()) {
+    speaks_[flow.source] = speaks_[flow.destination] = true;
+  }
+  // Of a plane that its peer has told of, a host does not speak again: no doubt is left out.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> open;  // host, plane, queue pair
+  for (const PathNews& news : events.paths()) {
+    if (news.ev) continue;
+    auto& spans = dark_[{news.host, news.plane}];
+    const auto key = std::make_tuple(news.host, news.plane, news.qp.value);
+    const auto before = open.find(key);
+    if (!news.usable && before == open.end()) {
+      open[key] = spans.size();
+      spans.emplace_back(news.t, FabricTime::never());
+    } else if (news.usable && before != open.end()) {
+      spans[before->second].second = news.t;
+      open.erase(before);
+    }
+  }
+}
+
+bool PortLight::lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const {
+  const FabricTime delay = topology_.nic.port_down_delay;
+  if (!speaks_[host] || (delay > FabricTime::zero() && until - from <= delay)) return false;
+  const auto spans = dark_.find({host, plane});
+  if (spans == dark_.end()) return true;
+  return std::none_of(spans->second.begin(), spans->second.end(), [&](const auto& span) {
+    return span.first <= until + topology_.base_rtt + delay && span.second >= from;
+  });
+}
+
+bool PortLight::any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const {
+  return std::any_of(links.begin(), links.end(), [&](LinkId id) {
+    for (const PortRef end : {topology_.link(id).a, topology_.link(id).b}) {
+      const NodeSite& site = topology_.node(end.node);
+      if (site.role == NodeRole::kHost && lit(site.index, end.port.value, from, until)) return true;
+    }
+    return false;
+  });
+}
+
+void narrow_class(const Topology& topology, const PortLight& light,
+                  std::span<const BlameSample> samples, Suspicion& suspicion) {
+  const DarkWords dark = dark_words(samples, suspicion.bad);
+  std::vector<Component> all = suspicion.or_else;
+  all.insert(all.begin(), suspicion.component);
+  std::vector<Component> left = all;
+  std::erase_if(left, [&](const Component& component) {
+    return ruled_out(topology, light, dark, component, suspicion.from, suspicion.until);
+  });
+  if (left.empty()) return;
+  suspicion.component = left.front();
+  suspicion.or_else.assign(left.begin() + 1, left.end());
+  if (!dark.any || suspicion.component.kind != ComponentKind::kWire) return;
+  const LinkId link = links_of(topology, suspicion.component).front();
+  const Component whole{ComponentKind::kLink, link.value, {}};
+  auto& others = suspicion.or_else;
+  if (std::find(others.begin(), others.end(), whole) == others.end()) others.push_back(whole);
+}
+
+void join_wires(const Topology& topology, Component& component, std::vector<Component>& or_else) {
+  std::vector<Component> all = or_else;
+  all.insert(all.begin(), component);
+  const auto has = [&](ComponentKind kind, uint32_t index) {
+    return std::find(all.begin(), all.end(), Component{kind, index, {}}) != all.end();
+  };
+  std::vector<Component> joined;
+  for (const Component& one : all) {
+    Component kept = one;
+    if (one.kind == ComponentKind::kWire) {
+      const Link& link = topology.link(topology.wire(WireId{one.index}).link);
+      const bool both = has(ComponentKind::kWire, link.a_to_b.value) &&
+                        has(ComponentKind::kWire, link.b_to_a.value);
+      if (both) kept = {ComponentKind::kLink, link.id.value, {}};
+    }
+    if (std::find(joined.begin(), joined.end(), kept) == joined.end()) joined.push_back(kept);
+  }
+  component = joined.front();
+  or_else.assign(joined.begin() + 1, joined.end());
+}
+
+uint32_t places_of(const Topology& topology, const Component& component,
+                   const std::vector<Component>& or_else) {
+  std::set<Component> places;
+  const auto add = [&](const Component& one) {
+    places.insert(one.kind == ComponentKind::kWire
+                      ? Component{ComponentKind::kLink, links_of(topology, one).front().value, {}}
+                      : one);
+  };
+  add(component);
+  for (const Component& other : or_else) add(other);
+  return static_cast<uint32_t>(places.size());
+}
+
+}  // namespace mrclab::analysis

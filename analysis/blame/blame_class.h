@@ -1,0 +1,55 @@
+#pragma once
+// What of a class of components that explain the same packets can be ruled out, because their
+// failure would have shown elsewhere. Only analysis/blame/blame*.cc include this.
+//
+// A host with a queue pair says at once when one of its ports goes dark (the paper's EV events), so
+// its silence means light. A transceiver, a plane, and a switch without power turn all their ports
+// dark, a dead NIC all of its own: where one of them stayed lit it was something smaller.
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analysis/blame/blame_search.h"
+
+namespace mrclab::analysis {
+
+/// The links that share the fate of a component.
+std::vector<LinkId> links_of(const Topology& topology, const Component& component);
+
+/// Which ports of hosts were lit, by their hosts' words and silence.
+class PortLight {
+ public:
+  PortLight(const Topology& topology, const PacketHistory& packets, const EventHistory& events);
+  /// Beyond doubt, all the time. False where nobody would have said.
+  bool lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const;
+  /// Did a host's port at one of these links stay lit?
+  bool any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const;
+
+ private:
+  const Topology& topology_;
+  std::vector<bool> speaks_;  // by host
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<FabricTime, FabricTime>>> dark_;
+};
+
+/// What the bad samples of a suspicion say of light.
+struct DarkWords {
+  bool any = false;             ///< some port was dark
+  std::set<uint32_t> speakers;  ///< hosts that said it of their own
+};
+DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
+/// It would have shown elsewhere.
+bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
+               const Component& component, FabricTime from, FabricTime until);
+/// Takes out what is ruled out, unless nothing would be left. A wire without light may be its link:
+/// who sees no light sends nothing that would show the other direction.
+void narrow_class(const Topology& topology, const PortLight& light,
+                  std::span<const BlameSample> samples, Suspicion& suspicion);
+/// The two wires of a link are the link.
+void join_wires(const Topology& topology, Component& component, std::vector<Component>& or_else);
+/// How many different places: a wire, and its link, are one.
+uint32_t places_of(const Topology& topology, const Component& component,
+                   const std::vector<Component>& or_else);
+
+}  // namespace mrclab::analysis

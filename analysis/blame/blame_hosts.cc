@@ -1,0 +1,103 @@
+#include "analysis/blame/blame_hosts.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace mrclab::analysis {
+namespace {
+
+/// Datagrams: fewer, or slower than a quarter of a port, are no burst.
+constexpr uint64_t kBurstFrames = 16;
+constexpr uint64_t kBurstShareOfPort = 4;
+/// Refusals with less between them are one blame: as long as a sender waits before it tries again, and
+/// more (our choice).
+constexpr int64_t kRefusalPauseRtts = 20;
+/// Fewer refusals are a burst that a buffer was too small for: no component is at fault (our choice).
+constexpr uint64_t kFewRefusals = 5;
+
+/// Transmissions that reached their host whole, taken or refused.
+std::vector<const Attempt*> in_order_of_end(const PacketHistory& packets) {
+  std::vector<const Attempt*> reached;
+  for (const Attempt& attempt : packets.transmissions()) {
+    const bool refused =
+        attempt.fate == Fate::kDropped && attempt.cause == DropCause::kReceiveBufferFull;
+    if (attempt.fate == Fate::kDelivered || refused) reached.push_back(&attempt);
+  }
+  std::stable_sort(reached.begin(), reached.end(),
+                   [](const Attempt* a, const Attempt* b) { return a->ended < b->ended; });
+  return reached;
+}
+
+}  // namespace
+
+void blame_bursts(const Topology& topology, const PacketHistory& packets,
+                  std::vector<Blame>& blames) {
+  std::vector<std::pair<uint32_t, size_t>> of_receiver;  // and its place in `blames`
+  for (const ForeignBurst& burst : packets.bursts()) {
+    const FabricTime took = burst.until - burst.from;
+    const Bytes least = bytes_in({topology.host_rate.bps / kBurstShareOfPort}, took);
+    if (burst.frames < kBurstFrames || burst.bytes < least.value) continue;
+    const std::string sender = topology.node(topology.host(burst.source)).name;
+    const std::string to = topology.node(topology.host(burst.destination)).name;
+    const auto same = std::find_if(of_receiver.begin(), of_receiver.end(), [&](const auto& entry) {
+      const Blame& blame = blames[entry.second];
+      return entry.first == burst.destination && burst.from <= blame.until + kBurstPause &&
+             blame.from <= burst.until + kBurstPause;
+    });
+    const size_t place = same == of_receiver.end() ? blames.size() : same->second;
+    if (place == blames.size()) {
+      of_receiver.emplace_back(burst.destination, blames.size());
+      Blame blame;
+      blame.kind = "host";
+      blame.symptom = Symptom::kBursts;
+      blame.from = burst.from;
+      blame.until = burst.until;
+      blames.push_back(blame);
+    }
+    Blame& blame = blames[place];
+    blame.component += (blame.component.empty() ? "" : " ") + sender;
+    blame.from = std::min(blame.from, burst.from);
+    blame.until = std::max(blame.until, burst.until);
+    blame.bad += burst.frames;
+    blame.of = blame.bad;
+    blame.evidence = std::to_string(blame.bad) + " datagrams to " + to +
+                     " that are no MRC and heed no congestion";
+  }
+}
+
+void blame_receivers(const Topology& topology, const PacketHistory& packets,
+                     std::vector<Blame>& blames) {
+  std::vector<std::optional<Blame>> open(topology.host_count());
+  const auto close = [&](std::optional<Blame>& blame) {
+    if (blame && blame->bad >= kFewRefusals) {
+      blame->evidence = std::to_string(blame->bad) + " of " + std::to_string(blame->of) +
+                        " packets that reached it were refused: its receive buffer was full";
+      blames.push_back(*blame);
+    }
+    blame.reset();
+  };
+  for (const Attempt* attempt : in_order_of_end(packets)) {
+    const uint32_t host = packets.flows()[packets.packets()[attempt->packet].flow].destination;
+    std::optional<Blame>& blame = open[host];
+    const FabricTime pause = topology.base_rtt * kRefusalPauseRtts;
+    if (blame && attempt->ended > blame->until + pause) close(blame);
+    if (attempt->cause != DropCause::kReceiveBufferFull) {
+      if (blame) ++blame->of;
+      continue;
+    }
+    if (!blame) {
+      blame.emplace();
+      blame->kind = "host";
+      blame->component = topology.node(topology.host(host)).name;
+      blame->symptom = Symptom::kDrainsSlowly;
+      blame->from = attempt->ended;
+    }
+    blame->until = attempt->ended;
+    ++blame->bad;
+    ++blame->of;
+  }
+  for (std::optional<Blame>& blame : open) close(blame);
+}
+
+}  // namespace mrclab::analysis

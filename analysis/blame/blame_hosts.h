@@ -1,0 +1,22 @@
+#pragma once
+// Hosts that are to blame for what no path explains: who sends without heeding congestion, and who
+// refuses what it receives. Only analysis/blame/blame*.cc include this.
+
+#include <vector>
+
+#include "analysis/blame/blame_result.h"
+#include "analysis/history/packet_history.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+/// Hosts that sent datagrams to one host at the same time, faster than a quarter of a port.
+void blame_bursts(const Topology& topology, const PacketHistory& packets,
+                  std::vector<Blame>& blames);
+
+/// Hosts whose NIC refused packets because its receive buffer was full (NACK NO_PKT_BUFFER): what is
+/// behind it, PCIe or memory, took less than was sent. The paths carried all of that.
+void blame_receivers(const Topology& topology, const PacketHistory& packets,
+                     std::vector<Blame>& blames);
+
+}  // namespace mrclab::analysis

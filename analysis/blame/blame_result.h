@@ -1,0 +1,39 @@
+#pragma once
+// A component that is blamed (analysis/blame/blame.h says how), as verdicts carry it.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+enum class Symptom : uint8_t {
+  kLoses,
+  kNoLight,    ///< losses, and ports that say that they are dark
+  kFlipsBits,  ///< losses that a frame check or an ICRC explains
+  kMisroutes,  ///< losses by switches or NICs that had no use for the packet
+  kDuplicates,
+  kMarks,         ///< says congestion where none is
+  kBursts,        ///< sends without heeding congestion
+  kDrainsSlowly,  ///< refuses what it receives because its buffer is full
+};
+std::string_view name_of(Symptom symptom);
+
+struct Blame {
+  std::string kind;       ///< "wire", "link", "optic", "switch", "plane", "host", "route", "path"
+  std::string component;  ///< "link h0:p2--p2.t0-0:d0"
+  Symptom symptom = Symptom::kLoses;
+  std::vector<std::string> or_else;  ///< components that cannot be told apart from it
+  uint32_t places = 1;               ///< of all these; a wire and its link are one
+  FabricTime from, until;            ///< the first and the last packet that speaks for it
+  uint32_t times = 1;                ///< stretches of time, with good ones between them
+  uint64_t bad = 0, of = 0;          ///< packets over it in that time
+  uint64_t bad_elsewhere = 0;        ///< in the same time, unexplained by any blame
+  std::string noticed;               ///< who first stopped to use what, empty if nobody did
+  std::string evidence;              ///< a sentence
+};
+
+}  // namespace mrclab::analysis

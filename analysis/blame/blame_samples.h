@@ -1,0 +1,52 @@
+#pragma once
+// What speaks for and against components: one sample per transmission, and one per port that was
+// said to be dark. Only analysis/blame/blame*.cc include this.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/history/event_history.h"
+#include "analysis/history/packet_history.h"
+#include "fabric/path.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+/// A path has at most this many wires (fabric/path.h).
+inline constexpr size_t kMaxWires = 4;
+
+/// What a bad sample knows about its place beside its wires.
+enum class Clue : uint8_t {
+  kNone,
+  kDark,      ///< a port without light: given to it, or said by a host
+  kBitFlip,   ///< a port's frame check
+  kInside,    ///< the ICRC, behind good frame checks: inside a node
+  kAstray,    ///< a node without a route or a use for it
+  kReceiver,  ///< the receiving host's NIC refused it
+};
+
+struct BlameSample {
+  FabricTime t;  ///< first bit leaves the host; lost at a known port: when it was
+  uint32_t source = 0, destination = 0;
+  EntropyValue ev;
+  std::array<WireId, kMaxWires> wires{};
+  uint8_t wire_count = 0;
+  uint8_t suspects = 0;  ///< bits of the wires where it may have gone bad
+  uint8_t weight = 1;
+  bool bad = false;
+  bool counts = true;  ///< false: what became of it says nothing
+  Clue clue = Clue::kNone;
+  /// kDark: the switch that discarded it, and so lives; kAstray: the switch whose route is wrong.
+  NodeId about;
+};
+
+/// Samples by time. Losses; copies; marks without a queue.
+struct BlameSamples {
+  std::vector<BlameSample> losses, copies, marks;
+};
+BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
+                           const EventHistory& events);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,343 @@
+#include "analysis/blame/blame_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fabric/path.h"
+
+namespace mrclab::analysis {
+namespace {
+
+/// A component in an interval is one of about 500 x 1000: what it must bring to be more than luck,
+/// in nats, with as much again for certainty. Three lost packets bring 28.
+constexpr double kReason = 12;
+constexpr double kLeastGain = 2 * kReason;
+/// Components whose gains differ by less cannot be told apart: a likelihood ratio of 20.
+constexpr double kAlike = 3;
+constexpr size_t kAlikeMax = 12;
+constexpr double kWhole = 0.9;
+constexpr FabricTime kAtOnce = FabricTime::from_us(2);
+
+constexpr uint32_t kNoOptic = OpticId::kInvalid;
+
+/// The samples of one component, in order of time.
+struct Track {
+  std::vector<std::pair<uint32_t, uint8_t>> samples;  // index, wires
+  double gain = 0;
+  size_t begin = 0, end = 0;  // the best interval
+  bool fresh = false;
+};
+
+class Search {
+  using Entry = std::pair<const Component, Track>;
+
+ public:
+  Search(const Topology& topology, std::span<const BlameSample> samples,
+         const SearchOptions& options)
+      : topology_(topology), samples_(samples), options_(options), open_(samples.size(), true) {
+    fill();
+  }
+
+  std::vector<Suspicion> run() {
+    std::vector<Suspicion> found;
+    while (found.size() < kMaxSuspicions) {
+      for (Entry& entry : tracks_) gain_of(entry);
+      const auto best = std::max_element(tracks_.begin(), tracks_.end(), [](auto& a, auto& b) {
+        return a.second.gain < b.second.gain;
+      });
+      if (best == tracks_.end() || best->second.gain < kLeastGain) break;
+      const auto part = best_part(*best);
+      found.push_back(take(part->first, part->second));
+    }
+    return found;
+  }
+
+ private:
+  /// Tracks of those components only that a bad sample suspects.
+  void fill() {
+    Concerned concerned;
+    for (const BlameSample& sample : samples_) {
+      if (!sample.bad) continue;
+      concerned_by(topology_, sample, options_.question, concerned);
+      for (const auto& [component, wires] : concerned) {
+        if (explains(sample, component, wires)) tracks_.try_emplace(component);
+      }
+    }
+    if (tracks_.empty()) return;
+    for (uint32_t i = 0; i < samples_.size(); ++i) {
+      if (!samples_[i].counts) continue;
+      concerned_by(topology_, samples_[i], options_.question, concerned);
+      for (const auto& [component, wires] : concerned) {
+        const auto track = tracks_.find(component);
+        if (track != tracks_.end()) track->second.samples.emplace_back(i, wires);
+      }
+    }
+  }
+
+  /// For and against: what a sample adds if the component spoils this share. What another explains,
+  /// or where it cannot have happened here, adds nothing.
+  double weight(const Component& component, uint32_t index, uint8_t wires, double for_it,
+                double against_it) const {
+    const BlameSample& sample = samples_[index];
+    if (!sample.bad) return against_it;
+    if (!open_[index] || !explains(sample, component, wires)) return 0;
+    return for_it * sample.weight;
+  }
+
+  /// A transceiver, switch, host or plane fails whole: part of what it carries is lost only where it
+  /// flips bits inside.
+  static bool fails_in_part(const Component& component, const BlameSample& sample) {
+    return component.kind < ComponentKind::kOptic || !sample.bad || sample.clue == Clue::kInside;
+  }
+
+  /// What fails whole turns all its ports dark at once: what is said later is about something else.
+  /// `word` is when the first word was heard.
+  static bool same_word(const Component& component, const BlameSample& sample, FabricTime& word) {
+    const bool is_word = sample.bad && sample.source == sample.destination;
+    if (!is_word || component.kind < ComponentKind::kOptic) return true;
+    if (word == FabricTime::never()) word = sample.t;
+    return sample.t <= word + kAtOnce;
+  }
+
+  /// The interval of the greatest sum (Kadane), over the severities.
+  double gain_of(Entry& entry) { return gain_of(entry.first, entry.second); }
+  double gain_of(const Component& component, Track& track) {
+    if (track.fresh) return track.gain;
+    track.fresh = true;
+    track.gain = 0;
+    for (const double share : options_.severities) {
+      const bool whole = share > kWhole;
+      const double for_it = std::log(share / options_.chance);
+      const double against_it = std::log((1 - share) / (1 - options_.chance));
+      double sum = 0;
+      size_t begin = 0;
+      FabricTime word = FabricTime::never();
+      for (size_t i = 0; i < track.samples.size(); ++i) {
+        const auto [index, wires] = track.samples[i];
+        if (!whole && !fails_in_part(component, samples_[index])) continue;
+        if (!same_word(component, samples_[index], word)) continue;
+        sum += weight(component, index, wires, for_it, against_it);
+        if (sum <= 0) {
+          sum = 0;
+          begin = i + 1;
+          word = FabricTime::never();
+        } else if (sum > track.gain) {
+          track.gain = sum;
+          track.begin = begin;
+          track.end = i + 1;
+        }
+      }
+    }
+    return track.gain;
+  }
+
+  /// Of a large component: does it explain more than its parts, each for a reason of its own? Else
+  /// the best of them.
+  Entry* best_part(Entry& whole) {
+    if (whole.first.kind < ComponentKind::kOptic) return &whole;
+    const std::vector<uint32_t> all = bad_of(whole.first, whole.second);
+    std::vector<Entry*> smaller;
+    for (auto& entry : tracks_) {
+      if (entry.first.kind < whole.first.kind && gain_of(entry) >= kLeastGain) {
+        smaller.push_back(&entry);
+      }
+    }
+    std::stable_sort(smaller.begin(), smaller.end(), [](const Entry* a, const Entry* b) {
+      return a->second.gain > b->second.gain;
+    });
+    std::vector<uint32_t> covered;
+    double sum = 0;
+    Entry* first = nullptr;
+    for (Entry* entry : smaller) {
+      const std::vector<uint32_t> bad = bad_of(entry->first, entry->second);
+      std::vector<uint32_t> common, fresh, together;
+      std::set_intersection(bad.begin(), bad.end(), all.begin(), all.end(),
+                            std::back_inserter(common));
+      std::set_difference(common.begin(), common.end(), covered.begin(), covered.end(),
+                          std::back_inserter(fresh));
+      if (fresh.size() * 10 < bad.size() * 9) continue;  // another, or another part, explains it
+      std::set_union(covered.begin(), covered.end(), fresh.begin(), fresh.end(),
+                     std::back_inserter(together));
+      covered.swap(together);
+      sum += entry->second.gain - kReason;
+      if (first == nullptr) first = entry;
+    }
+    return sum > whole.second.gain - kReason ? first : &whole;
+  }
+
+  std::vector<uint32_t> bad_of(const Component& component, const Track& track) const {
+    std::vector<uint32_t> bad;
+    FabricTime word = FabricTime::never();
+    for (size_t i = track.begin; i < track.end; ++i) {
+      const auto [index, wires] = track.samples[i];
+      const BlameSample& sample = samples_[index];
+      if (!same_word(component, sample, word)) continue;
+      if (sample.bad && open_[index] && explains(sample, component, wires)) bad.push_back(index);
+    }
+    return bad;
+  }
+
+  Suspicion take(const Component& component, Track& track) {
+    Suspicion suspicion;
+    suspicion.component = component;
+    suspicion.gain = track.gain;
+    suspicion.bad = bad_of(component, track);
+    suspicion.from = samples_[suspicion.bad.front()].t;
+    suspicion.until = samples_[suspicion.bad.back()].t;
+    for (size_t i = track.begin; i < track.end; ++i) {
+      const BlameSample& sample = samples_[track.samples[i].first];
+      if (sample.t >= suspicion.from && sample.t <= suspicion.until) ++suspicion.of;
+    }
+    find_alike(suspicion);
+    close(suspicion.bad);
+    close(under_way(component, track, suspicion.from));
+    return suspicion;
+  }
+
+  /// What the component explains of the packets that were on their way when it began: samples are in the
+  /// order of sending, and one that waited in a queue was there later than one that was sent after it.
+  std::vector<uint32_t> under_way(const Component& component, const Track& track,
+                                  FabricTime from) const {
+    std::vector<uint32_t> bad;
+    for (size_t i = track.begin; i > 0; --i) {
+      const auto [index, wires] = track.samples[i - 1];
+      const BlameSample& sample = samples_[index];
+      if (sample.t + topology_.base_rtt < from) break;
+      if (sample.bad && open_[index] && explains(sample, component, wires)) bad.push_back(index);
+    }
+    return bad;
+  }
+
+  /// The same samples, as well explained.
+  void find_alike(Suspicion& suspicion) {
+    for (auto& [component, track] : tracks_) {
+      const double gain = gain_of(component, track);
+      if (component == suspicion.component || std::abs(gain - suspicion.gain) > kAlike) {
+        continue;
+      }
+      const std::vector<uint32_t> bad = bad_of(component, track);
+      std::vector<uint32_t> both;
+      std::set_intersection(bad.begin(), bad.end(), suspicion.bad.begin(), suspicion.bad.end(),
+                            std::back_inserter(both));
+      const bool same = both.size() * 10 >= suspicion.bad.size() * 9;
+      if (same && suspicion.or_else.size() < kAlikeMax) suspicion.or_else.push_back(component);
+    }
+    // The smallest is named: a larger one needs a reason of its own.
+    if (!suspicion.or_else.empty() && suspicion.or_else.front() < suspicion.component) {
+      std::swap(suspicion.or_else.front(), suspicion.component);
+      std::sort(suspicion.or_else.begin(), suspicion.or_else.end());
+    }
+  }
+
+  void close(const std::vector<uint32_t>& bad) {
+    Concerned concerned;
+    for (const uint32_t index : bad) {
+      open_[index] = false;
+      concerned_by(topology_, samples_[index], options_.question, concerned);
+      for (const auto& [component, wires] : concerned) {
+        const auto track = tracks_.find(component);
+        if (track != tracks_.end()) track->second.fresh = false;
+      }
+    }
+  }
+
+  const Topology& topology_;
+  std::span<const BlameSample> samples_;
+  const SearchOptions& options_;
+  std::vector<bool> open_;
+  std::map<Component, Track> tracks_;
+};
+
+}  // namespace
+
+std::vector<Suspicion> search_blame(const Topology& topology, std::span<const BlameSample> samples,
+                                    const SearchOptions& options) {
+  return Search(topology, samples, options).run();
+}
+
+std::string_view name_of(ComponentKind kind) {
+  switch (kind) {
+    case ComponentKind::kWire: return "wire";
+    case ComponentKind::kLink: return "link";
+    case ComponentKind::kPath: return "path";
+    case ComponentKind::kOptic: return "optic";
+    case ComponentKind::kSwitch: return "switch";
+    case ComponentKind::kHost: return "host";
+    case ComponentKind::kPlane: return "plane";
+  }
+  return "?";
+}
+
+std::string name_of(const Topology& topology, const Component& component) {
+  switch (component.kind) {
+    case ComponentKind::kWire: return topology.wire_name(WireId{component.index});
+    case ComponentKind::kLink: return topology.link_name(LinkId{component.index});
+    case ComponentKind::kOptic: return topology.optic(OpticId{component.index}).name;
+    case ComponentKind::kSwitch:
+    case ComponentKind::kHost: return topology.node(NodeId{component.index}).name;
+    case ComponentKind::kPlane: return "p" + std::to_string(component.index);
+    case ComponentKind::kPath: break;
+  }
+  const auto path = path_of(component.ev);
+  return topology.node(NodeId{component.index}).name + " " + (path ? to_string(*path) : "?");
+}
+
+void concerned_by(const Topology& topology, const BlameSample& sample, Question question,
+                  Concerned& out) {
+  out.clear();
+  const auto add = [&](ComponentKind kind, uint32_t index, uint8_t bit) {
+    const Component component{kind, index, {}};
+    for (auto& [there, wires] : out) {
+      if (there == component) {
+        wires |= bit;
+        return;
+      }
+    }
+    out.emplace_back(component, bit);
+  };
+  for (uint8_t i = 0; i < sample.wire_count; ++i) {
+    const auto bit = static_cast<uint8_t>(1u << i);
+    const Wire& wire = topology.wire(sample.wires[i]);
+    const auto is_host = [&](PortRef end) {
+      return topology.node(end.node).role == NodeRole::kHost;
+    };
+    if (question == Question::kWhoMarks) {
+      const bool marks = !is_host(wire.from) && !is_host(wire.to);
+      if (marks) add(ComponentKind::kSwitch, wire.from.node.value, bit);
+      continue;
+    }
+    add(ComponentKind::kWire, wire.id.value, bit);
+    add(ComponentKind::kLink, wire.link.value, bit);
+    if (question == Question::kWhoCopies) continue;
+    for (const PortRef end : {wire.from, wire.to}) {
+      add(is_host(end) ? ComponentKind::kHost : ComponentKind::kSwitch, end.node.value, bit);
+      const Port& port = topology.port(end);
+      if (port.optic.value != kNoOptic) add(ComponentKind::kOptic, port.optic.value, bit);
+      if (end == wire.from) add(ComponentKind::kPlane, port.plane, bit);
+    }
+  }
+  // A host's word about its port is no packet of an EV.
+  if (question == Question::kWhoLoses && sample.source != sample.destination) {
+    out.push_back({{ComponentKind::kPath, topology.host(sample.source).value, sample.ev}, 1});
+  }
+}
+
+bool explains(const BlameSample& sample, const Component& component, uint8_t wires) {
+  if ((sample.suspects & wires) == 0) return false;
+  const ComponentKind kind = component.kind;
+  switch (sample.clue) {
+    case Clue::kNone:
+    case Clue::kDark: return true;
+    case Clue::kBitFlip:
+      return kind == ComponentKind::kWire || kind == ComponentKind::kLink ||
+             kind == ComponentKind::kOptic;
+    // Behind a good frame check no wire flips bits.
+    case Clue::kInside: return kind == ComponentKind::kSwitch || kind == ComponentKind::kHost;
+    // One wrong route; several of a switch are joined to its table.
+    case Clue::kAstray: return kind == ComponentKind::kWire;
+    case Clue::kReceiver: return kind == ComponentKind::kHost;
+  }
+  return true;
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,59 @@
+#pragma once
+// The search behind find_blame: which components, in which intervals, make the samples likely. Only
+// analysis/blame/blame*.cc include this.
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/blame/blame_samples.h"
+
+namespace mrclab::analysis {
+
+enum class ComponentKind : uint8_t { kWire, kLink, kPath, kOptic, kSwitch, kHost, kPlane };
+std::string_view name_of(ComponentKind kind);
+
+/// Numbers for all that can be blamed: from small to large, wires, links, one EV of a host, optics,
+/// switches, hosts, planes.
+struct Component {
+  ComponentKind kind = ComponentKind::kWire;
+  uint32_t index = 0;  ///< of its kind in the topology; of a path, the host
+  EntropyValue ev;     ///< of a path
+  auto operator<=>(const Component&) const = default;
+};
+std::string name_of(const Topology& topology, const Component& component);
+
+/// Who can be to blame: anything loses packets, wires and links alone copy them, and switches mark
+/// where they send to another switch.
+enum class Question : uint8_t { kWhoLoses, kWhoCopies, kWhoMarks };
+/// The components that a sample concerns, each with the bits of the wires that belong to it.
+using Concerned = std::vector<std::pair<Component, uint8_t>>;
+void concerned_by(const Topology& topology, const BlameSample& sample, Question question,
+                  Concerned& out);
+/// Can this component explain the sample?
+bool explains(const BlameSample& sample, const Component& component, uint8_t wires);
+
+/// What one search found.
+struct Suspicion {
+  Component component;
+  std::vector<Component> or_else;  ///< explain the same as well
+  double gain = 0;                 ///< nats
+  FabricTime from, until;
+  std::vector<uint32_t> bad;  ///< indices of samples
+  uint64_t of = 0;            ///< samples over it in that time, that count
+};
+
+struct SearchOptions {
+  Question question = Question::kWhoLoses;
+  double chance = 1e-4;                                           ///< of a bad sample for no reason
+  std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
+};
+
+/// Best first, until nothing is left that is more than chance. Bounded by kMaxSuspicions.
+std::vector<Suspicion> search_blame(const Topology& topology, std::span<const BlameSample> samples,
+                                    const SearchOptions& options = {});
+inline constexpr size_t kMaxSuspicions = 64;
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,58 @@
+#pragma once
+// The pcapng block reader behind CaptureReader (draft-ietf-opsawg-pcapng). Any number of sections,
+// each in its own byte order; section header, interface description, enhanced, simple and obsolete
+// packet blocks are read, all others are skipped.
+
+#include <memory>
+#include <optional>
+
+#include "analysis/capture/byte_source.h"
+#include "analysis/capture/capture_reader.h"
+
+namespace mrclab::analysis {
+
+class PcapngReader final : public CaptureReader {
+ public:
+  /// `name` is for error messages.
+  PcapngReader(std::unique_ptr<ByteSource> source, std::string name, CaptureOptions options);
+  bool next(CaptureRecord& record) override;
+
+  /// Do these bytes start like a pcapng file?
+  static bool recognizes(std::span<const uint8_t> bytes);
+
+ private:
+  struct Option {
+    uint16_t code = 0;
+    std::span<const uint8_t> value;
+  };
+  enum class Step : uint8_t { kRecord, kSkipped };
+
+  uint16_t u16(const uint8_t* p) const;
+  uint32_t u32(const uint8_t* p) const;
+  uint64_t u64(const uint8_t* p) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::span<const uint8_t> next_block(uint32_t& type);  // empty at the end of the file
+  void start_section(std::span<const uint8_t> first_bytes);
+  void read_seal(std::span<const uint8_t> statistics, uint32_t before);
+  void describe_interface(std::span<const uint8_t> body);
+  void read_interface_option(const Option& option, CaptureInterface& interface) const;
+  Step enhanced_packet(std::span<const uint8_t> body, CaptureRecord& record);
+  Step obsolete_packet(std::span<const uint8_t> body, CaptureRecord& record);
+  Step simple_packet(std::span<const uint8_t> body, CaptureRecord& record);
+  Step packet_at(uint32_t section_interface, uint64_t units, CaptureRecord& record);
+  bool read_packet_options(std::span<const uint8_t> options, CaptureRecord& record);
+  // Takes one option off the front; false at the end or when the rest is malformed.
+  bool next_option(std::span<const uint8_t>& options, Option& option, bool& malformed) const;
+  std::optional<FabricTime> to_fabric_time(const CaptureInterface& interface, uint64_t units);
+
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  bool swapped_ = false;
+  size_t section_first_interface_ = 0;
+  size_t pending_skip_ = 0;
+  std::vector<uint32_t> snap_lengths_;
+  uint32_t checksum_ = 0;  // of the blocks so far
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,36 @@
+#include "analysis/checks/check_result.h"
+
+namespace mrclab::analysis {
+
+std::string_view name_of(Result result) {
+  switch (result) {
+    case Result::kPass: return "pass";
+    case Result::kFail: return "fail";
+    case Result::kInconclusive: return "inconclusive";
+    case Result::kNoChecks: return "no checks";
+  }
+  return "inconclusive";
+}
+
+int exit_code(Result result) {
+  switch (result) {
+    case Result::kPass: return 0;
+    case Result::kFail: return 1;
+    case Result::kInconclusive:
+    case Result::kNoChecks: return 3;
+  }
+  return 3;
+}
+
+std::string to_string(const WhereToLook& where) {
+  const bool ends = where.until != FabricTime::never();
+  std::string text =
+      to_string(where.from) + " to " + (ends ? to_string(where.until) : std::string("the end"));
+  if (!where.who.empty()) text += ", " + where.who;
+  if (where.packet && where.packet->frame > 0) {
+    text += ", frame " + std::to_string(where.packet->frame) + " of " + where.packet->file;
+  }
+  return text;
+}
+
+}  // namespace mrclab::analysis

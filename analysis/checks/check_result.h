@@ -1,0 +1,58 @@
+#pragma once
+// One expectation, judged: what a check says, and where it says to look.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/checks/published.h"
+#include "fabric/ids.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+/// Only a whole run can be kNoChecks: its scenario expects nothing, so it has passed nothing.
+enum class Result : uint8_t { kPass, kFail, kInconclusive, kNoChecks };
+std::string_view name_of(Result result);
+/// Why a verdict is kNoChecks.
+inline constexpr std::string_view kNothingChecked =
+    "nothing was checked, so nothing passed: the scenario expects nothing";
+/// 0 pass, 1 fail, 3 inconclusive or nothing checked (2 is bad usage, which has no verdict).
+int exit_code(Result result);
+
+/// A data packet, and the capture frame that shows it leave its host.
+struct PacketToLookAt {
+  std::string source, destination;  ///< hosts
+  Qpn qp;                           ///< of the destination
+  Psn psn;
+  std::string file = {};  ///< name of the capture; empty: no capture shows it leave
+  uint64_t frame = 0;     ///< from 1, as Wireshark counts
+};
+
+/// Where in a run to look for what a check has measured. A check that fails always has one.
+struct WhereToLook {
+  FabricTime from = FabricTime::zero();    ///< the stretch of time that was looked at
+  FabricTime until = FabricTime::never();  ///< never: to the end
+  std::string who;                         ///< "h0 to h4 QP 18", "p0/u1"; empty: the whole fabric
+  std::optional<PacketToLookAt> packet = std::nullopt;  ///< one that shows it
+};
+/// "300us to 460us, h0 to h4 QP 18 PSN 7 on p0/u1, frame 12 of sim.pcapng"
+std::string to_string(const WhereToLook& where);
+
+/// One expectation, judged. `measured` and `bound` are in `unit`; empty where nothing was measured.
+struct CheckResult {
+  std::string name;   ///< "goodput"
+  std::string about;  ///< what exactly: "from 600us, at least 95 % of baseline"
+  Result result = Result::kInconclusive;
+  std::optional<double> measured;
+  std::optional<double> bound;
+  std::string unit;
+  std::string note;                    ///< why it failed or could not be judged
+  std::optional<Published> published;  ///< the figure to hold `measured` against
+  std::optional<WhereToLook> where = std::nullopt;
+  /// It failed by what was seen, so that no further evidence could change that.
+  bool proven = false;
+};
+
+}  // namespace mrclab::analysis

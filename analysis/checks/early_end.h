@@ -1,0 +1,32 @@
+#pragma once
+// A run that somebody ended before its scenario's end (run --until): what its checks can still say.
+// What lies behind that instant must neither pass nor fail unseen.
+
+#include <span>
+#include <vector>
+
+#include "analysis/checks/check_result.h"
+#include "analysis/checks/expectation.h"
+#include "analysis/history/fault_span.h"
+
+namespace mrclab::analysis {
+
+struct EarlyEnd {
+  FabricTime planned;                  ///< the scenario's end; the run ended before it
+  std::vector<FaultSpan> not_reached;  ///< faults that would have begun later
+};
+
+/// Takes the spans that begin after `end` out of `spans`, in order.
+std::vector<FaultSpan> take_not_reached(std::vector<FaultSpan>& spans, FabricTime end);
+
+/// `check` is what the run until `ended` gave for `expectation`; `faults` are those that happened.
+/// A violation that nothing later could mend stays a failure, and no_qp_error, memory_intact and
+/// qp_error hold "until" there; what depends on anything later becomes inconclusive.
+CheckResult judge_early_end(const Expectation& expectation, CheckResult check,
+                            std::span<const FaultSpan> faults, FabricTime ended,
+                            const EarlyEnd& early);
+
+/// One line for the verdict.
+std::string describe(const EarlyEnd& early, FabricTime ended);
+
+}  // namespace mrclab::analysis

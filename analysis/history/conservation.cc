@@ -1,0 +1,193 @@
+#include "analysis/history/conservation.h"
+
+#include <algorithm>
+
+#include "fabric/byte_order.h"
+#include "fabric/random.h"
+
+namespace mrclab::analysis {
+namespace {
+
+/// The worst that the schedule ever does to each wire.
+struct WireWorst {
+  std::vector<BitRate> rate;
+  std::vector<FabricTime> delay;
+  std::vector<bool> copies;
+};
+
+WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> schedule) {
+  WireWorst worst;
+  for (const Wire& wire : topology.wires_list) worst.rate.push_back(wire.rate);
+  worst.delay.resize(topology.wires_list.size());
+  worst.copies.resize(topology.wires_list.size());
+  for (const ScheduledEffect& scheduled : schedule) {
+    if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
+      BitRate& slowest = worst.rate[rate->wire.value];
+      if (rate->rate.bps > 0) slowest = std::min(slowest, rate->rate);
+    } else if (const auto* delay = std::get_if<WireDelay>(&scheduled.effect)) {
+      FabricTime& longest = worst.delay[delay->wire.value];
+      longest = std::max(longest, std::min(delay->fixed + delay->jitter, kMaxWireDelay));
+    } else if (const auto* twice = std::get_if<WireDuplicates>(&scheduled.effect)) {
+      worst.copies[twice->wire.value] = true;
+    }
+  }
+  return worst;
+}
+
+/// A hash of both hosts' addresses. `bytes` must hold the frame up to and including its BTH.
+uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
+  const bool ipv4 = kind == Encapsulation::kIpv4;
+  const uint8_t* at = &bytes[layout_of(kind).ip + (ipv4 ? 12 : 8)];
+  uint64_t mixed = 0;
+  for (size_t left = ipv4 ? 1 : 4; left > 0; --left, at += sizeof(uint64_t)) {
+    mixed = mix64(mixed ^ load_be<uint64_t>(at));
+  }
+  return static_cast<uint32_t>(mixed);
+}
+
+Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
+
+/// What the queues in front of a wire may hold, and a frame that is being sent or comes on top.
+Bytes most_waiting(const Topology& topology, const Wire& out) {
+  const QueueProfile& q = topology.queues_of(out);
+  return std::max({q.tail_drop, q.trim_threshold, q.trim_threshold_last_hop}) + q.control_limit +
+         q.trimmed_limit + longest_frame(topology) * 2;
+}
+
+}  // namespace
+
+Conservation::Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule,
+                           FabricTime end)
+    : topology_(topology), end_(end) {
+  const WireWorst worst = worst_of(topology, schedule);
+  FabricTime longest_wire, longest_residence, longest_delay;
+  for (const NodeSite& site : topology.nodes) {
+    first_port_.push_back(static_cast<uint32_t>(ports_.size()));
+    NodeCount node;
+    node.is_switch = site.role != NodeRole::kHost;
+    node.renames = std::any_of(schedule.begin(), schedule.end(), [&](const ScheduledEffect& s) {
+      const auto* errors = std::get_if<SwitchErrors>(&s.effect);
+      return errors != nullptr && errors->node == site.id;
+    });
+    for (const Port& port : site.ports) {
+      const Wire& out = topology.wire(port.out);
+      const BitRate rate = worst.rate[port.out.value];
+      const Bytes waiting = most_waiting(topology, out);
+      const FabricTime flight = out.propagation + worst.delay[port.out.value];
+      PortCount count;
+      count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);
+      count.ended_due_until = end - topology.ingress_latency(site.id);
+      count.copies = worst.copies[port.out.value];
+      node.may_copy = node.may_copy || count.copies;
+      count.delays = worst.delay[port.out.value] > FabricTime::zero();
+      ports_.push_back(count);
+      node.residence = std::max(node.residence, serialization_time(waiting + waiting, rate));
+      longest_wire = std::max(longest_wire,
+                              out.propagation + serialization_time(longest_frame(topology), rate));
+      longest_delay = std::max(longest_delay, worst.delay[port.out.value]);
+    }
+    node.residence += topology.ingress_latency(site.id);
+    node.in_due_until = end - node.residence;
+    nodes_.push_back(node);
+    if (site.role != NodeRole::kHost)
+      longest_residence = std::max(longest_residence, node.residence);
+  }
+  constexpr int64_t kWires = 4, kSwitches = 3;  // of a path across a T1
+  longest_crossing_ = (longest_wire + longest_delay) * kWires + longest_residence * kSwitches +
+                      topology.host_latency;
+}
+
+void Conservation::add(NodeId node_id, PortId port_id, Direction direction, PacketEvent event,
+                       DropCause cause, FabricTime t, uint64_t frame_name) {
+  if (t > end_) return;
+  ++records_;
+  NodeCount& node = nodes_[node_id.value];
+  PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
+  if (event == PacketEvent::kDropped) {
+    if (direction == Direction::kIngress && lost_on_wire(cause)) {
+      ++port.lost;
+      if (t <= port.ended_due_until) ++port.ended_due;
+    } else {
+      ++node.dropped;
+      leaves(node, frame_name, false);
+    }
+  } else if (direction == Direction::kIngress) {
+    ++port.arrived;
+    if (t <= port.ended_due_until) ++port.ended_due;
+    ++node.in;
+    if (t <= node.in_due_until) ++node.in_due;
+    if (!node.is_switch || node.renames) return;
+    Inside& frames = node.inside[frame_name];
+    ++frames.frames;
+    frames.since = t;
+  } else {
+    ++port.sent;
+    if (t <= port.sent_due_until) ++port.sent_due;
+    ++node.out;
+    leaves(node, frame_name, port.copies);
+  }
+}
+
+void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
+  if (!node.is_switch || node.renames) return;
+  Inside& frames = node.inside[frame_name];
+  frames.may_copy += may_be_copy ? 1 : 0;
+  if (frames.frames > 0) {
+    --frames.frames;
+  } else if (frames.copies < frames.may_copy / 2) {
+    ++frames.copies;
+  } else {
+    ++node.invented;
+  }
+  if (frames.frames == 0 && frames.may_copy == 0) node.inside.erase(frame_name);
+}
+
+Balance Conservation::wire(WireId id) const {
+  const Wire& wire = topology_.wire(id);
+  const PortCount& from = ports_[first_port_[wire.from.node.value] + wire.from.port.value];
+  const PortCount& to = ports_[first_port_[wire.to.node.value] + wire.to.port.value];
+  Balance balance{from.sent, from.sent_due, to.arrived, to.lost};
+  const uint64_t ended = from.delays ? balance.accounted() : to.ended_due;
+  if (ended < balance.due) balance.missing = balance.due - ended;
+  const uint64_t most = from.delays ? balance.taken : balance.due;
+  if (ended > most) balance.invented = ended - most;
+  return balance;
+}
+
+Balance Conservation::inside(NodeId id) const {
+  const NodeCount& node = nodes_[id.value];
+  Balance balance{node.in, node.in_due, node.out, node.dropped};
+  balance.invented = node.invented;
+  if (node.renames) {
+    const uint64_t out = balance.accounted();
+    if (out < balance.due) balance.missing = balance.due - out;
+    if (out > balance.taken && !node.may_copy) balance.invented = out - balance.taken;
+  }
+  for (const auto& [name, frames] : node.inside) {
+    if (frames.since <= node.in_due_until) balance.missing += frames.frames;
+  }
+  return balance;
+}
+
+uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers) {
+  return mix64(uint64_t{qpn.value} << 40 | uint64_t{psn.value()} << 16 |
+               static_cast<uint64_t>(opcode)) ^
+         (uint64_t{peers} << 32 | ev.value);
+}
+
+/// Reads at fixed offsets, as the digest does (fabric/history.cc).
+uint64_t name_of_frame(const Frame& frame) {
+  if (!frame) return 0;
+  const std::span<const uint8_t> bytes = frame.bytes();
+  const std::optional<Encapsulation> kind = encapsulation_of(bytes);
+  if (!kind) return 0;
+  const FrameLayout at = layout_of(*kind);
+  if (bytes.size() < at.after_bth) return 0;
+  const uint16_t port = load_be<uint16_t>(&bytes[at.udp + 2]);
+  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return 0;
+  const uint8_t* const bth = &bytes[at.bth];
+  return name_of_frame(static_cast<Opcode>(bth[0]), Qpn{load_be24(bth + 5)},
+                       Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind), peers_of(bytes, *kind));
+}
+
+}  // namespace mrclab::analysis

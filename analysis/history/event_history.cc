@@ -1,0 +1,171 @@
+#include "analysis/history/event_history.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "fabric/json_text.h"
+#include "fabric/line_file.h"
+#include "fabric/visible_text.h"
+#include "fabric/window_text.h"
+
+namespace mrclab::analysis {
+namespace {
+
+constexpr std::string_view kKindKey = R"("kind":")";
+constexpr std::string_view kQpError = "qp_error";
+constexpr std::string_view kEvState = "ev_state";
+constexpr std::string_view kCollectiveDone = "collective_done";
+
+/// All keys of a line of events.jsonl that is no window (fabric/window_text.h). A line with any other key
+/// is malformed, because this reader would leave out what it says.
+constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
+                                                "ev",   "psn",  "cause", "detail"};
+
+bool knows_keys(const nlohmann::json& line) {
+  if (!line.is_object()) return false;
+  for (const auto& item : line.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), item.key()) == kKeys.end()) return false;
+  }
+  return true;
+}
+
+bool is_kept(std::string_view kind) {
+  return kind == kQpError || kind == kEvState || kind == kCollectiveDone;
+}
+
+PathWord word_of(std::string_view cause) {
+  const auto found = std::find(kPathWords.begin(), kPathWords.end(), cause);
+  return found == kPathWords.end() ? PathWord::kOther
+                                   : static_cast<PathWord>(found - kPathWords.begin());
+}
+
+/// "to h5": the peer's number.
+std::optional<uint32_t> peer_in(const Topology& topology, std::string_view detail) {
+  if (!detail.starts_with("to ")) return std::nullopt;
+  const auto node = topology.find_node(detail.substr(3));
+  if (!node || topology.node(*node).role != NodeRole::kHost) return std::nullopt;
+  return topology.node(*node).index;
+}
+
+void sort_by_time(auto& list) {
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.t < b.t; });
+}
+
+}  // namespace
+
+void EventHistory::add(NodeId node, const EventRecord& record) {
+  if (!is_kept(record.kind) || topology_.node(node).role != NodeRole::kHost) return;
+  if (failures_.size() + paths_.size() + collectives_.size() >= kMaxEvents) {
+    complete_ = std::min(complete_, record.t);
+    return;
+  }
+  const uint32_t host = topology_.node(node).index;
+  if (record.kind == kCollectiveDone) {
+    collectives_.push_back({record.t, host});
+  } else if (!record.qp || record.cause.empty()) {
+    ++malformed_;
+  } else if (record.kind == kQpError) {
+    failures_.push_back(
+        {record.t, host, *record.qp, peer_in(topology_, record.detail), std::string(record.cause)});
+  } else if (!record.port || (!record.ev && record.detail.empty())) {
+    ++malformed_;  // ev_state names a path, or a plane and in `detail` whose port of it went down
+  } else {
+    const bool usable =
+        record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
+    paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
+                      record.cause == "denied", word_of(record.cause), record.detail == "local"});
+  }
+}
+
+void EventHistory::add(NodeId node, const WindowRecord& record) {
+  if (topology_.node(node).role != NodeRole::kHost) return;
+  if (windows_.size() >= kMaxWindows) {
+    windows_until_ = std::min(windows_until_, record.t);
+    return;
+  }
+  windows_.push_back({topology_.node(node).index, record});
+}
+
+std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& path) {
+  LineFile lines(path);
+  listen();
+  std::optional<EvidenceSeal> seal;
+  uint32_t before = 0;
+  std::string line;
+  while (lines.next(line)) {
+    seal = parse_seal_line(line, before);
+    before = checksum(checksum(before, line), "\n");
+    if (line.find(kKindKey) == std::string::npos) {
+      ++malformed_;
+      continue;
+    }
+    // Most lines are of no concern: parse those that may be.
+    if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
+        line.find(kCollectiveDone) == std::string::npos &&
+        line.find(kWindowKind) == std::string::npos) {
+      continue;
+    }
+    add_line(line);
+  }
+  return seal;
+}
+
+void EventHistory::add_line(const std::string& line) {
+  const auto json = parse_json<nlohmann::json>(line);
+  try {
+    if (json.is_object() && json.value("kind", std::string()) == kWindowKind) {
+      return add_window(json);
+    }
+    if (!knows_keys(json)) {
+      ++malformed_;
+      return;
+    }
+    const auto node = topology_.find_node(json.at("node").get<std::string>());
+    const auto kind = json.at("kind").get<std::string>();
+    if (kind == kWindowsLeftOutKind) {
+      windows_until_ =
+          std::min(windows_until_, FabricTime::from_ps(json.at("t_ps").get<int64_t>()));
+    }
+    if (!node) return;  // the lab's own, or of another fabric
+    const std::string cause = visible(json.value("cause", std::string()));
+    EventRecord record{FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
+                       kind,
+                       {},
+                       {},
+                       {},
+                       {},
+                       cause,
+                       json.value("detail", std::string())};
+    if (json.contains("qp")) record.qp = Qpn{json["qp"].get<uint32_t>()};
+    if (json.contains("ev")) record.ev = EntropyValue{json["ev"].get<uint32_t>()};
+    if (json.contains("port")) {
+      const auto port =
+          topology_.find_port(topology_.node(*node).name + ":" + json["port"].get<std::string>());
+      if (port) record.port = port->port;
+    }
+    add(*node, record);
+  } catch (const nlohmann::json::exception&) {
+    ++malformed_;
+  }
+}
+
+void EventHistory::add_window(const nlohmann::json& line) {
+  const auto node = topology_.find_node(line.at("node").get<std::string>());
+  const auto record = parse_window(topology_, line);
+  if (!node || !record || topology_.node(*node).role != NodeRole::kHost) {
+    ++malformed_;
+    return;
+  }
+  add(*node, *record);
+}
+
+void EventHistory::finish() {
+  sort_by_time(failures_);
+  sort_by_time(paths_);
+  sort_by_time(collectives_);
+  std::stable_sort(windows_.begin(), windows_.end(),
+                   [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
+}
+
+}  // namespace mrclab::analysis

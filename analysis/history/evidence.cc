@@ -1,0 +1,154 @@
+#include "analysis/history/evidence.h"
+
+#include <set>
+#include <stdexcept>
+
+#include "analysis/history/history_file.h"
+#include "fabric/yaml.h"
+
+namespace mrclab::analysis {
+
+Evidence::Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule,
+                   FabricTime end, AtSwitches watch)
+    : topology_(topology),
+      end_(end),
+      watch_(watch),
+      packets_(topology),
+      events_(topology),
+      conservation_(topology, schedule, end) {}
+
+NodeObserver& Evidence::observer(NodeId node) {
+  if (watchers_.empty()) {
+    for (const NodeSite& site : topology_.nodes) watchers_.emplace_back(*this, site.id);
+    conservation_.complete();
+    events_.listen();
+  }
+  return watchers_[node.value];
+}
+
+void Evidence::Watcher::packet(const PacketRecord& record) {
+  if (record.t > evidence_.end_) return;
+  evidence_.conservation_.add(node_, record.port, record.direction, record.event, record.cause,
+                              record.t, name_of_frame(record.frame));
+  const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
+                                 evidence_.topology_.node(node_).role != NodeRole::kHost;
+  if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
+  evidence_.packets_.add(node_, record);
+}
+
+void Evidence::Watcher::event(const EventRecord& record) {
+  if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+}
+
+void Evidence::Watcher::window(const WindowRecord& record) {
+  if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+}
+
+void Evidence::add_capture(const std::filesystem::path& path) {
+  try {
+    take(captures_, packets_.add_file(path), path, Witness::kPackets);
+  } catch (const CaptureError& error) {
+    coverage_.ends(Witness::kPackets, FabricTime::zero(), error.what());
+  }
+}
+
+void Evidence::add_events(const std::filesystem::path& path) {
+  try {
+    take(event_logs_, events_.add_file(path), path, Witness::kEvents);
+    if (events_.malformed() > 0) {
+      coverage_.ends(Witness::kEvents, FabricTime::zero(),
+                     path.filename().string() + ": " + std::to_string(events_.malformed()) +
+                         " events cannot be read");
+    }
+  } catch (const InputError& error) {
+    coverage_.ends(Witness::kEvents, FabricTime::zero(), error.what());
+  }
+}
+
+void Evidence::add_records(std::span<const std::filesystem::path> paths) {
+  if (paths.empty()) return absent(Witness::kRecords, "no packet records were kept");
+  std::vector<std::pair<NodeId, PortId>> port_of_stream;  // in, then out, of every port
+  for (const NodeSite& site : topology_.nodes) {
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      port_of_stream.insert(port_of_stream.end(), 2, {site.id, PortId{i}});
+    }
+  }
+  for (const std::filesystem::path& path : paths) {
+    try {
+      HistoryReader reader = HistoryReader::open(path);
+      if (reader.header().streams != port_of_stream.size()) {
+        throw InputError(path.string() + ": these are records of another fabric");
+      }
+      while (const auto record = reader.next()) {
+        const auto [node, port] = port_of_stream[record->stream];
+        const bool out = record->stream % 2 == 1;
+        conservation_.add(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
+                          record->cause, record->t,
+                          record->opcode == 0
+                              ? 0
+                              : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
+                                              record->psn, record->ev, record->peers));
+      }
+      take(records_, reader.seal(), path, Witness::kRecords);
+    } catch (const InputError& error) {
+      coverage_.ends(Witness::kRecords, FabricTime::zero(), error.what());
+    }
+  }
+}
+
+void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
+                    const std::filesystem::path& path, Witness witness) {
+  const std::string file = path.filename().string();
+  if (seal) return spans.add(*seal, file);
+  coverage_.ends(
+      witness, FabricTime::zero(),
+      file +
+          " is not as its writer closed it: cut, damaged, or never closed; it covers no instant");
+}
+
+/// Has each node that runs in a process of ours told everything, to the end? Nodes that others
+/// forward for write no evidence, so nothing of theirs can be missing.
+void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
+  if (watched() || coverage_.until(witness) == FabricTime::zero()) return;
+  std::set<std::string> told;
+  for (const NodeSite& site : topology_.nodes) {
+    if (site.role != NodeRole::kHost && site.forwarding != Forwarding::kSwitchd) continue;
+    const FabricTime until = spans.complete_until(site.id);
+    if (until == FabricTime::never() || until > end_) continue;
+    const std::string file = spans.last_file(site.id);
+    const std::string why = (file.empty() ? "no file" : file + " ends early, and no other") +
+                            " has the " + std::string(kWitnessNames[static_cast<size_t>(witness)]) +
+                            " of " + site.name;
+    // All nodes of a process end at one instant, so one line stands for all of them.
+    const std::string like = file + to_string(until);
+    if (told.insert(file.empty() ? "" : like).second) coverage_.ends(witness, until, why);
+  }
+}
+
+void Evidence::end_early(FabricTime end, const std::string& why) {
+  end_ = end;
+  conservation_.incomplete();
+  absent(Witness::kRecords, why);
+}
+
+void Evidence::finish() {
+  packets_.finish();
+  events_.finish();
+  check_spans(captures_, Witness::kPackets);
+  check_spans(records_, Witness::kRecords);
+  check_spans(event_logs_, Witness::kEvents);
+  if (coverage_.whole(Witness::kRecords)) conservation_.complete();
+  for (const std::string& note : packets_.notes()) {
+    coverage_.ends(Witness::kPackets, FabricTime::zero(), note);
+  }
+  if (packets_.complete_until() != FabricTime::never()) {
+    coverage_.ends(Witness::kPackets, packets_.complete_until(),
+                   "more packets than the judge keeps in memory");
+  }
+  if (events_.complete_until() != FabricTime::never()) {
+    coverage_.ends(Witness::kEvents, events_.complete_until(),
+                   "more events than the judge keeps in memory");
+  }
+}
+
+}  // namespace mrclab::analysis

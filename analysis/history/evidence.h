@@ -1,0 +1,100 @@
+#pragma once
+// All that a run leaves for the judge, from either of two feeds: files (captures, records, events),
+// or nodes that are watched while they run. Both end in the same three histories, so there is one
+// way to judge.
+//
+//   Evidence evidence(topology, schedule, end);
+//   SimWorld world(..., [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+//   ... run ...
+//   evidence.finish();
+//   analysis::judge(inputs, evidence)
+//
+// Watching costs a parse of the headers for every frame at a host, and some counting at switches.
+
+#include <deque>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/history/conservation.h"
+#include "analysis/history/coverage.h"
+#include "analysis/history/event_history.h"
+#include "analysis/history/packet_history.h"
+#include "fabric/effect.h"
+#include "fabric/evidence_seal.h"
+#include "fabric/node.h"
+
+namespace mrclab::analysis {
+
+class Evidence {
+ public:
+  /// What a watched switch tells of packets: their drops, or also that it
+  /// trimmed one to its header. kDrops is as much as captures of hosts tell,
+  /// which show a trimmed packet when its header arrives.
+  enum class AtSwitches : uint8_t { kDrops, kDropsAndTrims };
+
+  /// `topology` outlives it. What happens after `end` is not looked at. `watch` limits what watched
+  /// nodes tell; what files hold is read whole.
+  Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end,
+           AtSwitches watch = AtSwitches::kDropsAndTrims);
+  Evidence(const Evidence&) = delete;
+  Evidence& operator=(const Evidence&) = delete;
+
+  /// To be told what this node does; for all nodes of the topology, or the packets do not add up.
+  /// One thread. Lives as long as this does.
+  NodeObserver& observer(NodeId node);
+
+  // A file that cannot be read, or is not complete, shortens the coverage.
+  void add_capture(const std::filesystem::path& path);
+  void add_events(const std::filesystem::path& path);
+  /// All the record files (fabric/history_record.h) of one run.
+  void add_records(std::span<const std::filesystem::path> paths);
+
+  /// The user chose to have no source of this kind; `why` says so.
+  void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
+
+  /// The watched nodes ended at `end`, before the planned end, so no observer has reported anything later.
+  /// Frames on the wire at `end` stay unaccounted for: their arrivals were expected up to the planned end.
+  void end_early(FabricTime end, const std::string& why);
+
+  /// After everything was added, once.
+  void finish();
+
+  const PacketHistory& packets() const { return packets_; }
+  const EventHistory& events() const { return events_; }
+  const Conservation& conservation() const { return conservation_; }
+  /// What packets, records and events cover. The hosts' reports reach judge() another way.
+  const Coverage& coverage() const { return coverage_; }
+  bool watched() const { return !watchers_.empty(); }
+
+ private:
+  /// One node's.
+  class Watcher : public NodeObserver {
+   public:
+    Watcher(Evidence& evidence, NodeId node) : evidence_(evidence), node_(node) {}
+    void packet(const PacketRecord& record) override;
+    void event(const EventRecord& record) override;
+    void window(const WindowRecord& record) override;
+
+   private:
+    Evidence& evidence_;
+    NodeId node_;
+  };
+
+  void take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
+            const std::filesystem::path& path, Witness witness);
+  void check_spans(const SealedSpans& spans, Witness witness);
+
+  const Topology& topology_;
+  FabricTime end_;
+  AtSwitches watch_;
+  PacketHistory packets_;
+  EventHistory events_;
+  Conservation conservation_;
+  std::deque<Watcher> watchers_;  // by node
+  SealedSpans captures_, records_, event_logs_;
+  Coverage coverage_;
+};
+
+}  // namespace mrclab::analysis

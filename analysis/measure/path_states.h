@@ -1,0 +1,60 @@
+#pragma once
+// What hosts last said about the paths of their queue pairs, made of the news of an event history.
+
+#include <map>
+#include <optional>
+
+#include "analysis/history/event_history.h"
+#include "analysis/history/reports.h"
+#include "analysis/measure/measurements.h"
+
+namespace mrclab::analysis {
+
+class PathStates {
+ public:
+  /// One entropy value (or, without one, all of a plane) of one queue pair.
+  struct Key {
+    uint32_t host = 0;  ///< host number
+    Qpn qp;
+    uint32_t plane = 0;
+    std::optional<EntropyValue> ev;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct State {
+    FabricTime since;  ///< when it became usable, or unusable
+    bool usable = true;
+    bool denied = false;  ///< by the operator
+  };
+
+  static Key key_of(const PathNews& news) { return {news.host, news.qp, news.plane, news.ev}; }
+
+  /// Takes the next piece of news, in order of time. Returns the state before it.
+  State take(const PathNews& news) {
+    if (!news.ev && news.usable) {
+      // A plane that comes back starts with all its values GOOD; no host says so of each of them.
+      for (auto& [key, state] : states_) {
+        const bool of_it =
+            key.host == news.host && key.qp == news.qp && key.plane == news.plane && key.ev;
+        if (of_it && !state.denied) state.usable = true;
+      }
+    }
+    State& state = states_[key_of(news)];
+    const State before = state;
+    if (state.usable != news.usable) state.since = news.t;
+    state.usable = news.usable;
+    state.denied = news.denied;
+    return before;
+  }
+  const std::map<Key, State>& all() const { return states_; }
+
+ private:
+  std::map<Key, State> states_;
+};
+
+/// Removes wires from `unused` and `unjudged` that are usable by the hosts' word: nothing has
+/// crossed such a wire since its heal, but no host says that a path over it is unusable. Does
+/// nothing if no host was heard.
+void accept_usable(const Topology& topology, const EventHistory& events, const HostReports& hosts,
+                   std::vector<FaultMeasurement>& faults);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,31 @@
+#pragma once
+// How deep the queues of the switches were, out of packet records (analysis/history/history_file.h): a data
+// frame is in the queue of the port it leaves by from when it has passed the switch's pipeline until
+// its last bit is out. Frames that were dropped in the queue are not in it.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+struct QueueDepths {
+  /// [plane][bin]: bytes (wire length) in the deepest data queue of the plane at any time in the bin.
+  std::vector<std::vector<uint64_t>> deepest;
+  /// The port of a plane's deepest queue of all; empty if nothing ever waited.
+  std::vector<std::string> deepest_port;
+  std::string unknown;  ///< why there is nothing to tell; empty: there is
+};
+
+/// Records of one file that are looked at: they are sorted in memory, 40 bytes each.
+inline constexpr size_t kMaxQueueRecords = 6'000'000;
+
+/// Of bins of this width from zero to `end`. Files that are not whole make it unknown.
+QueueDepths queue_depths(const Topology& topology, std::span<const std::filesystem::path> records,
+                         FabricTime bin, FabricTime end);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,65 @@
+#include "analysis/report/frame_finder.h"
+
+#include <algorithm>
+
+#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/cut_frame.h"
+#include "fabric/path.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Wanted = std::vector<PacketToLookAt*>;
+
+bool shows(const Topology& topology, const MrcPacket& packet, const PacketToLookAt& wanted) {
+  if (!std::holds_alternative<WriteHeaders>(packet.extension)) return false;
+  if (packet.bth.destination_qp != wanted.qp || packet.bth.psn != wanted.psn) return false;
+  const auto source = host_of_address(topology, packet.inner.source);
+  const auto destination = host_of_address(topology, packet.inner.destination);
+  const auto name = [&](uint32_t host) { return topology.node(topology.host(host)).name; };
+  return source && destination && name(*source) == wanted.source &&
+         name(*destination) == wanted.destination;
+}
+
+/// Reads one file until all of `wanted` have a frame; those that got one are taken out.
+void look_through(const Topology& topology, const std::filesystem::path& path, Wanted& wanted) {
+  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  CaptureRecord record;
+  while (!wanted.empty() && reader->next(record)) {
+    const std::string& interface = reader->interfaces()[record.interface].name;
+    const std::string host = interface.substr(0, interface.find(':'));
+    const bool may_be = record.direction != CaptureDirection::kInbound &&
+                        std::any_of(wanted.begin(), wanted.end(),
+                                    [&](const PacketToLookAt* w) { return w->source == host; });
+    MrcPacket packet;
+    if (!may_be || parse_cut_frame(record.bytes, packet) != ParseError::kNone) continue;
+    std::erase_if(wanted, [&](PacketToLookAt* w) {
+      if (w->source != host || !shows(topology, packet, *w)) return false;
+      w->file = path.filename().string();
+      w->frame = reader->counters().records + reader->counters().skipped();
+      return true;
+    });
+  }
+}
+
+}  // namespace
+
+void name_frames(const Topology& topology, std::span<const std::filesystem::path> captures,
+                 std::span<CheckResult> checks) {
+  Wanted wanted;
+  for (CheckResult& check : checks) {
+    if (check.result == Result::kFail && check.where && check.where->packet) {
+      wanted.push_back(&*check.where->packet);
+    }
+  }
+  for (const std::filesystem::path& path : captures) {
+    if (wanted.empty()) return;
+    try {
+      look_through(topology, path, wanted);
+    } catch (const CaptureError&) {
+      // The verdict's notes name it already.
+    }
+  }
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,48 @@
+#pragma once
+// What a page about a run shows beside its verdict, as one JSON object: series over fabric time,
+// regions in which faults were on, the states of entropy values, the planes' shares, packets that
+// did not make it at once, the story, the pace. The page computes nothing but where to draw it.
+//
+//   fabric, end_us, rtt_us
+//   series   bin_us, planes [plane][bin] Gb/s, lost/trimmed/again [bin] packets, queues [plane][bin]
+//            KiB or null and queues_unknown
+//   regions  from_us, until_us, fault (index), label, planes [plane, from_us, until_us]
+//   planes   plane, bytes, share
+//   evs      rows (host, qp, peer), columns (paths), states, cells (which columns a row has),
+//            changes [t_us, row, column or -1 - plane, state], left_out, rows_left_out, heard
+//   windows  what hosts said of their windows: heard, until_us or null, left_out, quadrants and causes
+//            (words), flows (from, to, least, median, most, in_flight in KiB, delay_us, target_us, base_us,
+//            answers by quadrant, cuts [times, KiB] by cause, points [t_us, window KiB, in flight KiB,
+//            longest delay us or null, quadrant or -1, cause of the largest cut or -1, KiB cut])
+//   packets  rows, left_out
+//   story    t_us, kind, text, packets [[qp, psn]]
+//   pace     [t_us, dilation or null, slack_ms or null, whose]
+//
+// All is bounded: 400 bins, 128 queue pairs, 20,000 changes, 400 packets, 2,000 instants of pace,
+// 24 flows with 400 points of their windows.
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "analysis/report/run_story.h"
+
+namespace mrclab::analysis {
+
+struct PictureInputs {
+  StoryInputs story;
+  std::span<const PacePoint> pace;
+  std::span<const std::filesystem::path> records;
+};
+
+inline constexpr size_t kMaxRowsShown = 128;
+inline constexpr size_t kMaxChangesShown = 20'000;
+inline constexpr size_t kMaxPacketsShown = 400;
+inline constexpr size_t kMaxPaceShown = 2'000;
+inline constexpr size_t kMaxRegionsShown = 200;
+inline constexpr size_t kMaxWindowFlowsShown = 24;    ///< those that were cut most
+inline constexpr size_t kMaxWindowPointsShown = 400;  ///< of a flow; more are put together
+
+std::string picture_of(const PictureInputs& in);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,83 @@
+#include "analysis/report/report.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "analysis/report/page_files.h"
+#include "fabric/json_text.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parsed(const std::string& text, const char* what) {
+  auto json = parse_json<Json>(text);
+  if (json.is_discarded()) throw std::invalid_argument(std::string(what) + " is no JSON");
+  return json;
+}
+
+Json data_of(const ReportedRun& run) {
+  return {{"run", run.run},
+          {"verdict", parsed(run.verdict, "the verdict")},
+          {"picture", run.picture.empty() ? Json(nullptr) : parsed(run.picture, "the picture")}};
+}
+
+/// JSON that can stand in a <script>: nothing in it ends the element or opens a comment.
+std::string for_script(const Json& json) {
+  std::string out;
+  for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+/// What a browser would look for elsewhere: a map of the minified script for debuggers.
+std::string_view without_source_map(std::string_view script) {
+  return script.substr(0, script.rfind("//# sourceMappingURL"));
+}
+std::string_view without_source_map_of_style(std::string_view style) {
+  return style.substr(0, style.rfind("/*# sourceMappingURL"));
+}
+
+/// The frame with each @NAME@ replaced, once, left to right: what is put in is not looked at.
+std::string page_of(const Json& data) {
+  const std::string text = for_script(data);
+  const std::pair<std::string_view, std::string_view> parts[] = {
+      {"@CHART_STYLE@", without_source_map_of_style(page::chart_style)},
+      {"@PAGE_STYLE@", page::style},
+      {"@CHARTS@", without_source_map(page::charts)},
+      {"@SYNCHRONIZER@", without_source_map(page::synchronizer)},
+      {"@DATA@", text},
+      {"@COMMON@", page::common},
+      {"@MATRIX@", page::matrix},
+      {"@WINDOWS@", page::windows},
+      {"@REPORT@", page::report},
+      {"@COMPARE@", page::compare},
+      {"@MAIN@", page::main_part}};
+  std::string out;
+  std::string_view rest = page::html;
+  for (const auto& [name, content] : parts) {
+    const size_t at = rest.find(name);
+    if (at == std::string_view::npos) throw std::logic_error("report.html: parts are missing");
+    out += rest.substr(0, at);
+    out += content;
+    rest.remove_prefix(at + name.size());
+  }
+  out += rest;
+  return out;
+}
+
+}  // namespace
+
+std::string to_html(const ReportedRun& run) { return page_of(data_of(run)); }
+
+std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::string& history) {
+  return page_of({{"a", data_of(a)}, {"b", data_of(b)}, {"history", history}});
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,52 @@
+#pragma once
+// Lines for the terminal: cut or wrapped to a width in columns, coloured where that is wanted.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/report/verdict.h"
+
+namespace mrclab::analysis {
+
+/// "PASS", "FAIL", "INCONCLUSIVE"
+std::string capitals(Result result);
+/// "1 check", "2 checks"
+std::string counted_noun(size_t count, const std::string& noun);
+/// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
+std::string plain_number(const std::optional<double>& value);
+
+/// The columns of a terminal that text in UTF-8 takes.
+size_t columns(std::string_view text);
+/// The text, or its beginning and ".." if it is wider than `width` columns.
+std::string cut_to(std::string text, size_t width);
+/// Lines of at most `width` columns, broken between words.
+std::vector<std::string> wrapped(const std::string& text, size_t width);
+
+class TextTable {
+ public:
+  using Row = std::vector<std::string>;
+  /// Narrower than 60 columns is laid out as 60.
+  explicit TextTable(TableOptions options);
+
+  /// What does not fit goes on below what follows the first two spaces: "packets    12 of 12".
+  void line(const std::string& text = {});
+  void rule();
+  void indented(const std::string& text, size_t indent);
+  /// `word` in the colour of the result, then the text, wrapped below itself.
+  void marked(const std::string& word, Result result, const std::string& text);
+  /// A row of cells; `right` says which are right-aligned.
+  void row(const Row& cells, const std::vector<size_t>& widths, const std::vector<bool>& right);
+  /// Widths of the longest cells; the first column gives way so that the row fits.
+  std::vector<size_t> fit(const std::vector<Row>& rows) const;
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string coloured(const std::string& text, Result result) const;
+
+  TableOptions options_;
+  std::string out_;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,96 @@
+#pragma once
+// The verdict of a run and its written forms: verdict.json, junit.xml, a table for the
+// terminal.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/blame/blame_result.h"
+#include "analysis/checks/check_result.h"
+#include "analysis/history/reports.h"
+#include "analysis/measure/dip.h"
+#include "fabric/units.h"
+
+namespace mrclab::analysis {
+
+/// One fault, measured. Durations count from the fault's (or impairment's) start.
+struct FaultResult {
+  std::string fault;
+  std::string kind;
+  FabricTime at;
+  std::optional<FabricTime> healed_at;
+  std::optional<FabricTime> detected;   ///< empty: nothing to detect, or no captures
+  std::optional<FabricTime> recovered;  ///< empty: not recovered before the end
+  bool still_used = false;              ///< an affected path was in use until it healed or the end
+  bool healed = false;
+  std::string note;
+  std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be told apart
+};
+
+struct Metrics {
+  double goodput_bps = 0;  ///< first deliveries over the whole run
+  std::optional<double> baseline_bps;
+  double baseline_variation = 0;  ///< fraction; over 0.05 the baseline is unusable
+  uint64_t data_packets = 0;      ///< distinct
+  uint64_t delivered = 0;
+  uint64_t delivered_bytes = 0;
+  uint64_t retransmitted = 0;  ///< transmissions beyond the first of a packet
+  uint64_t trimmed = 0;        ///< data packets that arrived, or were lost, trimmed
+  uint64_t lost = 0;           ///< data frames with a drop record
+  uint64_t refused = 0;        ///< data packets that the receiving NIC had no room for
+  uint64_t captures = 0;       ///< files read
+  uint64_t capture_records = 0;
+  uint64_t capture_skipped = 0;  ///< records that could not be used
+  std::string history_sha256;    ///< computed by the nodes
+};
+
+/// What libpcap on the veths saw, and what it cost.
+struct TapCost {
+  uint64_t interfaces = 0, packets = 0, bytes = 0;
+  uint64_t missing = 0;     ///< dropped by the kernel, or beyond the file's bound
+  double cpu_seconds = 0;   ///< of the thread that read and wrote them
+  double open_seconds = 0;  ///< to open them all
+};
+
+struct Verdict {
+  std::string scenario;
+  std::string world;  ///< "live" or "sim"
+  uint64_t seed = 0;
+  bool payload_elided = false;       ///< frames were headers only; no byte was verified
+  std::vector<std::string> without;  ///< mechanisms that were switched off on purpose
+  std::string version;
+  Result result = Result::kInconclusive;
+  TimingReport timing;
+  std::vector<CheckResult> checks;
+  std::vector<FaultResult> faults;
+  std::vector<Blame> blame;  ///< what was broken, by the packets alone
+  std::string no_blame;      ///< why nobody could be blamed; empty: somebody could
+  Metrics metrics;
+  std::optional<TapCost> taps;
+  std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
+};
+
+/// Has any check a published figure?
+bool published_any(const Verdict& verdict);
+
+/// ", payload elided, without spray, trim": what else names a run.
+std::string circumstances(const Verdict& verdict);
+
+/// Adds a check to the verdict, and what it says to the result.
+void add_check(Verdict& verdict, CheckResult check);
+
+std::string to_json(const Verdict& verdict);
+/// One test suite for the run, one test case per check; inconclusive is "skipped".
+std::string to_junit(const Verdict& verdict);
+
+struct TableOptions {
+  size_t width = 80;
+  bool colour = false;
+};
+/// A plain-text table (ASCII apart from names), lines of at most `width` (60 or more) columns.
+std::string to_table(const Verdict& verdict, TableOptions options = {});
+
+}  // namespace mrclab::analysis

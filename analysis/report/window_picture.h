@@ -1,0 +1,13 @@
+#pragma once
+// What the page shows of windows (picture.h has the shape), out of what hosts said.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/history/event_history.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+nlohmann::ordered_json windows_picture(const Topology& topology, const EventHistory& events);
+
+}  // namespace mrclab::analysis

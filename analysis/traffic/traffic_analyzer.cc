@@ -1,0 +1,397 @@
+// Data packets: what leaves, what arrives. What is dropped is traffic_drops.cc, answers are
+// traffic_answers.cc, what is made of a packet when its window closes is traffic_judgement.cc.
+
+#include "analysis/traffic/traffic_analyzer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mrclab::analysis {
+namespace {
+
+/// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows
+/// the second right behind the first. No sender answers a loss as fast: that takes a round trip.
+constexpr FabricTime kCopyGap = FabricTime::from_us(2);
+
+uint32_t plane_number(EntropyValue ev) {
+  const std::optional<Path> path = path_of(ev);
+  return path && path->plane < kNoPlane ? path->plane : kNoPlane;
+}
+
+}  // namespace
+
+void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
+  const FabricTime at = std::max(t, FabricTime::zero());
+  while (at / width >= static_cast<int64_t>(kBins)) {
+    for (auto& row : bytes) {
+      for (size_t i = 0; i < kBins; ++i) {
+        row[i] = 2 * i < kBins ? row[2 * i] + row[2 * i + 1] : 0;
+      }
+    }
+    width = width * 2;
+  }
+  if (bytes.size() <= plane) bytes.resize(plane + 1);
+  bytes[plane][static_cast<size_t>(at / width)] += amount;
+}
+
+TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
+                                 const ForeignPaths* paths, const LearnedFormat* format,
+                                 const DscpMap& dscps)
+    : conversations_(conversations),
+      filter_(filter),
+      paths_(paths),
+      format_(format),
+      dscps_(dscps) {}
+
+bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
+  if (s.t < filter_.from || s.t >= filter_.until) return false;
+  const Conversation& c = conversations_.all()[s.conversation];
+  const bool forward = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
+  if (filter_.qp && forward && c.qp != *filter_.qp) return false;
+  if (filter_.between) {
+    const auto& [a, b] = *filter_.between;
+    if (!(c.source == a && c.destination == b) && !(c.source == b && c.destination == a)) {
+      return false;
+    }
+  }
+  const bool answers = s.opcode == Opcode::kSack || s.opcode == Opcode::kNack;
+  if (s.foreign) {  // the path of an answer is known only with the packet that it answers
+    if (!is_write(s.opcode)) return true;
+    if (filter_.plane && s.plane != *filter_.plane) return false;
+    return !filter_.ev || s.ev == *filter_.ev || shown_entropy(s.path) == filter_.ev;
+  }
+  const EntropyValue ev = answers ? s.answer.ev : s.ev;
+  if (filter_.ev && ev != *filter_.ev) return false;
+  return !filter_.plane || plane_number(ev) == *filter_.plane;
+}
+
+/// The entropy value as the tables show it.
+std::optional<EntropyValue> TrafficAnalyzer::shown_entropy(EntropyValue path) const {
+  const uint32_t index = path.value - ForeignPaths::kFirst;
+  if (paths_ == nullptr || index >= paths_->all().size()) return std::nullopt;
+  return EntropyValue{paths_->all()[index].entropy};
+}
+
+void TrafficAnalyzer::add(const FrameSighting& s) {
+  TrafficCounters& counters = traffic_.counters;
+  if (!wanted(s)) {
+    ++counters.filtered;
+    return;
+  }
+  traffic_.first = std::min(traffic_.first, s.t);
+  traffic_.last = std::max(traffic_.last, s.t);
+  const bool data = is_write(s.opcode);
+  if (s.point < traffic_.points.size()) {
+    CapturePoint& point = traffic_.points[s.point];
+    ++point.records;
+    ++point.at_stage[static_cast<size_t>(s.stage)];
+    point.data += data ? 1 : 0;
+    point.marked += data && s.ecn == kEcnCe ? 1 : 0;
+    point.trimmed += s.kind == FrameSighting::Kind::kTrimmedHere ? 1 : 0;
+    point.dropped += s.kind == FrameSighting::Kind::kDropped ? 1 : 0;
+    point.first = std::min(point.first, s.t);
+    point.last = std::max(point.last, s.t);
+  }
+  if (s.kind == FrameSighting::Kind::kDropped) {
+    ++counters.drops[static_cast<size_t>(s.cause)];
+    if (data) return on_drop(s);
+    ++counters.dropped_control;
+  } else if (data) {
+    ++counters.data_frames;
+    on_data(s);
+  } else if (s.opcode == Opcode::kProbeRequest || s.opcode == Opcode::kEndpointRequest) {
+    ++counters.probe_frames;
+    on_probe(s);
+  } else {
+    ++counters.answer_frames;
+    on_answer(s);
+  }
+}
+
+/// Does this sighting count as leaving or as arriving? Each frame may be seen
+/// at several points: of them the one nearest to the sender, and the one
+/// nearest to the receiver, count; of two that are equally near, the first that
+/// turned up, as long as its file goes on (captures are cut into several).
+TrafficAnalyzer::Side TrafficAnalyzer::side_of(const FrameSighting& s,
+                                               Conversation::Vantage vantage, PathState& path) {
+  const auto counts = [&](uint32_t& point) {
+    const std::vector<CapturePoint>& points = traffic_.points;
+    if (point == kNone || (point < points.size() && s.ended > points[point].ended)) point = s.point;
+    return point == s.point;
+  };
+  Side side;
+  if (sent_rank(s) == vantage.sent) side.sent = counts(path.sent_point);
+  if (vantage.arrived > 0 && arrived_rank(s) == vantage.arrived) {
+    side.arrived = counts(path.arrived_point);
+  }
+  if (!side.sent && !side.arrived) ++traffic_.counters.passing;
+  return side;
+}
+
+uint32_t TrafficAnalyzer::flow_of(uint32_t conversation) {
+  if (flow_of_conversation_.size() <= conversation) {
+    flow_of_conversation_.resize(conversation + 1, kNone);
+  }
+  uint32_t& flow = flow_of_conversation_[conversation];
+  if (flow != kNone) return flow;
+  flow = static_cast<uint32_t>(traffic_.flows.size());
+  traffic_.flows.emplace_back().conversation = conversation;
+  states_.emplace_back();
+  const Conversation& c = conversations_.all()[conversation];
+  const uint32_t pair = pair_index_.find_or_add(conversation_key(c.source, c.destination, Qpn{}),
+                                                static_cast<uint32_t>(flows_between_.size()));
+  if (pair == flows_between_.size()) flows_between_.emplace_back();
+  if (pair < flows_between_.size() && flows_between_[pair].size() < kMaxCandidates) {
+    flows_between_[pair].push_back(flow);
+  }
+  return flow;
+}
+
+uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, const FrameSighting& s) {
+  const EntropyValue name = s.foreign ? s.path : s.ev;
+  const auto next = static_cast<uint32_t>(traffic_.paths.size());
+  const uint32_t path = path_index_.find_or_add(uint64_t{flow} << 32 | name.value, next);
+  if (path == next) {
+    FlowPath& added = traffic_.paths.emplace_back();
+    added.flow = flow;
+    added.ev = name;
+    added.plane = s.foreign ? s.plane : plane_number(name);
+    path_states_.emplace_back();
+  }
+  return path;
+}
+
+PlaneTraffic& TrafficAnalyzer::plane(uint32_t number) {
+  if (traffic_.planes.size() <= number) traffic_.planes.resize(number + 1);
+  traffic_.planes[number].seen = true;
+  return traffic_.planes[number];
+}
+
+PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
+  return states_[flow].window.open(
+      psn, spare_slots_, [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
+}
+
+void TrafficAnalyzer::on_data(const FrameSighting& s) {
+  const uint32_t flow = flow_of(s.conversation);
+  const uint32_t path = path_of_flow(flow, s);
+  if (path == kNone) {
+    ++traffic_.counters.over_limit;
+    return;
+  }
+  const Side side = side_of(s, conversations_[s.conversation].data, path_states_[path]);
+  TrafficFlow& f = traffic_.flows[flow];
+  f.first_seen = std::min(f.first_seen, s.t);
+  f.last_seen = std::max(f.last_seen, s.t);
+  if (s.kind == FrameSighting::Kind::kTrimmedHere) {
+    PsnWindow& window = states_[flow].window;
+    PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
+    const auto attempt = slot ? attempts_of(s, *slot).open() : std::nullopt;
+    if (attempt) (*attempt)->cut = true;
+  }
+  if (side.sent) on_sent(s, flow, path);
+  if (side.arrived) on_arrived(s, flow, path);
+  if (s.ecn == kEcnCe || s.trimmed) note_place(s, flow);
+}
+
+/// Where was it marked, or trimmed? Nearest to where it was first seen so.
+void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
+  PsnWindow& window = states_[flow].window;
+  PsnSlot* slot = window.find(window.number_of(s.psn));
+  if (slot == nullptr || s.point >= traffic_.points.size()) return;
+  const auto newest = attempts_of(s, *slot).newest();
+  if (!newest) return;
+  TrafficAttempt* const attempt = *newest;
+  CapturePoint& point = traffic_.points[s.point];
+  if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
+  if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
+}
+
+TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent, bool there) {
+  TrafficAttempt attempt;
+  attempt.sent = sent;
+  attempt.ev = s.ev;
+  attempt.packet_there = there;
+  attempt.rtx = s.retransmission;
+  attempt.timed = s.has_timestamp;
+  attempt.timestamp = s.timestamp;
+  attempt.path = s.foreign ? s.path : s.ev;
+  return attempt;
+}
+
+bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
+  const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
+  return last.mark().agrees(s.mark()) && last.sent != TrafficAttempt::kUnseen &&
+         s.t.ps() - last.sent < kCopyGap.ps();
+}
+
+void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowState& state = states_[flow];
+  if (s.has_timestamp && !s.trimmed) {
+    state.timestamp_unit_ps = s.coarse_timestamp ? 1'000'000 : 128'000;
+    state.timestamp_offset =
+        static_cast<uint16_t>(s.timestamp - s.t.ps() / state.timestamp_unit_ps);
+    state.has_offset = true;
+  }
+  PsnSlot* slot = open_slot(flow, s.psn);
+  if (slot == nullptr) {
+    ++traffic_.counters.behind;
+    f.resent += s.retransmission ? 1 : 0;
+    return;
+  }
+  const TrafficAttempt attempt = attempt_of(s, s.t.ps(), slot->finished());
+  if (slot->attempts > 0) {
+    if (is_copy(s, *slot)) {
+      ++traffic_.counters.copies;
+      return;
+    }
+    if (!s.retransmission) ++traffic_.counters.rtx_bit_wrong;
+    ++f.resent;
+    ++traffic_.paths[path].resent;
+    ++plane(traffic_.paths[path].plane).resent;
+    if (add_attempt(*slot, attempt) == nullptr) ++traffic_.counters.over_limit;
+    return;
+  }
+  slot->first = attempt;
+  slot->attempts = 1;
+  slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
+  if (s.retransmission) {  // of a packet that left before the capture began, or behind a gap in it
+    ++f.resent;
+    ++traffic_.paths[path].resent;
+    ++plane(traffic_.paths[path].plane).resent;
+    return;
+  }
+  on_first_sent(s, flow, path);
+}
+
+void TrafficAnalyzer::on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowPath& p = traffic_.paths[path];
+  PathState& state = path_states_[path];
+  f.first_sent = std::min(f.first_sent, s.t);
+  ++f.packets;
+  ++p.packets;
+  ++plane(p.plane).packets;
+  if (p.first_use == FabricTime::never()) {
+    p.first_use = s.t;
+    ++f.paths;
+  } else if (away(f, state)) {
+    ++p.times_left;
+    change(p.last_use, flow, p.ev, false, false);
+    change(s.t, flow, p.ev, true, probed_since(flow, p.ev, p.last_use));
+  }
+  p.last_use = s.t;
+  state.last_turn = f.packets;
+}
+
+bool TrafficAnalyzer::away(const TrafficFlow& flow, const PathState& path) const {
+  return flow.paths > 1 && flow.packets - path.last_turn > kTurnsAway * flow.paths;
+}
+
+void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path) {
+  FlowState& state = states_[flow];
+  PsnSlot* slot = open_slot(flow, s.psn);
+  if (slot == nullptr) {
+    ++traffic_.counters.behind;
+    return;
+  }
+  if (!state.arrival_seen) {
+    state.arrival_seen = true;
+    state.complete = state.window.base();
+  }
+  const AttemptChoice<TrafficAttempt*> choice = attempts_of(s, *slot);
+  TrafficAttempt* attempt = choice.open().value_or(nullptr);
+  if (s.foreign && attempt != nullptr && attempt->sent != TrafficAttempt::kUnseen) {
+    // The carrier was whole where the packet left; here switches have taken part of it.
+    if (const uint32_t left_on = known_path(flow, attempt->path); left_on != kNone) path = left_on;
+  }
+  if (s.ecn == kEcnCe) {
+    ++traffic_.paths[path].marked;
+    ++plane(traffic_.paths[path].plane).marked;
+  }
+  if (attempt == nullptr && choice.ended()) {  // a wire carried it twice
+    ++traffic_.counters.copies;
+    if (s.trimmed) return;
+    if (slot->finished()) {
+      ++traffic_.flows[flow].duplicates;
+      return;
+    }
+    attempt = *choice.ended();  // the first frame lost the payload, the second brings it
+  }
+  if (attempt == nullptr) {
+    ++traffic_.counters.unmatched;
+    const TrafficAttempt unseen = attempt_of(s, TrafficAttempt::kUnseen, false);
+    if (slot->attempts == 0) {
+      slot->first = unseen;
+      slot->attempts = 1;
+      slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
+      attempt = &slot->first;
+    } else if (attempt = add_attempt(*slot, unseen); attempt == nullptr) {
+      ++traffic_.counters.over_limit;
+      return;
+    }
+  }
+  if (attempt->sent != TrafficAttempt::kUnseen && s.t.ps() >= attempt->sent) {
+    traffic_.one_way_ns.add(static_cast<uint64_t>(s.t.ps() - attempt->sent) / 1000);
+    grace_ps_ = std::max(grace_ps_, s.t.ps() - attempt->sent);
+  }
+  attempt->fate = s.trimmed ? AttemptFate::kTrimmed : AttemptFate::kDelivered;
+  if (s.trimmed) return on_trimmed(s, flow, path);
+  if (slot->finished()) {
+    ++traffic_.flows[flow].duplicates;
+    return;
+  }
+  slot->arrived = s.t.ps();
+  on_delivered(s, flow, path, *slot, state.window.number_of(s.psn));
+}
+
+void TrafficAnalyzer::on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t path) {
+  ++traffic_.flows[flow].trimmed;
+  ++traffic_.paths[path].trimmed;
+  ++plane(traffic_.paths[path].plane).trimmed;
+  ++(dscps_.is_trimmed_last_hop(s.dscp) ? traffic_.counters.trimmed_last_hop
+                                        : traffic_.counters.trimmed_inside);
+}
+
+void TrafficAnalyzer::on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path,
+                                   PsnSlot& slot, int64_t number) {
+  TrafficFlow& f = traffic_.flows[flow];
+  FlowPath& p = traffic_.paths[path];
+  PlaneTraffic& on = plane(p.plane);
+  ++f.delivered;
+  f.delivered_bytes += slot.payload;
+  f.last_delivered = std::max(f.last_delivered, s.t);
+  ++p.delivered;
+  p.delivered_bytes += slot.payload;
+  ++on.delivered;
+  on.delivered_bytes += slot.payload;
+  if (on.last_delivery != FabricTime::never() && s.t - on.last_delivery > on.longest_gap) {
+    on.longest_gap = s.t - on.last_delivery;
+    on.gap_from = on.last_delivery;
+  }
+  on.last_delivery = s.t;
+  traffic_.bins.add(p.plane, s.t - traffic_.origin, slot.payload);
+  note_order(f, states_[flow], number);
+}
+
+void TrafficAnalyzer::note_order(TrafficFlow& f, FlowState& state, int64_t number) {
+  if (number < state.highest_arrived) {
+    const auto distance = static_cast<uint64_t>(state.highest_arrived - number);
+    ++f.reordered;
+    f.max_distance = std::max(f.max_distance, distance);
+    traffic_.distance.add(distance);
+  }
+  state.highest_arrived = std::max(state.highest_arrived, number);
+  if (number >= state.complete) ++state.held;
+  // What fell out of the window is waited for no longer.
+  if (state.complete < state.window.base()) state.complete = state.window.base();
+  for (const PsnSlot* next = state.window.find(state.complete); next && next->finished();
+       next = state.window.find(state.complete)) {
+    ++state.complete;
+    if (state.held > 0) --state.held;
+  }
+  traffic_.held.add(state.held);
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,54 @@
+#pragma once
+// Captures that overlap: the same file twice, the pieces of a rotated capture that share some seconds,
+// two captures of one port. A record that another file has as well, at the same instant and alike, is
+// one observation.
+
+#include <vector>
+
+#include "analysis/traffic/traffic_sighting.h"
+
+namespace mrclab::analysis {
+
+class TrafficOverlap {
+ public:
+  /// Has another file shown this one already? To be called in order of time.
+  bool is_repeat(const FrameSighting& s) {
+    if (s.t != t_) {
+      t_ = s.t;
+      seen_.clear();
+    }
+    for (Seen& seen : seen_) {
+      // A file may hold a frame twice: each of them stands for one record of another file.
+      if (seen.first.feed == s.feed || seen.repeated_by == s.feed || !alike(seen.first, s))
+        continue;
+      seen.repeated_by = s.feed;
+      ++repeats_;
+      return true;
+    }
+    if (seen_.size() < kMaxAtOnce) seen_.push_back({s, s.feed});
+    return false;
+  }
+  uint64_t repeats() const { return repeats_; }
+
+ private:
+  /// Of one instant; a hostile capture may have all its records there.
+  static constexpr size_t kMaxAtOnce = 64;
+  struct Seen {
+    FrameSighting first;
+    uint16_t repeated_by;
+  };
+
+  static bool alike(const FrameSighting& a, const FrameSighting& b) {
+    return a.conversation == b.conversation && a.psn == b.psn && a.ev == b.ev &&
+           a.opcode == b.opcode && a.kind == b.kind && a.stage == b.stage && a.end == b.end &&
+           a.dscp == b.dscp && a.ecn == b.ecn && a.retransmission == b.retransmission &&
+           a.answer.trigger == b.answer.trigger && a.answer.bitmap == b.answer.bitmap &&
+           a.answer.probe_id == b.answer.probe_id;
+  }
+
+  FabricTime t_ = FabricTime::never();
+  std::vector<Seen> seen_;
+  uint64_t repeats_ = 0;
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,34 @@
+#pragma once
+// Capture files from anywhere -> Traffic. Files are merged by time as they are read; nothing of
+// them stays in memory but what traffic_analyzer.h keeps.
+//
+// Time: where the frames of a file carry our trailer (fabric/trailer.h) it is the trailer's;
+// otherwise the capture's own, and then counted from its first record, unless that is fabric time
+// already (which begins at zero, as no clock of a machine does).
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analysis/traffic/traffic_analyzer.h"
+
+namespace mrclab::analysis {
+
+struct TrafficInput {
+  std::vector<std::filesystem::path> files;
+  TrafficFilter filter;  ///< its times count from the origin of the result
+  /// Told now and then how many records have been read; may be empty.
+  std::function<void(uint64_t records)> progress;
+  GivenFormat format = {};  ///< what a person says about foreign packets
+  DscpMap dscps = {};       ///< of the fabric that was captured
+};
+
+/// Throws CaptureError if a file cannot be opened or is no capture. A broken tail is a note.
+Traffic analyze_traffic(const TrafficInput& input);
+
+/// The same of one capture in memory.
+Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter = {});
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,165 @@
+#pragma once
+// A capture record of MRC traffic, decoded into what the analyzer of traffic needs: which packet,
+// how far on its way, when. Nothing of a fabric need be known: how far a frame has come is in its
+// carrier, which loses one uSID at every switch (RFC 9800 §4.1.1).
+//
+//   host --kHostUp--> T0 --kSpineUp--> T1 --kSpineDown--> T0 --kHostDown--> host
+//   uSIDs left:  4            3               2                 1            (cross-T1)
+//                2                                              1            (T0-local, as its EV says)
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/capture/attempt_match.h"
+#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/flat_index.h"
+#include "analysis/capture/link_layer.h"
+#include "analysis/traffic/foreign_paths.h"
+#include "analysis/traffic/format_sample.h"
+#include "fabric/headers.h"
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/path.h"
+#include "fabric/trailer.h"
+
+namespace mrclab::analysis {
+
+Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
+
+/// What a SACK, NACK or transport ACK says.
+struct AnswerFields {
+  uint64_t bitmap = 0;
+  EntropyValue ev;          ///< of the packet that is answered
+  Psn trigger, cumulative;  ///< cumulative: SACK and ACK
+  int16_t bitmap_offset = 0;
+  uint16_t out_of_order = 0;
+  uint16_t timestamp = 0;            ///< reflected
+  uint16_t probe_id = 0;             ///< of a probe, or of the answer to one
+  uint16_t near_id = 0, far_id = 0;  ///< spdcid and dpdcid: ids of the answer's source, destination
+  uint8_t nack_reason = 0;
+  SackMark mark = SackMark::kNone;
+};
+
+struct FrameSighting {
+  enum class Kind : uint8_t { kPassing, kTrimmedHere, kDropped };
+  FabricTime t;
+  uint32_t conversation = 0;  ///< index into ConversationTable
+  uint32_t point = 0;         ///< capture interface, numbered over all files
+  Psn psn;
+  EntropyValue ev;           ///< as on the wire
+  EntropyValue path;         ///< the same, or a number of ForeignPaths
+  uint32_t payload = 0;      ///< bytes, also where they were trimmed or cut off
+  uint32_t frame_bytes = 0;  ///< as captured on the wire, without trailer
+  AnswerFields answer;
+  uint16_t timestamp = 0;
+  Kind kind = Kind::kPassing;
+  Stage stage = Stage::kUnknown;
+  WireEnd end = WireEnd::kUnknown;
+  Opcode opcode = Opcode::kWriteOnly;
+  uint8_t dscp = 0, ecn = 0;
+  uint16_t feed = 0;   ///< which file
+  uint16_t ended = 0;  ///< so many files had been read to their ends by then
+  DropCause cause = DropCause::kNone;
+  bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
+  bool probe = false;         ///< a probe, or the answer to one
+  bool foreign = false;       ///< in the format of another implementation
+  uint16_t plane = kNoPlane;  ///< set if it is foreign
+
+  AttemptMark mark() const { return {ev, retransmission, has_timestamp, timestamp}; }
+};
+
+/// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.
+struct Conversation {
+  Ipv6Address source{}, destination{};
+  Qpn qp;
+  bool foreign = false;  ///< its source sends in the format of another implementation
+  /// How near to sender and receiver the frames were seen: only the nearest point counts.
+  struct Vantage {
+    uint8_t sent = 255;   ///< lower is nearer to the sender
+    uint8_t arrived = 0;  ///< higher is nearer to the receiver; 0: never seen there
+  };
+  Vantage data, answers;
+};
+
+/// A 64-bit hash of source, destination and QP: collisions are so rare that
+/// it serves as their name.
+inline uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& destination,
+                                 Qpn qp) {
+  return pair_key(source, destination, qp.value);
+}
+
+/// How near to the sender (lower) or the receiver (higher, 0 for not there) this sighting was.
+uint8_t sent_rank(const FrameSighting& s);
+uint8_t arrived_rank(const FrameSighting& s);
+
+/// All conversations of a capture, numbered as they turn up.
+class ConversationTable {
+ public:
+  static constexpr size_t kMax = 1u << 16;
+  static constexpr uint32_t kNone = FlatIndex::kNone;
+  uint32_t find_or_add(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
+  /// kNone if there is none.
+  uint32_t find(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) const;
+  const std::vector<Conversation>& all() const { return all_; }
+  Conversation& operator[](uint32_t index) { return all_[index]; }
+
+ private:
+  std::vector<Conversation> all_;
+  FlatIndex index_{kMax};
+};
+
+enum class Decoded : uint8_t {
+  kSighting,
+  kNotMrc,       ///< ordinary traffic
+  kNotEthernet,  ///< a link type that is not read
+  kMalformed,    ///< MRC by its port, but its headers contradict themselves
+  kCutShort,     ///< the record ends before the packet's PSN
+  kUntimed,      ///< no trailer, in a capture whose time is carried
+  kTooMany,      ///< more conversations than are followed
+};
+
+class SightingDecoder {
+ public:
+  SightingDecoder(ConversationTable& conversations, ForeignPaths& paths)
+      : conversations_(conversations), paths_(paths) {}
+  /// What was learned about foreign packets; both must outlive this.
+  void use(const FormatSample& sample, const LearnedFormat& format) {
+    sample_ = &sample;
+    format_ = &format;
+  }
+
+  struct Place {
+    /// Times come from our trailer, not from the capture.
+    bool carried = false;
+    /// The interface is a host's by its name, so that what leaves and arrives
+    /// there needs no look at the carrier.
+    bool host_port = false;
+    uint32_t tap = 0;  ///< as in PacketFacts
+  };
+  /// Does not set `point`, `feed` and `ended`.
+  Decoded decode(const CaptureRecord& record, uint16_t link_type, Place place, FrameSighting& s);
+
+ private:
+  void fill(const MrcPacket& packet, FrameSighting& s);
+  void fill_as_ours(const MrcPacket& packet, FrameSighting& s);
+  void fill_as_foreign(const MrcPacket& packet, uint32_t tap, FrameSighting& s);
+  bool is_foreign(const MrcPacket& packet, bool carried) const;
+
+  ConversationTable& conversations_;
+  ForeignPaths& paths_;
+  const FormatSample* sample_ = nullptr;
+  const LearnedFormat* format_ = nullptr;
+  LinkLayer link_;
+  MrcPacket packet_;
+};
+
+/// Is this what our captures call a port of a host, "h3:p2"?
+bool names_host_port(std::string_view interface);
+/// The port in "drop: wire_loss p0.t0-0:d1 in".
+std::string_view port_in_drop(std::string_view comment);
+
+/// A record's trailer, if it has one and was not cut before it.
+std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame);
+
+}  // namespace mrclab::analysis

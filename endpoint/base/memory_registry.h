@@ -1,0 +1,52 @@
+#pragma once
+// Registered memory of one host: what peers may write to with the right rkey, and nothing else.
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "endpoint/base/memory.h"
+#include "endpoint/base/memory_region.h"
+
+namespace mrclab::endpoint {
+
+enum class MemoryCheck : uint8_t { kOk, kBadRkey, kOutOfBounds };
+
+class MemoryRegistry {
+ public:
+  /// Registers zeroed memory for a planned region and returns it. The low 12 bits of an rkey are
+  /// the region's number in its host (connection_plan.cc); registering a number twice throws.
+  std::span<uint8_t> add(const RegionPlan& plan);
+  /// Registers a planned region that has no bytes.
+  Memory add_elided(const RegionPlan& plan);
+  /// Registers memory that stays the caller's, `plan.size` bytes, until remove().
+  void add_external(const RegionPlan& plan, std::span<uint8_t> memory);
+  /// False if no region has this rkey.
+  bool remove(uint32_t rkey);
+  /// The lowest region number, from 1, that is not in use.
+  uint32_t free_number() const;
+
+  struct Target {
+    MemoryCheck check = MemoryCheck::kBadRkey;
+    uint8_t* data = nullptr;  ///< of `length` bytes; null unless kOk, and if the region has none
+  };
+  /// Where `length` bytes at `va` are, if this rkey allows it. Any arguments at all.
+  Target resolve(uint32_t rkey, uint64_t va, uint64_t length) const;
+
+ private:
+  struct Free {
+    void operator()(uint8_t* p) const { std::free(p); }
+  };
+  struct Region {
+    RegionPlan plan;
+    std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory is somebody else's
+    uint8_t* bytes = nullptr;                ///< null also if it is elided
+    bool registered = false;
+  };
+  Region& place(const RegionPlan& plan);
+  std::vector<Region> regions_;  // by number
+};
+
+}  // namespace mrclab::endpoint

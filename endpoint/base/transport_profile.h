@@ -1,0 +1,141 @@
+#pragma once
+// The numbers of the MRC transport, resolved to fabric time for one topology.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "endpoint/base/ev_profile.h"
+#include "endpoint/base/ev_set_limits.h"
+#include "fabric/ids.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< PSNs, 8 units: the least that is required
+
+enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
+
+/// What NSCC does where UEC's text and even shares of a last hop part (even_nscc.h, nscc.h).
+enum class NsccRules : uint8_t { kEven, kUec };
+
+/// When another packet may go. The MRC specification §8.3.1 says while cwnd > in flight; UEC's
+/// htsim says while in flight + packet <= cwnd. The specification's overshoots by less than a
+/// packet, and lets a window of less than a packet still move.
+enum class WindowRule : uint8_t { kOpen, kFits };
+
+/// Where a SACK's bitmap begins; MRC leaves it open. Never below cumulative + 1.
+enum class SackBase : uint8_t {
+  kTrigger,     ///< 63 before the packet that triggered it, every fourth at cumulative + 1 (UEC)
+  kNewest,      ///< 63 before the newest packet received (the public MRC emulator)
+  kCumulative,  ///< cumulative + 1, always
+};
+
+/// Every constant of the transport. `make_profile` fills it; a test may change single values.
+struct TransportProfile {
+  std::string name = "lab";
+  FabricTime base_rtt;  ///< longest path, idle (Topology::base_rtt)
+  uint32_t pmtu = 4096;
+  DscpMap dscps;     ///< of the fabric
+  bool icrc = true;  ///< compute and verify the ICRC of every packet
+
+  // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
+  FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)
+  FabricTime reorder_window_max;  ///< it is widened up to this by losses that were none
+  FabricTime tail_probe;          ///< 2 x reorder window without news: ask with a reliability probe
+  FabricTime ack_timeout;         ///< MRC API: local ACK timeout
+  uint32_t linear_retries = 7;
+  uint32_t exponential_retries = 3;
+
+  // What makes the transport what it is, to be switched off by experiments that show what for.
+  bool spray = true;           ///< off: a queue pair has one entropy value, drawn from the seed
+  bool skip = true;            ///< off: marks and trims cost an entropy value no turn
+  bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
+  bool ev_probes = true;       ///< off: what is assumed bad stays so
+  bool selective_acks = true;  ///< off: only what is acknowledged cumulatively counts
+  bool port_status = true;     ///< off: peers are not told which ports are down
+
+  // Entropy values.
+  uint32_t ev_limit = 256;     ///< EV Universe of a QP: active and backups (MRC paper §2.4)
+  uint32_t active_evs = 128;   ///< of them in use at once (MRC paper §2.4: more than 100)
+  uint32_t ev_min_active = 0;  ///< see EvSetLimits
+  Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
+  FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
+  bool plane_shares = true;   ///< no plane holds more than its share of the window
+  bool skip_holds = true;     ///< a marked value is left for a time; off: it loses one turn
+  FabricTime probe_interval;  ///< first reliability probe of a bad EV, then x 1.5
+  FabricTime probe_interval_max;
+  uint32_t probe_jitter_percent = 20;
+  uint32_t revive_successes = 3;  ///< consecutive good probes that resurrect an EV
+  uint32_t revive_successes_max = 48;
+  FabricTime damping_window;  ///< a re-failure within it doubles the successes needed
+
+  EvProfile ev_profile;
+
+  /// EV probes of the way back while the peer sends and we do not: one RTT (MRC paper §2.4).
+  FabricTime reverse_probe_interval;
+
+  // Port status updates (endpoint requests, QPN 0x2).
+  FabricTime port_status_interval;      ///< repeated until answered
+  FabricTime port_status_interval_max;  ///< of later repeats
+  bool sack_port_mask = false;  ///< the mask also in SACKs (MRC paper §3; no field in the decoders)
+  uint32_t port_status_copies = 3;  ///< on as many live planes
+
+  // Windows.
+  uint32_t max_psn_range = kDefaultPsnRange;  ///< MPR; make_profile: at least three BDPs
+  uint32_t max_immediates = 32;               ///< WriteImm in flight
+  bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
+  bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
+  bool service_time = false;        ///< SVC_TIME: waiting for a receiver's software is no delay
+  uint32_t window_percent = 150;    ///< the fixed window, of line rate of live ports x base RTT
+  uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
+
+  // Congestion control. NSCC's values are for all ports of a host, derived from their rate and the
+  // base RTT (nscc_parameters.h); with fewer live ports they shrink in proportion.
+  CongestionAlgorithm congestion_control = CongestionAlgorithm::kNscc;
+  WindowRule window_rule = WindowRule::kOpen;
+  NsccRules nscc_rules = NsccRules::kEven;
+  bool receive_shares = true;  ///< a receiver evens out its senders by penalties
+  uint32_t ports = 1;          ///< of a host
+  FabricTime nscc_base_rtt;
+  FabricTime nscc_target_delay;
+  uint32_t nscc_max_cwnd = 0;           ///< bytes
+  uint32_t nscc_fi = 0;                 ///< bytes per RTT
+  uint32_t nscc_eta = 0;                ///< bytes per adjust period
+  uint32_t nscc_pi = 0;                 ///< bytes per RTT
+  uint32_t nscc_fi_scale_permille = 0;  ///< of the bytes that arrived
+  Probability nscc_gamma{800'000'000};
+  Probability nscc_max_md_jump{500'000'000};
+  Probability nscc_delay_alpha{12'500'000};
+  FabricTime nscc_clear_delay;
+  uint32_t nscc_adjust_bytes = 0;
+  FabricTime nscc_adjust_period;
+  uint32_t nscc_qa_gate = 3;
+  FabricTime nscc_qa_threshold;
+  bool nscc_disable_qa = false;
+  bool receiver_penalty = true;  ///< a sender obeys rcv_cwnd_pen and restore_cwnd
+
+  // A finite receiver (receive_buffer.h, bitmap_pool.h): of a NIC, over all its queue pairs.
+  BitRate receive_rate;          ///< from the NIC to memory, of payload; zero: at once
+  uint32_t receive_buffer = 0;   ///< bytes between ports and memory; line rate x base RTT
+  uint32_t receive_bitmaps = 0;  ///< units of 128 PSNs; 0: each queue pair has what its range needs
+
+  SackBase sack_base = SackBase::kTrigger;
+  bool nack_out_of_window = true;  ///< mandatory in table 7-3; §6.3.1 rule 6: silently dropped
+
+  /// Tests only: every requester starts here instead of at a PSN drawn from the seed.
+  std::optional<Psn> first_psn;
+  /// Tests only: so many messages, all with immediate, count as done before the first one.
+  uint32_t first_msn = 0;
+
+  EvSetLimits ev_limits() const {
+    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, {},
+                       {},         avoid_lost};
+    if (skip_holds) limits.hold_least = base_rtt, limits.hold_most = base_rtt * 64;
+    return limits;
+  }
+};
+
+}  // namespace mrclab::endpoint

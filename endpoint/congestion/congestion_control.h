@@ -1,0 +1,107 @@
+#pragma once
+// How much may be in flight to one destination, over all its queue pairs and planes. The window
+// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's own to
+// the letter, even_nscc.h what we make of it, fixed_window.h the one that reacts to nothing.
+//
+// Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
+// to on_sent() before: the queue pairs take it from their own tables, never from a packet.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "endpoint/base/transport_profile.h"
+#include "endpoint/congestion/window_ledger.h"
+#include "endpoint/paths/plane_shares.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// Header bytes that count per packet beside its payload: UDP length + 40, as UEC's nominal packet
+/// size: UDP 8, BTH 12, METH 4, TSETH 4, RETH 16, ICRC 4, and 40.
+inline constexpr uint64_t kNominalHeaderBytes = 88;
+
+/// A round trip of a packet of which it is certain that this transmission was answered.
+struct RttSample {
+  FabricTime rtt;
+  bool full_size = true;  ///< of a packet of PMTU size, as the base RTT is defined
+  uint32_t plane = 0;     ///< that the packet took
+};
+
+/// A packet that was in flight.
+struct Sprayed {
+  Bytes size;
+  uint32_t plane = 0;
+};
+
+/// What one SACK or transport ACK tells, summed up.
+struct Acknowledgement {
+  Bytes arrived;        ///< newly known to have arrived, also of packets once held for lost
+  Bytes left_flight;    ///< the part of it that counted as in flight
+  bool marked = false;  ///< M: the packet that triggered the SACK had an ECN mark
+  std::optional<RttSample> rtt;
+  uint8_t receiver_penalty = 0;  ///< CC_STATE rcv_cwnd_pen, 0..127
+  bool restore_cwnd = false;     ///< CC_STATE restore_cwnd
+};
+
+class CongestionControl {
+ public:
+  virtual ~CongestionControl() = default;
+  virtual bool may_send(Bytes packet, FabricTime now) const = 0;
+  /// When a packet may go although nothing else happens: a window of less than a packet is paced.
+  /// never(): not before something leaves flight.
+  virtual FabricTime opens_at(Bytes packet) const = 0;
+  /// Does the window let packets go by the clock?
+  virtual bool is_paced() const { return false; }
+  /// After on_sent(): the packet is to ask for an acknowledgement (BTH.A).
+  virtual bool wants_acknowledgement() const = 0;
+  virtual void on_sent(Bytes packet, FabricTime now) = 0;
+  virtual void on_acknowledged(const Acknowledgement& news, FabricTime now) = 0;
+  enum class TrimmedAt : uint8_t { kFabric, kLastHop };
+  /// A trim NACK: congestion.
+  virtual void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) = 0;
+  /// Inferred from other packets or from silence.
+  virtual void on_lost(Sprayed packet, FabricTime now) = 0;
+  /// A NACK because the receiver lacked resources: it wants less at a time, whatever the paths are like.
+  virtual void on_refused(Bytes packet, FabricTime now) = 0;
+  /// Leaves flight for a reason that says nothing about network or receiver: the queue pair is gone,
+  /// or a port is known to be down.
+  virtual void on_withdrawn(Bytes packet) = 0;
+  /// How many ports can carry traffic at once has changed: those that are up at both ends, or at the
+  /// end that has fewer.
+  virtual void on_live_ports(uint32_t count) = 0;
+  /// Was the path of that packet late while others of its plane are on time? Then the choice of paths
+  /// leaves it, and the window stays. Call it after on_acknowledged().
+  virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
+  virtual Bytes window() const = 0;
+  virtual Bytes in_flight() const = 0;
+  PlaneShares& planes() { return planes_; }
+  const PlaneShares& planes() const { return planes_; }
+
+  /// Has an answer or a cut been counted since take_record()?
+  bool has_news() const { return ledger_.has_news(); }
+  /// What it says of itself now, and of what happened since the last call. Without time and peer, which it
+  /// does not know.
+  WindowRecord take_record() {
+    WindowRecord record = ledger_.take();
+    record.window = window();
+    record.in_flight = in_flight();
+    describe(record);
+    return record;
+  }
+
+ protected:
+  WindowLedger& ledger() { return ledger_; }
+  /// Adds what only this algorithm has.
+  virtual void describe(WindowRecord&) const {}
+
+ private:
+  PlaneShares planes_;
+  WindowLedger ledger_;
+};
+
+/// What the profile asks for, towards a destination that `ports` of `port_rate` lead to.
+std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfile& profile,
+                                                           BitRate port_rate, uint32_t ports);
+
+}  // namespace mrclab::endpoint

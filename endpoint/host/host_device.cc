@@ -1,0 +1,210 @@
+// The device's objects: memory, completion queues, queue pairs and their states.
+
+#include "endpoint/host/host_device.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "fabric/ecmp.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+[[noreturn]] void reject(const std::string& what) { throw std::invalid_argument(what); }
+
+std::string text(Qpn qpn) { return "queue pair " + std::to_string(qpn.value); }
+
+void check_range(std::string_view what, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return;
+  reject(std::string(what) + " is " + std::to_string(value) + ", must be " + std::to_string(low) +
+         " to " + std::to_string(high));
+}
+
+}  // namespace
+
+HostNode::Impl::HostDevice::HostDevice(Impl& host, uint32_t index)
+    : host_(host), index_(index), identities_(host.environment_.seed, host.environment_.self) {}
+
+DeviceAttributes HostNode::Impl::HostDevice::query_device() const {
+  DeviceAttributes attributes;
+  attributes.max_wimm = attributes.max_wimm_dest = kMaxWriteImmediates;
+  attributes.max_mpr = kMaxMprUnits;
+  attributes.dynamic_mpr = true;
+  attributes.max_queue_pairs = attributes.max_memory_regions = kMaxPerHost;
+  attributes.ports = static_cast<uint32_t>(host_.ports_.size());
+  return attributes;
+}
+
+MemoryRegion HostNode::Impl::HostDevice::register_memory(std::span<uint8_t> memory) {
+  if (memory.empty()) reject("a memory region needs at least one byte");
+  const uint32_t number = host_.memory_.free_number();
+  check_range("the number of memory regions", number, 1, kMaxPerHost);
+  const uint32_t use = ++uses_;
+  const RegionPlan plan{
+      identities_.va(number, use), identities_.rkey(number, use), {memory.size()}};
+  host_.memory_.add_external(plan, memory);
+  return {plan.va, plan.rkey, plan.size};
+}
+
+void HostNode::Impl::HostDevice::deregister_memory(const MemoryRegion& region) {
+  if (!host_.memory_.remove(region.rkey)) reject("no memory region has this rkey");
+}
+
+CqHandle HostNode::Impl::HostDevice::create_completion_queue(uint32_t depth) {
+  check_range("the depth of a completion queue", depth, 1, kMaxDepth);
+  const auto free = std::find(cqs_.begin(), cqs_.end(), nullptr);
+  const auto place = static_cast<uint32_t>(free - cqs_.begin());
+  check_range("the number of completion queues", place + 1, 1, kMaxCompletionQueues);
+  if (free == cqs_.end()) cqs_.emplace_back();
+  cqs_[place] = std::make_unique<CompletionQueue>(depth);
+  return {place};
+}
+
+void HostNode::Impl::HostDevice::destroy_completion_queue(CqHandle cq) {
+  if (cq_at(cq).users != 0) reject("a queue pair still uses this completion queue");
+  cqs_[cq.value].reset();
+}
+
+HostNode::Impl::HostDevice::CompletionQueue& HostNode::Impl::HostDevice::cq_at(CqHandle cq) {
+  if (cq.value >= cqs_.size() || !cqs_[cq.value]) reject("no such completion queue");
+  return *cqs_[cq.value];
+}
+
+uint32_t HostNode::Impl::HostDevice::free_number() const {
+  std::vector<bool> used(kMaxPerHost + 2);
+  for (const QueuePair& qp : host_.qps_) used[HostIdentities::number_of(qp.id.local)] = true;
+  for (uint32_t i = 0; i < records_.size(); ++i) used[i] = used[i] || records_[i] != nullptr;
+  uint32_t number = 1;
+  while (used[number]) ++number;
+  return number;
+}
+
+Qpn HostNode::Impl::HostDevice::create_queue_pair(const QpInitAttributes& attributes) {
+  check_range("max_send_wr", attributes.max_send_wr, 1, kMaxWorkRequests);
+  check_range("max_recv_wr", attributes.max_recv_wr, 0, kMaxWorkRequests);
+  check_range("protocol_version", attributes.protocol_version, 0, kProtocolVersion);
+  CompletionQueue& send_cq = cq_at(attributes.send_cq);
+  CompletionQueue& recv_cq = cq_at(attributes.recv_cq);
+  const uint32_t number = free_number();
+  check_range("the number of queue pairs", number, 1, kMaxPerHost);
+  auto record = std::make_unique<Record>();
+  record->use = ++uses_;
+  record->qpn = identities_.qpn(number, record->use);
+  record->attributes.init_attributes = attributes;
+  ++send_cq.users;
+  ++recv_cq.users;
+  if (records_.size() <= number) records_.resize(number + 1);
+  records_[number] = std::move(record);
+  return records_[number]->qpn;
+}
+
+HostNode::Impl::HostDevice::Record* HostNode::Impl::HostDevice::find(Qpn qpn) {
+  const uint32_t number = HostIdentities::number_of(qpn);
+  if (number >= records_.size() || !records_[number]) return nullptr;
+  return records_[number]->qpn == qpn ? records_[number].get() : nullptr;
+}
+
+HostNode::Impl::HostDevice::Record& HostNode::Impl::HostDevice::at(Qpn qpn) {
+  Record* record = find(qpn);
+  if (record == nullptr) reject(text(qpn) + " does not exist");
+  return *record;
+}
+
+HostNode::Impl::HostDevice::Record& HostNode::Impl::HostDevice::in_state(Qpn qpn, QpState state,
+                                                                         std::string_view wanted) {
+  Record& record = at(qpn);
+  if (record.attributes.state == state) return record;
+  reject(text(qpn) + " cannot go from " + std::string(name_of(record.attributes.state)) + " to " +
+         std::string(wanted) + ": that needs " + std::string(name_of(state)));
+}
+
+Psn HostNode::Impl::HostDevice::draw_first_psn(Qpn qpn) {
+  return identities_.first_psn(HostIdentities::number_of(qpn), at(qpn).use);
+}
+
+void HostNode::Impl::HostDevice::modify(Qpn qpn, const InitAttributes& attributes) {
+  Record& record = in_state(qpn, QpState::kReset, name_of(QpState::kInit));
+  check_range("ev_profile_id", attributes.ev_profile_id, 0, 0);
+  check_range("cc_profile_id", attributes.cc_profile_id, 0, 0);
+  record.attributes.init = attributes;
+  record.attributes.state = QpState::kInit;
+}
+
+void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes& attributes) {
+  Record& record = in_state(qpn, QpState::kInit, name_of(QpState::kReadyToReceive));
+  const std::optional<uint32_t> peer = host_.paths_.host_of(attributes.remote_address);
+  if (!peer || *peer == host_.self_) {
+    reject("no path to " + to_string(attributes.remote_address) + " is known");
+  }
+  check_range("remote_qpn", attributes.remote_qpn.value, kEndpointQpn.value + 1, 0xFF'FFFF);
+  check_range("mpr_dest", attributes.mpr_dest, 1, kMaxMprUnits);
+  check_range("max_wimm_dest", attributes.max_wimm_dest, 1, kMaxWriteImmediates);
+  ConnectionLimits limits = limits_of(host_.profile_);
+  limits.receiving.max_psn_range = attributes.mpr_dest * kMprUnit;
+  limits.receiving.max_immediates = attributes.max_wimm_dest;
+  limits.receiving.dynamic_mpr = attributes.dynamic_mpr_dest;
+  limits.receiving.service_time = attributes.service_time_dest;
+  QueuePair::Identity id;
+  id.local = qpn;
+  id.remote = attributes.remote_qpn;
+  id.receive_first = attributes.rq_psn;
+  id.chosen = chosen_by(host_.topology_);
+  QueuePair& qp = host_.add_queue_pair(id, *peer, limits);
+  qp.application = index_;
+  qp.responder.receives().stop_replenishing();
+  record.handle = qp.id.handle;
+  record.attributes.receive = attributes;
+  record.attributes.state = QpState::kReadyToReceive;
+  for (const uint64_t id_of_receive : record.early_receives) {
+    host_.apps_[index_].verbs->post_receive(qp.id.handle, id_of_receive);
+  }
+  record.early_receives.clear();
+}
+
+void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& attributes) {
+  Record& record = in_state(qpn, QpState::kReadyToReceive, name_of(QpState::kReadyToSend));
+  check_range("mpr", attributes.mpr, 1, kMaxMprUnits);
+  check_range("max_wimm", attributes.max_wimm, 1, kMaxWriteImmediates);
+  check_range("timeout", attributes.timeout, 0, 24);
+  check_range("retry.linear_cnt", attributes.retry.linear_cnt, 0, RetryPolicy::kMaxLinear);
+  check_range("retry.exp_cnt", attributes.retry.exp_cnt, 0, RetryPolicy::kMaxExponential);
+  ConnectionLimits limits = limits_of(host_.profile_);
+  limits.sending.max_psn_range = attributes.mpr * kMprUnit;
+  limits.sending.max_immediates = attributes.max_wimm;
+  // It counts only if both ends have it: one answer for both directions.
+  limits.sending.dynamic_mpr = record.attributes.receive.dynamic_mpr_dest;
+  limits.sending.service_time = attributes.service_time;
+  limits.retry.linear_retries = attributes.retry.linear_cnt;
+  limits.retry.exponential_retries = attributes.retry.exp_cnt;
+  if (attributes.timeout != 0) {
+    limits.retry.ack_timeout = FabricTime::from_ns(1024) * (int64_t{1} << attributes.timeout);
+  }
+  host_.qps_[record.handle->value].requester.start(limits, attributes.sq_psn);
+  record.attributes.send = attributes;
+  record.attributes.state = QpState::kReadyToSend;
+}
+
+void HostNode::Impl::HostDevice::modify_to_error(Qpn qpn) {
+  Record& record = at(qpn);
+  if (record.attributes.state == QpState::kError) return;
+  if (record.handle) {
+    host_.qps_[record.handle->value].requester.fail(kFlushed);
+    host_.tell_applications();
+    return;
+  }
+  record.attributes.state = QpState::kError;
+}
+
+QpAttributes HostNode::Impl::HostDevice::query_queue_pair(Qpn qpn) const {
+  return const_cast<HostDevice*>(this)->at(qpn).attributes;
+}
+
+void HostNode::Impl::HostDevice::destroy_queue_pair(Qpn qpn) {
+  Record& record = at(qpn);
+  if (record.handle) host_.remove_queue_pair(host_.qps_[record.handle->value]);
+  --cq_at(record.attributes.init_attributes.send_cq).users;
+  --cq_at(record.attributes.init_attributes.recv_cq).users;
+  records_[HostIdentities::number_of(qpn)].reset();
+}
+
+}  // namespace mrclab::endpoint

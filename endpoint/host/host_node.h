@@ -1,0 +1,91 @@
+#pragma once
+// A host: one NIC with a port per plane, its MRC queue pairs and the applications on them. Pure: no
+// clock, no sockets; the live world and the simulator drive the same object. One thread at a time.
+//
+//   arrival --(+ host_latency)--> NIC checks -> queue pair (responder or requester) -> application
+//   application -> send queue -> [port free] -> next packet on a GOOD EV of that port -> wire
+//
+// Data is pulled: a packet is made when a port becomes free, so that it uses the newest feedback
+// (MRC specification §9.3: GetSendParams). Control packets wait in a short queue per port and go
+// first.
+//
+// Records (PacketRecord) follow the switches: kPassed/kIngress when the last bit arrived;
+// kDropped/kIngress at that time if the wire cut or lost it, or one ingress latency later if the
+// NIC refused it; kPassed/kEgress at the start of transmission with the time of the last bit.
+//
+// Events (EventRecord::kind): ev_state (cause good | assumed_bad | denied | port_down | port_up, the
+// last two of a whole plane or of one value), ev_active (a backup takes a place), remap (a slow NIC
+// sends a peer no data), loss_detected (cause rack | probe | timeout), qp_error, port_avoided,
+// port_restored, port_status_sent, port_status_received, collective_done, memory_mismatch. Windows are
+// told apart from events, as WindowRecord.
+//
+// Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
+// sends by the MPR window and the send queue. Nothing is allocated per packet once warm.
+// Not done yet: RC.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "endpoint/base/application.h"
+#include "endpoint/base/transport_profile.h"
+#include "endpoint/host/host_account.h"
+#include "endpoint/host/path_mapper.h"
+#include "endpoint/host/verbs.h"
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/paths/ev_events.h"
+#include "endpoint/plan/connection_plan.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/node.h"
+
+namespace mrclab::endpoint {
+
+struct HostConfig {
+  TransportProfile transport;            ///< make_profile("lab", topology)
+  std::vector<WorkloadSpec> workloads;   ///< of the whole scenario: every host is given the same
+  FabricTime end = FabricTime::never();  ///< no application starts new work from here on
+  /// Must outlive the host; null: the paths of the topology.
+  const PathMapper* paths = nullptr;
+  /// No payload: frames are headers of the modelled length, regions and buffers have no bytes, data
+  /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
+  /// of the device. The world's frame pool may then have kHeaderRoom.
+  bool payload_elided = false;
+  /// plan_connections() of these workloads, topology and seed, if somebody who makes many hosts has
+  /// it; used by the constructor only. Null: the host works it out.
+  const std::vector<ConnectionPlan>* connections = nullptr;
+};
+
+class HostNode : public Node {
+ public:
+  /// `environment.self` must be a host of the topology. Throws std::invalid_argument if a workload
+  /// does not fit the topology.
+  HostNode(const NodeEnvironment& environment, const HostConfig& config);
+  ~HostNode() override;
+
+  void receive(PortId port, Arrival arrival) override;
+  void apply(const ScheduledEffect& effect) override;
+  FabricTime next_event() const override;
+  void run_until(FabricTime committed, FrameSink& out) override;
+
+  /// Counters as of the committed time.
+  HostStats stats() const;
+  /// Of every queue pair, in the order in which they were made.
+  std::vector<QueueCounts> queues() const;
+  /// The oldest event about an entropy value that the controller has not been told yet.
+  std::optional<EvEvent> poll_ev_event();
+  /// Every application of this host has done all that it was asked for. True if it has none.
+  bool finished() const;
+  /// What its applications measured, those of streams and pings at the sender.
+  std::vector<WorkReport> work() const;
+  /// Everything that the lab is told at the end of a run.
+  HostAccount account() const { return {stats(), queues(), work()}; }
+
+  /// Memory, queue pairs and posts for programs outside the host (verbs.h).
+  Device& device();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mrclab::endpoint

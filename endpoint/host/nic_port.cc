@@ -1,0 +1,76 @@
+#include "endpoint/host/nic_port.h"
+
+#include <utility>
+
+namespace mrclab::endpoint {
+namespace {
+
+EgressWire::Site site_of(const NodeEnvironment& environment, PortId id) {
+  const Port& port = environment.topology.port({environment.self, id});
+  const Wire& wire = environment.topology.wire(port.out);
+  return {environment.seed, wire.from,        port.plane,
+          wire.rate,        wire.propagation, environment.topology.dscps};
+}
+
+}  // namespace
+
+NicPort::NicPort(const NodeEnvironment& environment, PortId id)
+    : in(environment.topology.wire(environment.topology.port({environment.self, id}).in),
+         environment.topology.host_latency),
+      out_wire(site_of(environment, id)),
+      environment_(environment),
+      id_(id) {}
+
+bool NicPort::queue_control(Frame frame) { return control_.push(std::move(frame)); }
+
+FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
+  return start(control_.pop(), QueueClass::kControl, now, out);
+}
+
+FabricTime NicPort::start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out) {
+  return send(std::move(frame), queue, false, now, out);
+}
+
+FabricTime NicPort::start_copy(FabricTime now, FrameSink& out) {
+  return send(std::move(copy_), copy_queue_, true, now, out);
+}
+
+FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime now,
+                         FrameSink& out) {
+  busy_ = true;
+  const FabricTime end = out_wire.end_of(frame.wire_length(), now);
+  if (!carrier_) {
+    drop(frame, queue, DropCause::kPortDown, now);
+    return end;
+  }
+  environment_.observer.packet(
+      {end, id_, Direction::kEgress, PacketEvent::kPassed, DropCause::kNone, queue, frame});
+  const WireFate fate = out_wire.start(frame, end, is_copy);
+  if (fate.again) {
+    copy_ = frame.twin();
+    copy_queue_ = queue;
+  }
+  out.transmit({id_, std::move(frame), now, end, fate.flight, fate.lost});
+  return end;
+}
+
+void NicPort::set_avoided(bool avoided, FabricTime now) {
+  avoided_ = avoided;
+  if (avoided) drop_control(DropCause::kPortDown, now);
+}
+
+void NicPort::power_off(FabricTime now) {
+  drop_control(DropCause::kHostDown, now);
+  copy_ = {};
+}
+
+void NicPort::drop_control(DropCause cause, FabricTime now) {
+  while (!control_.empty()) drop(control_.pop(), QueueClass::kControl, cause, now);
+}
+
+void NicPort::drop(const Frame& frame, QueueClass queue, DropCause cause, FabricTime now) {
+  environment_.observer.packet(
+      {now, id_, Direction::kEgress, PacketEvent::kDropped, cause, queue, frame});
+}
+
+}  // namespace mrclab::endpoint

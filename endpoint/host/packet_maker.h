@@ -1,0 +1,43 @@
+#pragma once
+// Makes the frames that a host sends: fills in addresses, MACs, carrier and classes.
+
+#include "endpoint/host/path_mapper.h"
+#include "endpoint/queue_pair/requester.h"
+#include "fabric/headers.h"
+#include "fabric/node.h"
+
+namespace mrclab::endpoint {
+
+class PacketMaker {
+ public:
+  /// Both must outlive the maker.
+  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
+              const DscpMap& dscps = {});
+
+  /// Whom a packet is for.
+  struct Address {
+    uint32_t host = 0;
+    Qpn qpn;
+  };
+  /// Empty if the pool is exhausted. The payload is copied here: the one copy of the sender.
+  /// Of an elided one only the headers are made, in a frame of the modelled length.
+  Frame data(const DataPacket& packet, Address to, FabricTime now) const;
+  /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
+  Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
+                Address to) const;
+  /// A UDP datagram with `payload` bytes that no queue pair knows of. It travels in the data class
+  /// like MRC's, but may not be trimmed, as nobody would answer a trimmed one, nor marked.
+  Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
+
+ private:
+  MrcFrameSpec address(EntropyValue ev, Address to) const;
+  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
+
+  FramePool& frames_;
+  const PathMapper& paths_;
+  uint32_t self_;
+  bool icrc_;
+  DscpMap dscps_;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,92 @@
+#include "endpoint/options/profile_maker.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/congestion/nscc_parameters.h"
+
+namespace mrclab::endpoint {
+
+namespace {
+
+constexpr uint64_t kLargestReceiveBuffer = 1'000'000'000;
+
+/// How much longer a packet can be under way than on an idle path: every queue on it is as full as
+/// the switches let it become, and trimmed frames have half of the last link.
+FabricTime worst_queue_delay(const Topology& topology) {
+  const QueueProfile& last = topology.queues;
+  const QueueProfile& inside = topology.fabric_queues;
+  FabricTime hop;
+  for (const Wire& wire : topology.wires_list) {
+    if (topology.node(wire.from.node).role == NodeRole::kHost) continue;
+    if (topology.node(wire.to.node).role == NodeRole::kHost) continue;
+    const Bytes full = inside.trim ? inside.trim_threshold : inside.tail_drop;
+    hop = std::max(hop, serialization_time(full, wire.rate));
+  }
+  const Bytes full = last.trim ? last.trim_threshold_last_hop : last.tail_drop;
+  const int64_t slower = last.trim ? 2 : 1;
+  return serialization_time(full, topology.host_rate) * slower + hop * (topology.longest_path - 1);
+}
+
+/// Our choice: a packet that is lost is found and sent again within three round trips, and until then the
+/// sender goes on at line rate. In units, and no more of them than eight bits say (MRC specification: MPR).
+uint32_t psn_range_for(const Topology& topology) {
+  const BitRate line{topology.host_rate.bps * topology.planes};
+  const uint64_t packets = bytes_in(line, topology.base_rtt).value * 3 / topology.pmtu;
+  const uint64_t units = std::min<uint64_t>(packets / kMprUnit + 1, kMaxMprUnits);
+  return std::max(kDefaultPsnRange, static_cast<uint32_t>(units) * kMprUnit);
+}
+
+}  // namespace
+
+TransportProfile make_profile(std::string_view name, const Topology& topology) {
+  TransportProfile p;
+  p.name = name;
+  p.base_rtt = topology.base_rtt;
+  p.pmtu = topology.pmtu;
+  p.dscps = topology.dscps;
+  // One packet of reordering tolerance per unit of queue delay that congestion control accepts:
+  // target_qdelay = 0.75 base RTT with trimming (UEC 1.0.3 p. 390).
+  p.reorder_window = p.base_rtt + p.base_rtt * 3 / 4;
+  p.skip_age_out = p.base_rtt * 2;
+  p.reorder_window_max = std::max(p.reorder_window, p.base_rtt + worst_queue_delay(topology));
+  p.tail_probe = p.reorder_window * 2;
+  p.sack_threshold = topology.pmtu > 2048 ? 16384 : 4096;
+  p.max_psn_range = psn_range_for(topology);
+  derive_nscc(p, topology);
+  // Our choice: what is under way at line rate when a stall begins, but not all of a window.
+  const BitRate line{topology.host_rate.bps * topology.planes};
+  p.receive_buffer = static_cast<uint32_t>(
+      std::min<uint64_t>(bytes_in(line, p.base_rtt).value, kLargestReceiveBuffer));
+  if (name == "lab") {
+    p.ack_timeout = p.base_rtt * 8;
+    p.probe_interval = p.base_rtt * 2;
+    p.probe_interval_max = p.base_rtt * 32;
+    p.damping_window = p.base_rtt * 500;
+    p.port_status_interval = p.base_rtt * 4;
+    p.port_status_interval_max = p.base_rtt * 128;
+    p.reverse_probe_interval = p.base_rtt;
+    return p;
+  }
+  if (name != "production") {
+    throw std::invalid_argument("transport profile \"" + std::string(name) +
+                                "\" is not known; there are lab and production");
+  }
+  // MRC API: local ACK timeout = 1.024 us x 2^n, the smallest that is at least 8 base RTT.
+  p.ack_timeout = FabricTime::from_ns(1024);
+  while (p.ack_timeout < p.base_rtt * 8) p.ack_timeout = p.ack_timeout * 2;
+  p.exponential_retries = 25;
+  p.probe_interval = FabricTime::from_ms(10);
+  p.probe_interval_max = FabricTime::from_ms(1000);
+  p.revive_successes = 5;
+  p.revive_successes_max = 80;
+  p.damping_window = FabricTime::from_ms(60'000);
+  p.port_status_interval = FabricTime::from_ms(10);
+  p.port_status_interval_max = FabricTime::from_ms(1000);
+  // Software sends no more than one in a millisecond (our choice).
+  p.reverse_probe_interval = std::max(p.base_rtt, FabricTime::from_ms(1));
+  return p;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,173 @@
+#include "endpoint/options/transport_choice.h"
+
+#include "endpoint/options/profile_maker.h"
+#include "endpoint/paths/ev_profile_values.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+constexpr std::string_view kUnlimited = "unlimited";
+
+const std::vector<std::string>& profiles() {
+  static const std::vector<std::string> kProfiles{"lab", "production"};
+  return kProfiles;
+}
+
+struct ReadValue {
+  const YamlValue& value;
+  const Topology& topology;
+
+  TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
+    return static_cast<uint32_t>(value.as_integer(kind.min, kind.max));
+  }
+  TransportChoice::Value operator()(const TransportOption::Time&) const {
+    const FabricTime time = value.as_time();
+    if (time == FabricTime::zero()) value.fail_expecting("a duration above 0");
+    return time;
+  }
+  TransportChoice::Value operator()(const TransportOption::Switch&) const {
+    return uint32_t{value.as_bool()};
+  }
+  TransportChoice::Value operator()(const TransportOption::Rate&) const {
+    if (value.is_scalar() && value.as_string() == kUnlimited) return BitRate{};
+    return value.as_rate();
+  }
+  TransportChoice::Value operator()(const TransportOption::Share&) const {
+    return value.as_probability();
+  }
+  TransportChoice::Value operator()(const TransportOption::CountOrShare& kind) const {
+    if (value.is_scalar() && value.as_string().ends_with('%')) return value.as_probability();
+    return static_cast<uint32_t>(value.as_integer(1, kind.max));
+  }
+  TransportChoice::Value operator()(const TransportOption::Evs&) const {
+    return parse_ev_profile(value, topology);
+  }
+  TransportChoice::Value operator()(const TransportOption::Word& kind) const {
+    return static_cast<uint32_t>(value.as_word(kind.words));
+  }
+};
+
+std::string written(const TransportOption& option, const TransportChoice::Value& value) {
+  if (const auto* time = std::get_if<FabricTime>(&value)) return exact(*time);
+  if (const auto* share = std::get_if<Probability>(&value)) return exact(*share);
+  if (const auto* rate = std::get_if<BitRate>(&value)) {
+    return rate->bps == 0 ? std::string(kUnlimited) : exact(*rate);
+  }
+  if (const auto* evs = std::get_if<EvProfile>(&value)) return to_yaml(*evs);
+  const uint32_t number = std::get<uint32_t>(value);
+  if (std::holds_alternative<TransportOption::Switch>(option.kind)) return number ? "on" : "off";
+  if (const auto* word = std::get_if<TransportOption::Word>(&option.kind)) {
+    return word->words[number];
+  }
+  return std::to_string(number);
+}
+
+struct GetValue {
+  const TransportProfile& profile;
+
+  TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Time& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Switch& kind) const {
+    return uint32_t{profile.*kind.member};
+  }
+  TransportChoice::Value operator()(const TransportOption::Rate& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Share& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::CountOrShare& kind) const {
+    if (profile.*kind.count != 0) return profile.*kind.count;
+    return profile.*kind.share;
+  }
+  TransportChoice::Value operator()(const TransportOption::Evs& kind) const {
+    return profile.*kind.member;
+  }
+  TransportChoice::Value operator()(const TransportOption::Word& kind) const {
+    return static_cast<uint32_t>(kind.get(profile));
+  }
+};
+
+struct SetValue {
+  TransportProfile& profile;
+  const TransportChoice::Value& value;
+
+  void operator()(const TransportOption::Integer& kind) const {
+    profile.*kind.member = std::get<uint32_t>(value);
+  }
+  void operator()(const TransportOption::Time& kind) const {
+    profile.*kind.member = std::get<FabricTime>(value);
+  }
+  void operator()(const TransportOption::Switch& kind) const {
+    profile.*kind.member = std::get<uint32_t>(value) != 0;
+  }
+  void operator()(const TransportOption::Rate& kind) const {
+    profile.*kind.member = std::get<BitRate>(value);
+  }
+  void operator()(const TransportOption::Share& kind) const {
+    profile.*kind.member = std::get<Probability>(value);
+  }
+  void operator()(const TransportOption::CountOrShare& kind) const {
+    const auto* share = std::get_if<Probability>(&value);
+    profile.*kind.count = share ? 0 : std::get<uint32_t>(value);
+    if (share) profile.*kind.share = *share;
+  }
+  void operator()(const TransportOption::Evs& kind) const {
+    profile.*kind.member = std::get<EvProfile>(value);
+  }
+  void operator()(const TransportOption::Word& kind) const {
+    kind.set(profile, std::get<uint32_t>(value));
+  }
+};
+
+}  // namespace
+
+TransportChoice parse_transport(const YamlValue& value, const Topology& topology) {
+  TransportChoice choice;
+  if (value.is_scalar()) {
+    choice.profile = profiles()[value.as_word(profiles())];
+    return choice;
+  }
+  const std::span<const TransportOption> options = transport_options();
+  std::vector<std::string_view> known{"profile"};
+  for (const TransportOption& option : options) known.push_back(option.name);
+  value.only_keys(known);
+  if (const auto profile = value.get("profile")) {
+    choice.profile = profiles()[profile->as_word(profiles())];
+  }
+  for (size_t i = 0; i < options.size(); ++i) {
+    const auto found = value.get(options[i].name);
+    if (found)
+      choice.overrides.emplace_back(i, std::visit(ReadValue{*found, topology}, options[i].kind));
+  }
+  return choice;
+}
+
+std::string to_yaml(const TransportChoice& choice) {
+  std::string text = "{profile: " + choice.profile;
+  for (const auto& [index, value] : choice.overrides) {
+    const TransportOption& option = transport_options()[index];
+    text += ", " + std::string(option.name) + ": " + written(option, value);
+  }
+  return text + "}";
+}
+
+std::string shown_value(const TransportOption& option, const TransportProfile& profile) {
+  const TransportChoice::Value value = std::visit(GetValue{profile}, option.kind);
+  if (const auto* time = std::get_if<FabricTime>(&value)) return to_string(*time);
+  return written(option, value);
+}
+
+TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {
+  TransportProfile profile = make_profile(std::string_view(choice.profile), topology);
+  for (const auto& [index, value] : choice.overrides) {
+    std::visit(SetValue{profile, value}, transport_options()[index].kind);
+  }
+  return profile;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,83 @@
+#pragma once
+// Which transport a scenario asks for: a profile and the options that replace single values of it.
+//
+//   transport: lab
+//   transport: {profile: lab, evs: 64, window_percent: 100, ack_timeout: 8rtt, icrc: on}
+//
+// All options stand in one table (transport_options.cc): reading, writing, checking and the
+// documentation come from it.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "endpoint/base/transport_profile.h"
+#include "fabric/units.h"
+#include "fabric/yaml.h"
+
+namespace mrclab::endpoint {
+
+/// What a transport option is and which values of the profile it sets.
+struct TransportOption {
+  struct Integer {
+    uint32_t TransportProfile::*member;
+    int64_t min, max;
+  };
+  struct Time {
+    FabricTime TransportProfile::*member;  ///< above 0
+  };
+  struct Switch {
+    bool TransportProfile::*member;
+  };
+  struct Rate {
+    BitRate TransportProfile::*member;  ///< zero: unlimited
+  };
+  struct Share {
+    Probability TransportProfile::*member;
+  };
+  /// "8" sets the count; "25%" sets the share, and the count to 0.
+  struct CountOrShare {
+    uint32_t TransportProfile::*count;
+    Probability TransportProfile::*share;
+    int64_t max;
+  };
+  struct Evs {
+    EvProfile TransportProfile::*member;
+  };
+  struct Word {
+    std::vector<std::string> words;
+    size_t (*get)(const TransportProfile& profile);
+    void (*set)(TransportProfile& profile, size_t word);
+  };
+  std::string_view name;
+  std::string_view about;  ///< one line, with the source of the rule
+  std::variant<Integer, Time, Switch, Rate, Share, CountOrShare, Evs, Word> kind;
+};
+std::span<const TransportOption> transport_options();
+
+/// Options that are not named take the profile's value.
+struct TransportChoice {
+  /// A number, switch or place of a word; a time; a rate; a share; entropy values.
+  using Value = std::variant<uint32_t, FabricTime, BitRate, Probability, EvProfile>;
+
+  std::string profile = "lab";                      ///< "lab" or "production"
+  std::vector<std::pair<size_t, Value>> overrides;  ///< by place in transport_options(), ascending
+  bool operator==(const TransportChoice&) const = default;
+};
+
+/// Reads the profile's word alone or a map. Throws InputError with the position.
+TransportChoice parse_transport(const YamlValue& value, const Topology& topology);
+/// A map as it would stand in a file; reads back as the same choice.
+std::string to_yaml(const TransportChoice& choice);
+
+/// The value that a profile has for an option, for people: "22.0416us", "on", "64".
+std::string shown_value(const TransportOption& option, const TransportProfile& profile);
+
+/// The profile with the options of the choice in place.
+TransportProfile make_profile(const TransportChoice& choice, const Topology& topology);
+
+}  // namespace mrclab::endpoint

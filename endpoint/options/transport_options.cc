@@ -1,0 +1,173 @@
+// The table of transport options. A new one is a member of TransportProfile and a line here.
+
+#include <array>
+
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/options/transport_choice.h"
+
+namespace mrclab::endpoint {
+
+namespace {
+constexpr int64_t kMaxBytes = 1'000'000'000;
+}  // namespace
+
+std::span<const TransportOption> transport_options() {
+  using O = TransportOption;
+  using P = TransportProfile;
+  static const std::array kOptions{
+      O{"spray", "a queue pair uses many paths (MRC paper §2.1); off: one, drawn from the seed",
+        O::Switch{&P::spray}},
+      O{"skip",
+        "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
+        O::Switch{&P::skip}},
+      O{"skip_holds",
+        "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, while its "
+        "plane "
+        "has others (our choice); off: one turn (MRC specification §9.3.1)",
+        O::Switch{&P::skip_holds}},
+      O{"plane_shares",
+        "no plane has more than its share of the window in flight, and a slow one less (our "
+        "choice); "
+        "off: as many packets to each as its port takes",
+        O::Switch{&P::plane_shares}},
+      O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
+        O::Switch{&P::avoid_lost}},
+      O{"ev_probes", "probes bring back what was assumed bad (MRC paper §2.1); off: nothing does",
+        O::Switch{&P::ev_probes}},
+      O{"selective_acks",
+        "senders read the bitmaps of SACKs; off: only their cumulative PSN, so losses are found "
+        "by timeouts",
+        O::Switch{&P::selective_acks}},
+      O{"port_status", "peers are told which ports are down (MRC paper §3)",
+        O::Switch{&P::port_status}},
+      O{"evs", "entropy values of a queue pair, active and backups (MRC paper §2.4: 128-256)",
+        O::Integer{&P::ev_limit, 1, 4096}},
+      O{"active_evs", "of them in use at once, equally many per plane (MRC paper §2.4: over 100)",
+        O::Integer{&P::active_evs, 1, 4096}},
+      O{"ev_min_active",
+        "active values never assumed bad, such as 8 or 25% (MRC API: ev_min_active)",
+        O::CountOrShare{&P::ev_min_active, &P::ev_min_active_share, 4096}},
+      O{"skip_age_out", "an ECN mark or trim older than this costs a value no turn (our choice)",
+        O::Time{&P::skip_age_out}},
+      O{"congestion_control", "nscc (MRC specification §8: UEC's NSCC) or a fixed window",
+        O::Word{{"nscc", "fixed"},
+                [](const P& p) { return static_cast<size_t>(p.congestion_control); },
+                [](P& p, size_t word) {
+                  p.congestion_control = static_cast<CongestionAlgorithm>(word);
+                }}},
+      O{"ev_profile", "auto, a list of paths, or fields that generate them (MRC API: EV profiles)",
+        O::Evs{&P::ev_profile}},
+      O{"reverse_probe_interval", "EV probes of the way back to a peer that we send no data",
+        O::Time{&P::reverse_probe_interval}},
+      O{"sack_port_mask", "tell the port mask in SACKs too, in SETH byte 12 (MRC paper §3)",
+        O::Switch{&P::sack_port_mask}},
+      O{"window_percent", "the fixed window of a destination, in percent of line rate x base RTT",
+        O::Integer{&P::window_percent, 1, 1000}},
+      O{"window_rule",
+        "another packet may go: open: while cwnd > in flight (MRC specification §8.3.1); fits: "
+        "while in flight + packet <= cwnd (htsim)",
+        O::Word{{"open", "fits"},
+                [](const P& p) { return static_cast<size_t>(p.window_rule); },
+                [](P& p, size_t word) { p.window_rule = static_cast<WindowRule>(word); }}},
+      O{"nscc_rules",
+        "even: unmarked delay above target brakes, so a last hop is shared evenly (our choice); "
+        "uec: "
+        "to the letter of UEC 3.6.13",
+        O::Word{{"even", "uec"},
+                [](const P& p) { return static_cast<size_t>(p.nscc_rules); },
+                [](P& p, size_t word) { p.nscc_rules = static_cast<NsccRules>(word); }}},
+      O{"receive_shares",
+        "a receiver whose ports are full asks each sender for a penalty in proportion to its share",
+        O::Switch{&P::receive_shares}},
+      O{"nscc_base_rtt",
+        "MRC API base_rtt: longest path, idle, a full packet; lowered by what is measured",
+        O::Time{&P::nscc_base_rtt}},
+      O{"nscc_target_delay",
+        "MRC API target_delay: T = 0.75 base RTT, without trimming 1.0 (UEC p. 390)",
+        O::Time{&P::nscc_target_delay}},
+      O{"nscc_max_cwnd", "MRC API max_cwnd, bytes, also the first window: 1.5 BDP (UEC p. 390)",
+        O::Integer{&P::nscc_max_cwnd, 1, kMaxBytes}},
+      O{"nscc_fi", "MRC API fi: fair increase, bytes per RTT: 5 x MSS x BDP / 150 kB (UEC p. 390)",
+        O::Integer{&P::nscc_fi, 0, kMaxBytes}},
+      O{"nscc_eta", "MRC API eta, bytes per adjust period: 0.15 x MSS x BDP / 150 kB (UEC p. 390)",
+        O::Integer{&P::nscc_eta, 0, kMaxBytes}},
+      O{"nscc_pi",
+        "UEC alpha x T: proportional increase, bytes per RTT without queue delay: 4 x MSS x BDP / "
+        "150 kB x T / 12 us",
+        O::Integer{&P::nscc_pi, 0, kMaxBytes}},
+      O{"nscc_fi_scale_permille",
+        "MRC API fi_scale x 1000: fast increase per byte that arrives: 250 x BDP / 150 kB (UEC); "
+        "0: "
+        "none",
+        O::Integer{&P::nscc_fi_scale_permille, 0, 1'000'000}},
+      O{"nscc_gamma", "MRC API gamma: strength of the multiplicative decrease (UEC: 0.8)",
+        O::Share{&P::nscc_gamma}},
+      O{"nscc_max_md_jump", "MRC API max_md_jump: share that a decrease leaves (UEC: 0.5)",
+        O::Share{&P::nscc_max_md_jump}},
+      O{"nscc_delay_alpha", "weight of a sample in the average delay (htsim: 0.0125)",
+        O::Share{&P::nscc_delay_alpha}},
+      O{"nscc_clear_delay",
+        "queue delay below which a path counts as empty: base RTT / 12 (htsim: 1 us of 12)",
+        O::Time{&P::nscc_clear_delay}},
+      O{"nscc_adjust_bytes", "MRC API adjust_bytes_threshold: 8 MTU",
+        O::Integer{&P::nscc_adjust_bytes, 0, kMaxBytes}},
+      O{"nscc_adjust_period", "MRC API adjust_period_threshold: base RTT",
+        O::Time{&P::nscc_adjust_period}},
+      O{"nscc_qa_gate", "MRC API qa_gate: quick adapt below the largest window >> gate (UEC: 3)",
+        O::Integer{&P::nscc_qa_gate, 0, 31}},
+      O{"nscc_qa_threshold",
+        "MRC API qa_threshold: delay that triggers quick adapt: 4 T (htsim), with trimming never",
+        O::Time{&P::nscc_qa_threshold}},
+      O{"nscc_disable_qa", "MRC API disable_qa", O::Switch{&P::nscc_disable_qa}},
+      O{"receiver_penalty", "a sender obeys the receiver's window penalty and restore (off: not)",
+        O::Switch{&P::receiver_penalty}},
+      O{"receive_rate",
+        "what a NIC moves to memory, of payload, such as 400Gb/s (our choice: unlimited, at once)",
+        O::Rate{&P::receive_rate}},
+      O{"receive_buffer",
+        "bytes between a NIC's ports and memory: from a quarter on it asks for a smaller window, "
+        "and "
+        "full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
+        O::Integer{&P::receive_buffer, 4096, kMaxBytes}},
+      O{"receive_bitmaps",
+        "units of 128 PSNs that a NIC's queue pairs share: with dynamic_mpr they are offered what "
+        "is "
+        "left, and without any the answer is NO_BITMAP (our choice: 0, each has its own)",
+        O::Integer{&P::receive_bitmaps, 0, 1 << 20}},
+      O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n)",
+        O::Time{&P::ack_timeout}},
+      O{"linear_retries", "timeouts in a row at that interval (MRC API: at most 7)",
+        O::Integer{&P::linear_retries, 0, RetryPolicy::kMaxLinear}},
+      O{"exponential_retries",
+        "timeouts after those, each twice as long, before the queue pair fails (MRC API: 25: "
+        "never)",
+        O::Integer{&P::exponential_retries, 0, RetryPolicy::kMaxExponential}},
+      O{"max_psn_range", "PSNs in flight, rounded down to units of 128 (MRC specification: MPR)",
+        O::Integer{&P::max_psn_range, kMprUnit, kMaxMprUnits * kMprUnit}},
+      O{"max_wimm", "Write-with-Immediate messages in flight (MRC specification: MAX_WIMM)",
+        O::Integer{&P::max_immediates, 1, 0x7FFF}},
+      O{"dynamic_mpr", "a destination may shrink the PSN range by its SACKs (MRC specification)",
+        O::Switch{&P::dynamic_mpr}},
+      O{"trim_nack", "trims are answered by NACKs; off: data in a class that is not trimmed",
+        O::Switch{&P::trim_nack}},
+      O{"service_time",
+        "SACKs tell how long packets waited for their receiver's software (MRC specification: "
+        "SVC_TIME)",
+        O::Switch{&P::service_time}},
+      O{"sack_threshold", "bytes per SACK (UEC: 16 KiB at PMTU 4096; MRC: implementation-defined)",
+        O::Integer{&P::sack_threshold, 0, 1 << 24}},
+      O{"sack_base",
+        "first PSN of a SACK's bitmap: around its trigger, the newest, or cumulative+1",
+        O::Word{{"trigger", "newest", "cumulative"},
+                [](const P& p) { return static_cast<size_t>(p.sack_base); },
+                [](P& p, size_t word) { p.sack_base = static_cast<SackBase>(word); }}},
+      O{"out_of_window", "a PSN ahead of the window: NACK (MRC table 7-3) or silence (§6.3.1)",
+        O::Word{{"nack", "drop"},
+                [](const P& p) -> size_t { return p.nack_out_of_window ? 0 : 1; },
+                [](P& p, size_t word) { p.nack_out_of_window = word == 0; }}},
+      O{"icrc", "compute and verify the ICRC of every packet", O::Switch{&P::icrc}},
+  };
+  return kOptions;
+}
+
+}  // namespace mrclab::endpoint

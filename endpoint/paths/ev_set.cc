@@ -1,0 +1,354 @@
+#include "endpoint/paths/ev_set.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "fabric/path_list.h"
+
+namespace mrclab::endpoint {
+
+std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
+                                         uint32_t destination, uint32_t limit, uint64_t seed,
+                                         Chosen chosen, Qpn qp) {
+  std::vector<EntropyValue> values;
+  const bool named = chosen == Chosen::kByName;
+  const std::vector<Path> paths = paths_between(topology, source, destination);
+  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
+    std::vector<uint32_t> numbers;
+    for (const Path& path : paths) {
+      if (path.plane == plane) numbers.push_back(path.uplink);
+    }
+    if (!named) {
+      const bool local = numbers == std::vector<uint32_t>{kT0LocalUplink};
+      numbers.resize(local ? 1 : kHashNumbers);
+      for (uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    }
+    const size_t take = std::min<size_t>(numbers.size(), std::max(1u, limit / topology.planes));
+    for (size_t i = 0; take < numbers.size() && i < take; ++i) {
+      const uint64_t random =
+          draw(seed, topology.host(source), PortId{plane}, DrawPurpose::kEvChoice,
+               uint64_t{destination} << 40 | uint64_t{qp.value} << 16 | i);
+      std::swap(numbers[i], numbers[i + below(random, numbers.size() - i)]);
+    }
+    std::sort(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(take));
+    for (size_t i = 0; i < take; ++i) values.push_back(ev_of({plane, numbers[i], chosen}));
+  }
+  return values;
+}
+
+EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
+             Shuffle shuffle_by, const PeerPortOf& peer_port)
+    : planes_(planes), limits_(limits), shuffle_(shuffle_by) {
+  for (const EntropyValue value : values) {
+    const std::optional<Path> path = path_of(value);
+    if (!path || path->plane >= planes) continue;
+    const auto index = static_cast<uint32_t>(entries_.size());
+    Entry entry;
+    entry.value = value;
+    entry.plane = path->plane;
+    entry.peer_port = peer_port(*path);
+    entries_.push_back(entry);
+    by_value_.push_back(index);
+    planes_[path->plane].rotation.push_back(index);
+    planes_[path->plane].peer_ports |= 1u << entry.peer_port;
+    offering_ |= 1u << path->plane;
+  }
+  std::sort(by_value_.begin(), by_value_.end(),
+            [this](uint32_t a, uint32_t b) { return entries_[a].value < entries_[b].value; });
+  for (uint32_t p = 0; p < planes; ++p) {
+    Plane& plane = planes_[p];
+    shuffle(plane.rotation, p);
+    const size_t share = std::max(1u, limits_.active / planes);
+    for (size_t i = share; i < plane.rotation.size(); ++i) {
+      entries_[plane.rotation[i]].active = false;
+      plane.backups.push_back(plane.rotation[i]);
+    }
+    plane.rotation.resize(std::min(share, plane.rotation.size()));
+    share_places(p);
+  }
+  swaps_.clear();  // nobody had a place before
+  usable_ports_ = offering_;
+  // The queue pairs of a host begin on one plane after the other. Those to one peer take turns with a
+  // window of few packets, and would send as many in a row to one plane as began there by chance.
+  if (planes > 0) {
+    const uint64_t first = draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, 0);
+    next_plane_ = static_cast<uint32_t>((below(first, planes) + shuffle_.qp) % planes);
+  }
+}
+
+std::optional<uint32_t> EvSet::find(EntropyValue value) const {
+  const auto found =
+      std::lower_bound(by_value_.begin(), by_value_.end(), value,
+                       [this](uint32_t i, EntropyValue v) { return entries_[i].value < v; });
+  if (found == by_value_.end() || entries_[*found].value != value) return std::nullopt;
+  return *found;
+}
+
+std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
+                                      std::optional<uint32_t> avoid) {
+  const uint32_t ports = free_ports & ports_with_choice();
+  if (ports == 0) return std::nullopt;
+  Scan state{now, avoid, std::nullopt};
+  const auto planes = static_cast<uint32_t>(planes_.size());
+  for (uint32_t i = 0; i < planes; ++i) {
+    const uint32_t plane = next_plane_ + i < planes ? next_plane_ + i : next_plane_ + i - planes;
+    if ((ports & 1u << plane) == 0) continue;
+    auto found = scan(planes_[plane], plane, state, false);
+    if (!found && holds()) found = scan(planes_[plane], plane, state, true);
+    if (found) {
+      Entry& used = entries_[*found];
+      used.marked -= used.marked / 8;
+      used.marked_for_long -= used.marked_for_long / 64;
+      next_plane_ = plane + 1 == planes ? 0 : plane + 1;
+      return found;
+    }
+  }
+  if (state.restored && state.restored != avoid) return state.restored;
+  // `avoid` is all that there is: better there than not at all.
+  if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
+      entries_[*avoid].state == EvState::kGood && arrives(entries_[*avoid]) &&
+      !has_other_than(*avoid)) {
+    return avoid;
+  }
+  return std::nullopt;
+}
+
+bool EvSet::has_other_than(uint32_t index) const {
+  const uint32_t plane = entries_[index].plane;
+  if ((ports_with_choice() & ~(1u << plane)) != 0) return true;
+  const auto& rotation = planes_[plane].rotation;
+  return std::any_of(rotation.begin(), rotation.end(),
+                     [&](uint32_t other) { return other != index && offers(other); });
+}
+
+/// Is it a marked value whose time is over? Then it is good again.
+bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
+  if (!entry.held || now < entry.held_until) return false;
+  entry.held = false;
+  if (entry.state != EvState::kSkip) return false;
+  entry.state = after_scan(entry.state);
+  entry.released = now;
+  return true;
+}
+
+bool EvSet::has_clean_other(uint32_t index) const {
+  const Plane& plane = planes_[entries_[index].plane];
+  const auto clean = [&](uint32_t i) {
+    return i != index && entries_[i].state == EvState::kGood && arrives(entries_[i]) &&
+           entries_[i].marked < kWhole / 5 && entries_[i].marked_for_long < kWhole / 10;
+  };
+  return std::any_of(plane.rotation.begin(), plane.rotation.end(), clean) ||
+         std::any_of(plane.backups.begin(), plane.backups.end(), clean);
+}
+
+/// A good value was marked.
+void EvSet::hold(uint32_t index, FabricTime now) {
+  Entry& entry = entries_[index];
+  const bool again = entry.hold > FabricTime::zero() &&
+                     now - entry.released <= entry.hold + limits_.hold_least * 4;
+  entry.hold = again ? std::min(entry.hold * 2, limits_.hold_most) : limits_.hold_least;
+  entry.held = true;
+  entry.held_until = now + entry.hold;
+  Plane& plane = planes_[entry.plane];
+  const auto place = std::find(plane.rotation.begin(), plane.rotation.end(), index);
+  if (place == plane.rotation.end()) return;
+  const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), [&](uint32_t i) {
+    release_if_due(entries_[i], now);
+    return entries_[i].state == EvState::kGood && arrives(entries_[i]);
+  });
+  if (backup != plane.backups.end()) change_places(plane, *place, *backup);
+}
+
+/// `held_too`: also what a hold keeps out of use, by the rule of turns.
+std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
+  // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
+  for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
+    if (plane.cursor == plane.rotation.size()) {
+      shuffle(plane.rotation, number);
+      plane.cursor = 0;
+    }
+    const uint32_t index = plane.rotation[plane.cursor++];
+    Entry& entry = entries_[index];
+    if (!arrives(entry)) continue;
+    if (state.avoid != index && release_if_due(entry, state.now)) {
+      entry.trial_until = state.now + limits_.hold_least * 2;  // a mark would be known by then
+      return index;
+    }
+    if (!held_too && (entry.held || state.now < entry.trial_until)) continue;
+    if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
+      entry.state = after_scan(entry.state);
+    }
+    if (entry.state == EvState::kSkip && !state.restored) {
+      entry.state = after_scan(entry.state);
+      state.restored = index;
+    } else if (entry.state == EvState::kGood && state.restored != index && state.avoid != index) {
+      return index;
+    }
+  }
+  return std::nullopt;
+}
+
+void EvSet::shuffle(std::vector<uint32_t>& values, uint32_t plane) {
+  for (size_t i = values.size(); i > 1; --i) {
+    const uint64_t random = draw(shuffle_.seed, shuffle_.node, PortId{plane},
+                                 DrawPurpose::kEvShuffle, uint64_t{shuffle_.qp} << 40 | draws_++);
+    std::swap(values[i - 1], values[below(random, i)]);
+  }
+}
+
+void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
+  Entry& entry = entries_[index];
+  const EvState before = std::exchange(entry.state, state);
+  if (state == EvState::kSkip && before != EvState::kSkip) entry.skip_since = now;
+  if (is_usable(state) == is_usable(before)) return;
+  if (is_usable(state)) entry.good_since = now;
+  fill_places(entry.plane);
+}
+
+/// Usable backups take the places of active values that are not usable, the longest waiting first.
+void EvSet::fill_places(uint32_t number) {
+  Plane& plane = planes_[number];
+  const auto usable = [this](uint32_t i) { return offers(i); };
+  for (uint32_t& place : plane.rotation) {
+    if (offers(place)) continue;
+    const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), usable);
+    if (backup == plane.backups.end()) break;
+    change_places(plane, place, *backup);
+  }
+  const bool some = std::any_of(plane.rotation.begin(), plane.rotation.end(), usable);
+  offering_ = some ? offering_ | 1u << number : offering_ & ~(1u << number);
+}
+
+void EvSet::change_places(Plane& plane, uint32_t& place, uint32_t backup) {
+  const uint32_t leaves = std::exchange(place, backup);
+  plane.backups.erase(std::find(plane.backups.begin(), plane.backups.end(), backup));
+  plane.backups.push_back(leaves);
+  entries_[leaves].active = false;
+  entries_[place].active = true;
+  swaps_.push_back({place, leaves});
+}
+
+/// Ports of the peer that usable values lead to come to have equally many places, if a backup can help.
+void EvSet::share_places(uint32_t number) {
+  Plane& plane = planes_[number];
+  if (std::popcount(plane.peer_ports & peer_ports_) < 2) return;
+  std::array<uint32_t, 32> places{};
+  for (const uint32_t i : plane.rotation) places[entries_[i].peer_port] += offers(i) ? 1 : 0;
+  const auto fewer = [&](uint32_t a, uint32_t b) {
+    return places[entries_[a].peer_port] < places[entries_[b].peer_port];
+  };
+  // Each change brings two ports closer, so there are at most as many as places.
+  for (size_t changes = 0; changes < plane.rotation.size(); ++changes) {
+    std::optional<uint32_t> backup;  // the longest waiting one of the port with the fewest places
+    for (const uint32_t i : plane.backups) {
+      if (offers(i) && (!backup || fewer(i, *backup))) backup = i;
+    }
+    uint32_t* place = nullptr;
+    for (uint32_t& i : plane.rotation) {
+      if (offers(i) && (place == nullptr || fewer(*place, i))) place = &i;
+    }
+    if (!backup || place == nullptr) return;
+    uint32_t& few = places[entries_[*backup].peer_port];
+    uint32_t& many = places[entries_[*place].peer_port];
+    if (many <= few + 1) return;
+    --many, ++few;
+    change_places(plane, *place, *backup);
+  }
+}
+
+void EvSet::congested(uint32_t index, FabricTime now) {
+  if (!limits_.skip) return;
+  Entry& entry = entries_[index];
+  const bool was_good = entry.state == EvState::kGood;
+  if (was_good) {
+    entry.marked += (kWhole - entry.marked) / 8;
+    entry.marked_for_long += (kWhole - entry.marked_for_long) / 64;
+  }
+  set_state(index, after_congestion(entry.state), now);
+  if (was_good && holds() && entry.marked > kWhole * 2 / 5 && has_clean_other(index)) {
+    hold(index, now);
+  }
+}
+
+/// Would its loss leave too few active values?
+bool EvSet::must_keep(uint32_t index) const {
+  const Entry& lost = entries_[index];
+  if (!lost.active || !connected(index)) return false;
+  const auto& backups = planes_[lost.plane].backups;
+  if (std::any_of(backups.begin(), backups.end(), [this](uint32_t i) { return offers(i); })) {
+    return false;
+  }
+  uint64_t places = 0, usable = 0;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    if ((usable_ports_ & 1u << p) == 0) continue;
+    for (const uint32_t i : planes_[p].rotation) {
+      if (!arrives(entries_[i])) continue;
+      ++places;
+      if (offers(i)) ++usable;
+    }
+  }
+  const uint64_t share = places * limits_.min_active_share.ppb / Probability::kOne;
+  return usable <= std::max<uint64_t>(1, limits_.min_active != 0 ? limits_.min_active : share);
+}
+
+EvSet::LossVerdict EvSet::lost(uint32_t index, FabricTime now) {
+  if (!limits_.avoid_lost || !is_usable(entries_[index].state)) return LossVerdict::kUnchanged;
+  if (must_keep(index)) {
+    congested(index, now);
+    return LossVerdict::kSkipped;
+  }
+  set_state(index, after_loss(entries_[index].state), now);
+  return LossVerdict::kAssumedBad;
+}
+
+void EvSet::revived(uint32_t index, bool marked, FabricTime now) {
+  set_state(index, after_revival(entries_[index].state, marked && limits_.skip), now);
+}
+
+void EvSet::deny(uint32_t index, FabricTime now) { set_state(index, EvState::kDenied, now); }
+
+void EvSet::allow(uint32_t index, FabricTime now) {
+  set_state(index, after_allow(entries_[index].state), now);
+}
+
+void EvSet::set_live_ports(LivePorts live, FabricTime now) {
+  std::vector<uint32_t> back;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    const bool will_be =
+        (live.own & 1u << entries_[i].plane) != 0 && (live.peer & 1u << entries_[i].peer_port) != 0;
+    if (will_be && !connected(i)) back.push_back(i);
+  }
+  peer_ports_ = live.peer;
+  usable_ports_ = 0;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    const bool leads_somewhere = (planes_[p].peer_ports & live.peer) != 0;
+    if ((live.own & 1u << p) != 0 && leads_somewhere) usable_ports_ |= 1u << p;
+  }
+  for (const uint32_t index : back) {
+    if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood, now);
+    entries_[index].good_since = now;
+  }
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    fill_places(p);
+    if (!back.empty()) share_places(p);
+  }
+}
+
+bool EvSet::is_last_of_plane(uint32_t index) const {
+  const Plane& plane = planes_[entries_[index].plane];
+  const auto other = [&](uint32_t i) { return i != index && offers(i); };
+  return std::none_of(plane.rotation.begin(), plane.rotation.end(), other) &&
+         std::none_of(plane.backups.begin(), plane.backups.end(), other);
+}
+
+uint32_t EvSet::unusable() const {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    if (!is_usable(entries_[i].state) || !connected(i)) ++count;
+  }
+  return count;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,174 @@
+#pragma once
+// The entropy values of one queue pair: equally many per plane, some active and the others in
+// reserve, a rotation per plane that is shuffled per queue pair and reshuffled at each wrap, and
+// the choice of the next one for a port that is free (MRC paper §2.1, §2.4; specification §9.3: EV
+// Universe = active + inactive, GetSendParams(free_ports)).
+//
+// Backups (MRC paper §2.4, §4): an active value that is assumed bad, denied or leads to a dead port of
+// the peer changes places with a usable backup of the same plane, never of another, so planes stay
+// loaded alike. When it is usable again it waits as a backup, or takes an active place that no usable
+// backup could fill. Where a plane's values lead to several ports of the peer (live_ports.h), each port
+// has its share of the places, from the start and again when it is back (our choice).
+//
+// The tricky rule is SKIP (specification §9.3.1): the first SKIP value that a selection's scan
+// meets goes back to GOOD but is not used for this packet; others met in the same scan stay SKIP.
+// So one packet restores at most one value, and one mark costs exactly one turn. Only if nothing
+// else is left may the value just restored be used. A mark that is older than the age-out costs
+// nothing any more: its congestion is over (specification: timer, implementation-defined).
+//
+// To the letter a value that is marked each time still has every other turn: of n paths it carries
+// one packet in 2n - 1, and of two a third. The paper's NIC left such a path (figure 14). So, by default
+// a value of which two thirds of the uses are marked changes places with a good backup, if there is one,
+// and is held for a round trip (OCP's course says at least one); then one packet tries it, and if that is
+// marked it is held for twice as long. Where no good value is left in its plane, and for marks that come
+// now and then, as they do when every path is full, the rule above. An answer that comes late while other
+// paths of the plane are on time is as good as a mark: a link that lost lanes is slow before it is full.
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "endpoint/base/ev_set_limits.h"
+#include "endpoint/paths/ev_state.h"
+#include "endpoint/paths/live_ports.h"
+#include "fabric/ids.h"
+#include "fabric/path.h"
+#include "fabric/random.h"
+#include "fabric/topology.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// Every path between two hosts: one per plane on a common T0, else one per plane and T0 uplink. At
+/// most `limit` (but one per plane): then a random subset, equally many in each plane. Where a hash
+/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: who draws them knows
+/// nothing of uplinks, and several may come to one. Each queue pair draws its own (MRC paper §2.4: an EV
+/// set per QP), so that those of a pair of hosts meet a bad path by their own chance; the way back, which
+/// all of them share, draws as `qp` 0.
+std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
+                                         uint32_t destination, uint32_t limit, uint64_t seed,
+                                         Chosen chosen = Chosen::kByName, Qpn qp = {});
+
+class EvSet {
+ public:
+  struct Shuffle {
+    uint64_t seed = 0;
+    NodeId node;
+    uint32_t qp = 0;  ///< number of the queue pair in its host: its rotations differ from others
+  };
+  /// `values` are grouped into planes by their path; port p carries plane p.
+  EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
+        Shuffle shuffle, const PeerPortOf& peer_port = same_port);
+
+  size_t size() const { return entries_.size(); }
+  EntropyValue value(uint32_t index) const { return entries_[index].value; }
+  uint32_t plane(uint32_t index) const { return entries_[index].plane; }
+  EvState state(uint32_t index) const { return entries_[index].state; }
+  /// Has a place in the rotation. (It may be unusable all the same, if no backup could fill in.)
+  bool active(uint32_t index) const { return entries_[index].active; }
+  /// Since when it is usable without interruption.
+  FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
+  std::optional<uint32_t> find(EntropyValue value) const;
+
+  /// The next value for one of `free_ports` (bit = plane). `avoid` is taken only if there is no
+  /// other to use on any usable port.
+  std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
+                                 std::optional<uint32_t> avoid = {});
+  /// Planes that have something to offer: up at both ends and a usable value.
+  uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
+
+  void congested(uint32_t index, FabricTime now);
+  enum class LossVerdict : uint8_t { kUnchanged, kSkipped, kAssumedBad };
+  /// The loss of a packet sent on it. kSkipped: too few active values would be left, so it only
+  /// loses a turn.
+  LossVerdict lost(uint32_t index, FabricTime now);
+  void revived(uint32_t index, bool marked, FabricTime now);
+  /// By the controller; ev_min_active does not bind it.
+  void deny(uint32_t index, FabricTime now);
+  void allow(uint32_t index, FabricTime now);
+
+  struct Swap {
+    uint32_t in = 0, out = 0;
+  };
+  /// The changes of places since the last call.
+  std::vector<Swap> take_swaps() { return std::exchange(swaps_, {}); }
+
+  /// Values whose ports are up at both ends again start GOOD (DENIED stays).
+  void set_live_ports(LivePorts live, FabricTime now);
+  /// Own ports that are up and from which a value leads to a port of the peer that is.
+  uint32_t usable_ports() const { return usable_ports_; }
+  /// Are the ports of the value's path up at both ends?
+  bool connected(uint32_t index) const {
+    return (usable_ports_ & 1u << entries_[index].plane) != 0 && arrives(entries_[index]);
+  }
+  /// Is there no other usable value in its plane?
+  bool is_last_of_plane(uint32_t index) const;
+  /// Is there a value in its plane that is hardly ever marked? Where all paths are full, load that left
+  /// one would only make the others fuller.
+  bool has_clean_other(uint32_t index) const;
+  /// Values that are not usable now, for whatever reason.
+  uint32_t unusable() const;
+  /// Indices with a place in the rotation of a plane, in the order of this round.
+  const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
+
+ private:
+  struct Entry {
+    EntropyValue value;
+    uint32_t plane = 0;
+    uint32_t peer_port = 0;
+    EvState state = EvState::kGood;
+    bool active = true;
+    FabricTime good_since;
+    FabricTime skip_since;
+    bool held = false;             ///< SKIP for a time, not for a turn
+    FabricTime hold;               ///< the last one
+    FabricTime held_until;         ///< while SKIP
+    FabricTime released;           ///< from that hold
+    FabricTime trial_until;        ///< one packet tries it until then
+    uint32_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
+    uint32_t marked_for_long = 0;  ///< the same over eight times as many
+  };
+  struct Plane {
+    std::vector<uint32_t> rotation;
+    std::vector<uint32_t> backups;  ///< the longest waiting first
+    size_t cursor = 0;
+    uint32_t peer_ports = 0;  ///< that its values lead to
+  };
+  struct Scan {
+    FabricTime now;
+    std::optional<uint32_t> avoid;
+    std::optional<uint32_t> restored;
+  };
+  bool arrives(const Entry& entry) const { return (peer_ports_ & 1u << entry.peer_port) != 0; }
+  /// As far as the value and the peer are concerned; its own port may be down.
+  bool offers(uint32_t index) const {
+    return is_usable(entries_[index].state) && arrives(entries_[index]);
+  }
+  bool has_other_than(uint32_t index) const;
+  std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
+  static constexpr uint32_t kWhole = 1 << 16;
+  bool holds() const { return limits_.hold_least > FabricTime::zero(); }
+  void hold(uint32_t index, FabricTime now);
+  bool release_if_due(Entry& entry, FabricTime now) const;
+  void shuffle(std::vector<uint32_t>& values, uint32_t plane);
+  void set_state(uint32_t index, EvState state, FabricTime now);
+  void fill_places(uint32_t plane);
+  void share_places(uint32_t plane);
+  void change_places(Plane& plane, uint32_t& place, uint32_t backup);
+  bool must_keep(uint32_t index) const;
+
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> by_value_;  // indices, for find()
+  std::vector<Plane> planes_;
+  EvSetLimits limits_;
+  Shuffle shuffle_;
+  std::vector<Swap> swaps_;
+  uint64_t draws_ = 0;
+  uint32_t next_plane_ = 0;
+  uint32_t peer_ports_ = ~0u;
+  uint32_t usable_ports_ = 0;
+  uint32_t offering_ = 0;
+};
+
+}  // namespace mrclab::endpoint

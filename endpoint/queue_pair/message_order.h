@@ -1,0 +1,57 @@
+#pragma once
+// Do the packets of a stream make whole messages? Writes are placed in any order, since each packet
+// says where it belongs; only when everything before a packet is in can it be seen whether FIRST,
+// MIDDLE and LAST follow one another, whether all packets of a message name the same message and
+// length, and whether its payload adds up. If not, the peer is broken or somebody spoke for it, and
+// what is in memory is not what was sent (InfiniBand vol. 1 §9.7.4.1.3, §9.7.4.1.6: invalid request).
+//
+// Not checked: that message numbers count up, since their start is not agreed on.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "endpoint/queue_pair/sequence_ring.h"
+
+namespace mrclab::endpoint {
+
+class MessageOrder {
+ public:
+  struct Packet {
+    bool first = false;
+    bool last = false;
+    uint16_t msn = 0;
+    uint32_t message_bytes = 0;
+    uint32_t payload_bytes = 0;
+  };
+
+  /// The packet is in, ahead of checked() by no more than the receiver allows.
+  void arrived(Sequence s, const Packet& packet) {
+    packets_.make_room(checked_ + 1, newest_ + 1, s + 1);
+    packets_[s] = packet;
+    newest_ = std::max(newest_, s);
+  }
+  Sequence checked() const { return checked_; }
+  /// Looks at the packet behind checked(), which has arrived. False if it breaks its message.
+  bool check_next() {
+    const Packet& packet = packets_[++checked_];
+    if (packet.first == open_) return false;
+    if (packet.first) {
+      first_ = packet;
+      so_far_ = 0;
+    }
+    so_far_ += packet.payload_bytes;
+    open_ = !packet.last;
+    return packet.msn == first_.msn && packet.message_bytes == first_.message_bytes &&
+           (packet.last ? so_far_ == first_.message_bytes : so_far_ < first_.message_bytes);
+  }
+
+ private:
+  SequenceRing<Packet> packets_;  // above checked_
+  Sequence checked_ = -1;
+  Sequence newest_ = -1;
+  bool open_ = false;  // in a message
+  Packet first_;       // of the message
+  uint64_t so_far_ = 0;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,97 @@
+#pragma once
+// The packets of one requester that are not cumulatively acknowledged yet: a ring indexed by
+// sequence, with the ones in flight linked in the order of transmission. Grows with what is really
+// under way, up to its capacity; nothing is allocated once warm. All operations are O(1); first_lost() is amortised.
+//
+//   in flight --sacked--> sacked --release--> gone      a refused packet may be sacked, too: an
+//    |  |  ^                                           earlier transmission of it had arrived
+//    | lost transmitted
+//    |  v  |
+//    | lost ------sacked--> sacked
+//    |  ^
+//    | due
+//    v  |
+//   refused
+
+#include <cstdint>
+#include <optional>
+
+#include "endpoint/queue_pair/sequence_ring.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+/// What a sender must keep of a packet to attribute its loss to an entropy value.
+struct SentPacket {
+  enum class State : uint8_t { kInFlight, kLost, kRefused, kSacked };
+  State state = State::kLost;
+  uint16_t transmissions = 0;
+  uint32_t ev = 0;  ///< index in the EV set, of the last transmission
+  FabricTime sent;  ///< start of the last transmission
+  /// Transmissions that the sender itself declared lost (not a NACK), and the last of them.
+  uint16_t declared_lost = 0;
+  uint32_t lost_ev = 0;
+  FabricTime lost_sent;
+  uint64_t request = 0;  ///< number of the write that it belongs to
+  uint32_t offset = 0;   ///< of its payload in the message
+  uint32_t length = 0;   ///< of its payload
+};
+
+class OutstandingTable {
+ public:
+  /// Holds at most `capacity` packets.
+  explicit OutstandingTable(size_t capacity) : capacity_(capacity) {}
+
+  Sequence begin() const { return begin_; }  ///< oldest not released
+  Sequence end() const { return end_; }      ///< next to be added
+  size_t size() const { return static_cast<size_t>(end_ - begin_); }
+  bool full() const { return size() == capacity_; }
+  bool contains(Sequence s) const { return s >= begin_ && s < end_; }
+  const SentPacket& operator[](Sequence s) const { return slot(s).packet; }
+  size_t in_flight() const { return in_flight_; }
+  size_t lost() const { return lost_; }
+
+  /// A new packet at end(), in state lost until transmitted() is called for it.
+  void add(uint64_t request, uint32_t offset, uint32_t length);
+  void transmitted(Sequence s, FabricTime now, uint32_t ev);
+  void mark_sacked(Sequence s);
+  void mark_lost(Sequence s);
+  /// The receiver had no room for it: it waits until mark_due().
+  void mark_refused(Sequence s);
+  void mark_due(Sequence s);
+  /// mark_lost() by the sender's own judgement, which may turn out to be wrong.
+  void declare_lost(Sequence s);
+  /// That judgement has been looked at again.
+  void forget_declared(Sequence s) { slot(s).packet.declared_lost = 0; }
+  /// Drops the oldest packet, which must be sacked.
+  void release_oldest();
+
+  /// The packet in flight whose last transmission is the longest ago.
+  std::optional<Sequence> oldest_in_flight() const;
+  /// The lowest sequence that waits for retransmission.
+  std::optional<Sequence> first_lost() const;
+
+ private:
+  static constexpr Sequence kNone = -1;
+  struct Slot {
+    SentPacket packet;
+    Sequence older = kNone;
+    Sequence newer = kNone;
+  };
+  Slot& slot(Sequence s) { return slots_[s]; }
+  const Slot& slot(Sequence s) const { return slots_[s]; }
+  void unlink(Sequence s);
+  void wait_for_transmission(Sequence s);
+
+  size_t capacity_;
+  SequenceRing<Slot> slots_;
+  Sequence begin_ = 0;
+  Sequence end_ = 0;
+  Sequence oldest_ = kNone;
+  Sequence newest_ = kNone;
+  mutable Sequence lost_hint_ = 0;  // no lost packet is below it
+  size_t in_flight_ = 0;
+  size_t lost_ = 0;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,33 @@
+#pragma once
+// What a host knows about one other host that it has queue pairs with.
+
+#include <memory>
+#include <utility>
+
+#include "endpoint/congestion/congestion_control.h"
+#include "endpoint/congestion/window_reports.h"
+#include "endpoint/queue_pair/port_status.h"
+#include "endpoint/queue_pair/reverse_path.h"
+
+namespace mrclab::endpoint {
+
+struct Peer {
+  Peer(uint32_t host_number, uint32_t all_ports, ReversePath way_back,
+       std::unique_ptr<CongestionControl> send_window, FabricTime base_rtt)
+      : host(host_number),
+        status(all_ports),
+        reverse(std::move(way_back)),
+        window(std::move(send_window)),
+        window_reports(base_rtt, window->window()) {}
+
+  uint32_t host;
+  uint32_t queue_pairs = 0;  ///< to it; without any we tell it nothing of ports and believe nothing
+  bool met = false;          ///< there were queue pairs before: it may know something of us
+  PortStatus status;
+  ReversePath reverse;
+  FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)
+  std::unique_ptr<CongestionControl> window;  ///< per destination, shared by the queue pairs to it
+  WindowReports window_reports;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,102 @@
+#pragma once
+// A queue pair: a requester and a responder towards one peer, and where their events go.
+
+#include <string_view>
+
+#include "endpoint/paths/ev_set.h"
+#include "endpoint/queue_pair/peer.h"
+#include "endpoint/queue_pair/requester.h"
+#include "endpoint/queue_pair/responder.h"
+#include "endpoint/queue_pair/work_ledger.h"
+
+namespace mrclab::endpoint {
+
+class QueuePair;
+
+class QueuePairEvents {
+ public:
+  virtual ~QueuePairEvents() = default;
+  virtual void write_completed(QueuePair& qp, uint64_t id) = 0;
+  virtual void write_failed(QueuePair& qp, uint64_t id, std::string_view status) = 0;
+  virtual void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) = 0;
+  virtual void receive_flushed(QueuePair& qp, uint64_t id) = 0;
+  virtual void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) = 0;
+  virtual void ev_swapped(QueuePair&, EntropyValue /*in*/, EntropyValue /*out*/) {}
+  virtual void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) = 0;
+  virtual void failed(QueuePair& qp, std::string_view reason) = 0;
+};
+
+class QueuePair : private RequesterEvents, private ResponderEvents {
+ public:
+  struct Identity {
+    QpHandle handle;
+    Qpn local;
+    Qpn remote;
+    Psn send_first;     ///< of what we send
+    Psn receive_first;  ///< of what the peer sends
+    uint32_t workload = 0;
+    Chosen chosen = Chosen::kByName;  ///< who chooses the paths of what we send
+  };
+  QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
+            const ConnectionLimits& limits, EvSet evs, EvProber prober,
+            const MemoryRegistry& memory, ReceiveResources& resources, QueuePairEvents& events,
+            HostStats& stats)
+      : id(identity),
+        peer(peer_of_it),
+        requester(profile, limits, identity.send_first, std::move(evs), std::move(prober),
+                  *peer_of_it.window, *this, stats),
+        responder(profile, limits.receiving, identity.receive_first, memory, resources, *this,
+                  stats),
+        events_(events) {}
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  /// As Requester::post.
+  bool post(const WriteRequest& request, FabricTime now) {
+    if (!requester.post(request, now)) return false;
+    ledger_.posted(request.id);
+    return true;
+  }
+  const WorkLedger& ledger() const { return ledger_; }
+
+  const Identity id;
+  Peer& peer;
+  Requester requester;
+  Responder responder;
+  uint32_t application = 0xFFFF'FFFF;         ///< index in the host
+  FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
+  bool silent = false;  ///< it is being destroyed: nobody is told that it failed
+
+ private:
+  void write_completed(uint64_t write) override {
+    ledger_.completed(write);
+    events_.write_completed(*this, write);
+  }
+  void write_failed(uint64_t write, std::string_view status) override {
+    ledger_.failed(write);
+    if (!silent) events_.write_failed(*this, write, status);
+  }
+  void immediate_received(const ReceiveCompletion& completion) override {
+    events_.immediate_received(*this, completion);
+  }
+  void ev_changed(EntropyValue ev, EvState to) override { events_.ev_changed(*this, ev, to); }
+  void ev_swapped(EntropyValue in, EntropyValue out) override {
+    events_.ev_swapped(*this, in, out);
+  }
+  void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) override {
+    events_.loss_detected(*this, ev, psn, cause);
+  }
+  void failed(std::string_view reason) override {
+    while (responder.receives().has_posted()) {
+      const uint64_t receive = *responder.receives().take();
+      if (!silent) events_.receive_flushed(*this, receive);
+    }
+    responder.give_up_resources();
+    if (!silent) events_.failed(*this, reason);
+  }
+
+  QueuePairEvents& events_;
+  WorkLedger ledger_;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,274 @@
+// What SACKs, NACKs and transport ACKs do to a requester. Everything here may be forged: a packet
+// is judged whole before it changes anything.
+
+#include <algorithm>
+#include <bit>
+
+#include "endpoint/queue_pair/requester.h"
+#include "endpoint/queue_pair/transport_nak.h"
+
+namespace mrclab::endpoint {
+
+Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence cumulative = psns_.sequence(seth.cumulative, sent_.begin());
+  if (acknowledges_unsent(seth, cumulative)) return Refusal::kSackOfFuture;
+  const std::optional<uint32_t> ev = evs_.find(seth.entropy);
+  if (!ev) return Refusal::kUnknownEv;
+
+  news_ = {};
+  news_.marked = seth.mark != SackMark::kNone;
+  news_.receiver_penalty = seth.receiver_penalty;
+  news_.restore_cwnd = seth.restore_cwnd;
+  if (!seth.probe_response) {
+    if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
+    if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
+      evidence_[*ev].held_against = FabricTime::never();  // whatever arrives on it
+      assume_bad(*ev, now);
+    }
+    on_trigger(seth, cumulative, now);
+  }
+  const bool cumulative_news = acknowledge_to(cumulative, now);
+  const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
+  if (limits_.dynamic_mpr) adopt_range(seth, cumulative);
+  window_.on_acknowledged(news_, now);
+  if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs_.congested(*ev, now);
+  if (cumulative_news || bitmap_news) progress(now);
+  if (seth.probe_response) on_probe_answer(seth, cumulative, now);
+  detect_losses(now);
+  return Refusal::kCount;
+}
+
+bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const {
+  if (cumulative >= sent_.end()) return true;
+  if (seth.bitmap == 0) return false;
+  const Sequence highest = cumulative + seth.sack_offset + 63 - std::countl_zero(seth.bitmap);
+  // A bit at or below the cumulative PSN says nothing; above the newest packet it cannot be true.
+  return highest >= sent_.end();
+}
+
+/// The packet that triggered a SACK: its timestamp tells which transmission of it arrived, so even
+/// a retransmission can serve the time rule.
+void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now) {
+  const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
+  if (!sent_.contains(trigger)) return;
+  const SentPacket packet = sent_[trigger];
+  const auto service = service_time(seth.tx_timestamp, packet.sent, now);
+  // Where service times could make it the answer to either, it is that to the newest transmission.
+  const bool earlier = service ? tx_timestamp(packet.lost_sent) == seth.tx_timestamp
+                               : service_time(seth.tx_timestamp, packet.lost_sent, now).has_value();
+  if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
+  if (!service) return;
+  heard_from(packet.ev, packet.sent);
+  // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
+  const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
+  if (packet.transmissions == 1) {
+    min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
+  }
+  // Out of order it says that what was sent before is lost, which only SACKs may say.
+  const bool may_tell = profile_.selective_acks || trigger <= cumulative;
+  if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
+  // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
+  // second one is answered. The send time is ours, so it is exact and cannot be made up; the
+  // reflected timestamp only says which transmission it was.
+  // With even shares any transmission counts: the timestamp says which one it was, and a sender whose
+  // first window was lost nearly whole has nothing else to go by.
+  if (packet.transmissions <= 2 || profile_.nscc_rules == NsccRules::kEven) {
+    news_.rtt = RttSample{rtt, packet.length == profile_.pmtu, evs_.plane(packet.ev)};
+  }
+}
+
+/// How long a packet sent at `sent` waited for its receiver's software, as the timestamp says that came
+/// back: zero unless SVC_TIME was agreed on. Empty if it belongs to another transmission.
+std::optional<FabricTime> Requester::service_time(uint16_t reflected, FabricTime sent,
+                                                  FabricTime now) const {
+  const auto units = static_cast<uint16_t>(reflected - tx_timestamp(sent));
+  const FabricTime time = kTimestampUnit * units;
+  if (units != 0 && (!limits_.service_time || time > now - sent)) return std::nullopt;
+  return time;
+}
+
+/// Dynamic MPR. SACKs overtake each other: only the newest counts. The least range is one unit
+/// (our choice): with none, nothing would be under way whose SACK could open it again.
+void Requester::adopt_range(const Seth& seth, Sequence cumulative) {
+  const auto units_later = static_cast<int32_t>((seth.received_units - range_units_) << 8) >> 8;
+  if (cumulative < range_cumulative_ || units_later < 0) return;
+  range_cumulative_ = cumulative;
+  range_units_ = seth.received_units;
+  range_ = std::clamp(seth.mpr * kMprUnit, kMprUnit, limits_.max_psn_range);
+}
+
+bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
+  if (!profile_.selective_acks) return false;
+  bool news = false;
+  const Sequence base = cumulative + seth.sack_offset;
+  for (uint64_t bits = seth.bitmap; bits != 0; bits &= bits - 1) {
+    const Sequence s = base + std::countr_zero(bits);
+    if (!sent_.contains(s) || sent_[s].state == SentPacket::State::kSacked) continue;
+    acknowledge(s, now);
+    news = true;
+  }
+  return news;
+}
+
+bool Requester::acknowledge_to(Sequence last, FabricTime now) {
+  bool news = false;
+  while (sent_.begin() <= last && sent_.size() > 0) {
+    if (sent_[sent_.begin()].state != SentPacket::State::kSacked) {
+      acknowledge(sent_.begin(), now);
+    }
+    sent_.release_oldest();
+    news = true;
+  }
+  return news;
+}
+
+void Requester::acknowledge(Sequence s, FabricTime now) {
+  suspect_spurious_loss(s, now);
+  const SentPacket packet = sent_[s];
+  if (packet.state == SentPacket::State::kInFlight) {
+    // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
+    if (packet.transmissions == 1) {
+      detector_.on_arrived(packet.sent);
+      heard_from(packet.ev, packet.sent);
+    }
+    news_.left_flight += cost(packet.length);
+    leave_plane(s);
+  }
+  news_.arrived += cost(packet.length);
+  note_arrival(false);
+  sent_.mark_sacked(s);
+}
+
+void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now) {
+  const uint16_t id = seth.psn_offset_or_probe_id;
+  if (id != kNoProbe && id == tail_probe_id_) {
+    tail_probe_id_ = kNoProbe;
+    if (!profile_.selective_acks) return;
+    // The answer describes the 64 packets from its base; what it does not show there and was sent
+    // well before the probe is lost. It says nothing about packets further on.
+    const Sequence base = cumulative + seth.sack_offset;
+    for (Sequence s = std::max(base, sent_.begin()); s < base + 64 && s < sent_.end(); ++s) {
+      if (sent_[s].state == SentPacket::State::kInFlight &&
+          detector_.is_lost_by(sent_[s].sent, tail_sent_, now)) {
+        declare_lost(s, "probe", now);
+      }
+    }
+    return;
+  }
+  uint32_t ev = 0;
+  switch (prober_.answered(id, now, ev)) {
+    case EvProber::Answer::kResurrect:
+      evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
+      evidence_[ev].held_against = {};
+      ++stats_.evs_regained;
+      tell_ev_change(ev, EvState::kGood);
+      break;
+    case EvProber::Answer::kCounted: break;
+    case EvProber::Answer::kUnknown:
+      ++stats_.refused[static_cast<size_t>(Refusal::kStaleFeedback)];
+      break;
+  }
+}
+
+Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence s = psns_.sequence(neth.psn, sent_.begin());
+  if (s >= sent_.end()) return Refusal::kNackOfUnsent;
+  if (s < sent_.begin()) return Refusal::kStaleFeedback;
+  const std::optional<uint32_t> ev = evs_.find(neth.entropy);
+  if (!ev) return Refusal::kUnknownEv;
+  const SentPacket& packet = sent_[s];
+  const bool current = packet.state == SentPacket::State::kInFlight && packet.ev == *ev &&
+                       tx_timestamp(packet.sent) == neth.tx_timestamp;
+  switch (static_cast<NackReason>(neth.reason)) {
+    case NackReason::kTrimmed:
+    case NackReason::kTrimmedLastHop:
+      ++stats_.trim_nacks_received;
+      // The last hop's queue is the receiver's affair: another path would meet it again.
+      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
+      last_trim_ = now;
+      note_arrival(true);
+      if (!current) return on_late_nack(neth, s, *ev, now);
+      heard_from(*ev, packet.sent);
+      retransmit_trimmed(s,
+                         neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
+                             ? CongestionControl::TrimmedAt::kFabric
+                             : CongestionControl::TrimmedAt::kLastHop,
+                         now);
+      progress(now);
+      return Refusal::kCount;
+    case NackReason::kNoBitmap:
+    case NackReason::kNoPacketBuffer:
+    case NackReason::kNoResource:
+    case NackReason::kPsnOutOfWindow:
+      ++stats_.resource_nacks_received;
+      if (!current) return on_late_nack(neth, s, *ev, now);
+      back_off(s, now);
+      return Refusal::kCount;
+    case NackReason::kUnexpectedEvent:
+      if (!current) return Refusal::kStaleFeedback;
+      fail("Remote Operation Error", packet.request);
+      return Refusal::kCount;
+  }
+  return Refusal::kMalformed;
+}
+
+/// A NACK of a transmission that is not the newest, or not in flight. If that was held for lost, what
+/// came of it had only been slow: the path works.
+Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now) {
+  const SentPacket& packet = sent_[s];
+  if (packet.declared_lost == 0 || packet.lost_ev != ev ||
+      tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
+    return Refusal::kStaleFeedback;
+  }
+  heard_from(ev, packet.lost_sent);
+  on_spurious_loss(s, true, now);
+  return Refusal::kCount;
+}
+
+Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
+  if (failed_) return Refusal::kQpInError;
+  const Sequence last = psns_.sequence(psn, sent_.begin());
+  if (last >= sent_.end()) return Refusal::kAckOfFuture;
+  if (is_nak(aeth.syndrome)) {
+    const std::optional<uint64_t> culprit = unfinished_write(last);
+    if (!culprit) return Refusal::kStaleFeedback;
+    fail(failure_of(aeth.syndrome), culprit);
+    return Refusal::kCount;
+  }
+  if (!is_ack(aeth.syndrome)) return Refusal::kMalformed;
+  const uint64_t completed_before = completed_;
+  news_ = {};
+  const bool news = acknowledge_to(last, now);
+  window_.on_acknowledged(news_, now);
+  complete_to(last);
+  if (news || completed_ != completed_before) progress(now);
+  detect_losses(now);
+  return Refusal::kCount;
+}
+
+void Requester::complete_to(Sequence last) {
+  while (completed_ < started_) {
+    const Message& m = message(completed_);
+    if (m.last < 0 || m.last > last) return;
+    const uint64_t id = m.request.id;
+    if (m.request.immediate) --immediates_in_flight_;
+    ++completed_;
+    ++stats_.writes_completed;
+    events_.write_completed(id);
+  }
+}
+
+/// The write that `s` belongs to, if no transport ACK has covered that write yet: a packet that was
+/// SACKed, even cumulatively, may still be NAKed (MRC specification §7.5).
+std::optional<uint64_t> Requester::unfinished_write(Sequence s) const {
+  for (uint64_t number = completed_; number < started_; ++number) {
+    const Message& m = message(number);
+    if (s < m.first) return std::nullopt;
+    if (m.last < 0 || s <= m.last) return number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mrclab::endpoint

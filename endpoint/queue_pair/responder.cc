@@ -1,0 +1,266 @@
+#include "endpoint/queue_pair/responder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "endpoint/queue_pair/transport_nak.h"
+
+namespace mrclab::endpoint {
+
+namespace {
+
+SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
+  return {packet.entropy_to_reflect(), timestamp, packet.outer.ecn() == kEcnCe};
+}
+
+bool is_first(Opcode opcode) {
+  return opcode == Opcode::kWriteFirst || opcode == Opcode::kWriteOnly ||
+         opcode == Opcode::kWriteOnlyImm;
+}
+
+uint16_t timestamp_of(const MrcPacket& packet) {
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  return write.tseth ? write.tseth->tx_timestamp : uint16_t{0};
+}
+
+}  // namespace
+
+Responder::Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
+                     const MemoryRegistry& memory, ReceiveResources& resources,
+                     ResponderEvents& events, HostStats& stats)
+    : profile_(profile),
+      limits_(limits),
+      psns_(first_psn),
+      memory_(memory),
+      resources_(resources),
+      events_(events),
+      stats_(stats),
+      window_(limits.max_psn_range),
+      sacks_(profile.sack_threshold, profile.sack_base),
+      ends_(size_t{limits.max_psn_range} * 2),
+      messages_(profile.first_msn),
+      immediates_(static_cast<uint16_t>(profile.first_msn)) {}
+
+void Responder::ask_for_range(uint32_t units) { asked_range_ = units; }
+
+/// As much as was asked for, and no more than the bitmaps that nobody holds.
+void Responder::advertise_range() {
+  if (!limits_.dynamic_mpr) return;
+  uint32_t most = std::max(1u, limits_.max_psn_range / kMprUnit);
+  if (resources_.bitmaps.bounded()) most = std::clamp(resources_.bitmaps.left(), 1u, most);
+  sacks_.set_range_units(static_cast<uint8_t>(std::clamp(asked_range_, 1u, most)));
+}
+
+Seth Responder::sack(Sequence s, const SackTrigger& trigger) {
+  advertise_range();
+  return sacks_.make(window_, psns_, s, trigger);
+}
+
+Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed) {
+  const Sequence s = psns_.sequence(packet.bth.psn, window_.cumulative());
+  if (packet.trimmed) return on_trimmed(packet, s, replies);
+  const SackTrigger trigger = trigger_of(packet, timestamp_of(packet));
+  switch (window_.classify(s)) {
+    case ReceiveWindow::Position::kNew: break;
+    case ReceiveWindow::Position::kDuplicate:
+      replies.sack = sack(s, trigger);
+      if (s <= window_.cumulative()) put_ack(replies);
+      return Refusal::kDuplicate;
+    case ReceiveWindow::Position::kAhead:
+      if (profile_.nack_out_of_window) {
+        replies.nack = nack(NackReason::kPsnOutOfWindow, packet);
+      }
+      return Refusal::kPsnOutOfWindow;
+    case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
+  }
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  if (!write.reth || !length_fits(packet, *write.reth)) {
+    put_nak_once(kNakInvalidRequest, s, packet, replies);
+    return Refusal::kBadLength;
+  }
+  if (too_many_immediates(packet)) {
+    put_nak(kNakWriteImmLimit, s, replies);
+    replies.failure = failure_of(kNakWriteImmLimit);
+    return Refusal::kTooManyImmediates;
+  }
+  const MemoryRegistry::Target target =
+      memory_.resolve(write.reth->rkey, write.reth->va, packet.payload_length);
+  if (target.check != MemoryCheck::kOk) {
+    ++stats_.memory_faults;
+    put_nak_once(kNakRemoteAccess, s, packet, replies);
+    return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
+  }
+  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kCount) return full;
+  // A run without payload has none to place, and no memory to place it in.
+  if (target.data != nullptr && !packet.cut) {
+    std::memcpy(target.data, packet.payload.data(), packet.payload.size());
+  }
+  placed = packet.payload_length;
+  order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,
+                     write.reth->dma_length, static_cast<uint32_t>(placed)});
+  window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
+  const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
+  const bool due = sacks_.on_packet(placed, forced);
+  const bool whole = complete_messages(replies);
+  resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
+  if (due) replies.sack = sack(s, trigger);
+  return whole ? Refusal::kCount : Refusal::kBrokenMessage;
+}
+
+/// What comes in order needs no bitmap: all up to it is told by one PSN.
+Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& replies) {
+  const Sequence first = window_.cumulative() + 1;
+  const auto units = static_cast<uint32_t>((s - first) / kMprUnit + 1);
+  if (s != first && units > bitmaps_held_ && !resources_.bitmaps.hold(bitmaps_held_, units)) {
+    return refuse(NackReason::kNoBitmap, packet, s, replies);
+  }
+  // One packet completes no more messages than the range has packets, so there is room for the ends.
+  const bool room = ends_.size() < limits_.max_psn_range;
+  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kCount;
+  resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
+  return refuse(NackReason::kNoPacketBuffer, packet, s, replies);
+}
+
+/// A SACK as well: it may be long until more is taken, and what was taken before has to be told.
+Refusal Responder::refuse(NackReason reason, const MrcPacket& packet, Sequence s,
+                          Replies& replies) {
+  replies.nack = nack(reason, packet);
+  sacks_.refused(s);
+  replies.sack = sack(s, trigger_of(packet, timestamp_of(packet)));
+  return reason == NackReason::kNoBitmap ? Refusal::kNoBitmap : Refusal::kNoPacketBuffer;
+}
+
+uint32_t Responder::bitmaps_needed() const {
+  if (window_.out_of_order() == 0) return 0;
+  return static_cast<uint32_t>((window_.highest() - window_.cumulative() - 1) / kMprUnit + 1);
+}
+
+void Responder::give_up_resources() {
+  resources_.bitmaps.hold(bitmaps_held_, 0);
+  while (!ends_.empty()) ends_.pop();
+}
+
+bool Responder::complete_messages(Replies& replies) {
+  while (true) {
+    const auto end = window_.advance();
+    while (order_.checked() < window_.cumulative()) {
+      if (order_.check_next()) continue;
+      put_nak(kNakInvalidRequest, order_.checked(), replies);
+      replies.failure = failure_of(kNakInvalidRequest);
+      return false;
+    }
+    if (!end) return true;
+    ends_.push({resources_.buffer.taken(), window_.cumulative(), *end});
+    if (!tell_ends(replies)) return true;
+  }
+}
+
+void Responder::on_memory(Replies& replies) { tell_ends(replies); }
+
+/// Tells of the messages that are in memory, in order. False if one needs a receive and has none.
+bool Responder::tell_ends(Replies& replies) {
+  while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
+    const PendingEnd told = ends_.pop();
+    if (told.end.immediate) {
+      const std::optional<uint64_t> receive = receives_.take();
+      if (!receive) {
+        put_nak(kNakRemoteOperation, told.sequence, replies);
+        replies.failure = "Write With Immediate Without Receive";
+        return false;
+      }
+      ++immediates_;
+      events_.immediate_received({*receive, *told.end.immediate, told.end.bytes});
+    }
+    ++messages_;
+    put_ack(replies);
+  }
+  return true;
+}
+
+/// RQMSN numbers the immediates, so an early one tells how many are in flight at least.
+bool Responder::too_many_immediates(const MrcPacket& packet) const {
+  const auto& write = std::get<WriteHeaders>(packet.extension);
+  if (!write.immediate) return false;
+  const auto in_flight = static_cast<int16_t>(write.meth.rqmsn - immediates_);
+  return in_flight > static_cast<int32_t>(limits_.max_immediates);
+}
+
+Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies) {
+  ++stats_.trims_seen;
+  switch (window_.classify(s)) {
+    case ReceiveWindow::Position::kNew: break;
+    case ReceiveWindow::Position::kDuplicate:
+      replies.sack = sack(s, trigger_of(packet, timestamp_of(packet)));
+      return Refusal::kDuplicate;
+    case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
+    case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
+  }
+  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it
+  const bool last_hop = profile_.dscps.is_trimmed_last_hop(packet.outer.dscp());
+  replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
+  return Refusal::kCount;
+}
+
+bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
+  const size_t length = packet.payload_length;
+  if (length == 0 || length > profile_.pmtu) return false;
+  if (packet.payload.size() != length && !packet.cut) return false;
+  if (length > reth.dma_length) return false;
+  switch (packet.bth.opcode) {
+    case Opcode::kWriteFirst:
+    case Opcode::kWriteMiddle: return length == profile_.pmtu;
+    case Opcode::kWriteOnly:
+    case Opcode::kWriteOnlyImm: return length == reth.dma_length;
+    default: return true;
+  }
+}
+
+void Responder::on_probe(const MrcPacket& packet, Replies& replies) {
+  const auto& peth = std::get<Peth>(packet.extension);
+  advertise_range();
+  replies.sack = sacks_.make_probe_answer(window_, psns_, peth.probe_id,
+                                          trigger_of(packet, peth.tx_timestamp));
+  // A transport ACK may have been lost, and nothing else would repeat it (our choice).
+  if (window_.cumulative() >= 0) put_ack(replies);
+}
+
+Neth Responder::nack(NackReason reason, const MrcPacket& packet) const {
+  Neth neth;
+  neth.reason = static_cast<uint8_t>(reason);
+  neth.entropy = packet.entropy_to_reflect();
+  neth.psn = packet.bth.psn;
+  neth.tx_timestamp = timestamp_of(packet);
+  return neth;
+}
+
+void Responder::put_nak(uint8_t syndrome, Sequence s, Replies& replies) {
+  nak_ = SentNak{syndrome, s};
+  replies.nak = Aeth{syndrome, messages_ & 0xFF'FFFF};
+  replies.nak_psn = psns_.psn(s);
+}
+
+/// One NAK for all bad packets that were under way when the first was answered, as InfiniBand has it.
+/// One that is sent again has not been answered, as far as its sender knows.
+void Responder::put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
+                             Replies& replies) {
+  if (nak_ && s > nak_->sequence && !packet.bth.retransmission) return;
+  put_nak(syndrome, s, replies);
+}
+
+void Responder::on_probe_of_failed(Replies& replies) const {
+  const SentNak again = nak_.value_or(
+      SentNak{kNakRemoteOperation, std::max(window_.highest(), window_.cumulative())});
+  if (again.sequence < 0) return;  // nothing ever came in: nothing waits for an answer
+  replies.nak = Aeth{again.syndrome, messages_ & 0xFF'FFFF};
+  replies.nak_psn = psns_.psn(again.sequence);
+}
+
+/// Up to the first message end that waits for memory, if one does.
+void Responder::put_ack(Replies& replies) const {
+  const Sequence in = ends_.empty() ? window_.cumulative() : ends_.front().sequence - 1;
+  if (in < 0) return;
+  replies.ack = Aeth{kAckSyndrome, messages_ & 0xFF'FFFF};
+  replies.ack_psn = psns_.psn(in);
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,150 @@
+#include "endpoint/queue_pair/reverse_path.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mrclab::endpoint {
+
+ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+                         PeerPortOf peer_port)
+    : planes_(planes), config_(config), peer_port_(std::move(peer_port)) {
+  for (const EntropyValue value : values) {
+    const std::optional<Path> path = path_of(value);
+    if (!path || path->plane >= planes) continue;
+    Plane& plane = planes_[path->plane];
+    plane.values.push_back({value, peer_port_(*path), false});
+    if (!plane.own) plane.own = plane.values.back();
+  }
+}
+
+void ReversePath::take(Plane& plane, EntropyValue ev) {
+  if (plane.own && plane.own->ev == ev) return;
+  plane.own = Value{ev, peer_port_(*path_of(ev)), false};
+}
+
+bool ReversePath::still_confirmed(const Plane& plane, FabricTime now) const {
+  return plane.confirmed != FabricTime::never() && now - plane.confirmed <= config_.confirmed;
+}
+
+bool ReversePath::is_denied(const Plane& plane, EntropyValue ev) const {
+  return std::any_of(plane.values.begin(), plane.values.end(),
+                     [ev](const Value& value) { return value.ev == ev && value.denied; });
+}
+
+void ReversePath::heard(std::optional<EntropyValue> ev, uint32_t number, FabricTime now) {
+  Plane& plane = planes_[number];
+  plane.heard = now;
+  if (ev && !still_confirmed(plane, now) && !is_denied(plane, *ev)) take(plane, *ev);
+  heard_ = true;
+  if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
+}
+
+void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
+  const std::optional<Path> path = path_of(ev);
+  if (!path || path->plane >= planes_.size()) return;
+  Plane& plane = planes_[path->plane];
+  if (is_denied(plane, ev)) return;
+  take(plane, ev);
+  plane.confirmed = now;
+  plane.suspect = false;
+}
+
+void ReversePath::set_denied(EntropyValue ev, bool denied) {
+  const std::optional<Path> path = path_of(ev);
+  if (!path || path->plane >= planes_.size()) return;
+  Plane& plane = planes_[path->plane];
+  for (Value& value : plane.values) {
+    if (value.ev == ev) value.denied = denied;
+  }
+  if (plane.own && !is_denied(plane, plane.own->ev)) return;
+  const auto other = std::find_if(plane.values.begin(), plane.values.end(),
+                                  [](const Value& value) { return !value.denied; });
+  plane.confirmed = FabricTime::never();
+  plane.own = other == plane.values.end() ? std::nullopt : std::optional(*other);
+}
+
+std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) {
+  const auto count = static_cast<uint32_t>(planes_.size());
+  enum class Demand : uint8_t { kFreshAndTrusted, kTrusted, kAny };
+  for (const Demand demand : {Demand::kFreshAndTrusted, Demand::kTrusted, Demand::kAny}) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t number = next_ + i < count ? next_ + i : next_ + i - count;
+      const Plane& plane = planes_[number];
+      const std::optional<EntropyValue> ev = of_plane(number, live);
+      if (!ev) continue;
+      if (demand != Demand::kAny && plane.suspect) continue;
+      if (demand == Demand::kFreshAndTrusted && now - plane.heard > config_.fresh) continue;
+      next_ = number + 1 == count ? 0 : number + 1;
+      return ev;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) const {
+  if (number >= planes_.size() || (live.own & 1u << number) == 0) return std::nullopt;
+  const Plane& plane = planes_[number];
+  if (!plane.own) return std::nullopt;
+  if (arrives(*plane.own, live)) return plane.own->ev;
+  for (const Value& value : plane.values) {
+    if (!value.denied && arrives(value, live)) return value.ev;
+  }
+  return std::nullopt;
+}
+
+std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, FabricTime now) {
+  if (now < due_) return std::nullopt;
+  expire(live, now);
+  const bool idle = last_sent_ == FabricTime::never() || now - last_sent_ >= config_.probe_interval;
+  const bool wanted = heard_ && idle;
+  const bool waiting =
+      std::any_of(sent_.begin(), sent_.end(), [](const Sent& sent) { return sent.open; });
+  due_ = heard_ || waiting ? now + config_.probe_interval : FabricTime::never();
+  heard_ = false;
+  if (!wanted) return std::nullopt;
+  const std::optional<EntropyValue> ev = any(live);
+  if (!ev) return std::nullopt;
+  Sent& slot = sent_[++last_id_ % kOpenProbes];
+  slot = {{*ev, last_id_}, now, true};
+  return slot.probe;
+}
+
+/// A plane is suspect when a probe in it came to nothing, unless another value there is known to
+/// work. A port that is known to be down explains it as well.
+void ReversePath::expire(LivePorts live, FabricTime now) {
+  for (Sent& sent : sent_) {
+    if (!sent.open || now - sent.at < config_.probe_timeout) continue;
+    sent.open = false;
+    const Path path = *path_of(sent.probe.ev);
+    if ((live.peer & 1u << peer_port_(path)) == 0) continue;
+    Plane& plane = planes_[path.plane];
+    const bool other = plane.own && plane.own->ev != sent.probe.ev && arrives(*plane.own, live);
+    if (other && still_confirmed(plane, now)) continue;
+    plane.confirmed = FabricTime::never();
+    plane.suspect = true;
+  }
+}
+
+std::optional<EntropyValue> ReversePath::any(LivePorts live) {
+  std::vector<EntropyValue> candidates;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    if ((live.own & 1u << p) == 0) continue;
+    for (const Value& value : planes_[p].values) {
+      if (!value.denied && arrives(value, live)) candidates.push_back(value.ev);
+    }
+  }
+  if (candidates.empty()) return std::nullopt;
+  const uint64_t random =
+      draw(config_.seed, config_.self, PortId{config_.peer}, DrawPurpose::kReverseProbe, draws_++);
+  return candidates[below(random, candidates.size())];
+}
+
+std::optional<FabricTime> ReversePath::answered(uint16_t id, FabricTime now) {
+  Sent& sent = sent_[id % kOpenProbes];
+  if (!sent.open || sent.probe.id != id) return std::nullopt;
+  sent.open = false;
+  confirmed(sent.probe.ev, now);
+  return now - sent.at;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,111 @@
+#pragma once
+// The way back to one peer: one entropy value per plane for SACKs, NACKs and ACKs (MRC paper §2.4).
+// The carrier of a packet cannot be reversed after it was shifted, and the reversed path "won't
+// always work", so what is known about a plane's value grows in three steps:
+//
+//   heard      data of the peer came in on it; taken unless a better known one is in use
+//   confirmed  something of ours on it was answered: a SACK for our data, or an EV probe
+//   suspect    a probe in its plane was not answered; the plane is used only if no other is left
+//
+// While the peer sends and we send it nothing, one EV probe per interval (one RTT) goes out on a
+// random value; if it is answered, that value becomes its plane's (MRC paper §2.4).
+//
+// Packets rotate over the planes that lead from a live port to one, are not suspect, and on which the
+// peer was heard lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "endpoint/paths/ev_set.h"
+#include "endpoint/paths/live_ports.h"
+#include "fabric/ids.h"
+#include "fabric/random.h"
+#include "fabric/units.h"
+
+namespace mrclab::endpoint {
+
+class ReversePath {
+ public:
+  struct Config {
+    FabricTime fresh;           ///< a plane counts as heard for so long
+    FabricTime confirmed;       ///< and its value as confirmed
+    FabricTime probe_interval;  ///< at least one base RTT
+    FabricTime probe_timeout;
+    uint64_t seed = 0;
+    NodeId self;
+    uint32_t peer = 0;  ///< host number
+  };
+  /// `values` as for an EvSet; the first of each plane is used until something is known.
+  ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+              PeerPortOf peer_port = same_port);
+
+  /// Data of the peer came in on this plane, and on this value, if that is known.
+  void heard(std::optional<EntropyValue> ev, uint32_t plane, FabricTime now);
+  /// The peer answered something that we sent on this value.
+  void confirmed(EntropyValue ev, FabricTime now);
+  void data_sent(FabricTime now) { last_sent_ = now; }
+  /// The controller's word about a value: a denied one carries nothing.
+  void set_denied(EntropyValue ev, bool denied);
+
+  /// Empty if no path between live ports is left.
+  std::optional<EntropyValue> choose(LivePorts live, FabricTime now);
+  /// Any value that is not denied, at random, whatever is known of it.
+  std::optional<EntropyValue> any(LivePorts live);
+  /// The plane's own value, or another of it that leads to a live port.
+  std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {}) const;
+  bool suspect(uint32_t plane) const { return planes_[plane].suspect; }
+
+  struct Probe {
+    EntropyValue ev;
+    uint16_t id = 0;
+  };
+  /// When next_probe() is to be called; never() while the peer is silent.
+  FabricTime probe_due() const { return due_; }
+  /// The probe to send now, if any.
+  std::optional<Probe> next_probe(LivePorts live, FabricTime now);
+  /// The round trip of the probe, or empty if there is none with this number any more.
+  std::optional<FabricTime> answered(uint16_t id, FabricTime now);
+
+ private:
+  struct Value {
+    EntropyValue ev;
+    uint32_t peer_port = 0;
+    bool denied = false;
+  };
+  struct Plane {
+    std::vector<Value> values;
+    std::optional<Value> own;  ///< never denied
+    FabricTime heard;
+    FabricTime confirmed = FabricTime::never();  ///< never(): it is not
+    bool suspect = false;
+  };
+  struct Sent {
+    Probe probe;
+    FabricTime at;
+    bool open = false;
+  };
+  static bool arrives(const Value& value, LivePorts live) {
+    return (live.peer & 1u << value.peer_port) != 0;
+  }
+  static constexpr size_t kOpenProbes = 8;  ///< more than fit between a probe and its timeout
+
+  bool still_confirmed(const Plane& plane, FabricTime now) const;
+  bool is_denied(const Plane& plane, EntropyValue ev) const;
+  void take(Plane& plane, EntropyValue ev);
+  void expire(LivePorts live, FabricTime now);
+
+  std::vector<Plane> planes_;
+  Config config_;
+  PeerPortOf peer_port_;
+  uint32_t next_ = 0;
+  FabricTime last_sent_ = FabricTime::never();
+  bool heard_ = false;  // since the last probe was considered
+  FabricTime due_ = FabricTime::never();
+  std::array<Sent, kOpenProbes> sent_;
+  uint16_t last_id_ = 0;
+  uint64_t draws_ = 0;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,84 @@
+#include "endpoint/workload/stream.h"
+
+#include <algorithm>
+
+#include "endpoint/base/packet_overhead.h"
+#include "fabric/random.h"
+
+namespace mrclab::endpoint {
+
+FabricTime message_interval(Bytes size, uint32_t pmtu, BitRate port_rate, uint32_t ports,
+                            Probability load) {
+  const uint64_t packets = (size.value + pmtu - 1) / pmtu;
+  const uint64_t wire_bytes = size.value + packets * kPacketOverhead.value;
+  const auto ps = static_cast<unsigned __int128>(wire_bytes) * 8u * 1'000'000'000'000u;
+  const unsigned __int128 rate = static_cast<unsigned __int128>(port_rate.bps) * ports * load.ppb;
+  if (rate == 0) return FabricTime::never();
+  return FabricTime::from_ps(static_cast<int64_t>((ps * Probability::kOne + rate - 1) / rate));
+}
+
+Ramp message_ramp(uint64_t seed, uint64_t number) {
+  const uint64_t random = mix64(mix64(seed) ^ number);
+  return {static_cast<uint32_t>(random), static_cast<uint32_t>(random >> 32) | 1};
+}
+
+/// A slot may be used again when the whole batch of its last message is acknowledged: only then has
+/// the receiver been told of it, and it verifies at that instant.
+bool StreamSender::slot_is_free() const {
+  if (config_.depth != 0 && posted_ - completed_ >= config_.depth) return false;
+  const uint64_t batch = config_.layout.batch();
+  return posted_ - completed_ / batch * batch < config_.layout.slots();
+}
+
+void StreamSender::pump(Verbs& verbs) {
+  while (!dead_ && (config_.count == 0 || posted_ < config_.count) && slot_is_free()) {
+    const FabricTime due = config_.first + config_.interval * static_cast<int64_t>(posted_);
+    if (verbs.now() >= config_.end || due >= config_.end) return;
+    if (due > verbs.now()) {
+      if (!sleeping_) verbs.wake_at(due);
+      sleeping_ = true;
+      return;
+    }
+    const uint64_t number = posted_;
+    const Memory local =
+        config_.memory.subspan(config_.layout.offset(number), config_.layout.message().value);
+    fill_ramp(local, 0, message_ramp(config_.seed, number));
+    WriteRequest request;
+    request.id = number;
+    request.local = local;
+    request.remote_va = config_.remote_va + config_.layout.offset(number);
+    request.rkey = config_.remote_rkey;
+    const bool batch_ends = (number + 1) % config_.layout.batch() == 0;
+    if (batch_ends || number + 1 == config_.count) {
+      request.immediate = static_cast<uint32_t>(number + 1);
+    }
+    if (!verbs.post_write(config_.qp, request)) return;  // queue full: a completion comes
+    posted_at_[number % config_.layout.slots()] = verbs.now();
+    ++posted_;
+  }
+}
+
+void StreamSender::on_write_complete(Verbs& verbs, QpHandle, uint64_t number) {
+  config_.report.add(posted_at_[number % config_.layout.slots()], verbs.now());
+  ++completed_;
+  pump(verbs);
+}
+
+void StreamSender::on_wake(Verbs& verbs) {
+  sleeping_ = false;
+  pump(verbs);
+}
+
+void StreamReceiver::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) {
+  if (qp != config_.qp) return;
+  const uint32_t fresh = immediate - static_cast<uint32_t>(verified_);
+  // More than the ring holds cannot have arrived unread.
+  for (uint32_t i = 0; i < std::min(fresh, config_.layout.slots()); ++i, ++verified_) {
+    const ConstMemory message =
+        config_.memory.subspan(config_.layout.offset(verified_), config_.layout.message().value);
+    verbs.report_verified(
+        message.size(), count_mismatched_bytes(message, 0, message_ramp(config_.seed, verified_)));
+  }
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,118 @@
+// Workloads as text: a sentence, and the line of a file.
+
+#include "endpoint/workload/workload_spec.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+std::string host(uint32_t number) { return "h" + std::to_string(number); }
+
+std::string host_list(const std::vector<uint32_t>& hosts) {
+  std::string text = "[";
+  for (size_t i = 0; i < hosts.size(); ++i) text += (i ? ", " : "") + host(hosts[i]);
+  return text + "]";
+}
+
+std::string times(uint32_t count) {
+  return count == 0 ? "until the end" : std::to_string(count) + " times";
+}
+
+/// What is not as by default.
+std::string rest(uint32_t qps, FabricTime at, std::optional<Routing> routing) {
+  std::string text = qps == 1 ? "" : ", qps: " + std::to_string(qps);
+  if (at > FabricTime::zero()) text += ", at: " + exact(at);
+  if (routing) text += ", routing: " + std::string(name_of(*routing));
+  return text;
+}
+
+std::string repeats(std::string_view how_often, uint32_t count) {
+  return count == 0 ? ", until: end" : ", " + std::string(how_often) + ": " + std::to_string(count);
+}
+
+struct Name {
+  std::string_view operator()(const CollectiveSpec& spec) const { return name_of(spec.kind); }
+  std::string_view operator()(const PermutationSpec&) const { return "permutation"; }
+  std::string_view operator()(const WriteSpec&) const { return "write"; }
+  std::string_view operator()(const IncastSpec&) const { return "incast"; }
+  std::string_view operator()(const PingPongSpec&) const { return "ping_pong"; }
+};
+
+struct Sentence {
+  std::string operator()(const CollectiveSpec& spec) const {
+    return " of " + exact(spec.size) + " over " + std::to_string(spec.hosts.size()) + " hosts, " +
+           times(spec.iterations);
+  }
+  std::string operator()(const PermutationSpec& spec) const {
+    return " by " + std::to_string(spec.shift) + " of " + std::to_string(spec.hosts.size()) +
+           " hosts at " + exact(spec.load) + " load, messages of " + exact(spec.message);
+  }
+  std::string operator()(const WriteSpec& spec) const {
+    return " of " + exact(spec.size) + " from " + host(spec.from) + " to " + host(spec.to) + ", " +
+           times(spec.count);
+  }
+  std::string operator()(const IncastSpec& spec) const {
+    const std::string victim =
+        spec.victim ? ", beside it " + host(spec.victim->from) + " to " + host(spec.victim->to)
+                    : "";
+    return " of " + std::to_string(spec.from.size()) + " hosts to " + host(spec.to) + " at " +
+           exact(spec.load) + " load, messages of " + exact(spec.message) + victim;
+  }
+  std::string operator()(const PingPongSpec& spec) const {
+    return " of " + exact(spec.size) + " between " + host(spec.from) + " and " + host(spec.to) +
+           ", " + times(spec.count);
+  }
+};
+
+struct Body {
+  std::string operator()(const CollectiveSpec& spec) const {
+    return "hosts: " + host_list(spec.hosts) + ", size: " + exact(spec.size) +
+           repeats("iterations", spec.iterations) + rest(spec.qps, spec.at, spec.routing);
+  }
+  std::string operator()(const PermutationSpec& spec) const {
+    return "hosts: " + host_list(spec.hosts) + ", load: " + exact(spec.load) +
+           ", message: " + exact(spec.message) + ", shift: " + std::to_string(spec.shift) +
+           rest(spec.qps, spec.at, spec.routing);
+  }
+  std::string operator()(const WriteSpec& spec) const {
+    return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
+           repeats("count", spec.count) +
+           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) +
+           rest(spec.qps, spec.at, spec.routing);
+  }
+  std::string operator()(const IncastSpec& spec) const {
+    const std::string victim = spec.victim ? ", victim: {from: " + host(spec.victim->from) +
+                                                 ", to: " + host(spec.victim->to) + "}"
+                                           : "";
+    return "from: " + host_list(spec.from) + ", to: " + host(spec.to) + victim +
+           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) +
+           rest(spec.qps, spec.at, spec.routing);
+  }
+  std::string operator()(const PingPongSpec& spec) const {
+    return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
+           repeats("count", spec.count) + rest(1, spec.at, spec.routing);
+  }
+};
+
+}  // namespace
+
+std::string_view name_of(const WorkloadSpec& spec) { return std::visit(Name{}, spec); }
+
+std::string describe(const WorkloadSpec& spec) {
+  const std::optional<Routing> routing = routing_of(spec);
+  return std::string(name_of(spec)) + std::visit(Sentence{}, spec) +
+         (routing ? ", by " + std::string(name_of(*routing)) : "");
+}
+
+std::optional<Routing> routing_of(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return any.routing; }, spec);
+}
+
+FabricTime start_of(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return any.at; }, spec);
+}
+
+std::string to_yaml(const WorkloadSpec& spec) {
+  return std::string(name_of(spec)) + ": {" + std::visit(Body{}, spec) + "}";
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,241 @@
+#include "lab/bringup/lab_record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
+#include "fabric/yaml.h"
+#include "lab/bringup/unborn_lab.h"
+#include "netio/kernel/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr size_t kMaxLabName = 32;
+constexpr size_t kMaxRecordBytes = 1 << 20;
+
+[[noreturn]] void throw_errno(const std::string& attempt) {
+  const int error = errno;
+  throw netio::SystemError(
+      attempt, error,
+      error == EROFS ? "labs are recorded there: mount /run so that it can be written" : "");
+}
+
+std::string read_small_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kMaxRecordBytes, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  return text;
+}
+
+/// The folder of a lab until its record is in it.
+fs::path unborn(const LabPaths& paths, const std::string& lab) {
+  return paths.run_root / ("." + lab + "." + std::to_string(::getpid()));
+}
+
+json to_json(const LabRecord& record) {
+  return json{{"lab", record.lab},
+              {"fabric", record.fabric},
+              {"instance", record.instance},
+              {"boot", record.boot},
+              {"owner",
+               {{"pid", record.owner.pid},
+                {"start_time", record.owner.start_time},
+                {"program", record.owner.program}}},
+              {"nodes", record.nodes}};
+}
+
+LabRecord from_json(const json& value) {
+  LabRecord record;
+  record.lab = value.at("lab").get<std::string>();
+  record.fabric = value.at("fabric").get<std::string>();
+  record.instance = value.at("instance").get<uint64_t>();
+  record.boot = value.at("boot").get<std::string>();
+  record.owner = {value.at("owner").at("pid").get<pid_t>(),
+                  value.at("owner").at("start_time").get<uint64_t>(),
+                  value.at("owner").at("program").get<std::string>()};
+  record.nodes = value.at("nodes").get<std::vector<std::string>>();
+  record.fabric = visible(record.fabric);
+  for (std::string& node : record.nodes) node = visible(node);
+  return record;
+}
+
+std::string why_taken(const LabPaths& paths, const std::string& lab) {
+  const std::optional<LabRecord> record = read_record(paths, lab);
+  const std::string down = "'mrclab down " + lab + "'";
+  if (record && record->boot == boot_id() && is_running(record->owner)) {
+    return "lab '" + lab + "' is up already (process " + std::to_string(record->owner.pid) +
+           "); take it down with " + down + " or choose another --name";
+  }
+  return "lab '" + lab + "' was left behind by a process that died; " + down + " removes it";
+}
+
+}  // namespace
+
+std::optional<uint64_t> process_start_time(pid_t pid) {
+  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  const size_t behind_name = stat.rfind(')');  // the name itself may contain anything
+  if (behind_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(behind_name + 1));
+  std::string field;
+  fields >> field;  // field 3, the state
+  if (field == "Z" || field == "X") return std::nullopt;
+  for (int number = 4; number <= 22; ++number) fields >> field;
+  uint64_t start_time = 0;
+  for (const char digit : field) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    start_time = start_time * 10 + static_cast<uint64_t>(digit - '0');
+  }
+  return start_time;
+}
+
+ProcessMark mark_of(pid_t pid, std::string program) {
+  return {pid, process_start_time(pid).value_or(0), std::move(program)};
+}
+
+bool is_running(const ProcessMark& mark) {
+  return mark.pid > 0 && mark.start_time != 0 && process_start_time(mark.pid) == mark.start_time;
+}
+
+std::string boot_id() {
+  std::string id = read_small_file("/proc/sys/kernel/random/boot_id");
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+std::string namespace_name(std::string_view lab, std::string_view node) {
+  return "mrclab-" + std::string(lab) + "-" + std::string(node);
+}
+
+void require_lab_name(std::string_view lab) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const bool good = !lab.empty() && lab.size() <= kMaxLabName && lab[0] >= 'a' && lab[0] <= 'z' &&
+                    std::all_of(lab.begin(), lab.end(), allowed);
+  if (good) return;
+  std::string why;
+  if (lab.find('-') != std::string_view::npos) {
+    why = "; a '-' would run into the node's name in 'mrclab-<lab>-<node>'";
+  }
+  throw InputError("'" + std::string(lab) +
+                   "' cannot be the name of a lab; expected 1 to 32 characters of a-z, 0-9 and "
+                   "'_', starting with a letter" +
+                   why);
+}
+
+void create_record(const LabPaths& paths, const LabRecord& record) {
+  require_lab_name(record.lab);
+  std::error_code ignored;
+  fs::create_directories(paths.run_root.parent_path(), ignored);
+  const fs::path directory = paths.lab_directory(record.lab), fresh = unborn(paths, record.lab);
+  fs::remove_all(fresh, ignored);  // an earlier process with this pid may have left it
+  // Twice, because a clean-up may take the empty root away between the two calls.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (::mkdir(paths.run_root.c_str(), 0755) != 0 && errno != EEXIST) {
+      throw_errno("make folder " + paths.run_root.string());
+    }
+    if (::mkdir(fresh.c_str(), 0755) == 0) break;
+    if (errno != ENOENT || attempt == 1) throw_errno("make folder " + fresh.string());
+  }
+  try {
+    netio::write_file(fresh / "record.json", to_json(record).dump(1) + "\n");
+    if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, directory.c_str(), RENAME_NOREPLACE) != 0) {
+      if (errno == EEXIST) throw InputError(why_taken(paths, record.lab));
+      throw_errno("make folder " + directory.string());
+    }
+  } catch (...) {
+    fs::remove_all(fresh, ignored);
+    throw;
+  }
+}
+
+void remove_unborn(const LabPaths& paths) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(paths.run_root, ignored)) {
+    const std::string name = entry.path().filename();
+    const size_t dot = name.rfind('.');
+    if (name.front() != '.' || dot == 0) continue;
+    const pid_t maker = std::atoi(name.c_str() + dot + 1);
+    if (maker > 0 && !process_start_time(maker)) fs::remove_all(entry.path(), ignored);
+  }
+}
+
+std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab) {
+  const auto value = parse_json<json>(read_small_file(paths.lab_directory(lab) / "record.json"));
+  if (value.is_discarded()) return std::nullopt;
+  try {
+    LabRecord record = from_json(value);
+    if (record.lab != lab) return std::nullopt;
+    return record;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<std::string> recorded_labs(const LabPaths& paths) {
+  std::vector<std::string> labs;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(paths.run_root, ignored)) {
+    const std::string name = entry.path().filename();
+    if (name.front() != '.' && entry.is_directory(ignored)) labs.push_back(name);
+  }
+  std::sort(labs.begin(), labs.end());
+  return labs;
+}
+
+void record_process(const LabPaths& paths, std::string_view lab, const ProcessMark& process) {
+  const fs::path file = paths.lab_directory(lab) / "processes";
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) throw_errno("open " + file.string());
+  const std::string line = std::to_string(process.pid) + " " + std::to_string(process.start_time) +
+                           " " + process.program + "\n";
+  const ssize_t written = ::write(fd, line.data(), line.size());  // one write: appended whole
+  const int error = errno;
+  ::close(fd);
+  if (written != static_cast<ssize_t>(line.size())) {
+    errno = error;
+    throw_errno("write " + file.string());
+  }
+}
+
+std::vector<ProcessMark> recorded_processes(const LabPaths& paths, std::string_view lab) {
+  std::istringstream in(read_small_file(paths.lab_directory(lab) / "processes"));
+  std::vector<ProcessMark> marks;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    ProcessMark mark;
+    if (fields >> mark.pid >> mark.start_time >> mark.program) marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
+std::string instance_variable(uint64_t instance) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "MRCLAB_INSTANCE=%016llx",
+                static_cast<unsigned long long>(instance));
+  return text.data();
+}
+
+std::string state_of(const LabRecord& record) {
+  if (record.boot != boot_id()) return "stale";
+  return is_running(record.owner) ? "up" : "crashed";
+}
+
+}  // namespace mrclab::lab

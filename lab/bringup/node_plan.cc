@@ -1,0 +1,227 @@
+#include "lab/bringup/node_plan.h"
+
+#include "fabric/byte_order.h"
+#include "fabric/frame.h"
+#include "fabric/headers.h"
+#include "fabric/routes.h"
+#include "lab/bringup/ordinary_paths.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::Ipv6Prefix;
+using netio::Route;
+
+/// Outer IPv6 packets of the kernel must fit the frame buffers of our switches.
+constexpr uint32_t kOrdinaryMtu = kFrameCapacity - kEthernetBytes;
+constexpr uint32_t kOuterHeader = 40;
+constexpr uint32_t kFromPrograms = 100, kFromStub = 101;  // a host's routing tables
+constexpr uint32_t kFirstMetric = 1024;                   // the kernel's default (IP6_RT_PRIO_USER)
+
+Ipv6Prefix block_prefix() {
+  Ipv6Prefix prefix{{}, kUsidBlockBits};
+  store_be<uint32_t>(prefix.address.data(), kUsidBlock);
+  return prefix;
+}
+
+Ipv6Prefix usid_prefix(Usid usid, uint8_t bits = kUsidBits) {
+  Ipv6Prefix prefix = block_prefix();
+  store_be<uint16_t>(prefix.address.data() + 4, usid.value);
+  prefix.length = static_cast<uint8_t>(kUsidBlockBits + bits);
+  return prefix;
+}
+
+Route blackhole_block() {
+  Route route;
+  route.destination = block_prefix();
+  route.end = netio::RouteEnd::kBlackhole;
+  return route;
+}
+
+Route route_via_peer(const Port& port, const Ipv6Prefix& destination) {
+  Route route;
+  route.destination = destination;
+  route.dev = port.name;
+  route.via = other_end();
+  return route;
+}
+
+Route route_with(const std::string& dev, const Ipv6Prefix& destination,
+                 const netio::RouteAction& action) {
+  Route route;
+  route.destination = destination;
+  route.dev = dev;
+  route.action = action;
+  return route;
+}
+
+/// The carriers that start in the switch at the other end: in regular planes
+/// those of the whole plane.
+Ipv6Prefix carriers_into(const Topology& topology, const Port& port) {
+  const UsidLayout& usids = topology.usids;
+  if (!topology.regular()) return usid_prefix(topology.node(port.peer.node).usid);
+  return usid_prefix(usids.make(UsidRole::kT0, port.plane, 0), usids.role_and_plane_bits());
+}
+
+/// fd00:ffff::<port + 1>: an address that no host has.
+Ipv6Address next_hop_over(PortId port) {
+  Ipv6Address address{};
+  store_be<uint32_t>(address.data(), 0xfd00'ffff);
+  store_be<uint32_t>(address.data() + 12, port.value + 1);
+  return address;
+}
+
+std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site) {
+  std::vector<PortPlan> ports;
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const MacAddress& peer = topology.port(site.ports[i].peer).mac;
+    ports.push_back({device_of(topology, {site.id, PortId{i}}), peer, {}});
+  }
+  return ports;
+}
+
+/// All addresses of hosts are in fd00::/16.
+Route to_all_hosts(uint32_t table) {
+  Route route;
+  route.destination.address[0] = 0xfd;
+  route.destination.length = 16;
+  route.table = table;
+  return route;
+}
+
+/// A lightweight tunnel does not fragment, so a packet of full length would be too long for our
+/// switches with its outer header. So the packets of programs first leave by the stub, whose MTU
+/// leaves room for that header, and take their way to a port when they come back by its peer.
+/// Packets that come in by ports are not forwarded.
+void plan_stub(NodePlan& plan) {
+  plan.needs_stub = true;
+  plan.stub_mtu = kOrdinaryMtu - kOuterHeader;
+  plan.rules = {{"lo", kFromPrograms}, {kStubPeer, kFromStub}};
+  Route out = to_all_hosts(kFromPrograms);
+  out.dev = kStubInterface;
+  out.via = other_end();
+  Route nowhere = to_all_hosts(kFromStub);
+  nowhere.end = netio::RouteEnd::kUnreachable;
+  plan.fixed_routes.insert(plan.fixed_routes.end(), {out, nowhere});
+}
+
+NodePlan plan_host(const Topology& topology, const NodeSite& site) {
+  NodePlan plan;
+  plan.sysctls = netio::host_sysctls();
+  plan.ipv6 = true;
+  plan.loopback_addresses = {{host_address(topology, site.index), 128}};
+  plan.fixed_routes = {blackhole_block()};
+  plan_stub(plan);
+  plan.ports = port_plans(topology, site);
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    const Port& port = site.ports[p];
+    std::vector<Route>& routes = plan.ports[p].routes;
+    for (const uint32_t table : {kFromPrograms, kFromStub}) {
+      routes.push_back(route_via_peer(port, carriers_into(topology, port)));
+      routes.back().table = table;
+    }
+    routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
+    // Outside of planes ports may share a switch or the host's uSID; each has routes of its own,
+    // which take nobody's place and stay when the port of another goes down.
+    for (Route& route : routes) route.metric = kFirstMetric + p;
+  }
+  const DeadParts none(topology);
+  for (uint32_t other = 0; other < topology.host_count(); ++other) {
+    const bool self = other == site.index;
+    plan.peer_routes.push_back(ordinary_route(
+        topology, site.index, other,
+        self ? std::vector<Path>{} : ordinary_paths(topology, site.index, other, none)));
+  }
+  return plan;
+}
+
+/// The last switch of a carrier strips it (End.DT6 on what has no argument, as the kernel has no
+/// USD for uN) and routes what is inside to its hosts.
+void plan_leaf_decap(const Topology& topology, const NodeSite& site, NodePlan& plan) {
+  constexpr uint32_t kMainTable = 254;
+  plan.fixed_routes.push_back(route_with(
+      kStubInterface, usid_prefix(site.usid, 128 - kUsidBlockBits), netio::EndDt6{kMainTable}));
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    const NodeSite& peer = topology.node(site.ports[p].peer.node);
+    if (peer.role != NodeRole::kHost) continue;
+    plan.ports[p].routes.push_back(
+        route_via_peer(site.ports[p], {host_address(topology, peer.index), 128}));
+  }
+}
+
+NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
+  NodePlan plan;
+  plan.sysctls = netio::forwarding_sysctls();
+  plan.ipv6 = true;
+  plan.needs_stub = true;
+  plan.stub_mtu = port_mtu();
+  plan.fixed_routes = {blackhole_block(),
+                       route_with(kStubInterface, usid_prefix(site.usid),
+                                  netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
+  plan.ports = port_plans(topology, site);
+  if (topology.decap == Decap::kLeaf) plan_leaf_decap(topology, site, plan);
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
+      std::vector<Route>& routes = plan.ports[p].routes;
+      // End.X looks its next hop up without an interface, so each port has one of its own.
+      if (port_of_adjacency(topology, site.id, usid)) {
+        routes.push_back(route_via_peer(site.ports[p], {next_hop_over(PortId{p}), 128}));
+      }
+      routes.push_back(switch_route(topology, site.id, usid, PortId{p}));
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string device_of(const Topology& topology, PortRef ref) {
+  const NodeSite& site = topology.node(ref.node);
+  const std::string& port = topology.port(ref).name;
+  if (!shares_namespace(site)) return port;
+  std::string name = site.name + port;  // 15 characters at most: "p15.t0-255" and "d255"
+  std::erase(name, '.');
+  return name;
+}
+
+uint32_t port_mtu() { return kFrameCapacity + kTrailerReserve - kEthernetBytes; }
+
+Ipv6Address other_end() {
+  Ipv6Address address{};
+  address[0] = 0xfe;
+  address[1] = 0x80;
+  address[15] = 1;
+  return address;
+}
+
+Route ordinary_route(const Topology& topology, uint32_t from, uint32_t to,
+                     const std::vector<Path>& paths) {
+  Route route;
+  route.destination = {host_address(topology, to), 128};
+  route.table = kFromStub;
+  for (const Path path : paths) {
+    const netio::EncapRed encap{make_carrier(topology, from, to, path, UsidRole::kHostKernel)};
+    const PortRef port{topology.host(from), PortId{path.plane}};
+    route.ways.push_back({device_of(topology, port), other_end(), encap});
+  }
+  return route;
+}
+
+netio::Route switch_route(const Topology& topology, NodeId node, Usid usid, PortId port) {
+  const Port& out = topology.port({node, port});
+  if (!port_of_adjacency(topology, node, usid)) return route_via_peer(out, usid_prefix(usid));
+  return route_with(out.name, usid_prefix(usid),
+                    netio::EndXNextCsid{next_hop_over(port), kUsidBlockBits, kUsidBits});
+}
+
+NodePlan plan_node(const Topology& topology, NodeId node) {
+  const NodeSite& site = topology.node(node);
+  if (site.role == NodeRole::kHost) return plan_host(topology, site);
+  if (site.forwarding == Forwarding::kKernel) return plan_kernel_switch(topology, site);
+  NodePlan plan;
+  plan.sysctls = netio::switch_sysctls();
+  plan.ports = port_plans(topology, site);
+  return plan;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,173 @@
+#include "lab/chaos/blame_score.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/blame/blame.h"
+#include "analysis/blame/blame_text.h"
+#include "faults/schedule.h"
+#include "lab/chaos/blame_target.h"
+#include "lab/sim/simulation.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// From nothing to best.
+enum class BlameMatch : uint8_t { kNone, kPart, kClass, kComponent };
+
+BlameMatch match_burst(const Topology& t, const analysis::Blame& blame, const BlameTarget& target) {
+  if (blame.symptom != analysis::Symptom::kBursts) return BlameMatch::kNone;
+  const std::string senders = " " + blame.component + " ";
+  const bool named = std::any_of(target.nodes.begin(), target.nodes.end(), [&](NodeId node) {
+    return senders.find(" " + t.node(node).name + " ") != std::string::npos;
+  });
+  return named ? BlameMatch::kComponent : BlameMatch::kNone;
+}
+
+BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const faults::Fault& fault,
+                    const BlameTarget& target) {
+  const faults::Interval on = faults::interval_of(fault, t);
+  if (blame.until + kBlameSlack < on.start || blame.from > on.last_heal + kBlameSlack) {
+    return BlameMatch::kNone;
+  }
+  if (fault.kind == faults::FaultKind::kIncast) return match_burst(t, blame, target);
+  if (target.names.contains(blame.kind + " " + blame.component)) return BlameMatch::kComponent;
+  if (blame.places > kBlameClassMax) return BlameMatch::kNone;
+  std::set<std::string> names(blame.or_else.begin(), blame.or_else.end());
+  for (const std::string& name : target.names) {
+    if (names.contains(name)) return BlameMatch::kClass;
+  }
+  names.insert(blame.kind + " " + blame.component);
+  for (const LinkId link : target.links) {
+    const Link& l = t.link(link);
+    const bool named = names.contains("link " + t.link_name(link)) ||
+                       names.contains("wire " + t.wire_name(l.a_to_b)) ||
+                       names.contains("wire " + t.wire_name(l.b_to_a)) ||
+                       names.contains("route " + t.port_name(l.a)) ||
+                       names.contains("route " + t.port_name(l.b));
+    if (named) return BlameMatch::kPart;
+  }
+  const auto inside = [&](const std::vector<LinkId>& links) {
+    return std::all_of(links.begin(), links.end(),
+                       [&](LinkId link) { return target.links.contains(link); });
+  };
+  for (const Optic& optic : t.optics) {  // of a plane, or a switch
+    if (names.contains("optic " + optic.name) && inside(optic.links)) return BlameMatch::kPart;
+  }
+  return BlameMatch::kNone;
+}
+
+void count_target(BlameCases& cases, BlameMatch found, uint64_t hits) {
+  ++cases.targets;
+  const bool right = found == BlameMatch::kComponent || found == BlameMatch::kClass;
+  if (hits < kObservableHits) {
+    cases.faint += hits > 0 ? 1 : 0;
+    cases.faint_named += hits > 0 && right ? 1 : 0;
+    return;
+  }
+  ++cases.observable;
+  cases.component += found == BlameMatch::kComponent ? 1 : 0;
+  cases.in_class += found == BlameMatch::kClass ? 1 : 0;
+  cases.part += found == BlameMatch::kPart ? 1 : 0;
+}
+
+double share_of(uint64_t of, uint64_t all) {
+  return all == 0 ? 1 : static_cast<double>(of) / static_cast<double>(all);
+}
+
+void add_cases(BlameCases& into, const BlameCases& from) {
+  into.targets += from.targets;
+  into.faint += from.faint;
+  into.observable += from.observable;
+  into.component += from.component;
+  into.in_class += from.in_class;
+  into.part += from.part;
+  into.faint_named += from.faint_named;
+}
+
+}  // namespace
+
+void BlameScore::add(const BlameScore& other) {
+  for (const auto& [kind, cases] : other.kinds) add_cases(kinds[kind], cases);
+  runs += other.runs;
+  blames += other.blames;
+  right += other.right;
+  parts += other.parts;
+  wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
+  not_found.insert(not_found.end(), other.not_found.begin(), other.not_found.end());
+}
+
+BlameCases BlameScore::all_kinds() const {
+  BlameCases all;
+  for (const auto& [kind, cases] : kinds) add_cases(all, cases);
+  return all;
+}
+
+double BlameScore::precision() const { return share_of(right + parts, blames); }
+
+double BlameScore::recall() const {
+  const BlameCases all = all_kinds();
+  return share_of(all.component + all.in_class, all.observable);
+}
+
+double BlameScore::recall_faint() const {
+  const BlameCases all = all_kinds();
+  return share_of(all.component + all.in_class + all.faint_named, all.observable + all.faint);
+}
+
+bool BlameScore::reaches_marks() const {
+  return precision() >= kBlamePrecision && recall() >= kBlameRecall;
+}
+
+BlameScore score_blame(const std::string& run, const Scenario& scenario,
+                       const analysis::Evidence& evidence,
+                       const std::vector<analysis::Blame>& blames) {
+  const Topology& t = scenario.topology;
+  BlameScore score;
+  score.runs = 1;
+  std::vector<BlameMatch> best(blames.size(), BlameMatch::kNone);
+  for (const faults::Fault& fault : scenario.faults) {
+    for (const BlameTarget& target : blame_targets(t, fault)) {
+      BlameMatch found = BlameMatch::kNone;
+      for (size_t i = 0; i < blames.size(); ++i) {
+        const BlameMatch match = match_of(t, blames[i], fault, target);
+        best[i] = std::max(best[i], match);
+        found = std::max(found, match);
+      }
+      const bool shows = without_evidence(fault.kind).empty();
+      const uint64_t hits = shows ? hits_of(t, evidence, fault, target) : 0;
+      count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
+      if (hits < kObservableHits || found >= BlameMatch::kClass) continue;
+      score.not_found.push_back(fmt::format("{}: {}{}, {} packets", run, describe(fault, t),
+                                            found == BlameMatch::kPart ? " (a part named)" : "",
+                                            hits));
+    }
+  }
+  for (size_t i = 0; i < best.size(); ++i) {
+    ++score.blames;
+    score.right += best[i] >= BlameMatch::kClass ? 1 : 0;
+    score.parts += best[i] == BlameMatch::kPart ? 1 : 0;
+    if (best[i] != BlameMatch::kNone) continue;
+    std::string text = fmt::format("{}: {}; {}", run, headline(blames[i]), blames[i].evidence);
+    for (const std::string& other : blames[i].or_else) text += "; or " + other;
+    score.wrong.push_back(std::move(text));
+  }
+  return score;
+}
+
+BlameScore score_scenario(const std::string& run, const Scenario& scenario) {
+  analysis::Evidence evidence(scenario.topology, scenario.schedule, scenario.stop());
+  {
+    Simulation simulation(scenario, 1,
+                          [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+    simulation.run();
+  }
+  evidence.finish();
+  return score_blame(
+      run, scenario, evidence,
+      analysis::find_blame(scenario.topology, evidence.packets(), evidence.events()));
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,129 @@
+// A score of blame as a table and as JSON.
+
+#include <fmt/format.h>
+
+#include "fabric/yaml.h"
+#include "faults/fault_kind.h"
+#include "lab/chaos/blame_score.h"
+#include "lab/chaos/blame_target.h"
+#include "lab/console/terminal.h"
+
+namespace mrclab::lab {
+namespace {
+
+std::vector<std::string> row_of(const std::string& name, const BlameCases& cases) {
+  std::vector<std::string> row{name};
+  for (const uint64_t figure : {cases.targets, cases.faint, cases.observable, cases.component,
+                                cases.in_class, cases.missed()}) {
+    row.push_back(fmt::format("{:>4}", figure));
+  }
+  return row;
+}
+
+std::string listing(const std::string& title, const std::vector<std::string>& lines) {
+  if (lines.empty()) return "";
+  std::string text = title + "\n";
+  for (const std::string& line : lines) text += indented_lines(line);
+  return text;
+}
+
+constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t BlameCases::*>>(
+    {{"targets", &BlameCases::targets},
+     {"faint", &BlameCases::faint},
+     {"observable", &BlameCases::observable},
+     {"component", &BlameCases::component},
+     {"class", &BlameCases::in_class},
+     {"part", &BlameCases::part},
+     {"faint_named", &BlameCases::faint_named}});
+
+}  // namespace
+
+std::string indented_lines(const std::string& text) {
+  std::string out;
+  size_t column = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    const size_t length = end - begin;
+    if (column == 0) {
+      out += "  ";
+      column = 2;
+    } else if (column + 1 + length > kTerminalColumns) {
+      out += "\n    ";
+      column = 4;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out.append(text, begin, length);
+    column += length;
+    begin = end + 1;
+  }
+  return out + "\n";
+}
+
+std::string blame_table(const BlameScore& score) {
+  std::vector<std::vector<std::string>> rows{
+      {"kind", "injected", "faint", "observable", "component", "class", "missed"}};
+  std::string silent;
+  for (const auto& [kind, cases] : score.kinds) {
+    const auto known = faults::find_fault(kind);
+    if (known && !without_evidence(*known).empty()) {
+      silent += fmt::format("{}{} {}", silent.empty() ? "" : ", ", kind, cases.targets);
+      continue;
+    }
+    rows.push_back(row_of(kind, cases));
+  }
+  const BlameCases all = score.all_kinds();
+  rows.push_back(row_of("all of these", all));
+  rows.back()[1] = "";  // which would count those below
+  std::string text = table(rows);
+  if (!silent.empty()) text += indented_lines("no evidence by nature: " + silent);
+  text += listing("wrong", score.wrong) + listing("missed", score.not_found);
+  text += fmt::format("blames      {} in {} runs: {} right, {} a part of it, {} wrong\n",
+                      score.blames, score.runs, score.right, score.parts, score.wrong.size());
+  text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), kBlamePrecision);
+  text += fmt::format("recall      {:.3f}, must be {:.2f}; with the faint ones {:.3f}\n",
+                      score.recall(), kBlameRecall, score.recall_faint());
+  return text;
+}
+
+nlohmann::ordered_json to_json(const BlameScore& score) {
+  nlohmann::ordered_json json{{"runs", score.runs},
+                              {"blames", score.blames},
+                              {"right", score.right},
+                              {"parts", score.parts},
+                              {"precision", score.precision()},
+                              {"recall", score.recall()},
+                              {"recall_with_faint", score.recall_faint()},
+                              {"wrong", score.wrong},
+                              {"missed", score.not_found}};
+  auto kinds = nlohmann::ordered_json::object();
+  for (const auto& [kind, cases] : score.kinds) {
+    for (const auto& [name, field] : kCaseFields) kinds[kind][name] = cases.*field;
+  }
+  json["kinds"] = std::move(kinds);
+  return json;
+}
+
+BlameScore blame_score_from_json(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    BlameScore score;
+    json.at("runs").get_to(score.runs);
+    json.at("blames").get_to(score.blames);
+    json.at("right").get_to(score.right);
+    json.at("parts").get_to(score.parts);
+    json.at("wrong").get_to(score.wrong);
+    json.at("missed").get_to(score.not_found);
+    for (const auto& [kind, cases] : json.at("kinds").items()) {
+      for (const auto& [name, field] : kCaseFields) {
+        cases.at(name).get_to(score.kinds[kind].*field);
+      }
+    }
+    return score;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(std::string("a score of blame: ") + error.what());
+  }
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,245 @@
+#include "lab/chaos/chaos.h"
+
+#include <fmt/format.h>
+#include <openssl/sha.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "fabric/fabric_file.h"
+#include "lab/chaos/chaos_text.h"
+#include "lab/chaos/task_pool.h"
+#include "lab/console/interrupt.h"
+#include "lab/console/progress.h"
+#include "lab/console/stopwatch.h"
+#include "lab/console/terminal.h"
+#include "lab/run/program_consent.h"
+#include "lab/run/watched_run.h"
+#include "netio/kernel/output_folder.h"
+
+namespace mrclab::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// Of everything that a seed depends on beside itself and the version.
+std::string fingerprint(const ChaosBase& base) {
+  const std::string text = base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
+  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
+  std::string hex;
+  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+uint32_t default_jobs() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+/// What the parent makes of an answer: a seed whose process ended has failed by that.
+SeedResult result_of(const ChaosBase& base, const TaskPool::Answer& answer) {
+  if (answer.death.empty()) return seed_result_from_json(answer.text);
+  const ChaosScenario drawn = chaos_scenario(base, answer.task);
+  SeedResult result = seed_result(drawn, {});
+  result.result = analysis::Result::kFail;
+  result.check = "crash";
+  result.note = answer.death;
+  return result;
+}
+
+/// The seed once more, with everything that a run leaves.
+RunResult run_with_folder(const ChaosScenario& drawn, World world,
+                          const std::filesystem::path& out) {
+  RunOptions run;
+  run.world = world;
+  run.runs_root = out;
+  run.interrupted = InterruptGuard::interrupted;
+  return run_scenario(drawn.scenario, run);
+}
+
+/// A few seeds on packets: each must be as in the simulator, packet for packet.
+SeedResult run_live_seed(const ChaosBase& base, uint64_t seed, const std::filesystem::path& out) {
+  const ChaosScenario drawn = chaos_scenario(base, seed);
+  const RunResult live = run_with_folder(drawn, World::kLive, out);
+  SeedResult result = seed_result(drawn, live.verdict);
+  if (!live.verdict.timing.faithful) return result;  // which is inconclusive
+  const SeedResult simulated = run_chaos_seed(base, seed);
+  if (result.history_sha256 == simulated.history_sha256) return result;
+  result.result = analysis::Result::kFail;
+  result.check = "worlds_agree";
+  result.note = "the simulator's history is " + simulated.history_sha256.substr(0, 16) +
+                "..., see " + live.folder.path.string();
+  return result;
+}
+
+class ChaosRun {
+ public:
+  ChaosRun(const ChaosOptions& options, ChaosBase base)
+      : options_(options), base_(std::move(base)), text_(options.json ? stderr : stdout) {
+    report_.base = base_.word;
+    report_.base_sha256 = fingerprint(base_);
+    report_.world = std::string(name_of(options.world));
+    report_.version = MRCLAB_VERSION;
+    report_.seeds = options.seeds;
+    report_.shard = options.shard;
+    seeds_ = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
+    jobs_ = options.jobs != 0 ? options.jobs : default_jobs();
+  }
+
+  int run() {
+    begin();
+    std::string interrupted;
+    try {
+      run_seeds();
+    } catch (const Interrupted& why) {
+      interrupted = why.what();
+    }
+    finish(!interrupted.empty());
+    if (interrupted.empty()) return chaos_exit_code(report_);
+    std::fflush(text_);
+    fmt::print(stderr, "mrclab: {}; {} of {} seeds are done\n", interrupted, report_.results.size(),
+               seeds_.size());
+    return chaos_exit_code(report_) == 1 ? 1 : 3;
+  }
+
+ private:
+  void begin() const {
+    fmt::print(text_, "{}\n",
+               chaos_title(report_, seeds_.size(), options_.world == World::kSim ? jobs_ : 1));
+    std::fflush(text_);
+  }
+
+  void run_seeds() {
+    if (options_.world == World::kSim) {
+      simulate();
+    } else {
+      for (const uint64_t seed : seeds_) take(run_live_seed(base_, seed, options_.out));
+    }
+  }
+
+  /// Reports the seeds that are done, even if the user did not wait for the rest.
+  void finish(bool interrupted) {
+    progress_.clear();
+    std::sort(report_.results.begin(), report_.results.end(),
+              [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
+    fmt::print(text_, "{}", chaos_summary(report_, seconds_since(start_)));
+    if (options_.json) fmt::print("{}", to_json_text(report_));
+    std::fflush(nullptr);  // a signal may end the process at once while a run is kept
+    if (options_.world == World::kSim && !interrupted) keep_failures();
+  }
+
+  void simulate() {
+    TaskPool pool(jobs_, [this](uint64_t seed) {
+      return to_json(run_chaos_seed(base_, seed))
+          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    });
+    size_t next = 0;
+    while (next < seeds_.size() || pool.busy() > 0) {
+      if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+      while (next < seeds_.size() && pool.idle()) pool.start(seeds_[next++]);
+      if (const auto answer = pool.wait(std::chrono::milliseconds(100))) {
+        take(result_of(base_, *answer));
+      }
+    }
+  }
+
+  void take(SeedResult result) {
+    if (result.result == analysis::Result::kFail) ++failed_;
+    if (result.result != analysis::Result::kPass) {
+      progress_.clear();
+      fmt::print(text_, "{}", chaos_line(report_, result, text_));
+      std::fflush(text_);
+    }
+    report_.results.push_back(std::move(result));
+    const size_t done = report_.results.size();
+    progress_.show(static_cast<double>(done) / static_cast<double>(seeds_.size()),
+                   fmt::format("{} of {} seeds, {} failed", done, seeds_.size(), failed_));
+  }
+
+  /// Files only for those that failed, the first few.
+  void keep_failures() {
+    uint32_t kept = 0;
+    for (const SeedResult& result : report_.results) {
+      if (result.result != analysis::Result::kFail || kept == options_.keep) continue;
+      ++kept;
+      const ChaosScenario drawn = chaos_scenario(base_, result.seed);
+      if (result.check == "crash") {  // it would take this process with it
+        netio::OutputFolder::make(options_.out);
+        const auto file = options_.out / (drawn.scenario.name + ".yaml");
+        write_resolved_scenario(drawn.scenario, file);
+        fmt::print(text_, "scenario    {}\n", file.string());
+        continue;
+      }
+      const RunResult run = run_with_folder(drawn, World::kSim, options_.out);
+      fmt::print(text_, "run folder  {}\n", run.folder.path.string());
+    }
+  }
+
+  const ChaosOptions& options_;
+  ChaosBase base_;
+  std::FILE* text_;
+  ChaosReport report_;
+  std::vector<uint64_t> seeds_;
+  uint32_t jobs_ = 1;
+  size_t failed_ = 0;
+  SteadyClock::time_point start_ = SteadyClock::now();
+  Progress progress_{"chaos"};
+};
+
+int merge_command(const ChaosOptions& options) {
+  std::vector<ChaosReport> reports;
+  for (const auto& file : options.merge) reports.push_back(read_chaos_report(file));
+  const MergedReport merged = merge(reports);
+  std::FILE* text = options.json ? stderr : stdout;
+  for (const SeedResult& result : merged.report.results) {
+    if (result.result == analysis::Result::kPass) continue;
+    fmt::print(text, "{}", chaos_line(merged.report, result, text));
+  }
+  fmt::print(text, "{}{}", chaos_summary(merged.report, std::nullopt), merge_text(merged));
+  if (options.json) fmt::print("{}", to_json_text(merged.report));
+  const int code = chaos_exit_code(merged.report);
+  if (!merged.contradicting.empty()) return 1;
+  return code == 0 && !merged.missing.empty() ? 3 : code;
+}
+
+}  // namespace
+
+SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verdict) {
+  SeedResult result;
+  result.seed = drawn.scenario.seed;
+  result.result = verdict.result;
+  result.survivable = drawn.survivable;
+  for (const faults::FaultKind kind : drawn.kinds) {
+    result.kinds.emplace_back(faults::info(kind).name);
+  }
+  for (const faults::Fault& fault : drawn.scenario.faults) {
+    result.drawn.emplace_back(faults::name_of(fault));
+  }
+  result.packets = verdict.metrics.delivered;
+  result.history_sha256 = verdict.metrics.history_sha256;
+  for (const analysis::CheckResult& check : verdict.checks) {
+    if (check.result != verdict.result || check.result == analysis::Result::kPass) continue;
+    result.check = check.name;
+    result.note = check.note;
+    break;
+  }
+  return result;
+}
+
+SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
+  const ChaosScenario drawn = chaos_scenario(base, seed);
+  return seed_result(drawn, run_watched(drawn.scenario));
+}
+
+int chaos_command(const ChaosOptions& options) {
+  if (!options.merge.empty()) return merge_command(options);
+  const InterruptGuard guard;
+  ChaosBase base = load_chaos_base(options.base);
+  if (base.scenario) {
+    const std::filesystem::path file = find_scenario(options.base);
+    if (is_somebody_elses(file)) require_consent(*base.scenario, file, options.programs);
+  }
+  return ChaosRun(options, std::move(base)).run();
+}
+
+}  // namespace mrclab::lab

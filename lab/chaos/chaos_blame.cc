@@ -1,0 +1,72 @@
+#include "lab/chaos/chaos_blame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "fabric/yaml.h"
+#include "lab/chaos/blame_score.h"
+#include "lab/chaos/task_pool.h"
+#include "lab/console/interrupt.h"
+#include "lab/console/progress.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
+/// process ended is an error: chaos itself says why.
+std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
+                                           const std::vector<uint64_t>& seeds, uint32_t jobs) {
+  TaskPool pool(jobs, [&](uint64_t seed) {
+    const ChaosScenario drawn = chaos_scenario(base, seed);
+    return to_json(score_scenario(fmt::format("seed {}", seed), drawn.scenario)).dump();
+  });
+  std::map<uint64_t, BlameScore> scores;
+  Progress progress("chaos --blame");
+  size_t next = 0;
+  while (next < seeds.size() || pool.busy() > 0) {
+    if (InterruptGuard::interrupted()) break;
+    while (next < seeds.size() && pool.idle()) pool.start(seeds[next++]);
+    const auto answer = pool.wait(std::chrono::milliseconds(100));
+    if (!answer) continue;
+    if (!answer->death.empty()) {
+      throw std::runtime_error(fmt::format("seed {}: {}", answer->task, answer->death));
+    }
+    scores[answer->task] = blame_score_from_json(answer->text);
+    progress.show(static_cast<double>(scores.size()) / static_cast<double>(seeds.size()),
+                  fmt::format("{} of {} seeds", scores.size(), seeds.size()));
+  }
+  return scores;
+}
+
+}  // namespace
+
+int chaos_blame_command(const ChaosOptions& options) {
+  if (!options.merge.empty()) throw InputError("--blame: expected no --merge beside it");
+  if (options.world != World::kSim) throw InputError("--blame: expected --world sim beside it");
+  const InterruptGuard guard;
+  const ChaosBase base = load_chaos_base(options.base);
+  const auto seeds = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
+  const uint32_t jobs =
+      options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  std::FILE* text = options.json ? stderr : stdout;
+  fmt::print(text, "mrclab: blame over chaos on {}, seeds {}\n", base.word, options.seeds);
+  std::fflush(text);
+  BlameScore score;
+  const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs);
+  for (const auto& [seed, of_seed] : scores) score.add(of_seed);
+  fmt::print(text, "{}", blame_table(score));
+  if (options.json) {
+    nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};
+    json.update(to_json(score));
+    fmt::print("{}\n", json.dump(1));
+  }
+  if (scores.size() == seeds.size()) return score.reaches_marks() ? 0 : 1;
+  std::fflush(text);
+  fmt::print(stderr, "mrclab: interrupted; {} of {} seeds are done\n", scores.size(), seeds.size());
+  return 3;
+}
+
+}  // namespace mrclab::lab

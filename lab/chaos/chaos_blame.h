@@ -1,0 +1,12 @@
+#pragma once
+// `chaos --blame`: over seeds, what the packets let blame say against what was broken.
+
+#include "lab/chaos/chaos.h"
+
+namespace mrclab::lab {
+
+/// 0 if precision and recall reach their marks (lab/chaos/blame_score.h), else 1. In the simulator only.
+/// Throws InputError.
+int chaos_blame_command(const ChaosOptions& options);
+
+}  // namespace mrclab::lab

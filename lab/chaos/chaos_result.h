@@ -1,0 +1,70 @@
+#pragma once
+// What a seed of chaos came to, as a value: a line of JSON between processes, in a file, and from
+// one machine to another.
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analysis/report/verdict.h"
+
+namespace mrclab::lab {
+
+struct SeedResult {
+  uint64_t seed = 0;
+  analysis::Result result = analysis::Result::kInconclusive;
+  bool survivable = true;
+  std::vector<std::string> kinds;  ///< switched on
+  std::vector<std::string> drawn;  ///< of the faults, in order of time
+  uint64_t packets = 0;            ///< delivered, of data
+  std::string check;               ///< the first that failed, or was inconclusive; "crash"
+  std::string note;                ///< why
+  std::string history_sha256;
+  bool operator==(const SeedResult&) const = default;
+};
+nlohmann::ordered_json to_json(const SeedResult& result);
+/// Throws InputError.
+SeedResult seed_result_from_json(const std::string& text);
+
+/// Some seeds of a range, perhaps of one shard. Results are in the order of their seeds and depend
+/// on nothing but what is said here.
+struct ChaosReport {
+  std::string base;         ///< as on the command line
+  std::string base_sha256;  ///< of what it stands for
+  std::string world;        ///< "sim" or "live"
+  std::string version;
+  std::string seeds;  ///< "1-1000": all of the job, also what other shards have
+  std::string shard;  ///< "2/4", or "1/1"
+  std::vector<SeedResult> results;
+};
+
+/// One seed to a line.
+std::string to_json_text(const ChaosReport& report);
+/// Throws InputError, also for any hostile text.
+ChaosReport read_chaos_report(const std::filesystem::path& file);
+
+/// The seeds of "7", "1-1000" or "1-10,50-60": ascending, at most kMaxSeeds. Throws InputError.
+std::vector<uint64_t> parse_seeds(const std::string& text);
+inline constexpr size_t kMaxSeeds = 10'000'000;
+
+struct Shard {
+  uint32_t index = 1, count = 1;
+};
+/// "2/4". Throws InputError.
+Shard parse_shard(const std::string& text);
+/// Every count-th, so that all shards get as much work.
+std::vector<uint64_t> seeds_of(const std::vector<uint64_t>& seeds, Shard shard);
+
+/// Several reports of one job as one.
+struct MergedReport {
+  ChaosReport report;
+  std::vector<uint64_t> missing;        ///< seeds of the job that no report has
+  std::vector<uint64_t> twice;          ///< seeds that several have, with the same result
+  std::vector<uint64_t> contradicting;  ///< seeds that several have, with different results
+};
+/// Throws InputError if they are not of one job.
+MergedReport merge(const std::vector<ChaosReport>& reports);
+
+}  // namespace mrclab::lab

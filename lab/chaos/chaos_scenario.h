@@ -1,0 +1,57 @@
+#pragma once
+// A scenario out of a seed: workload, transport and faults (faults/generator.h), on a fabric or in
+// place of what a scenario says. It is a scenario like any other: it has a file, runs in both
+// worlds, can be replayed and shrunk.
+//
+//   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
+//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kLivenessRtts
+//
+// Safety is judged over all of it, liveness over the last part, against the steady part; where that
+// was not steady after all, against the same run without faults (lab/run/twin_run.h).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/fabric_shape.h"
+#include "fabric/units.h"
+#include "faults/generator.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// What chaos is let loose on.
+struct ChaosBase {
+  std::string word;  ///< as on the command line: repeats it
+  FabricShape fabric;
+  std::optional<Scenario> scenario;  ///< workload and transport are its own, not drawn
+};
+/// The name or path of a fabric or of a scenario. Throws InputError.
+ChaosBase load_chaos_base(const std::string& word);
+
+struct ChaosScenario {
+  Scenario scenario;
+  std::vector<faults::FaultKind> kinds;  ///< switched on
+  bool survivable = true;  ///< else only what must hold all the same is expected of it
+};
+
+/// A pure function of its arguments.
+ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed);
+
+inline constexpr int64_t kSteadyRtts = 40;  ///< half to get going, half as baseline
+inline constexpr int64_t kFaultRttsMin = 8;
+inline constexpr int64_t kFaultRttsMax = 32;
+inline constexpr int64_t kLivenessRtts = 70;
+inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
+
+/// The share of the goodput before that must be back. Closed loops that run against each other settle
+/// into one of several phases, as the bursts of one meet the acknowledgements of the other or miss
+/// them: an acknowledgement overtakes data, but not the frame that a port has begun. (Of pair's loops
+/// of 8 x 13,702 and 15 x 7,347 bytes it takes 4.14 us on its way in one phase and 4.9 in the other.) A
+/// delay of 80 ns decides which phase, and without any fault, loss, mark or smaller window the goodput
+/// of two phases differs by up to 7 %.
+inline constexpr Probability kBack{950'000'000}, kBackOfLoops{900'000'000};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,49 @@
+#pragma once
+// Workloads and transport options out of a seed, small enough that a run of them is about a second
+// of work for one core.
+
+#include <map>
+#include <vector>
+
+#include "endpoint/base/transport_profile.h"
+#include "endpoint/options/transport_choice.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/topology.h"
+#include "faults/draws.h"
+
+namespace mrclab::lab {
+
+/// One or two workloads that go on until `end` and send at most about kChaosPackets data packets
+/// together. They leave room at every host, because a queue that overflows without `trimming` shows
+/// its senders only losses, as a dead path does.
+std::vector<endpoint::WorkloadSpec> draw_workload(faults::Draws& draws, const Topology& topology,
+                                                  FabricTime end, bool trimming);
+inline constexpr uint64_t kChaosPackets = 80'000;
+/// The share of a host's line rate that may be filled (our choice): with trimming by each workload,
+/// without it by all of them together.
+inline constexpr Probability kRoom{950'000'000}, kRoomUntrimmed{800'000'000};
+
+/// The profile `lab`, each of some options switched on or not: swarm style, as with the faults.
+endpoint::TransportChoice draw_transport(faults::Draws& draws, faults::Draws& receiver_draws,
+                                         const Topology& topology);
+
+/// What open loops offer each host, in parts of its line rate: Probability::kOne is all of it, and two
+/// workloads may offer more.
+std::map<uint32_t, uint64_t> offered_load(const std::vector<endpoint::WorkloadSpec>& workload);
+
+/// Can every host make up, when the faults are over, for what they held up? Not if it is offered more
+/// than it can take. NSCC lets what is left over wait at the senders; a fixed window keeps it in the
+/// network, in a queue that trims, where it must be gone before anything is as before.
+bool can_catch_up(const std::vector<endpoint::WorkloadSpec>& workload,
+                  const endpoint::TransportProfile& profile);
+/// Of what a host can take with a fixed window: half the planes gone for 32 RTT (kFaultRttsMax) are made
+/// up for in 21 RTT.
+inline constexpr Probability kRoomOfFixedWindow{700'000'000};
+
+/// Is one of them a closed loop, which sends only as fast as it is answered?
+bool has_closed_loop(const std::vector<endpoint::WorkloadSpec>& workload);
+
+/// The numbers of the hosts that take part, ascending.
+std::vector<uint32_t> hosts_of(const std::vector<endpoint::WorkloadSpec>& workload);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,41 @@
+#include "lab/cli/cli_choice.h"
+
+#include "fabric/yaml.h"
+
+namespace mrclab::lab {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::string lab_word(const std::string& lab, const LabPaths& paths) {
+  return recorded_labs(paths).size() > 1 ? " " + lab : "";
+}
+
+std::string lab_option(const std::string& lab, const LabPaths& paths) {
+  return recorded_labs(paths).size() > 1 ? " --lab " + lab : "";
+}
+
+LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how,
+                     const LabPaths& paths) {
+  const std::vector<std::string> labs = recorded_labs(paths);
+  if (labs.empty()) throw InputError("no lab is up; start one with 'sudo mrclab up octet'");
+  if (!name && labs.size() > 1) {
+    throw InputError("several labs are up (" + joined(labs) + "); say which one " +
+                     std::string(how));
+  }
+  const std::string& chosen = name ? *name : labs.front();
+  require_lab_name(chosen);
+  const std::optional<LabRecord> record = read_record(paths, chosen);
+  if (!record) {
+    throw InputError("there is no lab '" + chosen + "'; there is: " + joined(labs));
+  }
+  return *record;
+}
+
+}  // namespace mrclab::lab

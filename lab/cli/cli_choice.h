@@ -1,0 +1,22 @@
+#pragma once
+// What several verbs need: which lab is meant, and the rights to touch it.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lab/bringup/lab_record.h"
+
+namespace mrclab::lab {
+
+/// The lab of that name, or the only one there is. Throws InputError that names the labs there are
+/// and says how to choose one for this verb: "with --lab", "as NAME".
+LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how = "with --lab",
+                     const LabPaths& paths = {});
+
+/// What a hint must add to a command so that it means this lab, if several are up: " --lab octet",
+/// or " octet" for verbs that take the name as a word. Nothing if there is only one lab.
+std::string lab_option(const std::string& lab, const LabPaths& paths = {});
+std::string lab_word(const std::string& lab, const LabPaths& paths = {});
+
+}  // namespace mrclab::lab

@@ -1,0 +1,75 @@
+// conform.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "fabric/fabric_file.h"
+#include "lab/cli/cli.h"
+#include "lab/conform/conformance.h"
+#include "lab/console/interrupt.h"
+#include "lab/console/progress.h"
+#include "lab/console/stopwatch.h"
+#include "netio/kernel/open_vswitch.h"
+
+namespace mrclab::lab {
+namespace {
+
+struct ConformOptions {
+  std::string fabric = "octet";
+  std::vector<std::string> forwarders;
+  bool as_json = false;
+};
+
+std::vector<Forwarding> chosen(const std::vector<std::string>& words) {
+  std::vector<Forwarding> forwarders;
+  for (const Forwarding by : kForwardings) {
+    const bool named = std::find(words.begin(), words.end(), name_of(by)) != words.end();
+    if (words.empty() ? by != Forwarding::kOvs || netio::missing_ovs_programs().empty() : named) {
+      forwarders.push_back(by);
+    }
+  }
+  return forwarders;
+}
+
+int conform(const ConformOptions& options) {
+  const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)));
+  ConformanceOptions check;
+  check.forwarders = chosen(options.forwarders);
+  const InterruptGuard guard;
+  Progress progress("conform");
+  const auto start = std::chrono::steady_clock::now();
+  check.waiting = [&](Forwarding by) {
+    if (!progress.due()) return;
+    progress.show({}, fmt::format("{:.0f} s; {}", seconds_since(start), name_of(by)));
+  };
+  const ConformanceReport report = check_conformance(shape, check);
+  progress.clear();
+  fmt::print("{}", options.as_json ? to_json(report).dump(1) + "\n" : conformance_text(report));
+  if (options.forwarders.empty() && check.forwarders.size() < std::size(kForwardings)) {
+    fmt::print(stderr, "without Open vSwitch: apt-get install openvswitch-switch\n");
+  }
+  return report.passed() ? 0 : 1;
+}
+
+}  // namespace
+
+void add_conform_verb(CLI::App& app, CliResult& result) {
+  auto options = std::make_shared<ConformOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "conform", "Compare our switch, the kernel and Open vSwitch on a fabric's carriers");
+  verb->add_option("FABRIC", options->fabric, "fabric file or name")->capture_default_str();
+  verb->add_option("--forwarding", options->forwarders, "these alone")
+      ->check(CLI::IsMember({"switchd", "kernel", "ovs"}))
+      ->delimiter(',');
+  verb->add_flag("--json", options->as_json, "as JSON");
+  verb->footer(
+      "Sends one frame over every path and frames that are wrong, and compares what\n"
+      "arrives at each port. Exit code 1: something is not as computed or known.\n"
+      "Example: sudo mrclab conform octet --forwarding switchd,kernel");
+  verb->callback([options, &result] { result.code = conform(*options); });
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,136 @@
+// import.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "fabric/fabric_file.h"
+#include "fabric/yaml_write.h"
+#include "lab/cli/cli_import.h"
+#include "lab/import/csv_line.h"
+#include "lab/import/incident_import.h"
+#include "lab/scenario/scenario.h"
+#include "netio/kernel/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+struct ImportVerb {
+  std::string log, map, fabric = "octet";
+  std::string format = "auto", compress = "auto", quiet, out, name;
+  std::string workload = "all_reduce: {hosts: all, size: 8MiB, until: end}";
+  bool skip_unknown = false, as_json = false, force = false;
+};
+
+LogFormat format_of(const std::string& word) {
+  if (word == "csv") return LogFormat::kCsv;
+  return word == "syslog" ? LogFormat::kSyslog : LogFormat::kAuto;
+}
+
+ImportOptions options_of(const ImportVerb& verb) {
+  ImportOptions options;
+  options.skip_unknown = verb.skip_unknown;
+  if (verb.compress != "auto") {
+    constexpr int64_t kMost = 1'000'000'000'000'000;
+    options.compress = static_cast<uint64_t>(
+        read_yaml_text(in_quotes(verb.compress), "--compress").as_integer(1, kMost));
+  }
+  if (!verb.quiet.empty()) {
+    options.quiet = read_yaml_text(in_quotes(verb.quiet), "--quiet").as_time();
+  }
+  return options;
+}
+
+/// A scenario's name out of the log's: at most 32 of a-z, 0-9 and dash.
+std::string name_from(const std::string& text) {
+  constexpr size_t kMost = 32;
+  std::string name;
+  for (const char c : text.substr(0, kMost)) {
+    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool plain = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
+    name += plain ? small : '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+  return name.empty() ? "imported" : name;
+}
+
+/// The fabric as a scenario in `folder` can name it: by its name, or where it lies.
+std::string fabric_word(const std::string& fabric, const std::filesystem::path& folder) {
+  if (fabric.find('/') == std::string::npos && fabric.find('.') == std::string::npos) return fabric;
+  return yaml_string(std::filesystem::absolute(fabric)
+                         .lexically_relative(std::filesystem::absolute(folder))
+                         .string());
+}
+
+/// Refuses to write over a file, which somebody may have worked on since an earlier import.
+void require_new_file(const ImportVerb& verb) {
+  std::error_code ignored;
+  if (verb.force || verb.out.empty() || !std::filesystem::exists(verb.out, ignored)) return;
+  throw InputError("--out: found " + in_quotes(verb.out) +
+                   ", which is there already: expected a new file, or --force beside it");
+}
+
+int import_command(const ImportVerb& verb) {
+  require_new_file(verb);
+  const Topology topology = read_fabric_file(find_fabric(verb.fabric));
+  const PortMap ports = PortMap::read(verb.map, topology);
+  const LinkLog log = read_link_log_file(verb.log, format_of(verb.format));
+  const ImportedIncident incident = import_incident(log, ports, topology, options_of(verb));
+
+  const std::filesystem::path source = verb.log;
+  const std::filesystem::path folder = std::filesystem::path(verb.out).parent_path();
+  ImportText text;
+  text.name = verb.name.empty() ? name_from(source.stem().string()) : verb.name;
+  text.source = source.filename().string();
+  text.fabric = fabric_word(verb.fabric, folder);
+  text.workload = verb.workload;
+  const std::string yaml = to_yaml(incident, topology, text);
+  // What is written must be what `validate` takes: a bad --workload or --name shows here.
+  parse_scenario(read_yaml_text(yaml, "the imported scenario"), folder);
+  if (verb.out.empty()) {
+    fmt::print("{}", yaml);
+  } else {
+    netio::write_file(verb.out, yaml);
+  }
+  if (verb.as_json) {
+    fmt::print("{}", summary_json(incident, topology));
+  } else {
+    fmt::print(stderr, "{}", summary(incident, topology));
+    if (!verb.out.empty()) fmt::print(stderr, "written to {}\n", verb.out);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_import_verb(CLI::App& app, CliResult& result) {
+  auto verb = std::make_shared<ImportVerb>();  // shared with the callback
+  CLI::App* import = app.add_subcommand("import", "Turn a log of link events into a scenario");
+  import->add_option("FILE", verb->log, "CSV (time,device,port,event,rate) or syslog lines")
+      ->required();
+  import->add_option("--map", verb->map, "what the log's ports are here: YAML, or .csv")
+      ->required();
+  import->add_option("--fabric", verb->fabric, "a fabric's name or file")->capture_default_str();
+  import->add_option("--format", verb->format, "of FILE: csv, syslog or auto")
+      ->check(CLI::IsMember({"auto", "csv", "syslog"}))
+      ->capture_default_str();
+  import->add_option("--compress", verb->compress, "the log's seconds per fabric second, or auto")
+      ->capture_default_str();
+  import->add_option("--quiet", verb->quiet,
+                     "cut longer stretches in which nothing is broken to this: 200us");
+  import->add_option("--workload", verb->workload, "as in a scenario")->capture_default_str();
+  import->add_option("--name", verb->name, "of the scenario; default: the file's");
+  import->add_option("--out", verb->out, "where the scenario goes; default: standard output");
+  import->add_flag("--force", verb->force, "write over the file that --out names");
+  import->add_flag("--skip-unknown", verb->skip_unknown, "leave out ports that the map lacks");
+  import->add_flag("--json", verb->as_json, "what was read, as JSON (with --out)");
+  import->footer("Example: mrclab import incident.csv --map ports.yaml --out incident.yaml");
+  import->callback([verb, &result] {
+    if (verb->as_json && verb->out.empty()) throw InputError("--json: expected --out beside it");
+  result.code = import_command(*verb);
+});
+}  // namespace mrclab::lab
+
+}  // namespace mrclab::lab

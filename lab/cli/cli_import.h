@@ -1,0 +1,10 @@
+#pragma once
+// import: a log of link events as a scenario.
+
+#include "lab/cli/cli.h"
+
+namespace mrclab::lab {
+
+void add_import_verb(CLI::App& app, CliResult& result);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,378 @@
+// up, down, ls, inspect.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "fabric/fabric_file.h"
+#include "lab/bringup/bring_up.h"
+#include "lab/bringup/describe.h"
+#include "lab/bringup/link_states.h"
+#include "lab/cli/cli.h"
+#include "lab/cli/cli_choice.h"
+#include "lab/console/json_print.h"
+#include "lab/console/root_rights.h"
+#include "lab/console/stopwatch.h"
+#include "lab/console/terminal.h"
+#include "lab/external/switch_table.h"
+#include "lab/resident/clock_text.h"
+#include "lab/resident/fault_text.h"
+#include "lab/resident/labd_client.h"
+#include "lab/resident/resident.h"
+#include "lab/run/run_manifest.h"
+#include "lab/scenario/queue_pairs.h"
+#include "lab/scenario/scenario.h"
+#include "netio/kernel/open_vswitch.h"
+#include "netio/kernel/output_folder.h"
+#include "netio/rpc/rpc.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+/// "octet" from topologies/fabrics/octet.yaml, with what a lab name cannot hold replaced.
+std::string default_lab_name(const std::string& fabric) {
+  std::string name;
+  for (const char c : fabric) {
+    const bool allowed = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    name += allowed ? c : '_';
+  }
+  return name.substr(0, 32);
+}
+
+/// "1 process", "2 processes".
+std::string counted(size_t count, const std::string& noun, const std::string& plural = "s") {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
+}
+
+void print_report(const CleanUpReport& report, const std::string& what) {
+  for (const std::string& problem : report.problems) fmt::print(stderr, "mrclab: {}\n", problem);
+  if (!report.problems.empty()) return;
+  fmt::print("{} down: {}, {} ended\n", what, counted(report.namespaces, "namespace"),
+             counted(report.processes, "process", "es"));
+}
+
+/// What crashed, or is from before the last boot, is nobody's: it makes room by itself.
+void make_room(const std::string& lab) {
+  const std::optional<LabRecord> record = read_record({}, lab);
+  if (!record || state_of(*record) == "up") return;
+  fmt::print("lab {} was left behind by a process that died; removing it\n", lab);
+  clean_up(lab);
+}
+
+struct UpOptions {
+  std::string fabric;
+  std::string scenario;
+  std::string workload;  ///< YAML, or a file with it
+  ResidentOptions resident;
+};
+
+Topology check_workload(UpOptions& options) {
+  if (!options.scenario.empty()) {
+    throw InputError("give --scenario or --workload, not both: a scenario has a workload");
+  }
+  std::error_code ignored;
+  const bool file = std::filesystem::is_regular_file(options.workload, ignored);
+  options.resident.workload = file ? netio::read_file(options.workload) : options.workload;
+  return workload_scenario(options.resident.fabric_file, options.resident.workload).topology;
+}
+
+/// Finds and checks the files, before anything is started.
+Topology check_files(UpOptions& options) {
+  ResidentOptions& resident = options.resident;
+  if (options.fabric.empty() && options.scenario.empty()) {
+    throw InputError("name a fabric (pair, octet, hall, a file) or a --scenario");
+  }
+  if (!options.fabric.empty()) resident.fabric_file = find_fabric(options.fabric);
+  if (resident.dilation) parse_dilation(*resident.dilation);
+  if (!options.workload.empty()) return check_workload(options);
+  if (options.scenario.empty()) {
+    Topology topology = read_fabric_file(resident.fabric_file);
+    check_lookahead(topology);
+    return topology;
+  }
+  resident.scenario_file = find_scenario(options.scenario);
+  ScenarioOverrides overrides;
+  if (!options.fabric.empty()) overrides.fabric = resident.fabric_file;
+  Scenario scenario = read_scenario_file(resident.scenario_file, overrides);
+  if (scenario.payload_elided) {
+    throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
+                     ": expected real: only the simulator elides it");
+  }
+  if (!scenario.programs.empty()) {
+    throw InputError("--scenario: found \"exec\" in " + resident.scenario_file.string() +
+                     ": expected mrclab run: programs of a workload run there");
+  }
+  return std::move(scenario.topology);
+}
+
+int up_command(UpOptions options) {
+  const Topology topology = check_files(options);
+  std::string& lab = options.resident.lab;
+  if (lab.empty()) lab = default_lab_name(topology.name);
+  require_lab_name(lab);
+  require_root("up");
+  make_room(lab);
+  const auto start = std::chrono::steady_clock::now();
+  ProgressLine line;
+  start_resident(options.resident, [&line](const BringUpStep& step) {
+    line.show(fmt::format("{} {}/{}", step.what, step.done, step.total));
+  });
+  line.clear();
+  fmt::print("lab {} is up: {} nodes, {} links, in {:.2f} s\n", lab, topology.nodes.size(),
+             topology.links.size(), seconds_since(start));
+  if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", netio::ovs_limits());
+  const uint32_t last = topology.host_count() - 1;
+  if (options.resident.paused) {
+    fmt::print("time stands at 0; try:  mrclab clock step{0}, mrclab clock resume{0}\n",
+               lab_option(lab));
+  } else if (!options.workload.empty() || !options.scenario.empty()) {
+    fmt::print(
+        "try:  mrclab fault{} link_down p0.t0-0:u0 for=50us\n      mrclab inspect{} --faults\n",
+        lab_option(lab), lab_word(lab));
+  } else {
+    fmt::print("try:  mrclab exec{} h0 -- ping -c 3 h{}\n", lab_option(lab), last);
+  }
+  return 0;
+}
+
+/// What was done to a lab by hand, as a scenario. Empty if nothing was done,
+/// or the lab cannot tell.
+std::optional<std::string> session_of(const std::string& lab) {
+  try {
+    const json session =
+        netio::RpcClient(control_socket({}, lab)).call("session", nullptr, std::chrono::seconds(2));
+    if (session.at("changed").get<bool>()) return session.at("yaml").get<std::string>();
+  } catch (const std::exception&) {  // it crashed, or ran nothing that could be repeated
+  }
+  return std::nullopt;
+}
+
+/// Keeps in a file what was done to the lab by hand, which would otherwise be gone with it.
+void keep_session(const std::string& lab) {
+  const std::optional<std::string> yaml = session_of(lab);
+  if (!yaml) return;
+  const auto folder = std::filesystem::path("runs") / (lab + "-session");
+  try {
+    netio::OutputFolder::make(folder).write_file("scenario.yaml", *yaml);
+    write_manifest(folder);
+    fmt::print("{}: what was done to it by hand\n", (folder / "scenario.yaml").string());
+  } catch (const netio::SystemError& error) {
+    fmt::print(stderr, "mrclab: what was done to it by hand is not kept: {}\n", error.what());
+  }
+}
+
+int down_command(const std::optional<std::string>& name, bool all) {
+  require_root("down");
+  if (all && name) throw InputError("give a lab's name or --all, not both");
+  if (all) {
+    const CleanUpReport report = clean_up_all();
+    print_report(report, "everything is");
+    return report.problems.empty() ? 0 : 3;
+  }
+  std::string lab = name.value_or("");
+  if (lab.empty()) lab = choose_lab(name, "as NAME").lab;
+  require_lab_name(lab);
+  const std::vector<std::string> labs = recorded_labs({});
+  // A folder without a readable record is a lab too: one that died while it was being written.
+  if (std::find(labs.begin(), labs.end(), lab) == labs.end()) choose_lab(lab);
+  keep_session(lab);
+  const CleanUpReport report = clean_up(lab);
+  print_report(report, "lab " + lab + " is");
+  return report.problems.empty() ? 0 : 3;
+}
+
+/// Null for a lab that is owned by `run`, or does not answer, or is none of this user's.
+json clock_of(const std::string& lab) {
+  try {
+    json state = netio::RpcClient(control_socket({}, lab))
+                     .call("clock_state", nullptr, std::chrono::seconds(1));
+    state.erase("outcome");
+    return state;
+  } catch (const std::exception&) {
+    return json();
+  }
+}
+
+int ls_command(bool as_json) {
+  json list = json::array();
+  std::vector<std::vector<std::string>> rows{
+      {"LAB", "FABRIC", "NODES", "STATE", "OWNER", "FABRIC TIME"}};
+  for (const std::string& lab : recorded_labs({})) {
+    const std::optional<LabRecord> record = read_record({}, lab);
+    if (!record) {
+      rows.push_back({lab, "-", "-", "unfinished", "-", "-"});
+      list.push_back({{"lab", lab}, {"state", "unfinished"}});
+      continue;
+    }
+    const std::string state = state_of(*record);
+    const json clock = state == "up" ? clock_of(lab) : json();
+    rows.push_back({lab, record->fabric, std::to_string(record->nodes.size()), state,
+                    std::to_string(record->owner.pid), clock.is_null() ? "-" : clock_line(clock)});
+    list.push_back({{"lab", lab},
+                    {"fabric", record->fabric},
+                    {"nodes", record->nodes.size()},
+                    {"state", state},
+                    {"owner", record->owner.pid},
+                    {"clock", clock}});
+  }
+  if (as_json) {
+    fmt::print("{}\n", printed(list));
+  } else if (rows.size() == 1) {
+    fmt::print("no lab is up\n");
+  } else {
+    fmt::print("{}", table(rows));
+  }
+  return 0;
+}
+
+struct InspectOptions {
+  std::optional<std::string> name;
+  std::optional<std::string> node;  ///< a switch, whose table is shown
+  std::vector<std::string> evs;     ///< empty, or two hosts
+  bool qps = false;
+  bool history = false;
+  bool faults = false;
+  bool as_json = false;
+};
+
+uint32_t host_number(const Topology& topology, const std::string& name) {
+  const std::optional<NodeId> node = topology.find_node(name);
+  if (!node || topology.node(*node).role != NodeRole::kHost) {
+    throw InputError(fmt::format("'{}' is no host of this fabric; hosts are h0 to h{}", name,
+                                 topology.host_count() - 1));
+  }
+  return topology.node(*node).index;
+}
+
+int inspect_qps(const std::string& lab, bool as_json) {
+  const auto file = LabPaths{}.lab_directory(lab) / kScenarioFile;
+  if (!std::filesystem::exists(file)) {
+    throw InputError("lab '" + lab + "' runs no scenario, so it has no queue pairs");
+  }
+  const json pairs = describe_queue_pairs(read_scenario_file(file));
+  fmt::print("{}", as_json ? pairs.dump(1) + "\n" : queue_pairs_text(pairs));
+  return 0;
+}
+
+int inspect_switch(const Topology& topology, const LabRecord& record, const std::string& name,
+                   bool as_json) {
+  const std::optional<NodeId> node = topology.find_node(name);
+  if (!node || topology.node(*node).role == NodeRole::kHost) {
+    throw InputError(fmt::format("'{}' is no switch of lab {}: expected one such as {}", name,
+                                 record.lab, record.nodes.back()));
+  }
+  require_root("inspect");
+  const json table = switch_table(topology, record, *node);
+  fmt::print("{}", as_json ? table.dump(1) + "\n" : switch_table_text(table));
+  return 0;
+}
+
+/// One name alone may be that of a switch in the only lab.
+void tell_lab_from_node(InspectOptions& options) {
+  if (!options.name || options.node) return;
+  const std::vector<std::string> labs = recorded_labs({});
+  if (std::find(labs.begin(), labs.end(), *options.name) != labs.end()) return;
+  if (labs.size() != 1) return;
+  const auto fabric = LabPaths{}.lab_directory(labs.front()) / "fabric.yaml";
+  if (!read_fabric_file(fabric).find_node(*options.name)) return;
+  options.node = std::exchange(options.name, std::nullopt);
+}
+
+int inspect_command(InspectOptions options) {
+  tell_lab_from_node(options);
+  const LabRecord record = choose_lab(options.name, "as NAME");
+  const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
+  if (options.node) return inspect_switch(topology, record, *options.node, options.as_json);
+  if (!options.evs.empty()) {
+    const uint32_t from = host_number(topology, options.evs[0]);
+    const uint32_t to = host_number(topology, options.evs[1]);
+    if (from == to) throw InputError("entropy values lead from one host to another");
+    const json paths = describe_paths(topology, from, to);
+    fmt::print("{}", options.as_json ? paths.dump(1) + "\n" : paths_text(paths));
+    return 0;
+  }
+  if (options.qps) return inspect_qps(record.lab, options.as_json);
+  require_root("inspect");
+  if (options.history) {
+    const json history = netio::RpcClient(control_socket({}, record.lab)).call("history");
+    fmt::print("{}", options.as_json ? history.dump(1) + "\n" : history_text(history));
+    return 0;
+  }
+  if (options.faults) {
+    const json faults = connect_to_labd(record).call("faults");
+    fmt::print("{}", options.as_json ? faults.dump(1) + "\n" : faults_text(faults));
+    return 0;
+  }
+  const std::vector<bool> up = link_states(topology, record.lab);
+  json fabric =
+      describe_fabric(topology, record.lab, [&up](LinkId link) { return up[link.value]; });
+  fabric["clock"] = clock_of(record.lab);
+  if (options.as_json) {
+    fmt::print("{}\n", printed(fabric));
+    return 0;
+  }
+  if (!fabric["clock"].is_null()) fmt::print("fabric time {}\n", clock_line(fabric["clock"]));
+  fmt::print("{}", fabric_text(fabric));
+  return 0;
+}
+
+void add_up_and_down(CLI::App& app, CliResult& result) {
+  auto up_options = std::make_shared<UpOptions>();  // shared with the callback, which outlives this
+  CLI::App* up = app.add_subcommand("up", "Bring up a lab that stays");
+  ResidentOptions& resident = up_options->resident;
+  up->add_option("FABRIC", up_options->fabric,
+                 "a shipped fabric (pair, octet, hall) or a file; with --scenario in its place");
+  up->add_option("--scenario", up_options->scenario, "run this: a shipped incident or a file");
+  up->add_option("--workload", up_options->workload,
+                 "what the hosts do until 'down': YAML as in a scenario, or a file with it");
+  up->add_option("--name", resident.lab, "the lab's name (default: the fabric's)");
+  up->add_flag("--paused", resident.paused, "fabric time stands at 0 until told (see clock)");
+  up->add_option("--dilation", resident.dilation,
+                 "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
+  up->add_flag("--isolate", resident.isolate, "one process per node");
+  up->footer("Example: sudo mrclab up --scenario optic-glitch --paused");
+  up->callback([up_options, &result] { result.code = up_command(*up_options); });
+
+  auto name = std::make_shared<std::optional<std::string>>();
+  auto all = std::make_shared<bool>(false);
+  CLI::App* down = app.add_subcommand("down", "Take a lab down, also one that crashed");
+  down->add_option("NAME", *name, "the lab (default: the only one)");
+  down->add_flag("--all", *all, "every lab, and whatever else of ours is left");
+  down->footer("Example: sudo mrclab down --all");
+  down->callback([name, all, &result] { result.code = down_command(*name, *all); });
+}
+
+}  // namespace
+
+void add_lab_verbs(CLI::App& app, CliResult& result) {
+  add_up_and_down(app, result);
+
+  auto list_json = std::make_shared<bool>(false);
+  CLI::App* ls = app.add_subcommand("ls", "List labs");
+  ls->add_flag("--json", *list_json, "as JSON");
+  ls->footer("Example: mrclab ls");
+  ls->callback([list_json, &result] { result.code = ls_command(*list_json); });
+
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* inspect = app.add_subcommand("inspect", "Show a lab's nodes, links, entropy values");
+  inspect->add_option("NAME", options->name, "the lab (default: the only one)");
+  inspect->add_option("NODE", options->node,
+                      "a switch (p2.t0-1): its forwarding table, with counters");
+  inspect->add_option("--evs", options->evs, "entropy values from one host to another")
+      ->expected(2)
+      ->type_name("FROM TO");
+  inspect->add_flag("--qps", options->qps, "queue pairs of the lab's scenario");
+  inspect->add_flag("--history", options->history,
+                    "digest of the scenario's packet history so far");
+  inspect->add_flag("--faults", options->faults, "faults: of the scenario, by hand, from outside");
+  inspect->add_flag("--json", options->as_json, "as JSON");
+  inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5, sudo mrclab inspect p2.t0-1");
+  inspect->callback([options, &result] { result.code = inspect_command(*options); });
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,80 @@
+// demo, run.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "lab/cli/cli.h"
+#include "lab/cli/cli_choice.h"
+#include "lab/cli/run_command.h"
+#include "lab/console/root_rights.h"
+#include "lab/scenario/dilation.h"
+#include "lab/scenario/mechanism.h"
+#include "lab/sim/sim_world.h"
+
+namespace mrclab::lab {
+
+void add_run_verbs(CLI::App& app, CliResult& result) {
+  auto out = std::make_shared<std::string>("runs");  // shared with the callback
+  CLI::App* demo =
+      app.add_subcommand("demo", "Replay an optic glitch on a live eight-plane fabric");
+  demo->add_option("--out", *out, "where the run folder goes")->capture_default_str();
+  demo->footer("Example: sudo mrclab demo");
+  demo->callback([out, &result] {
+    require_root("demo");
+    result.code = demo_command(*out);
+  });
+
+  auto options = std::make_shared<RunCommandOptions>();
+  auto world = std::make_shared<std::string>("live");
+  CLI::App* run = app.add_subcommand("run", "Run scenarios and judge them");
+  run->add_option("SCENARIO", options->scenarios, "shipped incidents, their ids (L5) or files")
+      ->required();
+  run->add_option("--world", *world, "live (packets in namespaces) or sim (one process)")
+      ->check(CLI::IsMember({"live", "sim"}))
+      ->capture_default_str();
+  run->add_option("--seed", options->seed, "in place of the scenario's")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
+  run->add_option("--fabric", options->fabric, "in place of the scenario's");
+  run->add_option("--forwarding", options->forwarding,
+                  "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")
+      ->check(CLI::IsMember({"switchd", "kernel", "ovs"}));
+  run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
+  run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second")
+      ->check(CLI::Range(1u, kMaxDilation));
+  run->add_option("--captures", options->captures, "hosts, all or none")
+      ->check(CLI::IsMember({"hosts", "all", "none"}));
+  run->add_option("--capture-size", options->capture_size,
+                  "what each capture may take, 1GiB by default; a live run is judged that far");
+  run->add_option("--taps", options->taps,
+                  "libpcap on the veths beside the daemons' captures (live): hosts, all or none")
+      ->check(CLI::IsMember({"hosts", "all", "none"}));
+  run->add_option("--history", options->history,
+                  "for diff: records, a size of them such as 1GiB, or the digest alone")
+      ->capture_default_str();
+  run->add_option("--payload", options->payload, "elided: headers only, nothing to verify (sim)")
+      ->check(CLI::IsMember({"real", "elided"}));
+  run->add_option(
+         "--without", options->without,
+         "a mechanism to do without: " + fmt::format("{}", fmt::join(mechanism_names(), ", ")))
+      ->check(CLI::IsMember(mechanism_names()).description(""))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  run->add_option("--threads", options->threads, "of sim without captures; default by size")
+      ->check(CLI::Range(1u, SimWorld::kMaxThreads));
+  run->add_option("--out", options->out, "where run folders go")->capture_default_str();
+  run->add_flag("--isolate", options->isolate, "one process per node");
+  run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
+  run->add_flag("--programs", options->programs,
+                "run the programs of somebody else's scenario without asking");
+  run->add_flag("--json", options->json, "print the verdict as JSON");
+  run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
+  run->callback([options, world, &result] {
+    options->world = *world == "sim" ? World::kSim : World::kLive;
+    if (options->world == World::kLive) require_root("run");
+    result.code = run_command(*options);
+  });
+}
+
+}  // namespace mrclab::lab

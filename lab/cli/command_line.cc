@@ -1,0 +1,186 @@
+// The command line as a whole: which verb is meant, what is said of words that nobody knows.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "fabric/visible_text.h"
+#include "fabric/yaml.h"
+#include "lab/cli/cli.h"
+#include "lab/cli/cli_clock.h"
+#include "lab/cli/cli_import.h"
+#include "lab/cli/help_text.h"
+#include "lab/console/progress.h"
+#include "netio/kernel/output_folder.h"
+#include "netio/kernel/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// "help run" is "run --help", "help" alone "--help".
+Words words_of(int argc, char** argv) {
+  Words words(argv + 1, argv + argc);
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+const CLI::App* subcommand(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == word) return verb;
+  }
+  return nullptr;
+}
+
+Words verbs_of(const CLI::App& app) {
+  Words names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+Words option_names(const CLI::App& verb) {
+  Words names;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+/// What is wrong with the first word that should be a verb or an option and
+/// is none; empty if there is no such word.
+std::string unknown_word(const CLI::App& app, const Words& words) {
+  const CLI::App* verb = &app;
+  std::string called = "mrclab";
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    if (word.starts_with("-") && word.size() > 1) {
+      const std::string name = word.substr(0, word.starts_with("--") ? word.find('=') : 2);
+      const Words known = option_names(*verb);
+      const bool number = name.find_first_of("0123456789") == 1;
+      if (number || std::find(known.begin(), known.end(), name) != known.end()) continue;
+      const std::string near = nearest_name(name, known);
+      return fmt::format(
+          "{}: found {}{}", called, in_quotes(name),
+          near.empty() ? ", which is no option of it." : ": did you mean " + in_quotes(near) + "?");
+    }
+    const Words verbs = verbs_of(*verb);
+    if (verbs.empty()) continue;
+    if (const CLI::App* next = subcommand(*verb, word)) {
+      verb = next;
+      called += " " + word;
+      continue;
+    }
+    const std::string near = nearest_name(word, verbs);
+    return fmt::format(
+        "{}: found {}{}", called, in_quotes(word),
+        near.empty() ? ", which is no verb." : ": did you mean " + in_quotes(near) + "?");
+  }
+  return "";
+}
+
+/// CLI11 says "Could not convert: --keep = --out", of numbers alone: words are taken as they are.
+std::string readable_error(const CLI::ParseError& error) {
+  constexpr std::string_view kConversion = "Could not convert: ";
+  const std::string text = error.what();
+  const size_t equals = text.find(" = ");
+  if (!text.starts_with(kConversion) || equals == std::string::npos) return text;
+  return text.substr(kConversion.size(), equals - kConversion.size()) + ": found " +
+         in_quotes(text.substr(equals + 3)) + ", expected a number";
+}
+
+int parse_and_run(CLI::App& app, const Words& words) {
+  try {
+    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    return -1;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      std::ostringstream said;  // of --help or --version
+      app.exit(error, said, said);
+      fmt::print("{}", fit_help(said.str(), table_columns(stdout)));
+      return 0;
+    }
+    const std::string unknown = unknown_word(app, words);
+    const std::string said = unknown.empty() ? "mrclab: " + readable_error(error) + "." : unknown;
+    fmt::print(stderr, "{} See --help.\n", visible_lines(said));
+    return 2;
+  }
+}
+
+/// The message of an error may hold words of files, so it is made visible.
+int complain(const std::string& error, int code) {
+  fmt::print(stderr, "mrclab: {}\n", visible_lines(error));
+  return code;
+}
+
+/// Output to a full disk fails only when the buffer is flushed. A verdict keeps its exit code.
+int flushed(int code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  return complain(std::string("cannot write the output: ") + std::strerror(errno),
+                  code == 0 ? 3 : code);
+}
+
+/// Opens /dev/null in place of standard descriptors that are closed. Otherwise the first file that
+/// is opened would take such a number, and get what is printed.
+void hold_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    if (::open("/dev/null", O_RDWR) != fd) std::abort();
+  }
+}
+
+}  // namespace
+
+int cli_main(int argc, char** argv) {
+  hold_standard_descriptors();
+  CLI::App app("mrclab: an eight-plane AI fabric on one laptop", "mrclab");
+  app.require_subcommand(1);
+  app.set_version_flag("-V,--version", std::string("mrclab ") + MRCLAB_VERSION);
+  CliResult result;
+  add_run_verbs(app, result);
+  add_chaos_verbs(app, result);
+  add_diff_verb(app, result);
+  add_report_verb(app, result);
+  add_analyze_verb(app, result);
+  add_trace_verb(app, result);
+  add_blame_verb(app, result);
+  add_lab_verbs(app, result);
+  add_fault_verbs(app, result);
+  add_clock_verb(app, result);
+  add_node_verbs(app, result);
+  add_transport_verb(app, result);
+  add_perf_verbs(app, result);
+  add_plan_verb(app, result);
+  add_export_verb(app);
+  add_import_verb(app, result);
+  add_conform_verb(app, result);
+  add_machine_verbs(app, result);
+  try {
+    const int code = parse_and_run(app, words_of(argc, argv));
+    return flushed(code >= 0 ? code : result.code);
+  } catch (const InputError& error) {
+    return complain(error.what(), 2);
+  } catch (const netio::OutputError& error) {
+    return complain(error.what(), 2);
+  } catch (const netio::SystemError& error) {
+    return complain(netio::explain(error), netio::exit_code(error));
+  } catch (const std::exception& error) {
+    return complain(error.what(), 3);
+  }
+}
+
+}  // namespace mrclab::lab

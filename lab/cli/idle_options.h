@@ -1,0 +1,18 @@
+#pragma once
+// Options of the transport that a scenario sets and that change nothing in it: said, not refused, so
+// that nobody compares runs of which only the file differs.
+
+#include <string>
+#include <vector>
+
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// One line each: "max_psn_range: 16384 has no effect: ...".
+std::vector<std::string> idle_options(const Scenario& scenario);
+
+/// Says them on stderr, "mrclab: note: <name>: ..." for the scenario's name.
+void note_idle_options(const Scenario& scenario);
+
+}  // namespace mrclab::lab

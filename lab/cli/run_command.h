@@ -1,0 +1,43 @@
+#pragma once
+// The verbs `run` and `demo`: scenarios to verdicts, with progress on the way.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/run/scenario_run.h"
+
+namespace mrclab::lab {
+
+struct RunCommandOptions {
+  std::vector<std::string> scenarios;  ///< files, or names of shipped incidents
+  World world = World::kLive;
+  std::optional<uint64_t> seed;
+  std::optional<std::string> fabric;        ///< in place of the scenario's
+  std::optional<std::string> forwarding;    ///< switchd | kernel | ovs, of all switches
+  std::optional<std::string> until;         ///< ends the run here: "300us", "40rtt"
+  std::optional<uint32_t> dilation;         ///< a fixed pace
+  std::optional<std::string> captures;      ///< hosts | all | none
+  std::optional<std::string> capture_size;  ///< of each capture file at most: "200MiB"
+  std::optional<std::string> taps;          ///< hosts | all | none
+  std::string history = "records";          ///< records | digest | a size such as 1GiB of records
+  std::optional<std::string> payload;       ///< real | elided
+  uint32_t threads = 0;                     ///< of the simulator; 0: by the size of the fabric
+  std::filesystem::path out = "runs";       ///< where run folders go
+  std::vector<std::string> without;         ///< mechanisms to switch off (lab/scenario/mechanism.h)
+  bool isolate = false;                     ///< one process per node
+  bool realtime = false;                    ///< SCHED_FIFO for the daemons
+  bool programs = false;                    ///< run somebody else's programs without asking
+  bool json = false;                        ///< print verdict.json (a list for several scenarios)
+};
+
+/// Runs the scenarios one after the other. Returns the worst exit code: 1 fail before 3
+/// inconclusive before 0 pass. Bad input (any file) starts nothing and throws InputError.
+int run_command(const RunCommandOptions& options);
+
+/// The main job: the optic glitch on the octet, live, with a short introduction.
+int demo_command(const std::filesystem::path& out);
+
+}  // namespace mrclab::lab

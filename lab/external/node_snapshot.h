@@ -1,0 +1,25 @@
+#pragma once
+// What the kernel (and Open vSwitch) has for one node, as lines of text that can be compared: interfaces,
+// queueing disciplines, filter rules, neighbours, routes, OpenFlow rules and groups. Counters are left out.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/bringup/bring_up.h"
+#include "lab/external/ovs_switches.h"
+#include "netio/kernel/packet_filter.h"
+
+namespace mrclab::lab {
+
+using NodeSnapshot = std::vector<std::string>;  ///< sorted
+
+/// Of links between nodes of ours nothing: their interfaces follow fabric time (kernel_mirror.h). `ovs` may be
+/// null where the node is none of its switches.
+NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter& filter,
+                           const OvsSwitches* ovs);
+
+/// The first difference in words: "missing: ...", "new: ..."; empty if there is none.
+std::optional<std::string> first_difference(const NodeSnapshot& before, const NodeSnapshot& after);
+
+}  // namespace mrclab::lab

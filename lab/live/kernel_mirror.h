@@ -1,0 +1,73 @@
+#pragma once
+// Shows the schedule's link faults in the kernel: a link that loses carrier at both
+// ends is set down after both nodes have committed past the fault and its last frames, and set up
+// ahead of the fabric instant, for which the gate waits. Outages too short for that stay
+// unmirrored. Links of switches that are not ours are foreign_switches.h's.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/topology.h"
+#include "faults/carrier_outage.h"
+#include "netio/runtime/clock_page.h"
+
+namespace mrclab::lab {
+
+/// What the mirror did, or did not do, for events.jsonl.
+struct MirrorNote {
+  FabricTime t;  ///< committed fabric time when it happened
+  LinkId link;
+  std::string_view kind;  ///< "link_mirrored_down", "link_mirrored_up", "outage_not_mirrored"
+};
+
+class KernelMirror {
+ public:
+  using SetLink = std::function<void(LinkId, bool up)>;
+  /// Keeps all processes from committing this instant until step() is over, from when on limit()
+  /// does. False if a process may have committed it already.
+  using KeepBefore = std::function<bool(FabricTime)>;
+
+  KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
+               SetLink set_link, KeepBefore keep_before);
+
+  /// The schedule is another one from an instant on that nobody has committed. What is down in the
+  /// kernel stays so until its outage ends, whenever that now is.
+  void replace(const std::vector<ScheduledEffect>& schedule);
+
+  /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
+  /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
+  void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
+  /// No process may commit past this before the kernel follows; never() if nothing is pending.
+  FabricTime limit() const;
+  /// Up to this instant, which is at most `t`, the mirror does not need the schedule any more: it
+  /// is done with every outage that ended by then.
+  FabricTime settled(FabricTime t) const;
+  /// Links that are down in the modelled fabric at `t`.
+  std::vector<LinkId> down_at(FabricTime t) const;
+  /// In the order of happening; at most two for each outage of the schedule, and at most kMaxNotes.
+  const std::vector<MirrorNote>& notes() const { return notes_; }
+  void forget_notes() { notes_.clear(); }
+
+ private:
+  static constexpr size_t kMaxNotes = 65536;
+  enum class State : uint8_t { kPending, kDown, kDone };
+  struct Item {
+    faults::CarrierOutage outage;
+    FabricTime settled;  ///< from here on no frame that started before the fault is under way
+    State state = State::kPending;
+    bool ours = true;  ///< else ForeignSwitches sets it down and up
+  };
+  void note(FabricTime t, const Item& item, std::string_view kind);
+  bool can_follow(const Item& item, FabricTime slowest, double dilation, bool seen) const;
+
+  const Topology& topology_;
+  std::vector<Item> items_;
+  SetLink set_link_;
+  KeepBefore keep_before_;
+  std::vector<MirrorNote> notes_;
+};
+
+}  // namespace mrclab::lab

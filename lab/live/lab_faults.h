@@ -1,0 +1,100 @@
+#pragma once
+// Faults of a running lab: breaks and mends it by hand, and makes a fault of what others do to it.
+// Each act gets an instant that no process has committed yet; where the lab stands, the next
+// picosecond. With a record, faults that are over leave the book and what the nodes are told.
+//
+//   somebody sets a link down         link_down, until somebody sets it up again
+//   a daemon dies                     its switches: switch_crash; its hosts: nic_dead
+//   a daemon stands still for long    its switches: switch_hang; its hosts: blackhole, both ways
+//   a queueing discipline (tc)        is only told: its frames are late or lost in the kernel
+//
+// All of them make the run NOT FAITHFUL: what happened until the instant was not the model's.
+
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/pattern.h"
+#include "lab/live/fault_book.h"
+#include "lab/live/fault_record.h"
+#include "lab/live/live_lab.h"
+
+namespace mrclab::lab {
+
+/// What somebody asks for by hand.
+struct FaultOrder {
+  std::string kind;
+  std::map<std::string, std::string> body;  ///< key and value as in a scenario
+  std::optional<std::string> at;            ///< "300us", "+50us", "+2rtt"; empty: now
+};
+
+class LabFaults {
+ public:
+  /// list() shows this many of the faults that are out of the book, the newest.
+  static constexpr size_t kMaxOverListed = 32;
+  /// list() shows this many of the faults in the book, the newest.
+  static constexpr size_t kMaxListed = 500;
+  /// When this many faults of the book are over, a lab that nobody changes
+  /// leaves them out of its schedule.
+  static constexpr size_t kTidyAt = 32;
+
+  /// `lab` runs the schedule of `scenario`; `seed` is that of random() in faults by hand. Faults
+  /// that are over move to `record`; without one they stay in the book, for a run that is judged by
+  /// them. All arguments outlive this.
+  LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
+            uint64_t seed, std::optional<FaultRecord> record = std::nullopt);
+
+  /// Returns its number. Throws InputError.
+  uint32_t break_it(const FaultOrder& order);
+  /// What was mended; FaultBook::select says what `word` means. Throws InputError.
+  std::vector<uint32_t> heal(const std::string& word);
+  /// To be called after every LiveLab::step(): what others did since takes effect.
+  void notice();
+
+  const FaultBook& book() const { return book_; }
+  /// Every fault there has been, by number, without those that were cancelled
+  /// and have left the book.
+  std::map<uint32_t, BookedFault> all() const;
+  /// {"number", "stage", "source", "fault", "kind", "at_ps", "until_ps"?,
+  /// "noticed"?} of one that is in the book.
+  nlohmann::json describe(uint32_t number) const;
+  /// The same of one that is in the book or among the newest that have left it; null for any other.
+  nlohmann::json find(uint32_t number) const;
+  /// {"faults": those of the book and the newest that have left it, by
+  /// number, "left_out": how many more there were}.
+  nlohmann::json list() const;
+  /// The faults that others made and that are not over, by number.
+  nlohmann::json outside() const;
+  /// Did anybody do more than the scenario says?
+  bool changed() const { return changed_; }
+
+ private:
+  FabricTime instant_of(const FaultOrder& order, FabricTime open) const;
+  void settle();
+  void tidy();
+  void tell_nodes(const Standstill& standstill);
+  /// Its number; empty if it is about nothing, or the book is full.
+  std::optional<uint32_t> book_outside(const OutsideFault& outside, std::string_view kind,
+                                       std::string_view key, const std::vector<std::string>& names);
+  /// Is the book another one now?
+  bool notice_link(const OutsideFault& outside);
+  bool notice_process(const OutsideFault& outside);
+
+  LiveLab& lab_;
+  const Topology& topology_;
+  FaultBook book_;
+  NameResolver names_;
+  std::optional<FaultRecord> record_;
+  std::deque<nlohmann::json> newest_over_;   ///< the last kMaxOverListed that have left the book
+  FabricTime settled_ = netio::kBeforeTime;  ///< no effect of faults that left is later
+  FabricTime tidy_at_ = FabricTime::never();
+  uint64_t noticed_ = 0;                 ///< of LiveLab::outside_faults()
+  std::map<LinkId, uint32_t> set_down_;  ///< by others: the number of its fault
+  FabricTime from_;                      ///< of what is being noticed
+  bool changed_ = false;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,52 @@
+#pragma once
+// What others did to a lab that its model does not know. A lab that stays may see any number of
+// such things, so only the newest are kept, and the rest are counted.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "netio/runtime/gate.h"
+
+namespace mrclab::lab {
+
+/// Something happened to the lab that its model does not know.
+struct OutsideFault {
+  enum class Kind : uint8_t {
+    kLinkDown,    ///< somebody set `port` down
+    kLinkUp,      ///< and up again
+    kDied,        ///< `process` has ended
+    kStoodStill,  ///< `process` was taken out of the gate
+    kOther,       ///< told, without an effect that the model knows
+  };
+  Kind kind = Kind::kOther;
+  FabricTime t = {};  ///< committed when it was noticed
+  std::string what;
+  PortRef port = {};
+  uint32_t process = netio::kNoProcess;
+  bool disk_full = false;  ///< kDied: it could not write down what happens
+};
+
+class OutsideFaults {
+ public:
+  static constexpr size_t kMaxKept = 1000;
+  static constexpr size_t kMaxTold = 20;
+
+  void add(OutsideFault fault);
+  /// How many there ever were.
+  uint64_t total() const { return forgotten_ + kept_.size(); }
+  /// The newest kMaxKept, oldest first.
+  const std::deque<OutsideFault>& kept() const { return kept_; }
+  /// The faults since a reader has had the first `seen` of them; sets `seen` to total().
+  std::vector<OutsideFault> since(uint64_t& seen) const;
+  /// Lines for people: how many came before, if any did, then the newest kMaxTold, oldest first.
+  std::vector<std::string> told() const;
+
+ private:
+  std::deque<OutsideFault> kept_;
+  uint64_t forgotten_ = 0;
+};
+
+}  // namespace mrclab::lab

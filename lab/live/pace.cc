@@ -1,0 +1,65 @@
+#include "lab/live/pace.h"
+
+#include <algorithm>
+
+namespace mrclab::lab {
+namespace {
+
+double dilation_of(int64_t lab_ns, FabricTime fabric) {
+  return static_cast<double>(lab_ns) * 1000.0 /
+         static_cast<double>(std::max<int64_t>(1, fabric.ps()));
+}
+
+}  // namespace
+
+void Pace::start(netio::LabTime now) {
+  if (fixed_) clock_.set_dilation({*fixed_}, now);
+  started_ = window_start_ = now + netio::ClockPage::kLeadNs;
+}
+
+void Pace::pause(netio::LabTime now) {
+  paused_ = true;
+  clock_.set_dilation({0}, now);
+}
+
+void Pace::resume(netio::LabTime now) {
+  paused_ = false;
+  clock_.set_dilation({holding() ? 0 : dilation()}, now);
+}
+
+std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now) {
+  note_window(std::max(reading.slowest, FabricTime::zero()), now);
+  if (fixed_ || paused_) return std::nullopt;
+  const PaceDecision decision = controller_.step(
+      {now, clock_.fabric_at(now), reading.slowest, reading.window_slack_ns, reading.quiet_until});
+  switch (decision.kind) {
+    case PaceDecision::Kind::kKeep: break;
+    case PaceDecision::Kind::kRate: clock_.set_dilation({decision.dilation}, now); break;
+    case PaceDecision::Kind::kHold: clock_.set_dilation({0}, now); break;
+    case PaceDecision::Kind::kJump:
+      clock_.jump(decision.to, {decision.dilation}, now);
+      return decision.to;
+  }
+  return std::nullopt;
+}
+
+void Pace::note_window(FabricTime slowest, netio::LabTime now) {
+  if (now - window_start_ < kWindowNs || slowest <= at_window_) return;
+  const double k = dilation_of(now - window_start_, slowest - at_window_);
+  least_ = least_ == 0 ? k : std::min(least_, k);
+  most_ = std::max(most_, k);
+  window_start_ = now;
+  at_window_ = slowest;
+}
+
+DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
+  DilationReport report;
+  report.mean = dilation_of(now - started_, slowest);
+  report.min = least_ == 0 ? report.mean : std::min(report.mean, least_);
+  report.max = std::max(report.mean, most_);
+  report.jumps = controller_.jumps();
+  report.holds = controller_.holds();
+  return report;
+}
+
+}  // namespace mrclab::lab

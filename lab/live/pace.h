@@ -1,0 +1,66 @@
+#pragma once
+// How fast fabric time passes: the clock's only writer. A fixed pace stays as
+// it is; `auto` does what pace_controller.h decides. The gate keeps the run
+// right in any case: pace decides only how long it takes.
+
+#include <cstdint>
+#include <optional>
+
+#include "fabric/units.h"
+#include "lab/live/pace_controller.h"
+#include "netio/runtime/clock_page.h"
+
+namespace mrclab::lab {
+
+/// Dilation as it was: lab seconds per fabric second over windows of at least 100 ms lab time.
+struct DilationReport {
+  double min = 0;
+  double mean = 0;
+  double max = 0;
+  uint64_t jumps = 0;  ///< over stretches in which nothing happened
+  uint64_t holds = 0;  ///< the clock waited for a process
+};
+
+class Pace {
+ public:
+  static constexpr int64_t kWindowNs = 100'000'000;
+
+  /// What the lab sees of its processes; `slowest` and the rest as in PaceInput.
+  struct Reading {
+    FabricTime slowest;
+    std::optional<int64_t> window_slack_ns;
+    std::optional<FabricTime> quiet_until;
+  };
+
+  /// `fixed`: a pace that neither adapts nor jumps. `head_start`: the shortest lookahead of the
+  /// fabric's wires.
+  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime head_start)
+      : clock_(clock), fixed_(fixed), controller_(head_start) {}
+
+  /// Lets time start; at a pace of its own once every process has done the instant 0.
+  void start(netio::LabTime now);
+  /// Called every few milliseconds. Returns where the clock jumps to, if it does.
+  std::optional<FabricTime> step(const Reading& reading, netio::LabTime now);
+  void pause(netio::LabTime now);
+  void resume(netio::LabTime now);
+  bool paused() const { return paused_; }
+  /// The pace that was chosen, in a pause or hold too.
+  double dilation() const { return fixed_.value_or(controller_.dilation()); }
+  bool holding() const { return !fixed_ && controller_.holding(); }
+  bool fixed() const { return fixed_.has_value(); }
+  /// Ends the last window. `slowest` as in step.
+  DilationReport report(FabricTime slowest, netio::LabTime now) const;
+
+ private:
+  void note_window(FabricTime slowest, netio::LabTime now);
+
+  netio::ClockPage& clock_;
+  std::optional<double> fixed_;
+  PaceController controller_;
+  bool paused_ = false;
+  netio::LabTime started_{}, window_start_{};
+  FabricTime at_window_{};
+  double least_ = 0, most_ = 0;  ///< dilation of the windows so far; 0: there was none
+};
+
+}  // namespace mrclab::lab

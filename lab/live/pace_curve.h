@@ -1,0 +1,48 @@
+#pragma once
+// What the pace was over fabric time, and what decided it. Bounded: when there are too many points,
+// neighbours become one and the points to come cover twice as much lab time.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fabric/units.h"
+#include "lab/live/pace.h"
+#include "netio/runtime/gate.h"
+
+namespace mrclab::lab {
+
+class PaceCurve {
+ public:
+  static constexpr size_t kMaxPoints = 1000;
+  static constexpr int64_t kFirstSpanNs = 10'000'000;
+
+  struct Point {
+    FabricTime fabric;             ///< committed by every process at the end of the span
+    int64_t lab_ns = 0;            ///< since the first call
+    double dilation = 0;           ///< that was chosen; 0: a hold or a pause at the end of the span
+    int64_t slack_ns = INT64_MAX;  ///< least in the span; INT64_MAX: no frame came
+    uint32_t slack_of = netio::kNoProcess;
+    FabricTime behind;                     ///< most that the slowest process was behind the clock
+    uint32_t slowest = netio::kNoProcess;  ///< who, at that instant
+    uint32_t waited_for = netio::kNoProcess;  ///< and whom it waited for, if anybody
+  };
+
+  /// Least slack of a process since the last call.
+  void note_slack(uint32_t process, int64_t slack_ns);
+  /// Called every few milliseconds.
+  void step(const netio::GatePage& gate, const Pace& pace, netio::LabTime now);
+  /// Ends the current span with `point`: fabric, lab_ns and dilation. For step(), and tests.
+  void close(FabricTime fabric, int64_t lab_ns, double dilation);
+  const std::vector<Point>& points() const { return points_; }
+
+ private:
+  void halve();
+
+  std::vector<Point> points_;
+  Point open_;
+  std::optional<netio::LabTime> began_;
+  int64_t span_ns_ = kFirstSpanNs;
+};
+
+}  // namespace mrclab::lab

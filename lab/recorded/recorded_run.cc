@@ -1,0 +1,112 @@
+#include "lab/recorded/recorded_run.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/history/history_file.h"
+#include "fabric/json_text.h"
+#include "fabric/visible_text.h"
+#include "fabric/yaml.h"
+#include "lab/run/run_manifest.h"
+#include "netio/kernel/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kVerdictMax = size_t{64} << 20;
+constexpr size_t kHistoryMax = size_t{512} << 20;  // names of the streams of the largest fabric
+
+std::string text_of(const fs::path& file, size_t limit) {
+  try {
+    return netio::read_file(file, limit);
+  } catch (const netio::SystemError& error) {
+    throw InputError(std::string(error.what()) + "; is " + in_quotes(file.parent_path().string()) +
+                     " the folder of a run that ended?");
+  }
+}
+
+void read_verdict(RecordedRun& run) {
+  const fs::path file = run.folder / "verdict.json";
+  try {
+    const auto verdict = require_json<nlohmann::json>(text_of(file, kVerdictMax));
+    verdict.at("world").get_to(run.world);
+    verdict.at("version").get_to(run.version);
+    const auto& timing = verdict.at("timing");
+    run.wall = timing.at("mode").get<std::string>() == "wall";
+    timing.at("faithful").get_to(run.faithful);
+    timing.at("reasons").get_to(run.reasons);
+    verdict.at("metrics").at("history_sha256").get_to(run.history_sha256);
+    for (std::string* text : {&run.world, &run.version, &run.history_sha256}) {
+      *text = visible(*text);
+    }
+    for (std::string& reason : run.reasons) reason = visible(reason);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(file.string() + ": " + error.what());
+  }
+}
+
+void read_streams(RecordedRun& run) {
+  const fs::path file = run.folder / "history.txt";
+  auto streams = history_from_text(text_of(file, kHistoryMax));
+  if (!streams) throw InputError(file.string() + ": expected lines of name, count and hash");
+  run.streams = std::move(*streams);
+  for (HistoryStream& stream : run.streams) stream.name = visible(stream.name);
+  if (history_sha256(run.streams) != run.history_sha256) {
+    throw InputError(file.string() + ": it is not the history that verdict.json names");
+  }
+}
+
+}  // namespace
+
+uint64_t RecordedRun::records() const {
+  uint64_t sum = 0;
+  for (const HistoryStream& stream : streams) sum += stream.count;
+  return sum;
+}
+
+RecordedRun read_run(const fs::path& folder) {
+  RecordedRun run;
+  run.folder = folder == "latest" ? fs::path("runs/latest") : folder;
+  if (!fs::is_directory(run.folder)) {
+    throw InputError("found no run folder " + in_quotes(run.folder.string()) +
+                     ": expected one such as runs/20260101-120000-optic-glitch, or latest");
+  }
+  RunManifest(run.folder).require({"verdict.json", "scenario.yaml", "schedule.txt", "history.txt"});
+  read_verdict(run);
+  run.scenario = read_scenario_file(run.folder / "scenario.yaml");
+  read_streams(run);
+  return run;
+}
+
+analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams) {
+  const std::vector<std::string> names = stream_names(run.scenario.topology);
+  std::vector<std::vector<CompactRecord>*> wanted(names.size(), nullptr);
+  analysis::KeptRecords kept;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (streams.contains(names[i])) wanted[i] = &kept.streams[names[i]];
+  }
+  std::vector<fs::path> files;
+  std::error_code none;  // a run of its digest alone has no folder for records
+  for (const auto& entry : fs::directory_iterator(run.folder / "history", none)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  if (!files.empty()) kept.complete = FabricTime::never();
+  for (const fs::path& file : files) {
+    auto reader = analysis::HistoryReader::open(file);
+    if (reader.header().streams != names.size()) {
+      throw InputError(file.string() + ": it has " + std::to_string(reader.header().streams) +
+                       " streams, the fabric of its scenario " + std::to_string(names.size()));
+    }
+    kept.complete = std::min(kept.complete, reader.header().complete);
+    while (const auto record = reader.next()) {
+      ++kept.kept;
+      if (wanted[record->stream] != nullptr) wanted[record->stream]->push_back(*record);
+    }
+  }
+  return kept;
+}
+
+}  // namespace mrclab::lab

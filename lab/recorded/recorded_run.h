@@ -1,0 +1,35 @@
+#pragma once
+// A run folder read back: what was run, how it ended, its history. Hostile until parsed.
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/history/history_diff.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+struct RecordedRun {
+  std::filesystem::path folder;
+  Scenario scenario;  ///< as resolved when it ran
+  std::string world;  ///< "live" or "sim"
+  std::string version;
+  bool wall = false;  ///< timing: wall, where exactness is nobody's promise
+  bool faithful = false;
+  std::vector<std::string> reasons;  ///< why it was not faithful
+  std::string history_sha256;
+  std::vector<HistoryStream> streams;  ///< history.txt
+  uint64_t records() const;            ///< of all streams
+};
+
+/// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing,
+/// wrong, or was altered since the run.
+RecordedRun read_run(const std::filesystem::path& folder);
+
+/// The records of these streams, from every file in history/. Throws InputError.
+analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams);
+
+}  // namespace mrclab::lab

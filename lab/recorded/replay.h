@@ -1,0 +1,27 @@
+#pragma once
+// The verb `replay`: a run again from what its folder has, and whether it came out the same.
+
+#include <filesystem>
+#include <optional>
+
+#include "lab/run/scenario_run.h"
+
+namespace mrclab::lab {
+
+struct ReplayOptions {
+  std::filesystem::path run;   ///< a run folder, or "latest"
+  std::optional<World> world;  ///< empty: the one that it ran in
+  std::filesystem::path out = "runs";
+  bool json = false;
+  bool programs = false;  ///< run the recorded scenario's programs again without asking
+};
+
+/// The scenario of a run folder with the effects as they were executed: also those that came by
+/// hand or from outside. Throws InputError.
+Scenario recorded_scenario(const std::filesystem::path& folder);
+
+/// 0: the same history; 1: another one, and where they part is printed; 3: another one, but one of
+/// the two was not faithful, so nobody promised more. Throws InputError.
+int replay_command(const ReplayOptions& options);
+
+}  // namespace mrclab::lab

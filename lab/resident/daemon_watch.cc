@@ -1,0 +1,59 @@
+#include "lab/resident/daemon_watch.h"
+
+#include <algorithm>
+
+#include "netio/rpc/rpc.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+/// A daemon looks at its socket every 5 ms; one that is stopped for longer holds up any step.
+constexpr std::chrono::milliseconds kAnswerPatience{2000};
+
+json ask(const LiveLab& lab, uint32_t process, const char* method, const json& params = nullptr) {
+  return netio::RpcClient(lab.control_socket(process)).call(method, params, kAnswerPatience);
+}
+
+}  // namespace
+
+void DaemonWatch::start(const netio::RecordFilter& filter) {
+  watching_ = true;
+  for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
+    if (netio::in_gate(lab_.gate().state(i))) ask(lab_, i, "watch", netio::to_json(filter));
+  }
+}
+
+void DaemonWatch::stop() {
+  if (!watching_) return;
+  watching_ = false;
+  for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
+    try {
+      if (netio::in_gate(lab_.gate().state(i))) ask(lab_, i, "watch");
+    } catch (const std::exception&) {  // it is dying, or stopped: supervision tells
+    }
+  }
+}
+
+json DaemonWatch::take() {
+  json records = json::array();
+  uint64_t left_out = 0;
+  for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
+    if (lab_.gate().slot(i).watched_records.load(std::memory_order_relaxed) == 0) continue;
+    if (!netio::in_gate(lab_.gate().state(i))) continue;
+    const json taken = ask(lab_, i, "watched");
+    left_out += taken.at("left_out").get<uint64_t>();
+    for (const json& record : taken.at("records")) records.push_back(record);
+  }
+  std::stable_sort(records.begin(), records.end(), [](const json& a, const json& b) {
+    return a.at("t_ps").get<int64_t>() < b.at("t_ps").get<int64_t>();
+  });
+  if (records.size() > kMaxRecords) {
+    left_out += records.size() - kMaxRecords;
+    records.erase(records.begin() + kMaxRecords, records.end());
+  }
+  return {{"records", std::move(records)}, {"left_out", left_out}};
+}
+
+}  // namespace mrclab::lab

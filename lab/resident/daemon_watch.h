@@ -1,0 +1,34 @@
+#pragma once
+// Single steps ask the daemons what happened: over their control sockets, one after the other,
+// while the lab stands still.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "lab/live/live_lab.h"
+#include "netio/record/record_watch.h"
+
+namespace mrclab::lab {
+
+class DaemonWatch {
+ public:
+  /// Records of all processes together that take() returns at most.
+  static constexpr size_t kMaxRecords = 2000;
+
+  /// `lab` outlives this.
+  explicit DaemonWatch(LiveLab& lab) : lab_(lab) {}
+
+  /// From now on every process of the gate counts what matches, starting from 0. Throws SystemError
+  /// or RpcError when one does not answer.
+  void start(const netio::RecordFilter& filter);
+  /// Nobody watches any more. A process that does not answer is somebody else's problem.
+  void stop();
+  /// {"records": [...], "left_out": n}, ordered by time and, within an instant, by process.
+  nlohmann::json take();
+
+ private:
+  LiveLab& lab_;
+  bool watching_ = false;
+};
+
+}  // namespace mrclab::lab

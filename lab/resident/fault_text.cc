@@ -1,0 +1,125 @@
+#include "lab/resident/fault_text.h"
+
+#include <fmt/format.h>
+
+#include "fabric/units.h"
+#include "fabric/yaml.h"
+#include "faults/fault_kind.h"
+#include "lab/console/terminal.h"
+#include "lab/resident/clock_text.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+/// Breaks at spaces; what follows the first line is indented.
+std::string wrapped(const std::string& text, size_t indent) {
+  std::string result, line;
+  const auto end_line = [&] {
+    result += line + "\n";
+    line = std::string(indent, ' ');
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t space = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, space - at);
+    if (line.size() > indent && line.size() + 1 + word.size() > kTerminalColumns) end_line();
+    line += (line.empty() || line.back() == ' ' ? "" : " ") + word;
+    if (word.empty()) line += ' ';
+    at = space + 1;
+  }
+  return result + line + "\n";
+}
+
+/// `link=p0.t0-0:u0 for=50us`, for a shell.
+std::string command_words(std::string_view example) {
+  std::string text;
+  for (const auto& [key, value] : read_yaml_text(example, "example").members()) {
+    std::string word;
+    if (value.is_list()) {
+      for (const YamlValue& item : value.items())
+        word += (word.empty() ? "" : ",") + item.as_string();
+    } else {
+      word = value.as_string();
+    }
+    const bool quote = word.find_first_of("*[?>") != std::string::npos;
+    text += (text.empty() ? "" : " ") + key + "=" + (quote ? "'" + word + "'" : word);
+  }
+  return text;
+}
+
+std::vector<std::string> keys_of_kind(const faults::FaultInfo& fault) {
+  std::vector<std::string> keys;
+  for (const std::string_view key : faults::keys_of(fault.targets)) keys.emplace_back(key);
+  for (const faults::ParameterUse& use : fault.parameters) {
+    keys.emplace_back(faults::info(use.parameter).name);
+  }
+  return keys;
+}
+
+std::string by_number(const json& fault) {
+  return fmt::format("{:>3}  {}", fault.at("number").get<uint32_t>(),
+                     fault.at("fault").get<std::string>());
+}
+
+}  // namespace
+
+std::string fault_text(const json& fault) {
+  return wrapped(fmt::format("fault {}: {}", fault.at("number").get<uint32_t>(),
+                             fault.at("fault").get<std::string>()),
+                 2);
+}
+
+std::string healed_text(const json& healed) {
+  std::string text;
+  for (const json& fault : healed.at("mended")) text += wrapped("mended " + by_number(fault), 12);
+  if (text.empty()) text = "nothing to mend\n";
+  for (const json& fault : healed.at("outside")) {
+    text += wrapped("not mended, others did it: " + fault.at("noticed").get<std::string>(), 2);
+  }
+  return text;
+}
+
+std::string faults_text(const json& faults) {
+  std::string text;
+  for (const json& fault : faults.at("faults")) {
+    text += wrapped(
+        fmt::format("{:>3}  {:<9}  {:<8}  {}", fault.at("number").get<uint32_t>(),
+                    fault.at("stage").get<std::string>(), fault.at("source").get<std::string>(),
+                    fault.at("fault").get<std::string>()),
+        26);
+    if (fault.contains("noticed")) {
+      text += wrapped(std::string(26, ' ') + fault.at("noticed").get<std::string>(), 26);
+    }
+  }
+  const auto left_out = faults.at("left_out").get<uint64_t>();
+  if (left_out > 0) {
+    text +=
+        fmt::format("and {} more; mrclab fault --export FILE writes all that began\n", left_out);
+  }
+  const auto now = FabricTime::from_ps(faults.at("fabric_ps").get<int64_t>());
+  return fmt::format("fabric time {}\n", in_microseconds(now)) +
+         (text.empty() ? "no faults\n" : " NO  STAGE      SOURCE    FAULT\n" + text);
+}
+
+json fault_kinds_json() {
+  json kinds = json::array();
+  for (const faults::FaultInfo& fault : faults::all_faults()) {
+    kinds.push_back({{"kind", fault.name},
+                     {"about", fault.about},
+                     {"keys", keys_of_kind(fault)},
+                     {"example", command_words(fault.example)}});
+  }
+  return kinds;
+}
+
+std::string fault_kinds_text() {
+  std::string text;
+  for (const faults::FaultInfo& fault : faults::all_faults()) {
+    text += wrapped(fmt::format("{:<21} {}", fault.name, fault.about), 22);
+    text += fmt::format("    {} {}\n", fault.name, command_words(fault.example));
+  }
+  return text + "Without \"for\" a fault stays until 'mrclab heal'.\n";
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,30 @@
+#include "lab/resident/labd_client.h"
+
+#include <fmt/format.h>
+
+#include "fabric/yaml.h"
+#include "lab/bringup/lab_record.h"
+#include "lab/resident/resident.h"
+
+namespace mrclab::lab {
+
+netio::RpcClient connect_to_labd(const LabRecord& record) {
+  if (const std::string state = state_of(record); state != "up") {
+    throw InputError(fmt::format("lab '{0}' is {1}; 'mrclab down {0}' removes what is left of it",
+                                 record.lab, state));
+  }
+  const auto socket = control_socket({}, record.lab);
+  if (!std::filesystem::exists(socket)) {
+    std::error_code gone;
+    const auto owner =
+        std::filesystem::read_symlink(fmt::format("/proc/{}/exe", record.owner.pid), gone);
+    if (owner.filename() == "mrclab-labd") {
+      throw InputError("lab '" + record.lab + "' is still coming up; wait for its 'mrclab up'");
+    }
+    throw InputError("lab '" + record.lab +
+                     "' belongs to a run; only labs of 'mrclab up' have orders");
+  }
+  return netio::RpcClient(socket);
+}
+
+}  // namespace mrclab::lab

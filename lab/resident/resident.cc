@@ -1,0 +1,176 @@
+// The side of mrclab-labd: brings the lab up, keeps it going, answers, takes it down.
+
+#include "lab/resident/resident.h"
+#include "fabric/build_topology.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "fabric/fabric_file.h"
+#include "lab/live/live_lab.h"
+#include "lab/live/live_options.h"
+#include "lab/resident/lab_clock.h"
+#include "lab/resident/resident_methods.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/log.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::FileDescriptor;
+using nlohmann::json;
+
+/// How often the lab is looked after: the pace, the kernel mirror and dead children.
+constexpr std::chrono::milliseconds kLook{5};
+
+/// One fabric microsecond takes a millisecond: a ping across three switches about 20 ms.
+constexpr double kResidentDilation = 1000;
+/// A lab that stays is mostly idle; half the wake-ups of a run.
+constexpr int64_t kIdleTickNs = 500'000;
+
+volatile std::sig_atomic_t g_asked_to_end = 0;  // a signal handler can reach nothing else
+
+void note_signal(int) { g_asked_to_end = 1; }
+
+/// The pipe to `up`. A broken one throws: nobody waits for this lab any more.
+class Report {
+ public:
+  explicit Report(int fd) : fd_(fd) {}
+  void send(const json& message) {
+    if (!fd_) return;
+    const std::string line = message.dump() + "\n";
+    fd_.write_all("the report to 'mrclab up'",
+                  {reinterpret_cast<const uint8_t*>(line.data()), line.size()});
+  }
+  void close() { fd_.reset(); }
+  /// Only the end of this process closes it: who waits for that finds nothing of it left.
+  void keep_to_the_end() { fd_.release(); }
+
+ private:
+  FileDescriptor fd_;
+};
+
+void prepare_signals() {
+  ::signal(SIGPIPE, SIG_IGN);
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+/// How often somebody looks when the lab does single steps: a tick is 250 us.
+constexpr std::chrono::microseconds kStepLook{200};
+
+/// Until somebody asks for the end. A client that asked for `down` gets its answer first.
+void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
+  uint64_t faults_told = 0;
+  while (!lab.end && g_asked_to_end == 0) {
+    lab.live.step();
+    lab.faults.notice();
+    lab.clock.look();
+    for (const OutsideFault& fault : lab.live.outside_faults().since(faults_told)) {
+      log.warn("{}", fault.what);
+    }
+    if (lab.clock.busy()) {
+      server.poll();
+      std::this_thread::sleep_for(kStepLook);
+    } else {
+      server.poll_for(kLook);
+    }
+  }
+  server.poll();
+}
+
+/// A lab without a scenario is a fabric that waits for ordinary traffic.
+LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& shape,
+                            const std::optional<Scenario>& scenario) {
+  LiveLabOptions live;
+  if (scenario) {
+    live = live_options_of(*scenario);
+    live.end = FabricTime::never();
+  } else {
+    // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are
+    // steady.
+    live.dilation = kResidentDilation;
+    live.tick_ns = kIdleTickNs;
+  }
+  // The rates of switches that are not ours follow from the pace.
+  if (!live.dilation && shape.forwarding != ForwardingChoice()) live.dilation = kResidentDilation;
+  live.name = options.lab;
+  live.shape = shape;
+  live.isolate = options.isolate;
+  if (options.dilation) live.dilation = parse_dilation(*options.dilation);
+  return live;
+}
+
+std::optional<Scenario> read_scenario(const ResidentOptions& options) {
+  if (!options.workload.empty()) return workload_scenario(options.fabric_file, options.workload);
+  if (options.scenario_file.empty()) return std::nullopt;
+  ScenarioOverrides overrides;
+  if (!options.fabric_file.empty()) overrides.fabric = options.fabric_file;
+  return read_scenario_file(options.scenario_file, overrides);
+}
+
+void run_resident(const ResidentOptions& options, Report& report) {
+  const std::optional<Scenario> scenario = read_scenario(options);
+  const FabricShape shape =
+      scenario ? scenario->fabric : parse_fabric(read_yaml_file(options.fabric_file));
+  const Topology topology = build_topology(shape);
+  LiveLab live(topology, live_options(options, shape, scenario),
+               [&report](const BringUpStep& step) {
+                 if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");
+                 report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});
+               });
+  const auto log = netio::open_log(live.fabric().run_directory() / "labd.log", "mrclab-labd");
+  log->info("lab {} of fabric {} is up", options.lab, topology.name);
+  if (scenario) {
+    write_resolved_scenario(*scenario, live.fabric().run_directory() / kScenarioFile);
+  }
+  const bool exact = topology.carries_time();
+  LabClock clock(live, topology, exact);
+  clock.start(options.paused);
+  LabFaults faults(live, topology, scenario ? scenario->faults : std::vector<faults::Fault>{},
+                   scenario ? scenario->seed : 1,
+                   FaultRecord(topology, live.fabric().run_directory() / kFaultRecordFile));
+  ResidentLab lab{live, clock, faults, topology, scenario};
+  netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
+  add_resident_methods(server, lab, *log);
+  report.send({{"ready", true}});  // who was told so can talk to the lab
+  report.close();
+  serve(server, lab, *log);
+  live.tear_down();
+}
+
+}  // namespace
+
+int resident_main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  prepare_signals();
+  Report report(std::atoi(argv[2]));
+  ::fcntl(std::atoi(argv[2]), F_SETFD, FD_CLOEXEC);
+  json problem;
+  try {
+    run_resident(resident_options_from(json::parse(argv[1])), report);
+    return 0;
+  } catch (const InputError& error) {
+    problem = {{"error", error.what()}, {"code", 2}};
+  } catch (const netio::SystemError& error) {
+    problem = {{"error", netio::explain(error)}, {"code", netio::exit_code(error)}};
+  } catch (const std::exception& error) {
+    problem = {{"error", error.what()}, {"code", 3}};
+  }
+  try {
+    report.send(problem);
+  } catch (const netio::SystemError&) {  // nobody is there to read it
+  }
+  report.keep_to_the_end();
+  return problem.at("code").get<int>();
+}
+
+}  // namespace mrclab::lab

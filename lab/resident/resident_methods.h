@@ -1,0 +1,41 @@
+#pragma once
+// What a lab that stays answers on its control socket. Every method answers at once: a client that
+// waits for an instant asks clock_state again and again, while the lab goes on.
+//
+//   status                          name, fabric, scenario, pid, fabric time, state, outside faults
+//   inspect                         nodes and links
+//   clock {"order", ...}            pause | resume | until {"at"} | step {"count", "node", "port",
+//                                   "qp", "fault"}; answers clock_state
+//   clock_state     {"ticket"?}     LabClock::state()
+//   history                         digest of the packet history so far, and what was not faithful
+//   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
+//   heal {"what"}                   mends; {"mended": [...], "outside": [...]}
+//   faults                          {"fabric_ps", ...LabFaults::list()}
+//   session                         {"yaml": a scenario that repeats the lab, "changed": by anybody}
+//   down                            takes the lab down after the answer
+
+#include <optional>
+
+#include "lab/live/lab_faults.h"
+#include "lab/live/live_lab.h"
+#include "lab/resident/lab_clock.h"
+#include "lab/scenario/scenario.h"
+#include "netio/kernel/log.h"
+#include "netio/rpc/rpc.h"
+
+namespace mrclab::lab {
+
+/// What the methods work on; outlives the server.
+struct ResidentLab {
+  LiveLab& live;
+  LabClock& clock;
+  LabFaults& faults;
+  const Topology& topology;
+  const std::optional<Scenario>& scenario;
+  bool end = false;  ///< somebody asked for `down`
+};
+
+/// `log` is told every act by hand; it outlives the server too.
+void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log);
+
+}  // namespace mrclab::lab

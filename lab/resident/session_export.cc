@@ -1,0 +1,37 @@
+#include "lab/resident/session_export.h"
+
+#include <fmt/format.h>
+
+namespace mrclab::lab {
+
+std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
+                         FabricTime now) {
+  Scenario session = scenario;
+  if (session.end == FabricTime::never()) {
+    if (now <= FabricTime::zero()) {
+      throw InputError("this lab's work has no end, and its time has not begun: nothing to repeat");
+    }
+    session.end = now;
+  }
+  session.faults.clear();
+  size_t by_hand = 0, outside = 0;
+  for (const auto& [number, entry] : faults) {
+    const bool cancelled = entry.fault.mended <= entry.fault.at;
+    if (cancelled || entry.fault.at >= session.end) continue;
+    session.faults.push_back(entry.fault);
+    by_hand += entry.source == FaultSource::kHand ? 1 : 0;
+    outside += entry.source == FaultSource::kOutside ? 1 : 0;
+  }
+  session.about += fmt::format("{}As it went in a lab: {} faults by hand, {} from outside.",
+                               session.about.empty() ? "" : " ", by_hand, outside);
+  std::string text = to_yaml(session);
+  try {
+    parse_scenario(read_yaml_text(text, "session"));
+  } catch (const InputError&) {  // "healed", say, beside a fault that nobody mended
+    session.expect.clear();
+    text = to_yaml(session);
+  }
+  return text;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,17 @@
+#pragma once
+// A lab that stays as a scenario that repeats it: what it runs, with every fault at the instant at
+// which it took effect, whoever made it.
+
+#include <string>
+
+#include "lab/live/fault_book.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// Text of a scenario file. What has no end by itself ends at `now`. Expectations stay where they
+/// still make sense beside the faults. Throws InputError if no time has passed yet.
+std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
+                         FabricTime now);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,126 @@
+#include "lab/run/exec_workload.h"
+
+#include <fmt/format.h>
+
+#include "fabric/path.h"
+#include "lab/bringup/bring_up.h"
+#include "lab/bringup/node_container_files.h"
+#include "netio/kernel/system_error.h"
+
+namespace mrclab::lab {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::pair<std::string, std::string> split_variable(const std::string& text) {
+  const size_t equals = text.find('=');
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace
+
+ExecPrograms::ExecPrograms(const LiveFabric& fabric, const std::vector<ExecSpec>& specs,
+                           ExecRun run)
+    : fabric_(fabric),
+      specs_(specs),
+      run_(std::move(run)),
+      programs_(specs.size()),
+      not_started_(specs.size(), "its time did not come before the run's end") {
+  constexpr uint32_t kMostAddresses = 1024;  // an environment has a limit; /etc/hosts has them all
+  const Topology& topology = fabric.topology();
+  for (uint32_t host = 0; host < std::min(topology.host_count(), kMostAddresses); ++host) {
+    addresses_.emplace_back("MRCLAB_ADDRESS_" + topology.node(topology.host(host)).name,
+                            to_string(host_address(topology, host)));
+  }
+}
+
+ExecPrograms::~ExecPrograms() {
+  try {
+    end_all();
+  } catch (const netio::SystemError&) {  // the lab's tear-down ends what is left
+  }
+}
+
+void ExecPrograms::start(size_t index) {
+  const ExecSpec& spec = specs_[index];
+  const Topology& topology = fabric_.topology();
+  const NodeId node = topology.host(spec.host);
+  const std::string& host = topology.node(node).name;
+  UserProgram::Options options;
+  options.command = spec.command;
+  options.working_directory = spec.cwd;
+  options.timeout = spec.timeout;
+  options.log_file = run_.run_folder / "logs" / fmt::format("exec-{}-{}.log", index, host);
+  options.environment = addresses_;
+  options.environment.push_back({"MRCLAB_HOST", host});
+  options.environment.push_back({"MRCLAB_ADDRESS", to_string(host_address(topology, spec.host))});
+  options.environment.push_back({"MRCLAB_RUN", run_.run_folder.string()});
+  options.environment.push_back({"MRCLAB_SEED", std::to_string(run_.seed)});
+  options.environment.push_back({"MRCLAB_DILATION", fmt::format("{}", run_.dilation)});
+  // Clean-up knows a lab's processes by this, wherever they went.
+  options.environment.push_back(split_variable(instance_variable(fabric_.instance())));
+  const netio::NodeContainer container = node_container(fabric_.run_directory(), host);
+  const netio::NetworkNamespace& ns = fabric_.network_namespace(node);
+  options.before_exec = [&] { netio::enter_node(container, ns); };
+  try {
+    programs_[index] = std::make_unique<UserProgram>(options);
+  } catch (const netio::SystemError& error) {
+    not_started_[index] = error.what();
+  }
+}
+
+void ExecPrograms::step(FabricTime now) {
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    if (programs_[i]) {
+      programs_[i]->step();
+    } else if (specs_[i].at <= now && started_.insert(i).second) {
+      start(i);
+    }
+  }
+}
+
+void ExecPrograms::end_all() {
+  for (const auto& program : programs_) {
+    if (program && program->step()) program->end(UserProgram::kGrace);
+  }
+}
+
+std::vector<analysis::CheckResult> ExecPrograms::finish() {
+  end_all();
+  std::vector<analysis::CheckResult> checks;
+  for (size_t i = 0; i < specs_.size(); ++i) checks.push_back(check_of(i));
+  return checks;
+}
+
+analysis::CheckResult ExecPrograms::check_of(size_t index) const {
+  using analysis::Result;
+  const ExecSpec& spec = specs_[index];
+  const UserProgram* program = programs_[index].get();
+  analysis::CheckResult check;
+  check.name = "exec";
+  check.about = fmt::format("h{}: {}", spec.host, spec.command);
+  check.unit = "exit code";
+  check.bound = 0;
+  std::string why;
+  if (program == nullptr) {
+    why = "not started: " + not_started_[index];
+  } else if (program->timed_out()) {
+    why = fmt::format("did not end within {} ms", spec.timeout->count());
+  } else if (program->was_ended()) {
+    why = spec.until_end ? "" : "did not end before the run did";
+  } else {
+    check.measured = program->status()->code;
+    if (!program->status()->clean()) why = "ended with " + to_string(*program->status());
+  }
+  check.result = why.empty() || spec.may_fail ? Result::kPass : Result::kFail;
+  check.note = why;
+  if (program != nullptr && !program->last_line().empty()) {
+    check.note += (why.empty() ? "" : "; ") + program->last_line();
+  }
+  if (program != nullptr && program->output_dropped() > 0) {
+    check.note += fmt::format("; {} bytes of its output are not kept", program->output_dropped());
+  }
+  return check;
+}
+
+}  // namespace mrclab::lab

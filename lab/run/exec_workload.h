@@ -1,0 +1,68 @@
+#pragma once
+// Programs of the user's as a workload: they run in hosts of a live lab and speak over the fabric with
+// the kernel's ordinary addresses. They live in this machine's time, so the run's timing is `wall`.
+//
+//   workload:
+//     - exec: {host: h4, command: "iperf3 -s -1", until: end}
+//     - exec: {host: h0, command: "iperf3 -c $MRCLAB_ADDRESS_h4 -t 3", at: 100us, timeout: 20s}
+//
+// The command goes to sh -c, in the scenario's folder (or `cwd:`), as the user who runs mrclab. It
+// starts when fabric time has come to `at`. With `until: end` it is ended with the run; without, it
+// must end by itself before, with exit code 0 (or whatever it likes, with `may_fail: true`).
+// `timeout` is time of this machine. Environment: MRCLAB_HOST, MRCLAB_ADDRESS (of that host),
+// MRCLAB_ADDRESS_<host> (of every host; also in /etc/hosts), MRCLAB_RUN (the run folder),
+// MRCLAB_SEED, MRCLAB_DILATION. What it prints is in the run folder, logs/exec-<number>-<host>.log.
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/report/verdict.h"
+#include "fabric/units.h"
+#include "lab/run/user_program.h"
+#include "lab/scenario/program_spec.h"
+
+namespace mrclab::lab {
+
+/// What is the same for all programs of a run.
+struct ExecRun {
+  uint64_t seed = 0;
+  double dilation = 0;
+  std::filesystem::path run_folder;  ///< absolute
+};
+
+class LiveFabric;
+
+/// The programs of one run. Ended with this object, if they were not before.
+class ExecPrograms {
+ public:
+  /// `fabric` and `specs` outlive it.
+  ExecPrograms(const LiveFabric& fabric, const std::vector<ExecSpec>& specs, ExecRun run);
+  ~ExecPrograms();
+  ExecPrograms(const ExecPrograms&) = delete;
+  ExecPrograms& operator=(const ExecPrograms&) = delete;
+
+  /// To be called every few milliseconds: starts what is due at `now`, sees what has ended.
+  void step(FabricTime now);
+  /// Ends all that still runs, and returns one check for each program.
+  std::vector<analysis::CheckResult> finish();
+
+ private:
+  void start(size_t index);
+  void end_all();
+  analysis::CheckResult check_of(size_t index) const;
+
+  const LiveFabric& fabric_;
+  const std::vector<ExecSpec>& specs_;
+  ExecRun run_;
+  std::vector<std::pair<std::string, std::string>> addresses_;
+  std::vector<std::unique_ptr<UserProgram>> programs_;  ///< by spec; null: not started
+  std::vector<std::string> not_started_;                ///< by spec: why
+  std::set<size_t> started_;                            ///< or tried to
+};
+
+}  // namespace mrclab::lab

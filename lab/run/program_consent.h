@@ -1,0 +1,19 @@
+#pragma once
+// Consent to the programs that a scenario would run (`exec:`, `program:`). If somebody else may
+// have written the scenario, they are shown, and run only if the user says so.
+
+#include <filesystem>
+
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// Is this the scenario of a run folder, or does it belong to somebody whom this process does not
+/// trust (netio/kernel/output_folder.h)?
+bool is_somebody_elses(const std::filesystem::path& scenario_file);
+
+/// Returns if there are no programs, or if they are `allowed` (--programs). Otherwise prints them
+/// to stderr, and on a terminal asks; throws InputError where the answer is not yes.
+void require_consent(const Scenario& scenario, const std::filesystem::path& source, bool allowed);
+
+}  // namespace mrclab::lab

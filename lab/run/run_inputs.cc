@@ -1,0 +1,100 @@
+#include "lab/run/run_inputs.h"
+
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/plan/connection_plan.h"
+#include "faults/fault.h"
+#include "lab/run/twin_run.h"
+#include "lab/scenario/connections.h"
+#include "lab/scenario/queue_pairs.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// From the last news to the error: all timeouts of the retry policy, one after the other
+/// (endpoint/base/connection_attributes.h).
+FabricTime retry_span(const Scenario& scenario) {
+  const endpoint::TransportProfile profile =
+      endpoint::make_profile(scenario.transport, scenario.topology);
+  const endpoint::RetryPolicy policy{profile.ack_timeout, profile.linear_retries,
+                                     profile.exponential_retries};
+  if (policy.for_ever()) return scenario.end;
+  FabricTime wait = policy.ack_timeout, span = wait * (policy.linear_retries + 1);
+  for (uint32_t i = 0; i < policy.exponential_retries && span < scenario.end; ++i) {
+    wait = wait * 2;
+    span += wait;
+  }
+  return span;
+}
+
+std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
+  std::vector<analysis::MemoryRegion> regions;
+  const auto add = [&](uint32_t host, const endpoint::RegionPlan& region) {
+    regions.push_back({host, region.rkey, region.va, region.size});
+  };
+  for (const endpoint::ConnectionPlan& connection : connections_of(scenario)) {
+    add(connection.acceptor.host, connection.region);
+    if (connection.way_back) add(connection.initiator.host, *connection.way_back);
+  }
+  return regions;
+}
+
+std::vector<analysis::QueuePairName> names_of_queue_pairs(const Scenario& scenario) {
+  std::vector<analysis::QueuePairName> names;
+  for (const QueuePairEnd& end : queue_pairs(scenario)) {
+    names.push_back({end.host, end.qpn, end.peer_host, end.peer_qpn});
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario) {
+  std::vector<analysis::FaultName> names;
+  for (const faults::Fault& fault : scenario.faults) {
+    names.push_back(
+        {faults::describe(fault, scenario.topology), std::string(faults::name_of(fault))});
+  }
+  return analysis::fault_spans(scenario.topology, names, scenario.schedule, scenario.stop());
+}
+
+analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario) {
+  using enum analysis::Evidence::AtSwitches;
+  return scenario.captures == CaptureScope::kAll ? kDropsAndTrims : kDrops;
+}
+
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
+                               WorldOutcome&& outcome) {
+  std::vector<analysis::FaultSpan> faults = fault_spans_of(scenario);
+  std::optional<analysis::EarlyEnd> early_end;
+  if (scenario.until) {
+    early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};
+  }
+  outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
+                                                                : analysis::TimingMode::kWall;
+  outcome.timing.faithful =
+      outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
+  return {.topology = scenario.topology,
+          .captures = {},
+          .faults = std::move(faults),
+          .expectations = scenario.expect,
+          .hosts = std::move(outcome.hosts),
+          .timing = std::move(outcome.timing),
+          .scenario = scenario.name,
+          .world = std::move(world),
+          .version = MRCLAB_VERSION,
+          .seed = scenario.seed,
+          .payload_elided = scenario.payload_elided,
+          .without = scenario.without,
+          .end = scenario.stop(),
+          .base_rtt = scenario.topology.base_rtt,
+          .history_sha256 = history_sha256(std::move(outcome.history)),
+          .early_end = std::move(early_end),
+          .schedule = scenario.schedule,
+          .retry_span = retry_span(scenario),
+          .regions = regions_of(scenario),
+          .queue_pairs = names_of_queue_pairs(scenario),
+          .capture_records = outcome.capture_records,
+          .twin = twin_of(scenario)};
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,21 @@
+#pragma once
+// What the judge is told of a run, whichever way it was watched.
+
+#include <string>
+
+#include "analysis/analyze.h"
+#include "lab/run/world_outcome.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// The scenario's faults, and what they impair until it stops.
+std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
+
+/// What the judge may watch at switches: as much as the scenario's captures would show.
+analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
+
+/// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,208 @@
+#include "lab/run/scenario_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "analysis/analyze.h"
+#include "analysis/report/verdict.h"
+#include "lab/console/interrupt.h"
+#include "lab/console/progress.h"
+#include "lab/console/stopwatch.h"
+#include "lab/run/check_program.h"
+#include "lab/run/live_run.h"
+#include "lab/run/run_inputs.h"
+#include "lab/run/run_manifest.h"
+#include "lab/run/run_taps.h"
+#include "lab/run/sim_run.h"
+#include "lab/run/world_outcome.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/system_error.h"
+#include "netio/runtime/schedule_file.h"
+
+namespace mrclab::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// Whoever interrupts a run waits for less than a second.
+constexpr std::chrono::milliseconds kJudgedWithin{700};
+
+void write_scenario(const Scenario& scenario, const RunFolder& folder) {
+  write_resolved_scenario(scenario, folder.path / "scenario.yaml");
+  write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
+  netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
+}
+
+/// What no world can do is said before a folder is made.
+void check_options(const Scenario& scenario, const RunOptions& options) {
+  if (scenario.end == FabricTime::never()) {
+    throw InputError(scenario.name +
+                     ": found \"end: never\": expected an instant; only a lab of "
+                     "'mrclab up' goes on without end");
+  }
+  if (options.world == World::kLive && scenario.payload_elided) {
+    throw InputError(scenario.name + ": found \"payload: elided\": expected real, or --world sim");
+  }
+  if (options.world == World::kSim && !scenario.programs.empty()) {
+    throw InputError(scenario.name + ": found \"exec\": expected --world live: a program needs " +
+                     "namespaces and this machine's time");
+  }
+  check_taps(scenario);
+  if (options.threads <= 1) return;
+  if (options.world == World::kLive) {
+    throw InputError("--threads: expected --world sim beside it");
+  }
+  if (scenario.captures != CaptureScope::kNone || options.history_bytes > 0) {
+    throw InputError(
+        "--threads: expected --captures none and --history digest beside it: files of packets are "
+        "written by one thread");
+  }
+}
+
+/// The user's own checks see the run as it lies there, judged but for themselves. They may take long, so
+/// nobody who has interrupted the run waits for them.
+void run_check_programs(const Scenario& scenario, const RunOptions& options,
+                        const RunResult& result, analysis::Verdict& verdict) {
+  for (size_t i = 0; i < scenario.check_programs.size(); ++i) {
+    const auto interrupted = [&] {
+      return !result.interrupted.empty() || (options.interrupted && options.interrupted());
+    };
+    add_check(verdict,
+              run_check_program(scenario.check_programs[i], result.folder.path, i, interrupted));
+  }
+}
+
+/// However the run ends, when nothing writes into its folder any more.
+struct HandOver {
+  RunFolder folder;
+  ~HandOver() { give_to_invoking_user(folder); }
+};
+
+void write_results(const RunFolder& folder, const analysis::Analysis& analysis) {
+  for (const analysis::ResultFile& file : analysis::result_files(folder.path, analysis)) {
+    netio::write_file(folder.path / file.name, file.text);
+  }
+}
+
+/// A verdict is there as a whole or not at all: on a full disk some of it may have found room.
+void take_results_back(const RunFolder& folder, const std::string& why) {
+  for (const char* name : {"verdict.json", "junit.xml", "report.html"}) {
+    std::error_code ignored;
+    std::filesystem::remove(folder.path / name, ignored);
+  }
+  mark_unjudged(folder, why);
+}
+
+/// Notes in the folder that the run was interrupted at the instant `at`, or before it began, and
+/// returns what the user is told.
+std::string note_interrupt(const Scenario& scenario, const RunFolder& folder,
+                           std::optional<FabricTime> at) {
+  const std::string where =
+      at ? fmt::format("interrupted at {} of {}", exact(*at), to_string(scenario.stop()))
+         : std::string("interrupted before it began");
+  mark_unjudged(folder, fmt::format("It was {}.", where));
+  merge_events(folder);
+  const std::string what = where + "; " + folder.path.string();
+  if (!at) return what + " has no verdict";
+  return what + " has what was recorded, but no verdict: with --until " + exact(*at) +
+         " a run is judged that far";
+}
+
+/// What the world left, judged; the result's files are in its folder.
+analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options,
+                             const RunResult& result, WorldOutcome&& outcome,
+                             const std::optional<analysis::Evidence>& watched) {
+  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
+  analysis::RunInputs inputs =
+      run_inputs(scenario, std::string(name_of(options.world)), std::move(outcome));
+  inputs.captures = analysis::captures_in(result.folder.captures());
+  inputs.records = analysis::records_in(result.folder.history());
+  inputs.events = result.folder.path / "events.jsonl";
+  if (result.taps) {
+    inputs.taps = tap_file(result.folder);
+    inputs.tap_cost = cost_of(*result.taps);
+  }
+  analysis::Analysis analysis =
+      watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
+  for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
+  write_results(result.folder, analysis);
+  return analysis;
+}
+
+/// What ends the process at once, from here on, and in what words; after an interrupt that is the time,
+/// too, that is left to judge what there is.
+void set_last_words(const Scenario& scenario, const std::optional<FabricTime>& interrupted_at,
+                    RunResult& result, std::optional<EndsAtOnce>& at_once) {
+  if (!interrupted_at) {
+    at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
+                                result.folder.path.string()));
+    return;
+  }
+  give_to_invoking_user(result.folder);
+  at_once.emplace("mrclab: " + note_interrupt(scenario, result.folder, interrupted_at),
+                  kJudgedWithin - InterruptGuard::take());
+  result.interrupted = fmt::format("interrupted at {} of {}; judged that far",
+                                   exact(*interrupted_at), to_string(scenario.stop()));
+}
+
+/// From what the world left to a verdict. `happened`: the scenario as it was in fact.
+void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcome&& outcome,
+                const std::optional<analysis::Evidence>& watched,
+                const std::optional<Scenario>& happened, RunResult& result) {
+  if (happened) write_scenario(*happened, result.folder);
+  write_history(outcome.history, result.folder);
+  const auto start = SteadyClock::now();
+  std::optional<Ticking> ticking;
+  if (options.progress) ticking.emplace("judging", evidence_text(result.folder.path));
+  std::optional<EndsAtOnce> at_once;
+  set_last_words(scenario, outcome.interrupted_at, result, at_once);
+  Scenario judged = happened.value_or(scenario);
+  if (outcome.interrupted_at) {
+    judged.until = outcome.interrupted_at;
+  } else {
+    merge_events(result.folder);
+  }
+  analysis::Analysis analysis = judge_run(judged, options, result, std::move(outcome), watched);
+  if (!scenario.check_programs.empty()) {
+    at_once.reset();  // a program is ended in order
+    run_check_programs(scenario, options, result, analysis.verdict);
+    write_results(result.folder, analysis);
+  }
+  result.verdict = std::move(analysis.verdict);
+  write_manifest(result.folder.path);
+  mark_judged(result.folder);
+  result.analyze_seconds = seconds_since(start);
+}
+
+}  // namespace
+
+std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
+
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
+  check_options(scenario, options);
+  const auto began = SteadyClock::now();
+  RunResult result;
+  result.folder = make_run_folder(options.runs_root, scenario.name);
+  const HandOver hand_over{result.folder};
+  try {
+    write_scenario(scenario, result.folder);
+    std::optional<Scenario> happened;
+    std::optional<analysis::Evidence> watched;
+    WorldOutcome outcome = options.world == World::kLive
+                               ? run_live(scenario, options, result.folder, result, happened)
+                               : run_sim(scenario, options, result.folder, result, watched);
+    result.memory = outcome.memory;
+    if (!outcome.judgeable) throw InterruptedAt(outcome.interrupted_at);
+    finish_run(scenario, options, std::move(outcome), watched, happened, result);
+  } catch (const InterruptedAt& interrupted) {
+    throw Interrupted(note_interrupt(scenario, result.folder, interrupted.at), result.memory);
+  } catch (const netio::SystemError& error) {
+    take_results_back(result.folder, error.what());
+    throw;
+  }
+  result.seconds = seconds_since(began);
+  return result;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,63 @@
+#pragma once
+// One execution of a scenario in a world, from an empty run folder to a verdict.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analysis/report/verdict.h"
+#include "fabric/history_record.h"
+#include "lab/run/progress_view.h"
+#include "lab/run/run_folder.h"
+#include "lab/scenario/scenario.h"
+#include "netio/record/pcapng.h"
+#include "netio/runtime/veth_tap.h"
+
+namespace mrclab::lab {
+
+enum class World : uint8_t { kLive, kSim };
+std::string_view name_of(World world);
+
+struct RunOptions {
+  World world = World::kLive;
+  std::filesystem::path runs_root = "runs";
+  std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
+  bool isolate = false;
+  bool realtime = false;
+  uint32_t threads = 0;  ///< of the simulator; 0: by the size of the fabric
+  uint32_t host_processes = 2;
+  /// What each capture file may take. What comes later is not judged in the live world; in the
+  /// simulated one the judge looks on itself.
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;
+  /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
+  uint64_t history_bytes = kHistoryBytesDefault;
+  std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program
+  ProgressView* view = nullptr;       ///< of a live run
+  bool progress = false;              ///< lines on stderr about what takes long, and has no view
+  std::function<bool()> interrupted;  ///< asked every few milliseconds
+  /// Told when every daemon is ready, before time starts, with each process's name and pid.
+  std::function<void(const std::string& process, int pid)> on_process;
+};
+
+struct RunResult {
+  RunFolder folder;
+  analysis::Verdict verdict;
+  double bring_up_seconds = 0;  ///< wall clock; live only
+  double run_seconds = 0;       ///< live and simulated
+  double tear_down_seconds = 0;
+  double analyze_seconds = 0;
+  double seconds = 0;                    ///< from beginning to end
+  std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
+  std::string interrupted;               ///< where the user ended it, if so; judged that far
+  std::shared_ptr<const void> memory;    ///< as in Interrupted
+};
+
+/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A simulated
+/// run that is interrupted is judged that far, unless that takes longer than whoever interrupts
+/// (InterruptGuard) waits. Any other keeps its folder, which says that it has no verdict; `latest` stays
+/// where it was. Of a live run the captures would have to be read first, which takes too long.
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
+
+}  // namespace mrclab::lab

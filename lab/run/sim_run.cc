@@ -1,0 +1,61 @@
+#include "lab/run/sim_run.h"
+
+#include <fmt/format.h>
+
+#include "lab/console/progress.h"
+#include "lab/console/stopwatch.h"
+#include "lab/run/run_inputs.h"
+
+namespace mrclab::lab {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// How far it is, and what it takes on the disk until its end.
+void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
+                    Progress& progress) {
+  if (!progress.due()) return;
+  const double done = static_cast<double>(now.ps()) / static_cast<double>(scenario.stop().ps());
+  const uint64_t bytes = folder_bytes(folder);
+  std::string text = fmt::format("{} of {}, {} on disk", to_string(now), to_string(scenario.stop()),
+                                 byte_text(bytes));
+  std::error_code unknown;
+  const auto space = std::filesystem::space(folder.path, unknown);
+  const double to_come = done > 0 ? static_cast<double>(bytes) * (1 - done) / done : 0;
+  if (!unknown && to_come > static_cast<double>(space.available)) {
+    text += fmt::format(" and only {} free", byte_text(space.available));
+  }
+  progress.show(done, text);
+}
+
+}  // namespace
+
+WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
+                     RunResult& result, std::optional<analysis::Evidence>& evidence) {
+  WorldOutcome outcome;
+  const uint32_t threads =
+      options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
+  if (threads == 1) {
+    evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
+                     watched_at_switches(scenario));
+  }
+  const auto start = SteadyClock::now();
+  {
+    Progress progress("simulating");
+    outcome = run_simulated(scenario, folder,
+                            {.capture_bytes = options.capture_bytes,
+                             .history_bytes = options.history_bytes,
+                             .threads = threads,
+                             .evidence = evidence ? &*evidence : nullptr},
+                            [&](FabricTime now) {
+                              if (options.interrupted && options.interrupted()) return false;
+                              if (options.progress) show_simulated(scenario, folder, now, progress);
+                              return true;
+                            });
+  }
+  result.run_seconds = seconds_since(start);
+  if (evidence) evidence->finish();
+  return outcome;
+}
+
+}  // namespace mrclab::lab

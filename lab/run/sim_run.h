@@ -1,0 +1,16 @@
+#pragma once
+// A scenario in the simulated world, as run_scenario() wants it: watched, with progress, interruptible.
+
+#include <optional>
+
+#include "analysis/history/evidence.h"
+#include "lab/run/scenario_run.h"
+#include "lab/run/world_outcome.h"
+
+namespace mrclab::lab {
+
+/// `evidence` is empty where several threads run: they are not watched.
+WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
+                     RunResult& result, std::optional<analysis::Evidence>& evidence);
+
+}  // namespace mrclab::lab

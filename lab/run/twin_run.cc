@@ -1,0 +1,26 @@
+#include "lab/run/twin_run.h"
+
+#include "analysis/history/evidence.h"
+#include "lab/console/interrupt.h"
+#include "lab/run/scenario_run.h"
+#include "lab/sim/simulation.h"
+
+namespace mrclab::lab {
+
+analysis::Twin twin_of(const Scenario& scenario) {
+  if (scenario.timing != TimingMode::kCarried) return {};
+  return [&scenario] {
+    Scenario twin = scenario;
+    twin.faults.clear();
+    twin.schedule.clear();
+    analysis::Evidence evidence(twin.topology, twin.schedule, twin.stop());
+    Simulation simulation(twin, 1,
+                          [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+    simulation.run([](FabricTime) { return !InterruptGuard::interrupted(); });
+    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    evidence.finish();
+    return analysis::GoodputMeter(evidence.packets().deliveries());
+  };
+}
+
+}  // namespace mrclab::lab

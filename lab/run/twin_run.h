@@ -1,0 +1,13 @@
+#pragma once
+// The fault-free twin of a run: the same scenario and seed in the simulator, without its faults.
+
+#include "analysis/checks/twin.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// A function that simulates the twin when it is called; empty for a scenario that only the wall
+/// clock can run. `scenario` outlives it.
+analysis::Twin twin_of(const Scenario& scenario);
+
+}  // namespace mrclab::lab

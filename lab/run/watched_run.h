@@ -1,0 +1,13 @@
+#pragma once
+// A run of the simulator that leaves no file: its nodes are watched while they run, and the judge
+// sees the same as in the files of such a run.
+
+#include "analysis/report/verdict.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+/// The verdict that run_scenario would come to, metrics about files apart.
+analysis::Verdict run_watched(const Scenario& scenario);
+
+}  // namespace mrclab::lab

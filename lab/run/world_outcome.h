@@ -1,0 +1,73 @@
+#pragma once
+// What a world leaves beside its captures: the nodes' histories and counters, and its timing.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/history/evidence.h"
+#include "analysis/history/reports.h"
+#include "analysis/report/verdict.h"
+#include "endpoint/host/host_account.h"
+#include "fabric/history.h"
+#include "lab/run/process_reports.h"
+#include "lab/run/run_folder.h"
+#include "lab/scenario/scenario.h"
+#include "netio/record/pcapng.h"
+
+namespace mrclab::lab {
+
+struct WorldOutcome {
+  std::vector<HistoryStream> history;
+  analysis::HostReports hosts;
+  analysis::TimingReport timing;
+  uint64_t capture_records = 0;                 ///< in the simulated world's capture
+  std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
+  /// Where somebody ended the run, before its scenario did.
+  std::optional<FabricTime> interrupted_at;
+  bool judgeable = true;  ///< what was recorded is whole until there, and nothing of it later
+  /// The simulator's, of a run that was interrupted (Interrupted says why); nobody looks into it. Shared
+  /// with whoever ends the process.
+  std::shared_ptr<const void> memory;
+};
+
+/// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read);
+
+/// Adds what every daemon of the plan left in the folder `reports`. A report
+/// that is missing or broken is a disturbance.
+void add_process_reports(WorldOutcome& outcome, const Scenario& scenario, const ProcessPlan& plan,
+                         const std::filesystem::path& reports);
+
+/// Adds a reason that makes the run inconclusive: a fault from outside, a process without a report.
+void add_disturbance(WorldOutcome& outcome, std::string what);
+
+/// history.txt: name, count and hash of every stream of all nodes, sorted by name.
+void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
+
+struct SimOptions {
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on the capture file
+  uint64_t history_bytes = 0;                            ///< bound on the packet records; 0: none
+  /// More than one only if there are neither captures nor records, and no evidence.
+  uint32_t threads = 1;
+  /// Is told everything that nodes do; null: no check reads packets.
+  analysis::Evidence* evidence = nullptr;
+  /// The world goes no further, whatever the scenario says.
+  FabricTime until = FabricTime::never();
+};
+
+/// The threads of the simulated world where nobody says how many: one, or two for a large fabric
+/// whose packets neither files nor checks ask for, on a machine that has two.
+uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
+
+/// Runs the scenario in the simulated world, which is exact by construction. `go_on` is asked every
+/// few milliseconds of wall time. Where it returns false the run ends, at an instant from which on
+/// nothing is recorded: a run until there leaves the same history.
+WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           const SimOptions& options,
+                           const std::function<bool(FabricTime now)>& go_on = {});
+
+}  // namespace mrclab::lab

@@ -1,0 +1,426 @@
+#include "lab/scenario/scenario.h"
+#include "fabric/build_topology.h"
+#include "lab/scenario/dilation.h"
+
+#include <algorithm>
+
+#include "analysis/checks/expectation.h"
+#include "endpoint/workload/workload_entry.h"
+#include "fabric/fabric_file.h"
+#include "fabric/forwarding_file.h"
+#include "fabric/path_list.h"
+#include "fabric/path_pattern.h"
+#include "faults/schedule.h"
+#include "lab/scenario/mechanism.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// The pace of a run whose switches were exchanged (ScenarioOverrides::forwarding) for the kernel's or for
+/// those of Open vSwitch: two cores forward a fully loaded octet with time to spare. The userspace datapath
+/// takes up to half a millisecond for a lone packet over three bridges. Our choice.
+constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 100'000;
+constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
+
+/// One id or a list of them.
+std::vector<std::string> read_ids(const YamlValue& document) {
+  std::vector<std::string> ids;
+  const auto value = document.get("id");
+  if (!value) return ids;
+  for (const YamlValue& item : value->is_list() ? value->items() : std::vector{*value}) {
+    const std::string id = item.is_scalar() ? item.as_string() : "";
+    if (id.empty() || id.size() > 8 ||
+        id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != std::string::npos) {
+      item.fail_expecting("an id such as L5 or P-2");
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
+  if (const auto list = document.get("without")) out.without = parse_mechanisms(*list);
+  for (const std::string& name : overrides.without) {
+    const YamlValue value = read_yaml_text("[" + in_quotes(name) + "]", "--without");
+    const std::string known = parse_mechanisms(value).front();
+    if (std::find(out.without.begin(), out.without.end(), known) == out.without.end()) {
+      out.without.push_back(known);
+    }
+  }
+  if (const auto list = document.get("fails_without")) {
+    out.fails_without = parse_mechanisms(*list);
+  }
+}
+
+FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& base,
+                        const ScenarioOverrides& overrides) {
+  if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)));
+  const YamlValue value = document.require("fabric");
+  if (value.is_map()) return parse_fabric(value);
+  if (!value.is_scalar()) value.fail_expecting("the name or the path of a fabric");
+  std::filesystem::path path;
+  try {
+    path = find_fabric(value.as_string(), base);
+  } catch (const NameError& error) {
+    value.fail(error.found(), error.expected());
+  }
+  return parse_fabric(read_yaml_file(path));
+}
+
+/// Others forward what ours do, as far as they can.
+void exchange_switches(Forwarding by, const YamlValue& document, FabricShape& fabric) {
+  fabric.forwarding = by;
+  if (by == Forwarding::kSwitchd) return;
+  fabric.wires = WireMode::kVeth;
+  fabric.queues.ecn = fabric.queues.trim = false;
+  if (const auto misfit = forwarding_misfit(fabric)) {
+    document.require("fabric").fail(misfit->found, misfit->expected);
+  }
+}
+
+std::optional<uint32_t> read_dilation(const YamlValue& value) {
+  if (value.is_scalar() && value.as_string() == "auto") return std::nullopt;
+  const bool number =
+      value.is_scalar() && value.as_string().find_first_not_of("0123456789") == std::string::npos;
+  if (!number) value.fail_expecting("auto, or lab seconds per fabric second such as 5000");
+  return static_cast<uint32_t>(value.as_integer(1, kMaxDilation));
+}
+
+/// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace.
+void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
+  const bool carried = out.topology.carries_time();
+  const auto timing = document.get("timing");
+  if (timing) {
+    out.timing = static_cast<TimingMode>(timing->as_word({"carried", "wall"}));
+  } else if (!carried) {
+    out.timing = TimingMode::kWall;
+  }
+  const bool exchanged = overrides.forwarding && !carried;
+  if (exchanged) out.timing = TimingMode::kWall;
+  if (!carried && out.timing != TimingMode::kWall) {
+    timing->fail_expecting(
+        "wall: in this fabric others than our switches forward, and they carry no time");
+  }
+  if (const auto dilation = document.get("dilation")) out.dilation = read_dilation(*dilation);
+  if (overrides.dilation) out.dilation = overrides.dilation;
+  if (exchanged && !out.dilation) {
+    out.dilation = overrides.forwarding == Forwarding::kOvs ? kOvsDilation : kKernelDilation;
+  }
+  if (out.timing == TimingMode::kWall && !out.dilation) {
+    (timing ? *timing : document.require("fabric"))
+        .fail("timing by the wall clock without a number for \"dilation\"",
+              "\"dilation: 5000\" or another number");
+  }
+}
+
+/// Does anybody in this fabric mark and trim?
+bool has_switch_of_ours(const Topology& topology) {
+  return topology.has_forwarding(Forwarding::kSwitchd);
+}
+
+/// What an incident shows with the help of ECN or trimming, the kernel and Open vSwitch cannot show.
+void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
+  if (has_switch_of_ours(scenario.topology)) return;
+  for (const std::string name : {"ecn", "trim"}) {
+    const auto& needed = scenario.fails_without;
+    if (std::find(needed.begin(), needed.end(), name) == needed.end()) continue;
+    document.require("fails_without")
+        .fail("a scenario that needs " + name +
+                  ", in a fabric where others than our switches forward",
+              "\"forwarding: switchd\": the kernel and Open vSwitch neither mark nor trim");
+  }
+}
+
+/// At the end itself nothing is cut short.
+void read_until(const std::string& text, Scenario& out) {
+  const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
+  const FabricTime until = value.as_time();
+  if (until == FabricTime::zero()) value.fail_expecting("an instant after 0");
+  if (until > out.end) value.fail_expecting("at most the scenario's end at " + exact(out.end));
+  if (until < out.end) out.until = until;
+}
+
+void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) {
+  const auto list = document.get("faults");
+  if (!list) return;
+  out.faults = faults::parse_faults(*list, names, out.end);
+  out.schedule = faults::compile(out.faults, out.topology);
+}
+
+/// Refuses what no run could answer.
+class ExpectationCheck {
+ public:
+  ExpectationCheck(const Scenario& scenario, const YamlValue& entry)
+      : scenario_(scenario), entry_(entry) {}
+
+  void operator()(const auto& expect) const {
+    using E = std::remove_cvref_t<decltype(expect)>;
+    if constexpr (requires { expect.until; }) check_interval(expect);
+    if constexpr (requires { expect.flows; }) check_hosts(expect.flows);
+    if constexpr (requires { expect.path; }) check_path(expect.path);
+    if constexpr (requires { expect.of; }) {
+      if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectLatency>) {
+      check_hosts({expect.source, expect.destination, {}});
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectDetect> ||
+                  std::is_same_v<E, analysis::ExpectLeave> ||
+                  std::is_same_v<E, analysis::ExpectCompletionTime>) {
+      require_fault();
+    }
+    if constexpr (std::is_same_v<E, analysis::ExpectRecover> ||
+                  std::is_same_v<E, analysis::ExpectSteady>) {
+      require_baseline();
+    }
+  }
+  void operator()(const analysis::ExpectMemoryIntact&) const {
+    if (scenario_.payload_elided)
+      entry_.fail("memory_intact, beside an elided payload", "\"payload: real\"");
+  }
+  void operator()(const analysis::ExpectTrims& expect) const {
+    check_interval(expect);
+    check_hosts(expect.flows);
+    if (expect.at_least == 0 || has_switch_of_ours(scenario_.topology)) return;
+    entry_.fail("packets that are trimmed, in a fabric where others than our switches forward",
+                "\"at_most\", or \"forwarding: switchd\": the kernel and Open vSwitch do not trim");
+  }
+  void operator()(const analysis::ExpectHealed&) const { require_heals("healed"); }
+  void operator()(const analysis::ExpectLiveness&) const { require_heals("liveness"); }
+  void operator()(const analysis::ExpectGoodputBack&) const { require_heals("goodput_back"); }
+  void operator()(const analysis::ExpectEvsGood&) const { require_heals("evs_good"); }
+
+ private:
+  YamlValue body() const { return entry_.members().front().second; }
+  void check_interval(const auto& expect) const {
+    if (expect.from >= scenario_.end) {
+      body().require("from").fail_expecting("an instant before the end at " + exact(scenario_.end));
+    }
+    if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
+      body().require("until").fail_expecting("at most the end at " + exact(scenario_.end));
+    }
+  }
+  void check_hosts(const analysis::FlowSelection& flows) const {
+    check_pattern("source", flows.source);
+    check_pattern("destination", flows.destination);
+    check_pattern("host", flows.host);
+    const uint32_t planes = scenario_.topology.planes;
+    if (flows.plane && *flows.plane >= planes) {
+      body().require("plane").fail_expecting("one of the planes 0 to " +
+                                             std::to_string(planes - 1));
+    }
+  }
+  void check_path(const std::string& pattern) const {
+    for (const Path path : all_paths(scenario_.topology)) {
+      if (matches_pattern(pattern, to_string(path))) return;
+    }
+    body().require("path").fail_expecting("a path of this fabric such as p0/u1 or p0/*");
+  }
+  void check_pattern(const char* key, const std::string& pattern) const {
+    if (pattern.empty()) return;
+    const YamlValue value = body().require(key);
+    // The judge reads the pattern again, and would draw again.
+    if (pattern.find("random(") != std::string::npos) value.fail_expecting("names or patterns");
+    NameResolver(scenario_.topology, scenario_.seed).hosts(value);
+  }
+  void require_heals(const char* word) const {
+    for (const faults::Fault& fault : scenario_.faults) {
+      if (faults::interval_of(fault, scenario_.topology).last_heal <= scenario_.end) continue;
+      entry_.fail(std::string(word) + ", beside " + describe(fault, scenario_.topology),
+                  "faults that are healed before the end at " + exact(scenario_.end));
+    }
+  }
+  void require_fault() const {
+    if (scenario_.faults.empty()) {
+      entry_.fail("no fault to measure from", "at least one in \"faults\"");
+    }
+  }
+  void require_baseline() const {
+    if (scenario_.faults.empty()) {
+      entry_.fail("no fault, so no baseline before it",
+                  "\"of: line_rate\", or at least one in \"faults\"");
+    }
+    FabricTime first = FabricTime::never();
+    for (const faults::Fault& fault : scenario_.faults) first = std::min(first, fault.at);
+    const FabricTime window = scenario_.topology.base_rtt * kBaselineRtts;
+    if (first >= window) return;
+    entry_.fail("the first fault at " + exact(first),
+                "at least " + exact(window) + " before it: the baseline is the 20 RTT before it");
+  }
+
+  const Scenario& scenario_;
+  const YamlValue& entry_;
+};
+
+/// The value of an entry that has this key alone.
+std::optional<YamlValue> only_member(const YamlValue& entry, std::string_view key) {
+  if (!entry.is_map() || entry.members().size() != 1) return std::nullopt;
+  return entry.get(key);
+}
+
+void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& names,
+               const std::filesystem::path& base, Scenario& out) {
+  if (out.timing != TimingMode::kWall) {
+    entry.fail("exec, beside timing that packets carry",
+               "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time");
+  }
+  for (ExecSpec& spec : parse_exec(body, names, base)) {
+    if (spec.at >= out.end) {
+      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
+    }
+    out.programs.push_back(std::move(spec));
+  }
+  if (out.programs.size() > kMaxExecPrograms) {
+    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
+  }
+}
+
+/// Packets without a carrier need switches that know hosts, which those of regular planes do.
+void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
+                   const Topology& topology) {
+  if (endpoint::routing_of(spec) != Routing::kEcmp) return;
+  const YamlValue routing = entry.members().front().second.require("routing");
+  if (!topology.regular()) routing.fail_expecting("srv6: only switches of regular planes hash");
+  if (!topology.has_forwarding(Forwarding::kKernel)) return;
+  routing.fail("ecmp in a fabric with switches of the kernel",
+               "srv6: those switches get routes for carriers only");
+}
+
+void read_workload(const YamlValue& document, NameResolver& names,
+                   const std::filesystem::path& base, Scenario& out) {
+  const YamlValue list = document.require("workload");
+  for (const YamlValue& entry : list.items()) {
+    if (const auto body = only_member(entry, "exec")) {
+      read_exec(entry, *body, names, base, out);
+    } else if (out.workload.size() < endpoint::kMaxWorkloads) {
+      out.workload.push_back(endpoint::parse_workload(entry, names));
+      check_routing(entry, out.workload.back(), out.topology);
+    } else {
+      entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
+    }
+  }
+  if (list.items().empty()) list.fail("an empty list", "at least one workload");
+}
+
+void read_expectations(const YamlValue& document, const std::filesystem::path& base,
+                       Scenario& out) {
+  const auto list = document.get("expect");
+  if (!list) return;
+  for (const YamlValue& entry : list->items()) {
+    if (out.expect.size() + out.check_programs.size() >= analysis::kMaxExpectations) {
+      entry.fail("more expectations", "at most " + std::to_string(analysis::kMaxExpectations));
+    }
+    if (const auto body = only_member(entry, "program")) {
+      out.check_programs.push_back(parse_check_program(*body, base));
+      continue;
+    }
+    out.expect.push_back(analysis::parse_expectation(entry));
+    std::visit(ExpectationCheck(out, entry), out.expect.back());
+  }
+}
+
+}  // namespace
+
+Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
+                        const ScenarioOverrides& overrides) {
+  document.only_keys({"name", "id", "about", "fabric", "seed", "transport", "without",
+                      "fails_without", "dilation", "timing", "workload", "faults", "end",
+                      "captures", "taps", "payload", "expect"});
+  Scenario scenario;
+  scenario.name = document.require("name").as_name();
+  if (const auto about = document.get("about")) scenario.about = about->as_string();
+  scenario.ids = read_ids(document);
+  read_mechanisms(document, overrides, scenario);
+  scenario.fabric = read_fabric(document, base, overrides);
+  if (overrides.forwarding) exchange_switches(*overrides.forwarding, document, scenario.fabric);
+  leave_out(scenario.without, scenario.fabric);
+  scenario.topology = build_topology(scenario.fabric);
+  check_lookahead(scenario.topology);
+  check_mechanisms(document, scenario);
+
+  const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
+  if (const auto seed = file.get("seed")) {
+    scenario.seed = static_cast<uint64_t>(seed->as_integer(0, kMaxSeed));
+  }
+  if (overrides.seed) scenario.seed = *overrides.seed;
+  if (scenario.seed > kMaxSeed) {
+    throw InputError("found the seed " + std::to_string(scenario.seed) +
+                     ": expected at most 18 digits");
+  }
+  if (const auto transport = file.get("transport")) {
+    scenario.transport = endpoint::parse_transport(*transport, scenario.topology);
+  }
+  leave_out(scenario.without, scenario.transport, scenario.topology);
+  read_timing(file, overrides, scenario);
+  const YamlValue end = file.require("end");
+  const bool endless = end.is_scalar() && end.as_string() == "never";
+  scenario.end = overrides.end ? *overrides.end : endless ? FabricTime::never() : end.as_time();
+  if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
+  if (overrides.until) read_until(*overrides.until, scenario);
+  if (const auto captures = file.get("captures")) {
+    scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
+  }
+  if (overrides.captures) scenario.captures = *overrides.captures;
+  if (const auto taps = file.get("taps")) {
+    scenario.taps = static_cast<CaptureScope>(taps->as_word({"hosts", "all", "none"}));
+  }
+  if (overrides.taps) scenario.taps = *overrides.taps;
+
+  if (const auto payload = file.get("payload")) {
+    scenario.payload_elided = payload->as_word({"real", "elided"}) == 1;
+  }
+  if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
+
+  NameResolver names(scenario.topology, scenario.seed);
+  read_workload(file, names, base, scenario);
+  read_faults(file, names, scenario);
+  read_expectations(file, base, scenario);
+  return scenario;
+}
+
+Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload) {
+  Scenario scenario;
+  scenario.name = "by-hand";
+  scenario.fabric = parse_fabric(read_yaml_file(fabric_file));
+  scenario.topology = build_topology(scenario.fabric);
+  check_lookahead(scenario.topology);
+  scenario.end = FabricTime::never();
+  YamlValue list = read_yaml_text(workload, "--workload");
+  if (list.is_map()) {
+    std::string item = "- ";
+    for (const char c : workload) item += c == '\n' ? "\n  " : std::string(1, c);
+    list = read_yaml_text(item, "--workload");
+  }
+  NameResolver names(scenario.topology, scenario.seed);
+  scenario.workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
+  if (scenario.workload.empty()) list.fail("an empty list", "at least one workload");
+  const std::vector<YamlValue> entries = list.items();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    check_routing(entries[i], scenario.workload[i], scenario.topology);
+  }
+  return scenario;
+}
+
+Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOverrides& overrides) {
+  return parse_scenario(read_yaml_file(path), path.parent_path(), overrides);
+}
+
+std::filesystem::path find_scenario(std::string_view name_or_path) {
+  const bool like_an_id = !name_or_path.empty() &&
+                          (name_or_path[0] == 'L' || name_or_path[0] == 'P') &&
+                          name_or_path.find_first_not_of("LP-0123456789") == std::string_view::npos;
+  if (!like_an_id) return find_incident(name_or_path);
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::vector<std::string> ids = read_ids(read_yaml_file(entry.path()));
+    if (std::find(ids.begin(), ids.end(), name_or_path) != ids.end()) return entry.path();
+  }
+  return find_incident(name_or_path);
+}
+
+Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides) {
+  return read_scenario_file(find_scenario(name_or_path), overrides);
+}
+
+}  // namespace mrclab::lab

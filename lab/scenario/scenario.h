@@ -1,0 +1,98 @@
+#pragma once
+// Scenario files (topologies/incidents/*.yaml): read, checked and resolved. Nothing is
+// started here; whatever is wrong with a file is an InputError with its position.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/checks/expectation.h"
+#include "endpoint/options/transport_choice.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/effect.h"
+#include "fabric/fabric_shape.h"
+#include "fabric/topology.h"
+#include "faults/fault.h"
+#include "lab/scenario/program_spec.h"
+
+namespace mrclab::lab {
+
+/// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
+/// exact.
+enum class TimingMode : uint8_t { kCarried, kWall };
+/// Where packets are captured: by the daemons (`captures:`), by libpcap on the veths (`taps:`).
+enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
+
+inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can say
+
+struct Scenario {
+  std::string name;
+  std::vector<std::string> ids;  ///< "L5", "P-2": what a shipped incident is called in its source
+  std::string about;
+  std::vector<std::string>
+      without;  ///< mechanisms that are switched off (lab/scenario/mechanism.h)
+  std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
+  FabricShape fabric;                      ///< as the fabric file says
+  Topology topology;                       ///< built from it
+  uint64_t seed = 1;
+  endpoint::TransportChoice transport;
+  std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
+  TimingMode timing = TimingMode::kCarried;
+  CaptureScope captures = CaptureScope::kHosts;
+  CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
+  bool payload_elided = false;              ///< frames are headers of the modelled length; sim only
+  std::vector<endpoint::WorkloadSpec> workload;
+  std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
+  std::vector<faults::Fault> faults;
+  std::vector<ScheduledEffect> schedule;  ///< compiled from faults
+  FabricTime end;                         ///< never(): of a lab that stays and works until `down`
+  std::optional<FabricTime> until;        ///< the run is ended here, before `end`
+  std::vector<analysis::Expectation> expect;
+  std::vector<CheckProgram> check_programs;  ///< `program:` entries of `expect:`
+
+  /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
+  /// the whole run.
+  FabricTime stop() const { return until.value_or(end); }
+};
+
+/// What a command line may put in place of what the file says.
+struct ScenarioOverrides {
+  std::optional<uint64_t> seed;
+  std::optional<std::string> fabric;  ///< a name or a path
+  /// Of all switches, in place of what the fabric says. One that is not ours brings with it what it cannot
+  /// do otherwise: no ECN, no trimming, `timing: wall`, and a pace if the file has none.
+  std::optional<Forwarding> forwarding;
+  std::optional<FabricTime> end;
+  std::optional<std::string> until;  ///< a time of at most the end: "300us", "40rtt"
+  std::optional<uint32_t> dilation;
+  std::optional<CaptureScope> captures;
+  std::optional<CaptureScope> taps;
+  std::optional<bool> payload_elided;
+  std::vector<std::string> without;  ///< beside what the file says
+};
+
+/// A path, or the name or the id ("L5") of a shipped incident. Throws InputError.
+std::filesystem::path find_scenario(std::string_view name_or_path);
+Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides = {});
+Scenario read_scenario_file(const std::filesystem::path& path,
+                            const ScenarioOverrides& overrides = {});
+/// `base` is where a relative fabric path starts.
+Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
+                        const ScenarioOverrides& overrides = {});
+
+/// Nothing but a workload, without an end, on the fabric of a file: a YAML list, or one entry of it.
+Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload);
+
+/// The scenario with every name, pattern and rtt resolved and the fabric inline: again a scenario
+/// file, which reads back as the same scenario wherever it lies.
+std::string to_yaml(const Scenario& scenario);
+void write_resolved_scenario(const Scenario& scenario, const std::filesystem::path& path);
+
+/// One line of JSON per effect: t_ps, effect, target, fault (index), heals.
+void write_fault_schedule(const std::vector<ScheduledEffect>& schedule, const Topology& topology,
+                          const std::filesystem::path& path);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,71 @@
+#include "lab/sim/sim_shard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "fabric/trailer.h"
+
+namespace mrclab::lab {
+
+void SimShard::plan(NodeId node) {
+  const FabricTime at = world_.nodes[node.value]->next_event();
+  if (at >= world_.planned[node.value]) return;
+  world_.planned[node.value] = at;
+  due_.push({at, EventClass::kTimer, node.value, 0}, node.value);
+}
+
+FabricTime SimShard::earliest() {
+  while (!due_.empty() && due_.top().at != world_.planned[due_.top().port]) due_.pop();
+  return due_.next_time();
+}
+
+void SimShard::run(FabricTime until) {
+  now_.clear();
+  sent_ = 0;
+  while (earliest() <= until && !due_.empty()) {
+    const uint32_t node = due_.pop().second;
+    world_.planned[node] = FabricTime::never();  // so that its other entries are stale
+    now_.push_back(node);
+  }
+  std::sort(now_.begin(), now_.end());
+  for (const uint32_t node : now_) {
+    sender_ = NodeId{node};
+    world_.nodes[node]->run_until(until, *this);
+    world_.planned[node] = FabricTime::never();  // what stood for it, or came in before it ran
+    plan(sender_);
+  }
+}
+
+/// Hands what a node starts to send to the node at the other end, at once: receive() may be called
+/// ahead of time.
+void SimShard::transmit(Transmission transmission) {
+  ++sent_;
+  const Port& port = world_.topology.port({sender_, transmission.port});
+  Arrival arrival;
+  arrival.start = transmission.start;
+  arrival.arrival = transmission.end + transmission.flight;
+  arrival.sequence = world_.sequence[port.out.value]++;
+  arrival.lost = transmission.lost;
+  arrival.frame = std::move(transmission.frame);
+  if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
+  const NodeId to = port.peer.node;
+  const uint32_t shard = world_.shard_of[to.value];
+  if (shard != index_) {
+    if (arrival.frame) frames_.let_go();
+    letters_[shard].push_back({to, port.peer.port, std::move(arrival)});
+    return;
+  }
+  world_.nodes[to.value]->receive(port.peer.port, std::move(arrival));
+  plan(to);
+}
+
+void SimShard::collect(SimShard& from) {
+  for (Letter& letter : from.letters_[index_]) {
+    if (letter.arrival.frame) frames_.adopt(letter.arrival.frame);
+    world_.nodes[letter.node.value]->receive(letter.port, std::move(letter.arrival));
+    plan(letter.node);
+  }
+  from.letters_[index_].clear();
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,72 @@
+#pragma once
+// The simulated world: the same nodes, wires and faults in one process and virtual time. No root,
+// no namespaces, no clock.
+//
+// Time goes in windows of at most one lookahead: nothing that starts in a window needs an event before
+// the next one, so within a window nodes do not depend on each other. They run one after the other, or
+// split over threads that meet at the end of each window; the history is the same (tested). Only
+// nodes that have an event in a window are touched. Where very much happens in one lookahead, windows
+// become shorter: whoever waits is asked after each of them whether to go on.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+#include "lab/sim/sim_shard.h"
+
+namespace mrclab::lab {
+
+class SimWorld {
+ public:
+  static constexpr uint32_t kMaxThreads = 64;
+
+  struct Options {
+    uint64_t seed = 0;
+    std::vector<ScheduledEffect> schedule = {};
+    FrameRoom room = {};   ///< kHeaderRoom if no host sends payload
+    uint32_t threads = 1;  ///< 1 to kMaxThreads; hosts are split evenly, switches by plane
+    /// About so many frames start in a window at most: a tenth of a second of a laptop (our choice).
+    uint64_t frames_at_once = 1u << 15;
+  };
+  using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;
+  using ObserverOf = std::function<NodeObserver&(NodeId)>;
+
+  /// `topology` and the observers outlive the world. With several threads, nodes of different
+  /// shards (shard_of) run at once, so their observers share nothing.
+  SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
+           const ObserverOf& observer_of);
+  ~SimWorld();
+
+  /// Called after each window with the instant that the world has reached; false stops it there.
+  using GoOn = std::function<bool(FabricTime now)>;
+  /// Processes every event up to `until`. Returns false when nothing is left to happen. What a node
+  /// or an observer throws comes out here; then the world is only good for being destroyed.
+  bool run_until(FabricTime until, const GoOn& go_on = {});
+  FabricTime now() const { return now_; }
+  const Node& node(NodeId id) const { return *world_.nodes[id.value]; }
+  /// The thread, from 0, that runs a node.
+  static uint32_t shard_of(const Topology& topology, NodeId node, uint32_t threads);
+  /// Memory of all frames, also of those that are free now.
+  Bytes frame_memory() const;
+
+ private:
+  bool next_window(FabricTime until);
+  void fit_windows();
+  void run_alone(FabricTime until, const GoOn& go_on);
+  void run_together(FabricTime until, const GoOn& go_on);
+  void share_buffers();
+
+  SimShard::World world_;
+  std::vector<std::unique_ptr<SimShard>> shards_;
+  FabricTime lookahead_ = FabricTime::never();
+  uint64_t frames_at_once_;
+  FabricTime window_ = FabricTime::from_ns(1);  ///< its length: at most lookahead_
+  FabricTime now_ = FabricTime::from_ps(-1);
+  FabricTime window_end_;
+  bool alive_ = true;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,75 @@
+#include "lab/sim/simulation.h"
+
+#include "lab/sim/host_report.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "lab/scenario/connections.h"
+#include "switchd/switch_node.h"
+
+namespace mrclab::lab {
+namespace {
+
+endpoint::HostConfig host_config(const Scenario& scenario,
+                                 const std::vector<endpoint::ConnectionPlan>& connections) {
+  endpoint::HostConfig config;
+  config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
+  config.workloads = scenario.workload;
+  config.end = scenario.end;
+  config.payload_elided = scenario.payload_elided;
+  config.connections = &connections;
+  return config;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, uint32_t threads,
+                       const SimWorld::ObserverOf& observer_of)
+    : scenario_(scenario),
+      connections_(connections_of(scenario)),
+      host_config_(host_config(scenario, connections_)),
+      world_(
+          scenario.topology,
+          {.seed = scenario.seed,
+           .schedule = scenario.schedule,
+           .room = scenario.payload_elided ? kHeaderRoom : FrameRoom{},
+           .threads = threads},
+          [this](const NodeEnvironment& environment) { return make_node(environment); },
+          observer_of) {}
+
+std::unique_ptr<Node> Simulation::make_node(const NodeEnvironment& environment) const {
+  if (scenario_.topology.node(environment.self).role == NodeRole::kHost) {
+    return std::make_unique<endpoint::HostNode>(environment, host_config_);
+  }
+  return std::make_unique<switchd::SwitchNode>(environment);
+}
+
+FabricTime Simulation::run(const SimWorld::GoOn& go_on, FabricTime until) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kAskEvery{20};
+  auto next = Clock::now();
+  world_.run_until(std::min(until, scenario_.stop()), [&](FabricTime now) {
+    if (!go_on || Clock::now() < next) return true;
+    next = Clock::now() + kAskEvery;
+    return go_on(now);
+  });
+  return world_.now();
+}
+
+endpoint::HostAccount Simulation::account(uint32_t host) const {
+  const Node& node = world_.node(scenario_.topology.host(host));
+  return dynamic_cast<const endpoint::HostNode&>(node).account();
+}
+
+analysis::HostReports Simulation::hosts() const {
+  analysis::HostReports reports;
+  for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
+    const std::string& name = scenario_.topology.node(scenario_.topology.host(h)).name;
+    reports.hosts.push_back(host_report(name, account(h)));
+  }
+  return reports;
+}
+
+}  // namespace mrclab::lab

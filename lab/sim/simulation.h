@@ -1,0 +1,40 @@
+#pragma once
+// A scenario in the simulated world: its hosts and switches, watched by whoever wants to know.
+
+#include <functional>
+#include <vector>
+
+#include "analysis/history/reports.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/plan/connection_plan.h"
+#include "lab/scenario/scenario.h"
+#include "lab/sim/sim_world.h"
+
+namespace mrclab::lab {
+
+class Simulation {
+ public:
+  /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
+  /// them).
+  Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Runs to the instant where the scenario stops, to `until`, or until
+  /// `go_on` says no. It is asked every few milliseconds of wall time,
+  /// however slowly fabric time passes. Returns how far it came.
+  FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
+  /// The account that the host with this number gives of itself.
+  endpoint::HostAccount account(uint32_t host) const;
+  analysis::HostReports hosts() const;
+
+ private:
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;
+
+  const Scenario& scenario_;
+  std::vector<endpoint::ConnectionPlan> connections_;
+  endpoint::HostConfig host_config_;
+  SimWorld world_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,74 @@
+#pragma once
+// Traffic as tables, and the tables as text of 80 columns, JSON or CSV: one description of every
+// column for all three.
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/history/event_history.h"
+#include "analysis/traffic/traffic.h"
+#include "fabric/topology.h"
+
+namespace mrclab::lab {
+
+/// A fault as a run's verdict names it.
+struct KnownFault {
+  std::string fault;
+  FabricTime at;
+  std::optional<FabricTime> healed_at;
+};
+
+/// What hosts of a run said of their windows, and which of it was asked for.
+struct WindowSource {
+  std::vector<analysis::WindowNews> news;  ///< in order of time
+  std::vector<std::string> notes;          ///< why there are none, or not all
+  FabricTime complete_until = FabricTime::never();
+  FabricTime from;
+  FabricTime until = FabricTime::never();
+  std::pair<std::optional<uint32_t>, std::optional<uint32_t>>
+      between;  ///< host numbers; empty: all
+};
+
+/// What is known apart from the captures.
+struct TrafficContext {
+  const Topology* topology = nullptr;  ///< names of hosts; null: none
+  std::vector<KnownFault> faults;
+  WindowSource windows;
+  std::vector<std::string> sources;  ///< what was read, as said on the command line
+  std::vector<std::string> notes;    ///< what the summary says about the sources
+};
+
+/// How a column's values are shown to people; JSON and CSV have them as they are.
+enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare, kPercent, kBytes };
+
+struct ReportColumn {
+  std::string key;      ///< of JSON and CSV, with its unit
+  std::string heading;  ///< of the text, which has only columns with one
+  Shown shown = Shown::kPlain;
+};
+
+struct ReportTable {
+  std::string name;   ///< what --section calls it
+  std::string title;  ///< one line
+  std::vector<ReportColumn> columns;
+  std::vector<std::vector<nlohmann::ordered_json>> rows;
+  std::vector<std::string> notes;
+  bool brief = true;                  ///< shown when no section is asked for
+  std::string without_rows = "none";  ///< what stands in their place
+};
+
+/// Names of all sections, in order.
+std::vector<std::string> traffic_sections();
+std::vector<ReportTable> traffic_tables(const analysis::Traffic& traffic,
+                                        const TrafficContext& context);
+
+/// `rows_max`: of each table; the rest is counted.
+std::string to_text(const ReportTable& table, size_t rows_max);
+/// {"summary": {...}, "flows": [{...}], ...}
+nlohmann::ordered_json to_json(const std::vector<ReportTable>& tables);
+std::string to_csv(const ReportTable& table);
+
+}  // namespace mrclab::lab

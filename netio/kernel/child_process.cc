@@ -1,0 +1,228 @@
+#include "netio/kernel/child_process.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "netio/kernel/output_folder.h"
+
+extern "C" char** environ;
+
+namespace mrclab::netio {
+namespace {
+
+int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+std::vector<std::string> merged_environment(const ChildOptions& options) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view key = text.substr(0, text.find('='));
+    bool replaced = false;
+    for (const auto& [name, value] : options.environment) replaced |= name == key;
+    if (!replaced) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : options.environment) result.push_back(name + "=" + value);
+  return result;
+}
+
+FileDescriptor open_output(const std::filesystem::path& path) {
+  if (path.empty()) return {};
+  return append_file(path);
+}
+
+/// What the child needs, made before the fork: between fork and exec nothing may allocate, but for
+/// `before_exec`, which is for parents of one thread.
+struct Preparation {
+  std::vector<char*> argv, environment;
+  FileDescriptor null, out, err;
+  std::vector<InheritedFd> descriptors;  ///< sources above every target
+  int out_fd = -1;
+  pid_t parent = 0;
+  bool own_process_group = false;
+  const char* working_directory = nullptr;
+  const std::function<void()>* before_exec = nullptr;
+};
+
+[[noreturn]] void become_child(Preparation& child, int report) {
+  const auto fail = [report] {
+    const int error = errno;
+    [[maybe_unused]] const ssize_t n = ::write(report, &error, sizeof error);
+    ::_exit(127);
+  };
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail();
+  if (::getppid() != child.parent) ::_exit(127);  // died in between: nobody to report to
+  if (child.own_process_group) ::setpgid(0, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
+    ::signal(number, SIG_DFL);
+  try {
+    if (*child.before_exec) (*child.before_exec)();
+  } catch (const SystemError& error) {
+    errno = error.error_number();
+    fail();
+  }
+  if (child.working_directory && ::chdir(child.working_directory) != 0) fail();
+  // Every descriptor but 0-2 is closed by exec unless it is put in place below.
+  if (::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) != 0) fail();
+  if (::dup2(child.null.get(), 0) < 0) fail();
+  const int out = child.out ? child.out.get() : child.out_fd;
+  if (out >= 0 && ::dup2(out, 1) < 0) fail();
+  if (child.err && ::dup2(child.err.get(), 2) < 0) fail();
+  if (!child.err && out >= 0 && ::dup2(out, 2) < 0) fail();
+  for (const InheritedFd& inherited : child.descriptors)
+    if (::dup2(inherited.fd, inherited.as) < 0) fail();
+  ::execvpe(child.argv[0], child.argv.data(), child.environment.data());
+  fail();
+  ::_exit(127);
+}
+
+/// Copies of the inherited descriptors that no target can overwrite.
+std::vector<FileDescriptor> raise_descriptors(const ChildOptions& options, int& highest) {
+  highest = 2;
+  for (const InheritedFd& inherited : options.descriptors) {
+    if (inherited.as < 3) throw SystemError("pass a descriptor below 3 to a child", EINVAL);
+    highest = std::max(highest, inherited.as);
+  }
+  std::vector<FileDescriptor> copies;
+  for (const InheritedFd& inherited : options.descriptors)
+    copies.emplace_back(check_system_call("pass a descriptor to " + options.argv[0],
+                                          ::fcntl(inherited.fd, F_DUPFD_CLOEXEC, highest + 1)));
+  return copies;
+}
+
+}  // namespace
+
+std::string to_string(const ExitStatus& status) {
+  if (status.signal_number == 0) return "exit code " + std::to_string(status.code);
+  return "signal " + std::to_string(status.signal_number) + " (" +
+         ::strsignal(status.signal_number) + ")";
+}
+
+ChildProcess ChildProcess::spawn(const ChildOptions& options) {
+  if (options.argv.empty()) throw SystemError("start a process without a program", EINVAL);
+  const std::string& program = options.argv[0];
+  int highest = 2;
+  const std::vector<FileDescriptor> copies = raise_descriptors(options, highest);
+  const std::vector<std::string> environment = merged_environment(options);
+
+  Preparation child;
+  child.argv = pointers(options.argv);
+  child.environment = pointers(environment);
+  child.null = FileDescriptor::open("/dev/null", O_RDWR);
+  child.out = open_output(options.stdout_file);
+  child.err = open_output(options.stderr_file);
+  for (size_t i = 0; i < copies.size(); ++i)
+    child.descriptors.push_back({copies[i].get(), options.descriptors[i].as});
+  child.parent = ::getpid();
+  child.own_process_group = options.own_process_group;
+  child.out_fd = options.stdout_fd;
+  if (!options.working_directory.empty()) {
+    child.working_directory = options.working_directory.c_str();
+  }
+  child.before_exec = &options.before_exec;
+
+  int ends[2];
+  check_system_call("make a pipe", ::pipe2(ends, O_CLOEXEC));
+  const FileDescriptor report(ends[0]);
+  FileDescriptor low_end(ends[1]);
+  FileDescriptor child_report(
+      check_system_call("duplicate a pipe", ::fcntl(low_end.get(), F_DUPFD_CLOEXEC, highest + 1)));
+  const pid_t pid = check_system_call("fork for " + program, ::fork());
+  if (pid == 0) become_child(child, child_report.get());
+  child_report.reset();
+  low_end.reset();
+
+  int error = 0;
+  ssize_t n;
+  while ((n = ::read(report.get(), &error, sizeof error)) < 0 && errno == EINTR) {
+  }
+  if (n != 0) {
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    throw SystemError("start " + program, n == sizeof error ? error : EIO);
+  }
+  const int pidfd = pidfd_open(pid);
+  if (pidfd < 0) {
+    const int failure = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    throw SystemError("watch " + program, failure);
+  }
+  return ChildProcess(pid, FileDescriptor(pidfd), program);
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      name_(std::move(other.name_)),
+      status_(other.status_) {}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ < 0 || status_) return;
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds timeout) {
+  if (status_) return status_;
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    pollfd watched{pidfd_.get(), POLLIN, 0};
+    const int ready = ::poll(&watched, 1, std::max<int>(0, static_cast<int>(left.count())));
+    if (ready == 0) return {};
+    if (ready > 0) break;
+    if (errno != EINTR) throw SystemError("wait for " + name_, errno);
+  }
+  int status = 0;
+  pid_t reaped;
+  while ((reaped = ::waitpid(pid_, &status, 0)) < 0 && errno == EINTR) {
+  }
+  check_system_call("reap " + name_, reaped);
+  status_ =
+      WIFSIGNALED(status) ? ExitStatus{0, WTERMSIG(status)} : ExitStatus{WEXITSTATUS(status), 0};
+  return status_;
+}
+
+void ChildProcess::signal(int number) {
+  if (!status_) ::kill(pid_, number);  // not reaped yet: the pid is still its own
+}
+
+bool ChildProcess::ended() const {
+  pollfd watched{pidfd_.get(), POLLIN, 0};
+  return status_ || ::poll(&watched, 1, 0) > 0;
+}
+
+void ChildProcess::signal_group(int number) {
+  if (!status_) ::kill(-pid_, number);
+}
+
+ExitStatus ChildProcess::stop(std::chrono::milliseconds grace) {
+  if (const auto ended = wait(std::chrono::milliseconds(0))) return *ended;
+  signal(SIGTERM);
+  signal(SIGCONT);
+  if (const auto ended = wait(grace)) return *ended;
+  signal(SIGKILL);
+  while (true)
+    if (const auto ended = wait(std::chrono::hours(1))) return *ended;
+}
+
+}  // namespace mrclab::netio

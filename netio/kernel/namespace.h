@@ -1,0 +1,101 @@
+#pragma once
+// Named network namespaces, visible to `ip netns` because they are bind mounts in /run/netns.
+//
+// Threading: unshare and setns act on the calling thread, which is back in its own namespace when a
+// call returns. Tear-down: the devices of a namespace go with it; never delete veths one by one
+// (13-28 ms each, an rcu_barrier; a whole fabric goes in 60 ms with its namespaces).
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "netio/kernel/file_descriptor.h"
+
+namespace mrclab::netio {
+
+inline constexpr std::string_view kNamespaceDirectory = "/run/netns";
+
+/// A line for /proc/sys: {"net/ipv6/conf/default/disable_ipv6", "1"}.
+struct Sysctl {
+  std::string path;
+  std::string value;
+};
+using Sysctls = std::vector<Sysctl>;
+
+/// For the namespaces of our own switches: the kernel must neither process nor answer what the
+/// daemon reads, and must send nothing of its own.
+Sysctls switch_sysctls();
+/// For hosts: IPv6 for ordinary traffic, no address generation, no DAD, no router discovery.
+Sysctls host_sysctls();
+/// For switches that forward in the kernel (seg6local): as hosts, and forwarding.
+Sysctls forwarding_sysctls();
+
+/// A network namespace. The descriptor keeps it alive; an owned one also loses its name in
+/// /run/netns when this object dies.
+class NetworkNamespace {
+ public:
+  /// Creates /run/netns/<name>, with `sysctls` written before any device exists and loopback up
+  /// when asked for. Throws SystemError with EEXIST when the name is taken. Owned.
+  static NetworkNamespace create(const std::string& name, const Sysctls& sysctls,
+                                 bool loopback_up = false);
+  /// Opens an existing one by name. Not owned.
+  static NetworkNamespace open(const std::string& name);
+  /// The namespace behind an inherited descriptor. Not owned.
+  static NetworkNamespace from_descriptor(FileDescriptor fd, std::string name);
+  /// The one that the calling thread is in. Not owned.
+  static NetworkNamespace current();
+
+  /// The same namespace by one more name, /run/netns/<name>. Throws SystemError with EEXIST when it is
+  /// taken. Owned: the namespace itself stays until it has no name and no descriptor any more.
+  NetworkNamespace with_name(const std::string& name) const;
+
+  NetworkNamespace(NetworkNamespace&& other) noexcept;
+  NetworkNamespace& operator=(NetworkNamespace&& other) noexcept;
+  ~NetworkNamespace();
+
+  const std::string& name() const { return name_; }
+  int fd() const { return fd_.get(); }
+  bool owned() const { return owned_; }
+  /// The name stays when this object dies.
+  void disown() { owned_ = false; }
+  /// Identity: equal inodes are the same namespace.
+  ino_t inode() const;
+
+  /// Calls `fn` inside and comes back, also when it throws. Returns what it returns.
+  template <class Fn>
+  auto run_in(Fn&& fn) const {
+    const Visit visit(*this);
+    return fn();
+  }
+
+ private:
+  class Visit {
+   public:
+    explicit Visit(const NetworkNamespace& target);
+    ~Visit();
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+   private:
+    FileDescriptor home_;
+  };
+
+  NetworkNamespace(std::string name, FileDescriptor fd, bool owned)
+      : name_(std::move(name)), fd_(std::move(fd)), owned_(owned) {}
+
+  std::string name_;
+  FileDescriptor fd_;
+  bool owned_ = false;
+};
+
+/// Names in /run/netns that start with `prefix`, sorted.
+std::vector<std::string> list_namespaces(std::string_view prefix);
+/// Unmounts and unlinks /run/netns/<name>. Also mends half-made ones (a file without a mount).
+/// False if there was none.
+bool remove_namespace(const std::string& name);
+/// Processes that live in the namespace, by /proc/<pid>/ns/net.
+std::vector<pid_t> processes_in(const NetworkNamespace& ns);
+
+}  // namespace mrclab::netio

@@ -1,0 +1,103 @@
+#include "netio/kernel/open_vswitch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/system_error.h"
+
+namespace mrclab::netio {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxToolOutput = 16 << 20;
+
+}  // namespace
+
+std::optional<fs::path> find_ovs_program(const std::string& name) {
+  std::string folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
+  folders += ":/usr/sbin:/usr/bin:/sbin:/bin";
+  for (size_t at = 0; at <= folders.size();) {
+    const size_t end = std::min(folders.find(':', at), folders.size());
+    const fs::path candidate = fs::path(folders.substr(at, end - at)) / name;
+    if (end > at && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> ovs_environment(const fs::path& folder) {
+  return {{"OVS_RUNDIR", folder},
+          {"OVS_LOGDIR", folder},
+          {"OVS_DBDIR", folder},
+          {"OVS_SYSCONFDIR", folder}};
+}
+
+std::string run_ovs_tool(const fs::path& folder, std::vector<std::string> command) {
+  const fs::path output = folder / fmt::format("{}.{}.out", command.front(), ::getpid());
+  fs::remove(output);
+  ChildOptions options;
+  options.environment = ovs_environment(folder);
+  options.argv = std::move(command);
+  const std::string name = options.argv.front();
+  options.argv.front() = find_ovs_program(name).value_or(name);
+  options.stdout_file = output;
+  ChildProcess child = ChildProcess::spawn(options);
+  const auto status = child.wait(kOvsPatience);
+  std::string text = read_file(output, kMaxToolOutput);
+  fs::remove(output);
+  if (!status || !status->clean()) {
+    throw SystemError(
+        name, status ? EIO : ETIMEDOUT,
+        fmt::format("{}: {}", status ? to_string(*status) : "no end", text.substr(0, 2000)));
+  }
+  return text;
+}
+
+std::string ovs_management_socket(const fs::path& folder, const std::string& bridge) {
+  return "unix:" + (folder / (bridge + ".mgmt")).string();
+}
+
+std::string_view ovs_limits() {
+  return "Open vSwitch: all bridges share one namespace; a flow's first packets are slow\n"
+         "and may be lost; UDP checksums are corrected; hop limit 1 drops in silence";
+}
+
+std::string ovs_version() {
+  const std::optional<fs::path> program = find_ovs_program("ovs-vswitchd");
+  FILE* said =
+      program ? ::popen((program->string() + " --version 2>/dev/null").c_str(), "r") : nullptr;
+  if (said == nullptr) return "";
+  char line[256] = "";  // "ovs-vswitchd (Open vSwitch) 3.1.0"
+  const bool read = std::fgets(line, sizeof line, said) != nullptr;
+  ::pclose(said);
+  std::string text = read ? line : "";
+  text = text.substr(std::min(text.rfind(' ') + 1, text.size()));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return "Open vSwitch " + text;
+}
+
+fs::path ovs_folder(const fs::path& lab_directory) { return lab_directory / "ovs"; }
+
+bool is_ovs_switch(const fs::path& lab_directory, std::string_view node) {
+  std::error_code ignored;
+  return fs::exists(ovs_folder(lab_directory) / (std::string(node) + ".flows"), ignored);
+}
+
+std::vector<std::string> missing_ovs_programs() {
+  std::vector<std::string> missing;
+  for (const char* name :
+       {"ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl"}) {
+    if (!find_ovs_program(name)) missing.emplace_back(name);
+  }
+  return missing;
+}
+
+}  // namespace mrclab::netio

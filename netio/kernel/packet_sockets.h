@@ -1,0 +1,18 @@
+#pragma once
+// The packet sockets of another process. Open vSwitch sends for all ports through one, and receives
+// through one for each port. Their buffers are the machine's default, a couple of hundred kilobytes:
+// less than one port's shaper holds back, so that a frame for any other port is refused, and less than
+// the sixteen frames of one big ping, so that the last three find no room.
+
+#include <cstddef>
+
+#include "netio/kernel/child_process.h"
+
+namespace mrclab::netio {
+
+/// How many AF_PACKET sockets a child has. Each of them may from now on hold `sent` bytes of frames that
+/// no interface has taken yet, and `received` bytes of those that the child has not, as the kernel
+/// counts them: with what it keeps beside a frame. At most 1 GiB. Needs Linux 5.6 and the rights over the child; throws SystemError.
+size_t set_packet_buffers(const ChildProcess& child, size_t sent, size_t received);
+
+}  // namespace mrclab::netio

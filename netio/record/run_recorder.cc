@@ -1,0 +1,143 @@
+#include "netio/record/run_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "fabric/window_text.h"
+#include "netio/kernel/output_folder.h"
+#include "netio/kernel/system_error.h"
+
+namespace mrclab::netio {
+
+EventLog::EventLog(const std::filesystem::path& file, uint64_t windows_max)
+    : path_(file.string()), out_(name_of_open(create_file(file))), windows_max_(windows_max) {
+  require_written();
+}
+
+void EventLog::require_written() const {
+  if (!out_) throw SystemError("write " + path_, errno != 0 ? errno : EIO);
+}
+
+void EventLog::write(const Topology& topology, NodeId node, const EventRecord& record) {
+  if (written_ >= kMaxEvents) {
+    ++dropped_;
+    complete_ = std::min(complete_, record.t);
+    return;
+  }
+  ++written_;
+  nlohmann::ordered_json line{{"t_ps", record.t.ps()}, {"node", topology.node(node).name}};
+  if (record.port) line["port"] = topology.port({node, *record.port}).name;
+  line["kind"] = record.kind;
+  if (record.qp) line["qp"] = record.qp->value;
+  if (record.ev) line["ev"] = record.ev->value;
+  if (record.psn) line["psn"] = record.psn->value();
+  if (!record.cause.empty()) line["cause"] = record.cause;
+  if (!record.detail.empty()) line["detail"] = record.detail;
+  last_ = std::max(last_, record.t);
+  put(line.dump());
+}
+
+void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& record) {
+  if (windows_ >= windows_max_) {
+    windows_until_ = windows_left_out_ == 0 ? record.t : std::min(windows_until_, record.t);
+    ++windows_left_out_;
+    return;
+  }
+  ++windows_;
+  last_ = std::max(last_, record.t);
+  put(window_line(topology, node, record));
+}
+
+void EventLog::put(const std::string& line) {
+  errno = 0;
+  out_ << line << '\n';
+  require_written();
+  checksum_ = checksum(checksum(checksum_, line), "\n");
+}
+
+void EventLog::close(EvidenceSeal told) {
+  told.until = std::min(told.until, complete_);
+  if (windows_left_out_ > 0) put(windows_left_out_line(windows_until_, windows_left_out_));
+  told.records = written_ + windows_ + (windows_left_out_ > 0 ? 1 : 0);
+  put(seal_line(told, last_, checksum_));
+  out_.close();
+  require_written();
+}
+
+RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
+                         PcapngWriter* capture, bool capture_passed, EventLog* events,
+                         HistoryWriter* records)
+    : topology_(topology),
+      node_(node),
+      end_(end),
+      capture_(capture),
+      capture_passed_(capture_passed),
+      events_(events),
+      records_(records),
+      first_stream_(first_stream(topology, node)),
+      history_(topology, node, end) {
+  if (capture_ == nullptr) return;
+  const NodeSite& site = topology.node(node);
+  if (capture_passed_) {
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const PortRef port{node, PortId{i}};
+      interface_of_port_.push_back(capture_->add_interface(topology.port_name(port),
+                                                           topology.link_name(site.ports[i].link)));
+    }
+  }
+  drop_interface_ = capture_->add_interface(site.name + ":drop", "frames dropped in " + site.name);
+}
+
+void RunRecorder::packet(const PacketRecord& record) {
+  if (muted_) return;
+  if (watch_ != nullptr) watch_->packet(node_, record);
+  if (record.t > end_) return;
+  last_ = std::max(last_, record.t);
+  const HistoryBytes bytes = history_record(record);
+  history_.packet(record, bytes);
+  if (records_ != nullptr) {
+    const uint32_t egress = record.direction == Direction::kEgress ? 1 : 0;
+    records_->add(bytes, first_stream_ + 2 * record.port.value + egress);
+  }
+  if (capture_ != nullptr && record.frame) capture(record);
+}
+
+void RunRecorder::capture(const PacketRecord& record) {
+  PcapngRecord captured;
+  captured.interface = drop_interface_;
+  captured.t = record.t;
+  captured.direction = record.direction;
+  captured.bytes = record.frame.bytes();
+  captured.original_length = record.frame.modelled_size().value;
+  if (record.event == PacketEvent::kDropped) {
+    const std::string comment = fmt::format("drop: {} {} {}", name_of(record.cause),
+                                            topology_.port_name({node_, record.port}),
+                                            record.direction == Direction::kIngress ? "in" : "out");
+    captured.comment = comment;
+    capture_->write(captured);
+  } else if (capture_passed_) {
+    captured.interface = interface_of_port_[record.port.value];
+    if (record.event == PacketEvent::kTrimmed) captured.comment = "trimmed";
+    capture_->write(captured);
+  }
+}
+
+void RunRecorder::event(const EventRecord& record) {
+  if (muted_) return;
+  if (watch_ != nullptr) watch_->event(node_, record);
+  if (record.t > end_) return;
+  last_ = std::max(last_, record.t);
+  if (events_ != nullptr) events_->write(topology_, node_, record);
+}
+
+/// Not for who steps from event to event: a window tells of events, and is none.
+void RunRecorder::window(const WindowRecord& record) {
+  if (muted_ || record.t > end_) return;
+  last_ = std::max(last_, record.t);
+  if (events_ != nullptr) events_->write(topology_, node_, record);
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,94 @@
+#pragma once
+// Records what one node does: its history as digest and as records, its packets as pcapng, its
+// events. Never influences the node.
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/evidence_seal.h"
+#include "fabric/history.h"
+#include "fabric/node.h"
+#include "netio/record/history_writer.h"
+#include "netio/record/pcapng.h"
+#include "netio/record/record_watch.h"
+
+namespace mrclab::netio {
+
+/// Bytes kept of each captured frame: all headers of a write with immediate are 146.
+inline constexpr uint32_t kCaptureSnapLength = 160;
+
+/// events.jsonl of one process: one line per event, bounded. Only close() seals it: a log that
+/// broke off has no seal. Throws SystemError when a line finds no room on the disk.
+class EventLog {
+ public:
+  static constexpr uint64_t kMaxEvents = 1'000'000;
+  /// They have a bound of their own, so that no number of them takes the place of an event.
+  static constexpr uint64_t kMaxWindows = 250'000;
+  explicit EventLog(const std::filesystem::path& file, uint64_t windows_max = kMaxWindows);
+  void write(const Topology& topology, NodeId node, const EventRecord& record);
+  void write(const Topology& topology, NodeId node, const WindowRecord& record);
+  /// Writes how many windows found no room, if any did not, and the seal. `told` says whose events were
+  /// offered, from when to when; it is shortened to the first event that found no room.
+  void close(EvidenceSeal told);
+  uint64_t dropped() const { return dropped_; }
+
+ private:
+  void put(const std::string& line);
+  void require_written() const;
+
+  std::string path_;
+  std::ofstream out_;
+  uint64_t written_ = 0;
+  uint64_t dropped_ = 0;
+  uint64_t windows_max_;
+  uint64_t windows_ = 0;
+  uint64_t windows_left_out_ = 0;
+  FabricTime windows_until_;  // the earliest instant of one that is left out
+  FabricTime last_;
+  FabricTime complete_ = FabricTime::never();  // the earliest instant of an event that is left out
+  uint32_t checksum_ = 0;
+};
+
+class RunRecorder : public NodeObserver {
+ public:
+  /// `capture`, `events` and `records` may be null. `capture_passed`: also record frames that pass;
+  /// drops are always recorded when there is a capture.
+  RunRecorder(const Topology& topology, NodeId node, FabricTime end, PcapngWriter* capture,
+              bool capture_passed, EventLog* events, HistoryWriter* records = nullptr);
+  void packet(const PacketRecord& record) override;
+  void event(const EventRecord& record) override;
+  void window(const WindowRecord& record) override;
+  const HistoryDigest& history() const { return history_; }
+  HistoryDigest& history() { return history_; }
+  /// Records nothing while it is so: a node is brought to a state that it had before.
+  void set_muted(bool muted) { muted_ = muted; }
+  /// The latest instant of all that was recorded.
+  FabricTime last() const { return last_; }
+  /// Nothing later than `end` is recorded from now on; not before last().
+  void set_end(FabricTime end) { end_ = end; }
+  /// Tells `watch` everything from now on; null: nobody. It must outlive this, or be taken away.
+  void set_watch(RecordWatch* watch) { watch_ = watch; }
+
+ private:
+  void capture(const PacketRecord& record);
+
+  const Topology& topology_;
+  NodeId node_;
+  FabricTime end_;
+  FabricTime last_;
+  PcapngWriter* capture_;
+  bool capture_passed_;
+  EventLog* events_;
+  RecordWatch* watch_ = nullptr;
+  bool muted_ = false;
+  HistoryWriter* records_;
+  uint32_t first_stream_;
+  HistoryDigest history_;
+  std::vector<uint32_t> interface_of_port_;
+  uint32_t drop_interface_ = 0;
+};
+
+}  // namespace mrclab::netio

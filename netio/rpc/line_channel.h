@@ -1,0 +1,46 @@
+#pragma once
+// A TCP connection that carries lines of text: the out-of-band channel over which two endpoints
+// tell each other what they need before they talk (as perftest does; port 18515 like it). What
+// comes in is bounded in length and time; its meaning is the caller's to judge.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "netio/kernel/file_descriptor.h"
+
+namespace mrclab::netio {
+
+inline constexpr uint16_t kOutOfBandPort = 18515;  ///< perftest's, and the MRC API benchmark's
+inline constexpr size_t kMaxLineBytes = 64 << 10;
+
+class LineChannel {
+ public:
+  /// Waits for one peer on `address` ("::" for any) and `port`. Throws SystemError; ETIMEDOUT when
+  /// nobody came within `limit`.
+  static LineChannel accept(const std::string& address, uint16_t port,
+                            std::chrono::milliseconds limit);
+  /// Connects to a server, trying again while it refuses, until `limit` has passed: the two ends
+  /// may be started in any order. `host` is a name or an address.
+  static LineChannel connect(const std::string& host, uint16_t port,
+                             std::chrono::milliseconds limit);
+
+  /// Sends `line`, which has no line feed, and one. Throws SystemError.
+  void send(const std::string& line);
+  /// The next line without its line feed. Throws SystemError: ETIMEDOUT, EMSGSIZE for one longer
+  /// than kMaxLineBytes, ECONNRESET when the peer has gone.
+  std::string receive(std::chrono::milliseconds limit);
+  /// Has a whole line come, or has the peer gone? Does not block; then receive() does not either.
+  bool ready();
+
+ private:
+  explicit LineChannel(FileDescriptor fd) : fd_(std::move(fd)) {}
+  bool read_some(std::chrono::milliseconds limit);
+
+  FileDescriptor fd_;
+  std::string buffer_;
+  bool closed_ = false;
+};
+
+}  // namespace mrclab::netio

@@ -1,0 +1,39 @@
+#pragma once
+// What mrc-switchd and mrc-endpointd have in common: read the configuration, open the nodes' rings
+// in their namespaces, run them behind the gate, answer the control socket, write the report.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "fabric/node.h"
+#include "netio/runtime/daemon_config.h"
+#include "netio/runtime/gate.h"
+
+namespace mrclab::netio {
+
+/// What a program does for its kind of node.
+class DaemonProgram {
+ public:
+  virtual ~DaemonProgram() = default;
+  /// Makes the node that lives at environment.self.
+  virtual std::unique_ptr<Node> make_node(const NodeEnvironment& environment) = 0;
+  /// What the node says of itself, for the control socket and the report (process_report.h).
+  virtual nlohmann::json describe(const Node& node) const = 0;
+  /// The node's forwarding table, for the control socket; null if it has none.
+  virtual nlohmann::json table(const Node&) const { return nullptr; }
+  /// Adds the node's figures to the process's live ones.
+  virtual void add_progress(const Node& node,
+                            std::array<uint64_t, kProgressCounters>& progress) const = 0;
+};
+
+using MakeProgram =
+    std::function<std::unique_ptr<DaemonProgram>(const DaemonConfig&, const Topology&)>;
+
+/// `main` of a daemon: one argument, the configuration file. Returns the exit code.
+int daemon_main(int argc, char** argv, const MakeProgram& make_program);
+
+}  // namespace mrclab::netio

@@ -1,0 +1,49 @@
+#pragma once
+// What the lab tells a daemon, as one JSON file. Written by lab/, read by the daemons' mains.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fabric/topology.h"
+#include "fabric/units.h"
+#include "netio/record/pcapng.h"
+
+namespace mrclab::netio {
+
+enum class CaptureMode : uint8_t { kNone, kHosts, kAll };
+
+struct DaemonConfig {
+  std::string lab;           ///< lab name; namespaces are mrclab-<lab>-<node>
+  uint32_t lab_id = 0;       ///< in every trailer
+  std::string process_name;  ///< "plane-3", "hosts-0"
+  uint32_t process = 0;      ///< index in the gate
+  uint32_t incarnation = 1;
+  std::vector<uint32_t> process_of_node;
+  std::filesystem::path fabric_file;  ///< resolved fabric
+  uint64_t seed = 1;
+  FabricTime end = FabricTime::never();  ///< stops committing here
+  /// No application starts new work from here on, and no history is kept of what comes later: a lab
+  /// that stays goes on past it.
+  FabricTime work_end = FabricTime::never();
+  std::filesystem::path resume_file;    ///< of a successor: what its predecessor left; else empty
+  std::filesystem::path schedule_file;  ///< of the whole lab; netio/runtime/schedule_file.h
+  CaptureMode capture = CaptureMode::kHosts;
+  uint64_t capture_bytes = kCaptureBytesDefault;  ///< bound on the capture of this process
+  uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none
+  std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
+  std::filesystem::path control_socket;
+  int page_fd = -1;           ///< inherited descriptor of the gate page
+  bool realtime = false;      ///< ask for SCHED_FIFO
+  int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower
+  std::string workload;       ///< YAML list as in a scenario; endpoints only
+  std::string transport;      ///< YAML map as in a scenario; endpoints only
+};
+
+/// Throws SystemError (cannot write).
+void write_daemon_config(const DaemonConfig& config, const std::filesystem::path& file);
+/// Throws std::runtime_error saying what is wrong with the file.
+DaemonConfig read_daemon_config(const std::filesystem::path& file);
+
+}  // namespace mrclab::netio

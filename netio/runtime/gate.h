@@ -1,0 +1,136 @@
+#pragma once
+// The gate: each process publishes how far it is done and how many frames it has put
+// on each of its wires; a process commits only what nobody upstream can still change.
+//
+// Memory order is the whole trick. A sender hands its frames to the kernel, then stores the wires'
+// sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent
+// counts, then drains its rings: once it has received that many, every frame that started at or
+// before `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
+//
+// The lab stops all processes at once as in Dekker's algorithm. A process first claims the instant
+// that it is about to commit, and then looks at the limit again. If the limit was lowered
+// meanwhile, or the schedule was replaced, it takes the claim back. The lab first lowers the limit
+// and then looks at the claims. Both orders are sequentially consistent, so either the process sees
+// the new limit or the lab sees the claim, however long either of them is held up in between.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "fabric/ids.h"
+#include "fabric/units.h"
+#include "netio/runtime/clock_page.h"
+
+namespace mrclab::netio {
+
+inline constexpr uint32_t kMaxProcesses = 128;
+inline constexpr uint32_t kMaxWires = 16'384;
+inline constexpr uint32_t kNoProcess = 0xFFFF'FFFF;
+/// As a limit: nothing is committed, not even what happens at 0.
+inline constexpr FabricTime kBeforeTime = FabricTime::from_ps(-1);
+
+enum class ProcessState : uint32_t {
+  kAbsent,
+  kReady,     ///< all nodes and QPs are set up; waits for time to start
+  kFinished,  ///< committed up to the end, everything written
+  kFailed,    ///< ended by its own error
+  kReleased,  ///< the lab took it out of the gate: dead, or stopped from outside for too long
+};
+
+constexpr bool in_gate(ProcessState state) {
+  return state != ProcessState::kReleased && state != ProcessState::kFailed;
+}
+
+/// Live figures of an endpoint process, for whoever watches. Plain sums over its hosts.
+enum class ProgressCounter : uint32_t {
+  kEvsLost,
+  kEvsRegained,
+  kRetransmitted,
+  kTrimmed,
+  kQpsInError,
+  kCollectives,
+  kBytesVerified,
+  kBytesWrong,
+  kPlaneBytes,  ///< first of kMaxPlanes: payload delivered, by the plane it came over
+};
+inline constexpr uint32_t kMaxPlanes = 16;
+inline constexpr uint32_t kProgressCounters =
+    static_cast<uint32_t>(ProgressCounter::kPlaneBytes) + kMaxPlanes;
+
+/// What one process tells the others. One cache line each for what is written every tick.
+struct alignas(64) ProcessSlot {
+  std::atomic<int64_t> done_ps{0};     ///< all frames that start up to here are in the kernel
+  std::atomic<int64_t> claimed_ps{0};  ///< what it may be about to commit; see the head of the file
+  std::atomic<int64_t> heartbeat_ns{0};  ///< lab time of the last tick
+  std::atomic<int64_t> min_slack_ns{INT64_MAX};
+  std::atomic<int64_t> window_slack_ns{INT64_MAX};  ///< least since the lab last emptied it
+  std::atomic<uint64_t> late_frames{0};
+  std::atomic<uint64_t> gaps{0};
+  std::atomic<uint32_t> state{0};
+  std::atomic<uint32_t> waits_for{kNoProcess};  ///< who holds this process back, if anybody
+  // Frames between processes, all wires together; a frame that was declared lost counts as taken.
+  // Written in this order, the first before the kernel gets the frames; read in the opposite order:
+  // see quiet_until().
+  std::atomic<uint64_t> frames_sent{0};
+  std::atomic<int64_t> next_event_ps{0};    ///< earliest event in hand after the last tick
+  std::atomic<int64_t> watched_next_ps{0};  ///< the same, of the node that a single step waits for
+  std::atomic<uint64_t> frames_taken{0};
+  std::atomic<uint64_t> watched_records{0};  ///< matches of a RecordWatch; before done_ps
+  std::atomic<uint64_t> schedule{0};  ///< GatePage::schedule as last read; after next_event_ps
+  alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
+};
+
+/// The shared page: clock, limit, processes, wires. Placed in zeroed shared memory.
+struct GatePage {
+  static constexpr uint64_t kMagic = 0x4d52'434c'4142'0001;
+  uint64_t magic = kMagic;
+  uint32_t lab = 0;
+  uint32_t process_count = 0;
+  ClockPage clock;
+  /// No process commits past this (pause, run-to, a kernel mirror that must come first).
+  std::atomic<int64_t> limit_ps{0};
+  /// The lab's word that nothing starts before this instant: quiet_until() as
+  /// it was when the clock jumped. Saves a round through the gate for every
+  /// head start in the stretch that is jumped over.
+  std::atomic<int64_t> quiet_ps{0};
+  /// Counts the versions of the schedule of effects. Stored after the file, and before any limit
+  /// that lets somebody past its first difference; read after the limit.
+  std::atomic<uint64_t> schedule{0};
+  /// Lab time between the processes' ticks, as the pace goes; 0: what their configuration says.
+  std::atomic<int64_t> tick_ns{0};
+  std::array<ProcessSlot, kMaxProcesses> processes;
+  std::array<std::atomic<uint64_t>, kMaxWires> sent;
+
+  ProcessSlot& slot(uint32_t process) { return processes[process]; }
+  ProcessState state(uint32_t process) const {
+    return static_cast<ProcessState>(processes[process].state.load(std::memory_order_acquire));
+  }
+  void set_state(uint32_t process, ProcessState state) {
+    processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
+  }
+  /// From now on no process commits anything until another limit is stored. Returns the latest
+  /// instant that one may have committed, or may still commit by a claim that it made before. The
+  /// next limit that is stored must not lie below that instant.
+  FabricTime stop_everywhere();
+  /// Sum over all processes.
+  uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
+  /// How far the slowest process of the gate is done; never() when all are out of it.
+  FabricTime slowest_done() const;
+  /// The earliest event in any process, if no frame is under way between two of them: until then
+  /// nothing can happen in the whole lab, unless somebody outside does something. Empty while
+  /// frames are under way or somebody has not read the newest schedule yet, and for good once a
+  /// process has left the gate: what was sent to it stays unread.
+  std::optional<FabricTime> quiet_until() const;
+  struct Quiet {
+    FabricTime next;     ///< quiet_until()
+    FabricTime watched;  ///< the earliest event in hand of what is watched (Driver::watch)
+  };
+  std::optional<Quiet> quiet() const;
+  /// Records that the watches of all processes have matched (netio/record/record_watch.h).
+  uint64_t watched_records() const;
+};
+
+}  // namespace mrclab::netio
