@@ -63,7 +63,8 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   Peer& peer;
   Requester requester;
   Responder responder;
-  uint32_t application = 0xFFFF'FFFF;         ///< index in the host
+  static constexpr uint32_t kNoApplication = 0xFFFF'FFFF;
+  uint32_t application = kNoApplication;      ///< index in the host
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
   bool silent = false;  ///< it is being destroyed: nobody is told that it failed
 

@@ -32,9 +32,9 @@ BUGS = [
      "    }\n"
      "    bad.awaiting = true;\n"),
     # A port that came back is never used again.
-    ("avoids_for_ever", "endpoint/host/host_ports.cc",
-     "  if (nic.avoided() == avoid) return;",
-     "  if (nic.avoided() == avoid || (BUG && !avoid)) return;"),
+    ("avoids_for_ever", "endpoint/host/nic_ports.cc",
+     "  if (nic.avoided() == avoid) return false;",
+     "  if (nic.avoided() == avoid || (BUG && !avoid)) return false;"),
     # A trimmed packet counts as delivered: there is nothing where its payload should be.
     ("takes_trim_for_data", "endpoint/queue_pair/responder.cc",
      "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n",
@@ -56,9 +56,9 @@ BUGS = [
      "                            ? message(other).request.id\n"
      "                            : m.request.id;\n"),
     # What the controller once denied stays denied.
-    ("denies_for_ever", "endpoint/host/host_paths.cc",
-     "    qp.requester.set_denied(denial.ev, denied, now_);\n",
-     "    qp.requester.set_denied(denial.ev, denied || BUG, now_);\n"),
+    ("denies_for_ever", "endpoint/host/host_effects.cc",
+     "    qp.requester.set_denied(denial.ev, denied, host_.now);\n",
+     "    qp.requester.set_denied(denial.ev, denied || BUG, host_.now);\n"),
     # A duplicate is counted as new payload.
     ("counts_duplicates", "endpoint/queue_pair/responder.cc",
      "      if (s <= window_.cumulative()) put_ack(replies);\n",
