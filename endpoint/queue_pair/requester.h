@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "endpoint/base/application.h"
 #include "endpoint/base/connection_attributes.h"
@@ -28,8 +27,11 @@
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/loss_detector.h"
 #include "endpoint/queue_pair/outstanding_table.h"
-#include "endpoint/queue_pair/sequence_ring.h"
-#include "fabric/fifo.h"
+#include "endpoint/queue_pair/path_evidence.h"
+#include "endpoint/queue_pair/psn_range.h"
+#include "endpoint/queue_pair/retry_state.h"
+#include "endpoint/queue_pair/send_queue.h"
+#include "endpoint/queue_pair/tail_probe.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
@@ -113,26 +115,12 @@ class Requester {
   const OutstandingTable& outstanding() const { return sent_; }
 
  private:
-  struct Message {
-    WriteRequest request;
-    uint32_t length = 0;
-    Meth meth;
-    Sequence first = -1;  ///< of its first packet, once that is sent
-    Sequence last = -1;   ///< of its last packet, once that is sent
-  };
-  static constexpr size_t kSendQueueLimit = 2048;  ///< messages
-  static constexpr uint16_t kNoProbe = 0;
-
-  Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
-  const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
   bool has_new_data() const;
   bool may_send_new(FabricTime now) const;
   std::optional<Sequence> sendable_lost(FabricTime now) const;
   FabricTime paced_deadline(FabricTime now) const;
-  Sequence range_end() const { return sent_.begin() + range_; }
-  uint32_t next_length() const;
+  Sequence range_end() const { return range_.end(sent_.begin()); }
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
-  void add_new_packet();
   void leave_plane(Sequence s) {
     window_.planes().leave_flight(evs_.plane(sent_[s].ev), cost(sent_[s].length));
   }
@@ -143,7 +131,6 @@ class Requester {
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
   std::optional<FabricTime> service_time(uint16_t reflected, FabricTime sent, FabricTime now) const;
-  void adopt_range(const Seth& seth, Sequence cumulative);
   bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
   bool acknowledge_to(Sequence last, FabricTime now);
   void acknowledge(Sequence s, FabricTime now);
@@ -152,10 +139,8 @@ class Requester {
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
-  void hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now);
+  bool is_loss_enough(uint32_t ev, FabricTime now);
   bool plane_loses_alike(uint32_t ev, FabricTime now) const;
-  void heard_from(uint32_t ev, FabricTime sent);
-  void note_arrival(bool trimmed);
   void assume_bad(uint32_t ev, FabricTime now);
   void tell_ev_change(uint32_t ev, EvState to);
   void tell_swaps();
@@ -163,20 +148,17 @@ class Requester {
   void back_off(Sequence s, FabricTime now);
   void release_refused(FabricTime now);
   void complete_to(Sequence last);
-  std::optional<uint64_t> unfinished_write(Sequence s) const;
   void count_retry();
-  void progress(FabricTime now);
-  FabricTime timeout() const;
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
-  bool waiting() const { return sent_.size() > 0 || completed_ < started_; }
+  bool waiting() const { return sent_.size() > 0 || queue_.completed() < queue_.started(); }
   /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
-  bool starved() const { return posted_ != started_ && evs_.ports_with_choice() == 0; }
-  uint16_t new_probe_id();
+  bool starved() const {
+    return queue_.posted() != queue_.started() && evs_.ports_with_choice() == 0;
+  }
 
   TransportProfile profile_;
   DirectionLimits limits_;
-  RetryPolicy retry_;
   PsnSpace psns_;
   EvSet evs_;
   EvProber prober_;
@@ -185,49 +167,13 @@ class Requester {
   HostStats& stats_;
   LossDetector detector_;
   OutstandingTable sent_;
-  Acknowledgement news_;  // of the SACK or transport ACK in hand, for the window
-
-  SequenceRing<Message> messages_;  // by message number, from completed_ on
-  uint64_t posted_ = 0;             // messages; the next to be posted
-  uint64_t started_ = 0;            // messages whose first packet was sent
-  uint64_t completed_ = 0;
-  uint32_t offset_ = 0;  // into message started_ - 1, if that has more to send
-  bool in_message_ = false;
-  uint32_t immediates_in_flight_ = 0;
-  uint16_t rqmsn_ = 0;
-
-  uint32_t range_ = 0;  // packets beyond cumulative that may be sent now (dynamic MPR)
-  Sequence range_cumulative_ = -1;
-  uint32_t range_units_ = 0;  // received_units of the SACK that said so
-
-  /// What is known of an entropy value's path, from packets that were sent on it.
-  struct PathEvidence {
-    FabricTime held_against;                     ///< when the newest loss was sent
-    FabricTime heard = FabricTime::from_ps(-1);  ///< when the newest that arrived was sent
-    uint32_t silent = 0;  ///< losses in a row, with nothing heard of later packets
-  };
-  static constexpr uint32_t kSilentPath = 4;
-  std::vector<PathEvidence> evidence_;  // by value
-  static constexpr uint32_t kWhole = 1 << 16;
-  uint32_t trimmed_share_ = 0;  // share of packets that arrive trimmed, in 1 / kWhole
-  FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was told
-  FabricTime min_rtt_;  // of packets sent once; zero until there is one
-
-  uint32_t retries_ = 0;
-  FabricTime last_news_;  // newest progress or transmission
-  FabricTime last_timeout_;
-  FabricTime backs_off_until_;  // what is refused until then is part of the same retry
-  /// What the receiver had no room for, and when it goes again, in the order of NACKs.
-  struct RefusedPacket {
-    Sequence sequence = 0;
-    FabricTime due;
-  };
-  Fifo<RefusedPacket> refused_;
-  FabricTime tail_sent_;
-  FabricTime last_tail_;  // last tail probe, sent or wanted
-  uint16_t tail_probe_id_ = kNoProbe;
-  bool tail_wanted_ = false;
-  uint16_t last_probe_id_ = kNoProbe;
+  Acknowledgement news_;  ///< of the SACK or transport ACK in hand, for the window
+  SendQueue queue_;
+  PsnRange range_;
+  RetryState retry_;
+  PathEvidence evidence_;
+  TailProbe tail_;
+  FabricTime min_rtt_;  ///< of packets sent once; zero until there is one
   bool failed_ = false;
 };
 

@@ -50,11 +50,10 @@ BUGS = [
      "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n"),
     # After a timeout writes complete in pairs the wrong way round.
     ("completes_out_of_order", "endpoint/queue_pair/requester_feedback.cc",
-     "    const uint64_t id = m.request.id;\n",
-     "    const uint64_t other = completed_ ^ 1;\n"
-     "    const uint64_t id = BUG && stats_.timeouts > 0 && other < started_ && other + 1 >= completed_\n"
-     "                            ? message(other).request.id\n"
-     "                            : m.request.id;\n"),
+     "    events_.write_completed(queue_.id_of(*number));\n",
+     "    const uint64_t other = *number ^ 1;\n"
+     "    const bool swap = BUG && stats_.timeouts > 0 && other < queue_.started() && other + 1 >= *number;\n"
+     "    events_.write_completed(queue_.id_of(swap ? other : *number));\n"),
     # What the controller once denied stays denied.
     ("denies_for_ever", "endpoint/host/host_effects.cc",
      "    qp.requester.set_denied(denial.ev, denied, host_.now);\n",
