@@ -1,5 +1,5 @@
 #pragma once
-// Lines for the terminal: cut or wrapped to a width in columns, coloured where that is wanted.
+// Tables for the terminal, as wide as it is, coloured where that is wanted.
 
 #include <string>
 #include <string_view>
@@ -15,13 +15,6 @@ std::string capitals(Result result);
 std::string counted_noun(size_t count, const std::string& noun);
 /// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
 std::string plain_number(const std::optional<double>& value);
-
-/// The columns of a terminal that text in UTF-8 takes.
-size_t columns(std::string_view text);
-/// The text, or its beginning and ".." if it is wider than `width` columns.
-std::string cut_to(std::string text, size_t width);
-/// Lines of at most `width` columns, broken between words.
-std::vector<std::string> wrapped(const std::string& text, size_t width);
 
 class TextTable {
  public:

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/checks/check_result.h"
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
@@ -114,7 +115,7 @@ int collective_command(const CollectiveOptions& options) {
   for (const uint64_t size : sizes) {
     spec.size = {size};
     const PerfOutcome outcome = run_perf(setup, {spec});
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     const bool complete =
         std::all_of(outcome.work.begin(), outcome.work.end(),
                     [&](const auto& work) { return work.done == spec.iterations; });

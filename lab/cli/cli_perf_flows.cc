@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "analysis/checks/check_result.h"
 #include "fabric/fabric_file.h"
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
@@ -214,7 +215,7 @@ int incast_command(const FlowOptions& options) {
     fmt::print("victim {}: {:.2f} Gb/s alone, {:.2f} Gb/s together ({:.2f} %)\n", victim.name,
                victim_alone.gbps, victim.gbps, victim.share * 100);
   }
-  return worse_code(perf_code(alone), perf_code(together));
+  return analysis::worse_exit_code(perf_code(alone), perf_code(together));
 }
 
 }  // namespace

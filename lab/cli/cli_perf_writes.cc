@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/checks/check_result.h"
 #include "endpoint/plan/connection_plan.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
@@ -187,7 +188,7 @@ int bandwidth_command(const WriteOptions& options) {
       fmt::print("{}", to_text(row));
       std::fflush(stdout);
     }
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     if (code == 1) break;
   }
   if (options.common.json) {
@@ -221,7 +222,7 @@ int latency_command(const WriteOptions& options) {
   for (const uint64_t size : sizes) {
     spec.size = {size};
     const PerfOutcome outcome = run_perf(setup, {spec});
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     if (outcome.work.empty() || outcome.work.front().samples.empty()) break;
     const LatencyRow row = latency_row(outcome.work.front());
     if (options.common.json) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "analysis/checks/check_result.h"
 #include "analysis/report/summary.h"
 #include "lab/cli/idle_options.h"
 #include "lab/console/interrupt.h"
@@ -102,11 +103,6 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
   return run_scenario(scenario, run);
 }
 
-int worse(int a, int b) {
-  const auto rank = [](int code) { return code == 1 ? 2 : code == 0 ? 0 : 1; };
-  return rank(b) > rank(a) ? b : a;
-}
-
 void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results,
                    std::chrono::duration<double> wall) {
   std::vector<RunRow> rows;
@@ -158,7 +154,7 @@ int run_command(const RunCommandOptions& options) {
       memory = why.memory();
       break;
     }
-    code = worse(code, analysis::exit_code(results.back().verdict.result));
+    code = analysis::worse_exit_code(code, analysis::exit_code(results.back().verdict.result));
     if (!options.json) print_result(results.back(), options.world);
     interrupted = results.back().interrupted;
     if (!interrupted.empty()) break;
@@ -169,8 +165,8 @@ int run_command(const RunCommandOptions& options) {
   if (interrupted.empty()) return code;
   fmt::print(stderr, "mrclab: {}\n", interrupted);
   std::fflush(nullptr);
-  ::_exit(
-      worse(code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
+  ::_exit(analysis::worse_exit_code(
+      code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
 }
 
 int demo_command(const std::filesystem::path& out) {
