@@ -100,7 +100,9 @@ ordered_json document(const PerfSetup& setup, const CollectiveOptions& options,
 }
 
 int collective_command(const CollectiveOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   endpoint::CollectiveSpec spec;
   spec.kind = options.kind;
   spec.hosts = perf_hosts(setup, options.hosts);
@@ -108,7 +110,6 @@ int collective_command(const CollectiveOptions& options) {
   spec.iterations = options.warmup + options.iterations;
   spec.qps = options.qps;
   const std::vector<uint64_t> sizes = sizes_of(options, spec.hosts.size());
-  const InterruptGuard guard;
   if (!options.common.json) fmt::print("{}", header_text(setup, options, spec.hosts, sizes));
   std::vector<CollectiveRow> rows;
   int code = 0;

@@ -157,7 +157,9 @@ std::vector<endpoint::WorkloadSpec> bandwidth_work(const WriteOptions& options, 
 }
 
 int bandwidth_command(const WriteOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   const Ends ends = ends_of(setup, options);
   const std::vector<uint64_t> sizes = sizes_of(options);
   for (const uint64_t size : sizes) check_size(size);
@@ -167,7 +169,6 @@ int bandwidth_command(const WriteOptions& options) {
     duration = perf_time(setup, options.duration, "--duration");
     if (duration == FabricTime::zero()) throw InputError("--duration: expected more than 0");
   }
-  const InterruptGuard guard;
   if (!options.common.json) {
     fmt::print("{}{}",
                header_text(setup, options, ends,
@@ -203,7 +204,9 @@ int bandwidth_command(const WriteOptions& options) {
 }
 
 int latency_command(const WriteOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   const Ends ends = ends_of(setup, options);
   const std::vector<uint64_t> sizes = sizes_of(options);
   for (const uint64_t size : sizes) check_size(size);
@@ -212,7 +215,6 @@ int latency_command(const WriteOptions& options) {
   spec.to = ends.to;
   spec.size = {sizes.front()};
   spec.count = options.iterations != 0 ? options.iterations : kLatencyIterations;
-  const InterruptGuard guard;
   if (!options.common.json) {
     fmt::print("{}{}", header_text(setup, options, ends, "RDMA_Write Latency Test", spec),
                latency_heading());

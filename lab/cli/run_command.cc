@@ -83,7 +83,8 @@ void print_result(const RunResult& result, World world) {
   std::fflush(stdout);  // a signal may end the process at once in the next run
 }
 
-RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
+RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
+                  InterruptGuard& guard) {
   ProgressView view(stderr, on_terminal(stderr),
                     fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
                                 scenario.topology.name, name_of(options.world), scenario.seed),
@@ -99,7 +100,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
   run.threads = options.threads;
   run.view = &view;
   run.progress = true;
-  run.interrupted = InterruptGuard::interrupted;
+  end_on_interrupt(guard, run);
   return run_scenario(scenario, run);
 }
 
@@ -140,7 +141,7 @@ int run_command(const RunCommandOptions& options) {
     if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
     note_idle_options(scenarios.back());
   }
-  const InterruptGuard guard;
+  InterruptGuard guard;
   const auto start = std::chrono::steady_clock::now();
   std::vector<RunResult> results;
   int code = 0;
@@ -148,7 +149,7 @@ int run_command(const RunCommandOptions& options) {
   std::shared_ptr<const void> memory;  // held until the process ends
   for (const Scenario& scenario : scenarios) {
     try {
-      results.push_back(run_one(scenario, options));
+      results.push_back(run_one(scenario, options, guard));
     } catch (const Interrupted& why) {
       interrupted = why.what();
       memory = why.memory();

@@ -71,7 +71,11 @@ InterruptGuard::~InterruptGuard() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
 }
 
-bool InterruptGuard::interrupted() { return g_interrupted != 0; }
+// The signal handler is one for the process, and so is what it notes: hence the guard has no member.
+bool InterruptGuard::interrupted()
+    const {  // NOLINT(readability-convert-member-functions-to-static)
+  return g_interrupted != 0;
+}
 
 std::chrono::milliseconds InterruptGuard::take() {
   if (g_interrupted == 0) return {};

@@ -28,6 +28,7 @@ struct PerfSetup {
   endpoint::TransportChoice transport;
   World world = World::kSim;
   std::filesystem::path out = "runs";  ///< where run folders go; live only
+  IsInterrupted interrupted = {};      ///< ends a live run
 };
 
 struct PerfOutcome {

@@ -9,6 +9,7 @@
 
 #include "analysis/report/verdict.h"
 #include "fabric/history_record.h"
+#include "lab/console/interrupt.h"
 #include "lab/run/progress_view.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
@@ -33,13 +34,18 @@ struct RunOptions {
   uint64_t capture_bytes = netio::kCaptureBytesDefault;
   /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
   uint64_t history_bytes = kHistoryBytesDefault;
-  std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program
-  ProgressView* view = nullptr;       ///< of a live run
-  bool progress = false;              ///< lines on stderr about what takes long, and has no view
-  std::function<bool()> interrupted;  ///< asked every few milliseconds
+  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
+  ProgressView* view = nullptr;    ///< of a live run
+  bool progress = false;           ///< lines on stderr about what takes long, and has no view
+  IsInterrupted interrupted;       ///< asked every few milliseconds
+  /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
+  std::function<std::chrono::milliseconds()> take_interrupt;
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
 };
+
+/// `guard`, which outlives the run, ends it.
+void end_on_interrupt(InterruptGuard& guard, RunOptions& options);
 
 struct RunResult {
   RunFolder folder;
