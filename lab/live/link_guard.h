@@ -36,14 +36,13 @@ class LinkGuard {
                   std::vector<ForeignLinkChange>& found) const;
 
   LiveFabric& fabric_;
-  netio::FileDescriptor epoll_;
   struct PortState {
     int interface = 0;      ///< its index in the kernel, as it was brought up
     bool up = true;         ///< as last seen
     bool set_down = false;  ///< by somebody else, as was reported
     bool gone = false;      ///< somebody has deleted it
   };
-  std::vector<netio::LinkWatch> watches_;      ///< by NodeId
+  netio::LinkWatchSet watches_;                ///< by node
   std::vector<std::vector<PortState>> ports_;  ///< by NodeId and port
 };
 

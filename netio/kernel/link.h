@@ -6,6 +6,7 @@
 // namespace.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -108,6 +109,22 @@ class LinkWatch {
   std::vector<uint8_t> buffer_;
   std::vector<QdiscEvent> qdiscs_;
   bool overrun_ = false;
+};
+
+/// Watches of many namespaces, by number, and which of them have something to read.
+class LinkWatchSet {
+ public:
+  LinkWatchSet();
+  /// Its number is size() before the call. Throws SystemError.
+  void add(const NetworkNamespace& ns);
+  size_t size() const { return watches_.size(); }
+  LinkWatch& operator[](size_t number) { return watches_[number]; }
+  /// At most 64 of those that the kernel has reported something to; the others come with the next call.
+  std::vector<size_t> ready() const;
+
+ private:
+  FileDescriptor epoll_;
+  std::deque<LinkWatch> watches_;
 };
 
 /// Switches off transmit checksums, TSO, GSO and GRO. A veth that offloads its checksum hands

@@ -63,6 +63,8 @@ class NetworkNamespace {
   /// Identity: equal inodes are the same namespace.
   ino_t inode() const;
 
+  /// The calling thread is in it from now on; for a child that is about to become another program.
+  void enter() const;
   /// Calls `fn` inside and comes back, also when it throws. Returns what it returns.
   template <class Fn>
   auto run_in(Fn&& fn) const {
@@ -90,6 +92,9 @@ class NetworkNamespace {
   bool owned_ = false;
 };
 
+/// The calling process is in new network, mount and hostname namespaces from now on, and no mount that it
+/// makes is seen outside. Throws SystemError.
+void enter_private_namespaces();
 /// Names in /run/netns that start with `prefix`, sorted.
 std::vector<std::string> list_namespaces(std::string_view prefix);
 /// Unmounts and unlinks /run/netns/<name>. Also mends half-made ones (a file without a mount).

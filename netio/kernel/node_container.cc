@@ -74,7 +74,7 @@ class IgnoreTerminalSignals {
 }  // namespace
 
 void enter_node(const NodeContainer& node, const NetworkNamespace& ns) {
-  check_system_call("enter namespace " + ns.name(), ::setns(ns.fd(), CLONE_NEWNET));
+  ns.enter();
   check_system_call("make a mount and UTS namespace", ::unshare(CLONE_NEWNS | CLONE_NEWUTS));
   check_system_call("set hostname " + node.hostname,
                     ::sethostname(node.hostname.data(), node.hostname.size()));
