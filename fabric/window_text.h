@@ -1,4 +1,11 @@
 #pragma once
+// A window's record (window_record.h) as a line of events.jsonl:
+//
+//   {"t_ps":40000000,"node":"h1","kind":"window","peer":"h0","window":120000,"in_flight":118272,
+//    "largest":1200000,"base_rtt_ps":5000000,"target_ps":4000000,"delay_ps":6100000,
+//    "most_delay_ps":9000000,"quadrant":"late","answers":{"clear":3,"late":9},
+//    "cut":"trimmed_last_hop","cuts":{"delay":[9,21000],"trimmed_last_hop":[2,8448]}}
+//
 // `cuts` has the number of reductions and their bytes by cause. Unknown values are left out: a
 // delay that was not measured is not zero.
 
