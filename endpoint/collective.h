@@ -32,11 +32,11 @@ namespace mrclab::endpoint {
 
 class Collective : public Application {
  public:
-  /// One way to another host and one way from it (CollectiveSchedule: which hosts these are).
+  /// A link to one other host and a link from one (CollectiveSchedule says which hosts).
   struct Link {
     std::vector<QpHandle> out;  ///< queue pairs, lane l uses out[l modulo size]
     std::vector<QpHandle> in;
-    uint64_t remote_va = 0;  ///< of the inbox at the other end
+    uint64_t remote_va = 0;  ///< address of the inbox at the other end
     uint32_t remote_rkey = 0;
     Memory inbox;  ///< registered memory that the other host writes to
   };
@@ -46,10 +46,10 @@ class Collective : public Application {
     size_t rank = 0;
     uint32_t iterations = 0;  ///< 0: until `end`
     FabricTime end = FabricTime::never();
-    uint64_t seed = 0;  ///< of the run and this workload, the same on all hosts
+    uint64_t seed = 0;  ///< from the run's seed and this workload, the same on all hosts
     std::vector<Link> links;
     Memory own;         ///< own_size() bytes
-    WorkReport report;  ///< with who and what filled in
+    WorkReport report;  ///< members that name the work are filled in
   };
   explicit Collective(Config config);
 
@@ -94,7 +94,7 @@ class Collective : public Application {
 
   Config config_;
   std::vector<Lane> lanes_;
-  Progress progress_[2];  ///< of the two iterations that may be under way, by parity
+  Progress progress_[2];  ///< the two iterations that may be under way, by parity
   uint32_t finished_iterations_ = 0;
   bool dead_ = false;
 };

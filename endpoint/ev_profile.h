@@ -27,7 +27,7 @@ namespace mrclab::endpoint {
 struct EvField {
   uint32_t width = 0;     ///< bits, 1 to 32
   uint32_t init_val = 0;  ///< within the width
-  uint32_t min = 0;       ///< of the generated bits
+  uint32_t min = 0;       ///< least of the generated bits
   uint32_t max = 0;       ///< at most what the set bits of the mask hold
   uint32_t mask = 0;      ///< the generated bits, within the width; 0: fixed
   bool operator==(const EvField&) const = default;
@@ -36,14 +36,14 @@ struct EvField {
 /// Each field's value for one packed value, whose bits are taken from the highest of `bits` bits.
 std::vector<uint32_t> expand_fields(const std::vector<EvField>& fields, uint64_t packed,
                                     uint32_t bits);
-/// Bits that the masks take in all.
+/// The number of bits in all masks together.
 uint32_t generated_bits(const std::vector<EvField>& fields);
 
 struct EvProfile {
   enum class Mode : uint8_t { kAuto, kExplicit, kGenerated };
   Mode mode = Mode::kAuto;
   std::vector<EvField> fields;       ///< kGenerated
-  std::vector<EntropyValue> values;  ///< what it comes to, ascending; empty for kAuto
+  std::vector<EntropyValue> values;  ///< the values of the profile, ascending; empty for kAuto
   bool operator==(const EvProfile&) const = default;
 
   static constexpr size_t kMaxValues = 4096;
@@ -52,7 +52,7 @@ struct EvProfile {
 /// Reads a profile and checks it against the fabric. Throws InputError with the position: a field
 /// that contradicts itself, a value that is no path of the fabric, too many, or none for some pair.
 EvProfile parse_ev_profile(const YamlValue& value, const Topology& topology);
-/// As it would stand in a file; reads back as the same profile.
+/// The profile as it would stand in a file; reads back as the same profile.
 std::string to_yaml(const EvProfile& profile);
 
 /// The values of `profile` from one host to another: with `kAuto` entropy_values(), else those of

@@ -44,7 +44,7 @@ void HostNode::Impl::tell_applications() {
   while (!notices_.empty()) tell(notices_.pop());
 }
 
-/// What a paused host's applications were to be told comes first when it goes on, in order.
+/// First tells a host's applications, in order, what was held back while they were paused.
 void HostNode::Impl::tell_what_was_held() {
   while (!held_notices_.empty()) notices_.push(held_notices_.pop());
 }

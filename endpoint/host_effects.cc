@@ -56,7 +56,7 @@ void HostNode::Impl::on_drain(const HostDrain& drain) {
   set_drain();
 }
 
-/// The lower one of what the NIC has as built and what a fault leaves.
+/// Sets the lower of the NIC's rate as built and the rate that a fault leaves.
 void HostNode::Impl::set_drain() {
   BitRate rate = profile_.receive_rate;
   const bool slow = drain_.kind == DrainKind::kSlow;
@@ -66,8 +66,8 @@ void HostNode::Impl::set_drain() {
   shares_.set_drain(rate);
 }
 
-/// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
-/// its ports as their carriers are, without queue pairs, and what a controller denied stays denied.
+/// Everything that needs power is gone for good; counts stay. The NIC boots with its ports as their
+/// carriers are, without queue pairs, and values that a controller denied stay denied.
 void HostNode::Impl::power_off() {
   ++life_;
   power_lost_ = now_;
@@ -92,7 +92,8 @@ void HostNode::Impl::power_off() {
   memory_timer_ = FabricTime::never();
 }
 
-/// Of what is no MRC: all paths, or where a hash chooses as many values as a queue pair has.
+/// The paths for datagrams that are not MRC: all paths, or where a hash chooses as many values as a
+/// queue pair has.
 std::vector<Path> HostNode::Impl::datagram_paths(uint32_t host) const {
   const Chosen chosen = chosen_by(topology_);
   if (chosen == Chosen::kByName) return paths_between(topology_, self_, host);

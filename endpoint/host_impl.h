@@ -65,14 +65,15 @@ class HostNode::Impl : public QueuePairEvents {
     EventKind kind = EventKind::kArrival;
     uint32_t index = 0;   ///< slot, port, queue pair, peer or application
     uint32_t detail = 0;  ///< port of an arrival, generation of a port notice
-    uint32_t life = 0;    ///< in which it was made; what software waits for dies with it
+    /// Losses of power before it was made; software's waits end with their life.
+    uint32_t life = 0;
   };
   struct PortState {
     PortState(const NodeEnvironment& environment, PortId id) : nic(environment, id) {}
     NicPort nic;
     uint32_t notice_generation = 0;
   };
-  /// What an application is to be told.
+  /// One message to an application.
   struct Notice {
     enum class Kind : uint8_t {
       kStart,
@@ -85,7 +86,7 @@ class HostNode::Impl : public QueuePairEvents {
     } kind;
     uint32_t application = 0;
     QpHandle qp;
-    ReceiveCompletion work;   ///< of a write only the id
+    ReceiveCompletion work;   ///< for a write only the id is set
     std::string_view reason;  ///< or status
   };
   /// One application's access to its host.
@@ -107,7 +108,7 @@ class HostNode::Impl : public QueuePairEvents {
     std::unique_ptr<Application> application;
     std::unique_ptr<AppVerbs> verbs;
     FabricTime start;
-    bool gone = false;  ///< with the power of its host; what it measured remains
+    bool gone = false;  ///< lost with the power of its host; its measurements remain
   };
 
   // Queue pairs and peers (host_queue_pairs.cc).
@@ -123,13 +124,13 @@ class HostNode::Impl : public QueuePairEvents {
   // Applications from the workloads (host_workloads.cc).
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
   struct WorkloadContext;
-  /// What the streams of a workload have in common.
+  /// The numbers that all streams of a workload share.
   struct StreamPlan {
     Bytes message;
     uint32_t qps = 1;
     uint64_t count = 0;  ///< over all queue pairs of a connection; 0: until the end
     uint32_t depth = 0;
-    FabricTime interval;  ///< of a connection's messages
+    FabricTime interval;  ///< time between two messages of a connection
   };
   void add_collective(const WorkloadContext& context, const CollectiveSpec& spec);
   void add_streams(const WorkloadContext& context, const StreamPlan& streams);
@@ -164,14 +165,15 @@ class HostNode::Impl : public QueuePairEvents {
   LivePorts ports_toward(const Peer& peer) const {
     return {live_ports_, peer.status.remote_ports()};
   }
-  /// How many ports' worth of traffic can go to a peer, at most.
+  /// The most ports that can carry traffic to a peer at once.
   uint32_t lanes_toward(const Peer& peer) const;
-  /// The peer's port that a path of ours leads to.
+  /// Tells which of the peer's ports a path of ours leads to.
   PeerPortOf peer_port_toward(uint32_t host) const;
   /// A path of the peer's as ours in the other direction; empty: the fabric has no such path.
   std::optional<Path> path_from(const Peer& peer, Path path) const;
-  /// The peer's path that a packet came by. Empty if its entropy value is not in our format or names
-  /// another port than it came in on: any value is as good as another, but not every one tells.
+  /// The peer's path that a packet came by. Empty if its entropy value is not in our format or
+  /// names another port than it came in on: a peer may send any value, but not every value names a
+  /// path.
   std::optional<Path> path_of_peer(const Peer& peer, const MrcPacket& packet, uint32_t port) const;
   void on_live_ports(Peer& peer, std::string_view why);
   void on_remote_ports(Peer& peer, uint32_t before);
@@ -256,7 +258,7 @@ class HostNode::Impl : public QueuePairEvents {
   FabricTime waited_;  ///< how long the packet in hand waited for this host's software
   HostWork work_ = HostWork::kRunning;
   uint32_t life_ = 0;      // counts losses of power
-  FabricTime power_lost_;  // what had arrived before and was not looked at yet is gone
+  FabricTime power_lost_;  // arrivals before this that were not processed are gone
   uint64_t next_sequence_ = 0;
   EventQueue<Event> events_;
   Slots<Arrival> arrivals_;
@@ -265,21 +267,22 @@ class HostNode::Impl : public QueuePairEvents {
   HostStats stats_;
   ReceiveShares shares_;
   ReceiveResources received_;  ///< before qps_, whose bitmaps go back here
-  HostDrain drain_;            ///< what a fault makes of it
-  /// Whose message ends wait for memory, from which count of bytes on.
+  HostDrain drain_;            ///< as a fault leaves it
+  /// A queue pair whose message ends wait for memory, and the count of bytes at which to look
+  /// again.
   struct InMemoryWaiter {
     Bytes taken;
     Qpn qp;
     uint32_t port = 0;  ///< where the last packet came in
   };
   Fifo<InMemoryWaiter> memory_waiters_{kMemoryWaiterLimit};
-  FabricTime memory_timer_ = FabricTime::never();  ///< earliest event for them in the queue
+  FabricTime memory_timer_ = FabricTime::never();  ///< earliest queued event for the waiters
   MemoryRegistry memory_;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers_;
   std::deque<PortState> ports_;  // by plane
   Denylist denylist_;
   EvEventQueue ev_events_;
-  uint64_t remaps_ = 0;                               // draws
+  uint64_t remaps_ = 0;                               // number of draws
   std::deque<Peer> peers_;                            // stable addresses
   std::vector<uint32_t> peer_of_host_;                // kNobody or index
   QueuePairTable qps_;                                // by handle; stable addresses

@@ -33,7 +33,8 @@ void HostNode::Impl::receive(PortId port, Arrival arrival) {
 
 void HostNode::Impl::apply(const ScheduledEffect& effect) {
   const uint32_t slot = effects_.put(effect.effect);
-  // Of effects at one instant: what a host loses with its power is not lost by its ports.
+  // Order of effects at one instant: power first, so that frames lost with a host's power do not
+  // count as lost by its ports.
   const uint32_t order = std::holds_alternative<HostState>(effect.effect) ? 0 : 1;
   events_.push({effect.at, EventClass::kFault, order, effect.sequence},
                {EventKind::kEffect, slot, 0});
@@ -95,7 +96,7 @@ void HostNode::Impl::after_event(FrameSink& out) {
   set_timers();
 }
 
-/// What was posted from outside starts at the next run_until().
+/// Posts from outside start at the next run_until().
 void HostNode::Impl::ring_doorbell() {
   if (!std::exchange(doorbell_, true)) {
     push(now_, EventClass::kApplication, 0, {EventKind::kDoorbell, 0, 0});
@@ -106,7 +107,7 @@ void HostNode::Impl::touch(QueuePair& qp) {
   if (std::find(touched_.begin(), touched_.end(), &qp) == touched_.end()) touched_.push_back(&qp);
 }
 
-/// Of the peers whose queue pairs the event was about.
+/// Reports the windows of the peers whose queue pairs the event concerned.
 void HostNode::Impl::tell_windows() {
   for (QueuePair* qp : touched_) {
     auto record = qp->peer.window_reports.due(*qp->peer.window, now_);

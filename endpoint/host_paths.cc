@@ -24,7 +24,7 @@ void HostNode::Impl::on_denial(const EvDenial& denial) {
     peer.reverse.set_denied(denial.ev, denylist_.denies(denial.ev, peer.host));
 }
 
-/// What was denied before the queue pair was created.
+/// Applies denials that are older than the queue pair.
 void HostNode::Impl::apply_denylist(QueuePair& qp) {
   if (denylist_.empty()) return;
   for (uint32_t i = 0; i < qp.requester.evs().size(); ++i) {
@@ -49,7 +49,7 @@ void HostNode::Impl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out
   environment_.observer.event(record);
 }
 
-/// `ev`: what came in on it as a value of ours; empty if that cannot be told.
+/// `ev`: the value of ours whose path the data came by; empty if it is not known.
 void HostNode::Impl::on_data_heard(Peer& peer, std::optional<EntropyValue> ev, uint32_t port) {
   const bool silent = peer.reverse.probe_due() == FabricTime::never();
   peer.reverse.heard(ev, port, now_);
@@ -58,8 +58,8 @@ void HostNode::Impl::on_data_heard(Peer& peer, std::optional<EntropyValue> ev, u
        {EventKind::kReverseTimer, peer_of_host_[peer.host], 0});
 }
 
-/// The peer accepted something that we sent on the value that the SACK reflects. It may also tell
-/// of the peer's ports.
+/// The peer accepted a packet that we sent on the value which the SACK reflects. The SACK may also
+/// tell of the peer's ports.
 void HostNode::Impl::on_sack_news(Peer& peer, const Seth& seth) {
   peer.reverse.confirmed(seth.entropy, now_);
   if (!profile_.sack_port_mask) return;

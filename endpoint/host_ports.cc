@@ -29,7 +29,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   if (nic.avoided() == avoid) return;  // it came back before it was noticed
   nic.set_avoided(avoid, now_);
   live_ports_ = avoid ? live_ports_ & ~(1u << port.value) : live_ports_ | 1u << port.value;
-  if (work_ == HostWork::kDown) return;  // nobody is there to notice
+  if (work_ == HostWork::kDown) return;  // no NIC runs that could notice
   environment_.observer.event(
       {now_, avoid ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
   device_->port_changed(port, !avoid);
@@ -43,7 +43,7 @@ void HostNode::Impl::on_port_notice(PortId port) {
   }
 }
 
-/// A peer's ports are others than `before`: remap, as for our own.
+/// A peer's live ports have changed from `before`: remap, as for our own.
 void HostNode::Impl::on_remote_ports(Peer& peer, uint32_t before) {
   const bool fewer = (before & ~peer.status.remote_ports()) != 0;
   on_live_ports(peer, "remote");
@@ -97,7 +97,7 @@ void HostNode::Impl::on_live_ports(Peer& peer, std::string_view why) {
     for (uint32_t p = 0; p < ports_.size(); ++p) {
       if ((changed & 1u << p) != 0) tell(p, {}, (usable & 1u << p) != 0);
     }
-    // And values that do not go with their plane, as they lead to other ports of the peer.
+    // Also the values that do not follow their plane, because they lead to other ports of the peer.
     for (uint32_t i = 0; i < evs.size(); ++i) {
       const uint32_t plane = 1u << evs.plane(i);
       const bool told = (changed & plane) != 0 ? (usable & plane) != 0 : connected[i];
@@ -115,8 +115,8 @@ void HostNode::Impl::on_peer_timer(uint32_t index) {
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(now_);
-  // To where the peer can hear it, as far as we know; and if nothing came back, also to anywhere: what we
-  // know may be wrong, as when both told of their ports at the same time.
+  // Sent to ports on which the peer can hear it, as far as we know. Without an answer also to any
+  // port: our knowledge may be wrong, as when both ends told of their ports at the same time.
   const bool again = peer.status.repeated();
   const uint32_t copies = again ? profile_.port_status_copies
                                 : std::min(profile_.port_status_copies, lanes_toward(peer));
@@ -147,7 +147,7 @@ void HostNode::Impl::on_endpoint_request(const MrcPacket& packet, uint32_t port)
   const auto& erth = std::get<Erth>(packet.extension);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
-    if (peer.queue_pairs == 0) return refuse(Refusal::kWrongPeer);  // it will say so again
+    if (peer.queue_pairs == 0) return refuse(Refusal::kWrongPeer);  // the peer will repeat it
     ++stats_.port_status_received;
     const uint32_t before = peer.status.remote_ports();
     if (peer.status.received(id, erth.port_status_mask, now_)) {

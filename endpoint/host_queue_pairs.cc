@@ -14,7 +14,7 @@ std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host, Chosen chose
                         environment_.seed, chosen, qp);
 }
 
-/// All of them, or without spraying a single one.
+/// All values of the pair, or without spraying a single one.
 std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Identity& id,
                                                             uint32_t host) const {
   std::vector<EntropyValue> values = evs_toward(host, id.chosen, id.local);
@@ -24,7 +24,8 @@ std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Ide
   return {values[below(random, values.size())]};
 }
 
-/// The first queue pair decides how the way back begins; it takes what it hears, whatever that is.
+/// The first queue pair decides how the way back begins; later it takes any value on which the
+/// peer's data arrives.
 Peer& HostNode::Impl::peer_for(uint32_t host, Chosen chosen) {
   uint32_t& index = peer_of_host_[host];
   if (index == kNobody) {
@@ -87,8 +88,8 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   return qp;
 }
 
-/// The first queue pair to a peer. It is told of our ports, unless what it cannot but believe is true: that
-/// all of them are up, when it has never heard of us.
+/// The first queue pair to a peer: tells the peer of our ports, unless all are up and the peer has
+/// never heard of us, because then it assumes just that.
 void HostNode::Impl::meet(Peer& peer) {
   const bool heard_of_us = std::exchange(peer.met, true) || life_ > 0;
   peer.status.begin_anew();
@@ -98,7 +99,8 @@ void HostNode::Impl::meet(Peer& peer) {
   push(now_, EventClass::kTimer, 0, {EventKind::kPeerTimer, peer_of_host_[peer.host], 0});
 }
 
-/// Nobody is told; what it had in flight leaves the window of its destination.
+/// Removes the queue pair without telling its user; packets in flight leave the window of their
+/// destination.
 void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = kNobody;  // its completions go nowhere

@@ -1,5 +1,5 @@
-// What arrives: wire, NIC checks, queue pair. A packet that is refused anywhere is counted under
-// its own reason and changes nothing.
+// Packets that arrive: wire, NIC checks, queue pair. A packet that is refused anywhere is counted
+// under its own reason and changes nothing.
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 namespace mrclab::endpoint {
 namespace {
 
-/// What a refusal by the NIC is called in the packet history; of protocol-level ones only those that
-/// ask for the packet again.
+/// The drop cause in the packet history for a refusal by the NIC; protocol-level refusals have one
+/// only if they ask for the packet again.
 DropCause drop_cause(Refusal refusal) {
   switch (refusal) {
     case Refusal::kMalformed:
@@ -51,7 +51,8 @@ bool is_elided(const Frame& frame, const MrcPacket& packet) {
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
 
-/// A SACK or NACK with the value of ours that it reflects: of IPv4 that comes back as a half.
+/// A SACK or NACK with the value of ours that it reflects; on IPv4 only half of the value comes
+/// back.
 template <class Header>
 Header as_ours(Header header, const QueuePair& qp, const PathMapper& paths) {
   const bool half = qp.id.chosen == Chosen::kByHashIpv4 && header.entropy.value <= 0xFFFF;
@@ -69,10 +70,10 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
     environment_.observer.packet(
         {t, PortId{port}, Direction::kIngress, event, cause, QueueClass::kNone, arrival.frame});
   };
-  // A late arrival is taken as if it had come in just in time.
+  // A late arrival is processed as if it had come in just in time.
   const FabricTime arrived = std::max(arrival.arrival, now_ - latency_);
   DropCause lost = arrival.lost;
-  // A frame check needs a frame: of a dark wire there is none.
+  // A frame check needs a frame; a dark wire delivers none.
   if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
       ports_[port].nic.in.cut(arrival.start, arrival.arrival)) {
     lost = DropCause::kWireDown;
@@ -111,14 +112,15 @@ Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> fra
   if (!accepted) return Refusal::kWrongCarrier;
   if (carried && !paths_.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
   if (!ours) return Refusal::kWrongAddress;
-  // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
-  // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
+  // A trimmed packet is one by its lengths; its DSCP is chosen by the operator of the switches, and
+  // may be one that we do not know. A whole packet whose DSCP says trimmed was sent by no
+  // requester.
   const bool says_trimmed = profile_.dscps.is_trimmed(packet.outer.dscp());
   return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kCount;
 }
 
-/// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
-/// before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
+/// A switch flipped bits of a frame without payload (Frame::damage). With payload, every check
+/// before the ICRC would say what it says of these headers, and the ICRC would fail.
 Refusal HostNode::Impl::deliver_damaged(uint32_t port, const Frame& frame) {
   std::array<uint8_t, kFrameCapacity> whole{};
   std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
@@ -126,7 +128,8 @@ Refusal HostNode::Impl::deliver_damaged(uint32_t port, const Frame& frame) {
   MrcPacket packet;
   const Refusal refusal = check_packet(port, std::span(whole).first(size), packet);
   if (refusal != Refusal::kCount) return refusal;
-  return packet.trimmed ? deliver_checked(port, packet) : Refusal::kBadIcrc;  // or it has none
+  // A trimmed packet has no ICRC.
+  return packet.trimmed ? deliver_checked(port, packet) : Refusal::kBadIcrc;
 }
 
 Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
@@ -140,7 +143,7 @@ Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
   return deliver_checked(port, packet);
 }
 
-/// What nothing below the transport has anything against.
+/// Delivers a packet that has passed all checks below the transport.
 Refusal HostNode::Impl::deliver_checked(uint32_t port, const MrcPacket& packet) {
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
@@ -218,7 +221,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   return refusal;
 }
 
-/// Messages are in memory: their ends are told now.
+/// Messages have reached memory: tells of their ends.
 void HostNode::Impl::on_memory() {
   if (now_ >= memory_timer_) memory_timer_ = FabricTime::never();
   received_.buffer.advance(now_);
@@ -258,7 +261,7 @@ void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& pack
   replies.sack->tx_timestamp += static_cast<uint16_t>(waited_.ps() / unit.ps());
 }
 
-/// `port`: where what is answered came in.
+/// `port`: where the packet that is answered came in.
 void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
     ++stats_.sacks_sent;

@@ -57,7 +57,8 @@ bool HostNode::Impl::send_one_data_packet(uint32_t ports, FrameSink& out) {
   return false;
 }
 
-/// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
+/// False if the queue pair has no packet for these ports. `sent` remains false if there was no
+/// buffer for it.
 bool HostNode::Impl::send_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   if (now_ < qp.peer.held_until) return false;
   const std::optional<DataPacket> packet = qp.requester.next_packet(ports, now_);
@@ -103,7 +104,7 @@ void HostNode::Impl::queue_control(uint32_t port, Frame frame) {
   if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++stats_.no_buffer;
 }
 
-/// `in_port`: where what it answers came in.
+/// `in_port`: where the packet that is answered came in.
 void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
                                   uint32_t in_port) {
   const std::optional<EntropyValue> ev = qp.peer.reverse.choose(ports_toward(qp.peer), now_);
@@ -117,7 +118,7 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const E
   queue_control(path_of(*ev)->plane, std::move(frame));
 }
 
-/// What a SACK asks its sender to give up: for the sake of the others, and of the receive buffer.
+/// The penalty that a SACK asks of its sender: for even shares, and for the receive buffer.
 void HostNode::Impl::put_penalty(const Peer& peer, Seth& seth) {
   received_.buffer.advance(now_);
   const uint8_t of_share = profile_.receive_shares ? shares_.penalty(peer.host) : 0;

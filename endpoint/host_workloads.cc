@@ -11,7 +11,7 @@
 
 namespace mrclab::endpoint {
 
-/// Makes the applications of one workload; what all of them need stands here.
+/// Makes the applications of one workload; holds what all of them need.
 struct HostNode::Impl::WorkloadContext {
   uint32_t workload = 0;
   FabricTime start;

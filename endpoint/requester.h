@@ -6,7 +6,7 @@
 // it. The rules (MRC specification §7, facts in the comments of the classes used):
 //   - a packet is lost by the time rule (LossDetector), by a probe's answer or by the ACK timeout;
 //     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
-//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, nobody is to blame
+//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, no path is to blame
 //   - a write completes when a transport ACK covers it, not when it is SACKed
 //   - a NACK for lack of resources is nobody's fault but the receiver's: a smaller window, and the packet
 //     goes again after the interval of a retry (MRC API: linear, then exponential)
@@ -34,14 +34,15 @@
 
 namespace mrclab::endpoint {
 
-/// Told by a requester what happened, at fabric time, in order.
+/// Is told by a requester what happened, at fabric time, in order.
 class RequesterEvents {
  public:
   virtual ~RequesterEvents() = default;
   virtual void write_completed(uint64_t id) = 0;
-  /// For each write that is not complete, before failed(). `status`: the failure, or kFlushed.
+  /// Called for each write that is not complete, before failed(). `status`: the failure, or
+  /// kFlushed.
   virtual void write_failed(uint64_t id, std::string_view status) = 0;
-  /// A transition that matters outside: "good", "assumed_bad" or "denied".
+  /// A transition that observers outside see: "good", "assumed_bad" or "denied".
   virtual void ev_changed(EntropyValue ev, EvState to) = 0;
   /// A backup took the active place of another value of its plane.
   virtual void ev_swapped(EntropyValue in, EntropyValue out) = 0;
@@ -83,7 +84,7 @@ class Requester {
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request, FabricTime now);
 
-  /// Is there a packet to send, were a port free?
+  /// Would it send a packet if a port were free?
   bool ready(FabricTime now) const;
   SchedulerState scheduler_state(FabricTime now) const;
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
@@ -101,10 +102,10 @@ class Requester {
   std::optional<ProbePacket> next_probe(FabricTime now);
 
   void set_live_ports(LivePorts live, FabricTime now);
-  /// The controller's word about a value; nothing else undoes it.
+  /// The controller denies or allows a value; nothing else undoes it.
   void set_denied(EntropyValue value, bool denied, FabricTime now);
-  /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
-  /// `culprit` is the number of the write that is to blame, if one is.
+  /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed;
+  /// `culprit` is the number of the write that caused the failure, if one did.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
   bool failed() const { return failed_; }
 
@@ -117,8 +118,8 @@ class Requester {
     WriteRequest request;
     uint32_t length = 0;
     Meth meth;
-    Sequence first = -1;  ///< of its first packet, once that is sent
-    Sequence last = -1;   ///< of its last packet, once that is sent
+    Sequence first = -1;  ///< sequence of its first packet, once sent
+    Sequence last = -1;   ///< sequence of its last packet, once sent
   };
   static constexpr size_t kSendQueueLimit = 2048;  ///< messages
   static constexpr uint16_t kNoProbe = 0;
@@ -170,7 +171,8 @@ class Requester {
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
   bool waiting() const { return sent_.size() > 0 || completed_ < started_; }
-  /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
+  /// Is there work, but no path at all? That must end in an error, too, or the writer would wait
+  /// for ever.
   bool starved() const { return posted_ != started_ && evs_.ports_with_choice() == 0; }
   uint16_t new_probe_id();
 
@@ -185,7 +187,7 @@ class Requester {
   HostStats& stats_;
   LossDetector detector_;
   OutstandingTable sent_;
-  Acknowledgement news_;  // of the SACK or transport ACK in hand, for the window
+  Acknowledgement news_;  // the SACK or transport ACK in hand, for the window
 
   SequenceRing<Message> messages_;  // by message number, from completed_ on
   uint64_t posted_ = 0;             // messages; the next to be posted
@@ -200,7 +202,7 @@ class Requester {
   Sequence range_cumulative_ = -1;
   uint32_t range_units_ = 0;  // received_units of the SACK that said so
 
-  /// What is known of an entropy value's path, from packets that were sent on it.
+  /// The evidence about an entropy value's path, from packets that were sent on it.
   struct PathEvidence {
     FabricTime held_against;                     ///< when the newest loss was sent
     FabricTime heard = FabricTime::from_ps(-1);  ///< when the newest that arrived was sent
@@ -210,14 +212,14 @@ class Requester {
   std::vector<PathEvidence> evidence_;  // by value
   static constexpr uint32_t kWhole = 1 << 16;
   uint32_t trimmed_share_ = 0;  // share of packets that arrive trimmed, in 1 / kWhole
-  FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was told
-  FabricTime min_rtt_;  // of packets sent once; zero until there is one
+  FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was reported
+  FabricTime min_rtt_;  // least round trip of packets sent once; zero until there is one
 
   uint32_t retries_ = 0;
   FabricTime last_news_;  // newest progress or transmission
   FabricTime last_timeout_;
-  FabricTime backs_off_until_;  // what is refused until then is part of the same retry
-  /// What the receiver had no room for, and when it goes again, in the order of NACKs.
+  FabricTime backs_off_until_;  // packets refused until then are part of the same retry
+  /// Packets that the receiver had no room for, and when each goes again, in the order of NACKs.
   struct RefusedPacket {
     Sequence sequence = 0;
     FabricTime due;

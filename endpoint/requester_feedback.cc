@@ -23,7 +23,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
-      evidence_[*ev].held_against = FabricTime::never();  // whatever arrives on it
+      evidence_[*ev].held_against = FabricTime::never();  // any packet that arrives on it clears it
       assume_bad(*ev, now);
     }
     on_trigger(seth, cumulative, now);
@@ -60,12 +60,12 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
   if (!service) return;
   heard_from(packet.ev, packet.sent);
-  // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
+  // A round trip takes at least the time unit, whatever a peer says: zero would be divided by.
   const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
-  // Out of order it says that what was sent before is lost, which only SACKs may say.
+  // Out of order the trigger means that packets sent before it are lost, which only SACKs may say.
   const bool may_tell = profile_.selective_acks || trigger <= cumulative;
   if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the

@@ -1,4 +1,4 @@
-// When nothing comes: timeouts, probes, ports that go, and the end of a requester.
+// What a requester does without feedback: timeouts, probes, ports that go down, and its end.
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +9,8 @@ namespace mrclab::endpoint {
 
 namespace {
 
-/// Doubled so often, but no further than to hours: 25 doublings of the API's longest timeout would
-/// not fit into fabric time.
+/// `wait` doubled this often, but no further than to hours: 25 doublings of the API's longest
+/// timeout would not fit into fabric time.
 FabricTime backed_off(FabricTime wait, uint32_t doublings) {
   constexpr FabricTime kLongest = FabricTime::from_ms(3'600'000);
   for (; doublings > 0 && wait < kLongest; --doublings) wait = wait * 2;
@@ -43,7 +43,7 @@ FabricTime Requester::tail_deadline() const {
   return std::max(last_news_, last_tail_) + interval;
 }
 
-/// When the window lets the next packet go by itself. What waits for a port is no timer's affair.
+/// When the window by itself lets the next packet go. Packets that wait for a port need no timer.
 FabricTime Requester::paced_deadline(FabricTime now) const {
   uint32_t length = 0;
   if (const auto lost = sent_.first_lost(); lost && *lost < range_end()) {
@@ -89,7 +89,7 @@ void Requester::on_timer(FabricTime now) {
 std::optional<ProbePacket> Requester::next_probe(FabricTime now) {
   if (failed_) return std::nullopt;
   if (std::exchange(tail_wanted_, false)) {
-    // On another value than the one that is silent.
+    // The probe goes on another value than the one that is silent.
     const auto oldest = sent_.oldest_in_flight();
     const auto ev = oldest ? evs_.choose(~0u, now, sent_[*oldest].ev) : evs_.choose(~0u, now);
     if (ev) {

@@ -14,7 +14,7 @@
 namespace mrclab::netio {
 namespace {
 
-constexpr int kMaxDepth = 8;  // the folder of a run, captures/, ...
+constexpr int kMaxDepth = 8;  // levels below the folder of a run: captures/, ...
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 /// Errors of the machine itself, which no other place would avoid.
