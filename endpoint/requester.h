@@ -8,10 +8,11 @@
 //     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
 //   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, no path is to blame
 //   - a write completes when a transport ACK covers it, not when it is SACKed
-//   - a NACK for lack of resources is nobody's fault but the receiver's: a smaller window, and the packet
+//   - a NACK for lack of resources concerns the receiver alone: a smaller window, and the packet
 //     goes again after the interval of a retry (MRC API: linear, then exponential)
 //   - no progress for (linear + exponential) timeouts: "Retry Counter Exceeded"
-// Feedback may be any bytes from anyone: what does not fit is refused before state changes.
+// Feedback may be any bytes from any sender: a packet that does not fit is refused before state
+// changes.
 
 #include <cstdint>
 #include <optional>

@@ -23,7 +23,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
-      evidence_[*ev].held_against = FabricTime::never();  // any packet that arrives on it clears it
+      evidence_[*ev].held_against = FabricTime::never();  // no arrival on it clears this
       assume_bad(*ev, now);
     }
     on_trigger(seth, cumulative, now);

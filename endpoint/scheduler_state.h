@@ -1,8 +1,7 @@
 #pragma once
 // What the scheduler of a destination's window sees in a queue pair (MRC specification, figure 4;
-// UEC names the states of its congestion control context the same). Readings of the specification
-// differ on ACTIVE and READY, which one swaps; this is the reading of UEC's text and the vendors'
-// code.
+// UEC names the states of its congestion control context the same). One reading of the
+// specification swaps ACTIVE and READY; this one is shared by UEC's text and the vendors' code.
 
 #include <cstdint>
 #include <string_view>
