@@ -1,7 +1,7 @@
 #pragma once
-// Until when the evidence of a run is complete. Missing evidence does not mean that nothing
-// happened. So the code that reads a source, or knows that one is missing, says it here, and
-// judge_coverage() is the one place that holds every check against it. A check that needs more
+// The instants until which a run's evidence is complete. Missing evidence does not mean that
+// nothing happened. So the code that reads a source, or knows that one is missing, reports it here,
+// and judge_coverage() is the one place that holds every check against it. A check that needs more
 // evidence than there is becomes inconclusive, and its note names the source.
 
 #include <array>
@@ -58,7 +58,7 @@ class Coverage {
 
 /// The instants of a run that decide how much evidence a check needs.
 struct CheckedSpan {
-  FabricTime end;          ///< of the run
+  FabricTime end;          ///< end of the run
   FabricTime first_fault;  ///< never() if there is none
   /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
   /// ask: it has left wholly, and if it arrived, its NIC has taken it.

@@ -1,6 +1,6 @@
 #pragma once
-// What somebody else adds to the judge's work: an `expect:` list that has entries of another's, and
-// checks that were made elsewhere (by a program of the user's).
+// What the caller adds to the judge's work: an `expect:` list that has entries of the caller's own,
+// and checks whose results come from elsewhere (a program of the user's).
 
 #include "analysis/expectation.h"
 #include "analysis/verdict.h"

@@ -28,7 +28,7 @@ int exit_code(Result result);
 /// A data packet, and the capture frame that shows it leave its host.
 struct PacketToLookAt {
   std::string source, destination;  ///< hosts
-  Qpn qp;                           ///< of the destination
+  Qpn qp;                           ///< queue pair of the destination
   Psn psn;
   std::string file = {};  ///< name of the capture; empty: no capture shows it leave
   uint64_t frame = 0;     ///< from 1, as Wireshark counts
@@ -94,7 +94,7 @@ struct Metrics {
 struct TapCost {
   uint64_t interfaces = 0, packets = 0, bytes = 0;
   uint64_t missing = 0;     ///< dropped by the kernel, or beyond the file's bound
-  double cpu_seconds = 0;   ///< of the thread that read and wrote them
+  double cpu_seconds = 0;   ///< CPU time of the thread that read and wrote them
   double open_seconds = 0;  ///< to open them all
 };
 
@@ -110,7 +110,7 @@ struct Verdict {
   std::vector<CheckResult> checks;
   std::vector<FaultResult> faults;
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
-  std::string no_blame;      ///< why nobody could be blamed; empty: somebody could
+  std::string no_blame;      ///< why no component could be blamed; empty: one could
   Metrics metrics;
   std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
