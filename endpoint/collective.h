@@ -11,7 +11,7 @@
 //     (a) all writes of k - 1, which were sent from the same memory, are acknowledged, and (b) all
 //     lanes have finished k - 1, so that at most two iterations are under way
 //   - who has finished k has received of k, in a ring from every host by way of others, in sendrecv
-//     and all_to_all from whomever it sends to; so these have started k, hence finished k - 1 and
+//     and all_to_all from all it sends to; so these have started k, hence finished k - 1 and
 //     used up what k + 1 will overwrite in an inbox that alternates, too
 //   - a ring passes on what it gathers from the results in its inbox. Who has started k has the
 //     acknowledgements of k - 2, by (a), but perhaps not those of k - 1: results that k + 1
