@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr size_t kMaxName = 64;  // of a check
+constexpr size_t kMaxName = 64;  // characters in a check's name
 
 /// What an exit code says. 2 is bad usage everywhere here, so it says nothing about the run.
 analysis::Result result_of(const netio::ExitStatus& status) {

@@ -44,7 +44,7 @@ int print(const json& state, bool as_json) {
   return result == "standing" || result == "running" || result == "found" ? 0 : 3;
 }
 
-/// Until the order is done. Ctrl-C makes the lab stand where it is; then the state says so.
+/// Waits until the order is done. Ctrl-C makes the lab stand where it is; then the state says so.
 json wait_for(netio::RpcClient& labd, uint64_t ticket) {
   ProgressLine line;
   bool interrupted = false;

@@ -24,7 +24,7 @@ namespace mrclab::lab {
 /// The programs that Open vSwitch needs here and that are not in PATH; empty when all are.
 std::vector<std::string> missing_ovs_programs();
 
-/// What a user should know who looks at these switches, in a line or two of 80 columns.
+/// What users of these switches should know, in a line or two of 80 columns.
 std::string_view ovs_limits();
 /// "Open vSwitch 3.1.0", or empty.
 std::string ovs_version();
@@ -47,8 +47,8 @@ class OvsSwitches {
   OvsSwitches(const OvsSwitches&) = delete;
   OvsSwitches& operator=(const OvsSwitches&) = delete;
 
-  /// What has ended that should run, with how: "ovs-vswitchd: signal 9 (Killed)". Told once: without the
-  /// one the other is of no use.
+  /// The daemon that has ended, and how: "ovs-vswitchd: signal 9 (Killed)". Reported once: without
+  /// one of them the other is of no use.
   std::optional<std::string> check();
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);
