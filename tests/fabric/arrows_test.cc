@@ -1,5 +1,5 @@
-// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares
-// no code with the judged, and nobody but daemons' mains and lab/ touches the kernel.
+// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with
+// the judged, and only daemons' mains and lab/ touch the kernel.
 
 #include <doctest/doctest.h>
 
