@@ -54,7 +54,7 @@ void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   out = static_cast<uint32_t>(result);
 }
 
-/// A count that the address plan bounds. Where only the other plan has room, the error says so.
+/// A count that the address plan bounds. If it fits the other address plan only, the error says so.
 uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min, AddressPlan plan,
                        const std::function<uint32_t(const UsidLayout&)>& room_in) {
   const UsidLayout usids = UsidLayout::of(plan);
@@ -104,7 +104,8 @@ void read_graph_shape(const YamlValue& file, FabricShape& shape) {
   shape.graph = read_graph(file);
 }
 
-/// The graph must be a fabric: what paths it has is known when it is built.
+/// Builds the listed fabric, which shows whether there are paths between all hosts that carriers
+/// can name.
 void require_paths(const YamlValue& file, const FabricShape& shape) {
   try {
     build_topology(shape);

@@ -79,7 +79,7 @@ void read_wrong_route(const YamlValue& body, NameResolver& names, Targets& out) 
   }
 }
 
-/// Every switch that is named needs two ports at least, or nothing would change.
+/// Every named switch needs two ports at least, or a stale table would change nothing.
 void check_stale(const YamlValue& body, const Targets& targets) {
   for (const PortRef port : targets.ports) {
     const auto same_switch = [&](PortRef other) { return other.node == port.node; };
@@ -304,7 +304,7 @@ class EntryReader {
 
   NameResolver& names_;
   FabricTime end_;
-  FabricTime mended_ = FabricTime::never();  ///< of the entry that is being read
+  FabricTime mended_ = FabricTime::never();  ///< when the user ended the entry that is being read
   std::vector<Fault> faults_;
 };
 

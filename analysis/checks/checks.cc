@@ -279,7 +279,7 @@ WhereToLook Judge::around(const FaultSpan& fault, FabricTime least) const {
 
 namespace {
 
-/// The interval that an expectation names, and whom.
+/// The interval that an expectation names, and the hosts.
 std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTime end) {
   std::optional<WhereToLook> where;
   std::visit(

@@ -11,7 +11,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// In the order of kCounterNames.
+/// Members of HistoryCounters, in the order of kCounterNames.
 constexpr uint64_t HistoryCounters::*kCounters[] = {
     &HistoryCounters::sacks,           &HistoryCounters::nacks,
     &HistoryCounters::fatal_nacks,     &HistoryCounters::probes,

@@ -1,4 +1,4 @@
-// What must hold while faults are on.
+// Checks of properties that must hold while faults are on.
 
 #include <algorithm>
 #include <map>
@@ -14,8 +14,8 @@ bool wholly_inside(uint64_t va, uint64_t size, uint64_t of_va, uint64_t of_size)
   return va >= of_va && size <= of_size && va - of_va <= of_size - size;
 }
 
-/// Do the packets of each message of a flow lie side by side, and end where the message ends? Tells
-/// of each packet that does not; a PSN that nobody saw ends what is known about its message.
+/// Do the packets of each message of a flow lie side by side, and end where the message ends?
+/// Reports each packet that does not; a PSN that was not seen ends the knowledge about its message.
 template <class Tell>
 void check_messages(const PacketHistory& history, uint32_t flow, Tell&& tell) {
   const Placement* before = nullptr;
@@ -313,7 +313,7 @@ uint64_t Judge::unbalanced_frames(std::string& first, CheckResult& check) const 
 
 uint64_t Judge::vanished_packets(std::string& first, CheckResult& check) const {
   const PacketHistory& history = in_.history;
-  // A frame that was damaged inside a switch may end under a name that nobody sent.
+  // A frame that was damaged inside a switch may end under a name that no host sent.
   const bool damaged = std::any_of(
       in_.schedule.begin(), in_.schedule.end(),
       [](const ScheduledEffect& s) { return std::holds_alternative<SwitchErrors>(s.effect); });

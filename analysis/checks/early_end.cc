@@ -24,13 +24,13 @@ class EarlyJudge {
     return none_failed ? inconclusive(check_, "no QP failed until " + to_string(ended_)) : so_far();
   }
   CheckResult operator()(const ExpectHealed&) const {
-    // Also a path that nobody used again may be used later.
+    // A path that was not used again by now may still be used later.
     if (check_.result != Result::kPass) return inconclusive(check_, "still open at " + at());
     const bool more = std::any_of(early_.not_reached.begin(), early_.not_reached.end(),
                                   [](const FaultSpan& fault) { return fault.heals; });
     return more ? inconclusive(check_, "faults begin after " + at()) : check_;
   }
-  /// What is measured over an interval.
+  /// Expectations that are measured over an interval.
   CheckResult operator()(const auto& expected) const requires requires { expected.until; }
   {
     if (std::min(expected.until, early_.planned) <= ended_) return check_;

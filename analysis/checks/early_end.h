@@ -1,6 +1,6 @@
 #pragma once
-// A run that somebody ended before its scenario's end (run --until): what its checks can still say.
-// What lies behind that instant must neither pass nor fail unseen.
+// A run that the user ended before its scenario's end (run --until): which results of its checks
+// still stand. What would have happened later must neither pass nor fail unseen.
 
 #include <span>
 #include <vector>

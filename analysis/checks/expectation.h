@@ -55,7 +55,7 @@ struct ExpectMemoryIntact {
   bool operator==(const ExpectMemoryIntact&) const = default;
 };
 
-/// At the end every fault that heals is undone.
+/// At the end, every fault that heals is undone.
 struct ExpectHealed {
   bool operator==(const ExpectHealed&) const = default;
 };
@@ -63,7 +63,7 @@ struct ExpectHealed {
 /// What a goodput is a share of.
 struct GoodputReference {
   enum Kind : uint8_t {
-    kBaseline,  ///< of the same flows in the last 20 RTT before the first fault
+    kBaseline,  ///< goodput of the same flows in the last 20 RTT before the first fault
     kLineRate,  ///< the sum of the port rates of the hosts concerned
     kRate,      ///< a number
   };
@@ -88,7 +88,7 @@ struct FlowSelection {
   bool operator==(const FlowSelection&) const = default;
 };
 
-/// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line
+/// Mean goodput in [from, until) of all flows, or of a selection, against a reference; the line
 /// rate of a selection is that of its hosts' ports in the direction concerned (of `host`: in both),
 /// and the line rate of a plane is that of the ports in it.
 struct ExpectGoodput {
@@ -153,8 +153,8 @@ struct ExpectFairness {
   bool operator==(const ExpectFairness&) const = default;
 };
 
-/// Data packets lost (with a drop record) by one QP between `from` and `until`, of the QP that lost
-/// most. Each direction of a QP counts for itself.
+/// Data packets lost (with a drop record) by one QP between `from` and `until`; the QP that lost
+/// most counts. Each direction of a QP counts for itself.
 struct ExpectLossesPerQp {
   uint64_t at_most = 0;
   FabricTime from = {};
@@ -236,15 +236,15 @@ struct ExpectCompletionTime {
   bool operator==(const ExpectCompletionTime&) const = default;
 };
 
-/// From the start of each fault to the last first-transmission by an affected sender on an affected
-/// path.
+/// The time from the start of each fault to the last first-transmission by an affected sender on an
+/// affected path.
 struct ExpectDetect {
   FabricTime within;
   bool operator==(const ExpectDetect&) const = default;
 };
 
-/// From the start of each fault to the first sliding 20-RTT window whose goodput reaches `to` of
-/// the baseline.
+/// The time from the start of each fault to the first sliding 20-RTT window whose goodput reaches
+/// `to` of the baseline.
 struct ExpectRecover {
   FabricTime within;
   Probability to{950'000'000};

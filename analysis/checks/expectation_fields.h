@@ -118,11 +118,11 @@ void for_each_field(E& e, Visit&& visit) {
   }
 }
 
-/// In the order of ExpectationKind's alternatives. `form` is what is right where a map is needed, or
-/// empty where the word may stand alone.
+/// The words of ExpectationKind's alternatives, in their order. `form` is what is right where a map
+/// is needed, or empty where the word may stand alone.
 struct ExpectationWord {
   std::string_view name;
-  Measure measure;  ///< of what its check measures
+  Measure measure;  ///< the unit of the value that its check measures
   std::string_view form;
 };
 inline constexpr std::array kExpectationWords{

@@ -69,7 +69,7 @@ std::string shortened(FabricTime t, FabricTime base_rtt) {
   return std::string(rounded) + " (" + std::to_string(tenths / 10) + fraction + " RTT)";
 }
 
-/// Each sentence says what is measured, of whom and when, and ends with the bound.
+/// Each sentence says what is measured, for which hosts and when, and ends with the bound.
 class Describer {
  public:
   explicit Describer(const RunTimes& times) : times_(times) {}
@@ -174,8 +174,7 @@ class Describer {
 
  private:
   std::string time(FabricTime t) const { return shortened(t, times_.base_rtt); }
-  /// The interval. Where it begins behind the last heal and goes on to the
-  /// end, it says so in words.
+  /// The interval in words. An interval from behind the last heal to the end is called so.
   std::string when(const auto& e) const {
     const bool to_the_end = e.until == FabricTime::never();
     if (times_.healed && *times_.healed > FabricTime::zero() && e.from >= *times_.healed &&

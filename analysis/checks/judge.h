@@ -84,7 +84,8 @@ class Judge {
   /// Was the host ever without power up to then? Its work and its word about it are gone.
   bool lost_power(uint32_t host, FabricTime until) const;
   bool all_lost_power() const;
-  /// Work that nobody can ask to come back: its queue pairs failed, or its host lost its power.
+  /// Is work lost that no check can ask to come back: did its queue pairs fail, or its host lose
+  /// power?
   bool work_lost() const;
   /// When the last fault was undone; empty if one was not, or there is none.
   std::optional<FabricTime> last_heal() const;
@@ -104,7 +105,7 @@ class Judge {
   struct PortLoad {
     uint32_t packets = 0;
     FabricTime busy;                              ///< the time that the port needs to send them
-    FabricTime least_wait = FabricTime::never();  ///< of the one that waited least
+    FabricTime least_wait = FabricTime::never();  ///< the packet that waited least
   };
   using PortLoads = std::map<std::pair<uint32_t, uint32_t>, PortLoad>;
   PortLoads port_loads(FabricTime from, FabricTime until) const;
@@ -134,9 +135,9 @@ class Judge {
   CheckResult count_attempts(
       const PacketBounds& expected,
       const std::function<std::optional<FabricTime>(const Attempt&)>& when) const;
-  /// The time of a packet from its first start to its end, and who it is.
+  /// A packet as a place to look: from its first start to its end, and its name.
   WhereToLook at_packet(const Packet& packet) const;
-  /// What is known of no instant in particular.
+  /// For a finding that belongs to no instant in particular.
   WhereToLook whole_run(std::string who) const {
     return {FabricTime::zero(), in_.measurements.end, std::move(who)};
   }

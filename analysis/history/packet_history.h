@@ -78,11 +78,11 @@ struct Attempt {
 struct Placement {
   uint64_t va = 0;
   uint32_t rkey = 0;
-  uint32_t message_bytes = 0;  ///< of the whole message
+  uint32_t message_bytes = 0;  ///< length of the whole message
   uint32_t payload_bytes = 0;
   uint32_t sample = 0;  ///< hash of the first kPayloadSample bytes of payload; 0: not captured
   uint16_t msn = 0;
-  bool first = false, last = false;  ///< of its message
+  bool first = false, last = false;  ///< first or last packet of its message
   bool operator==(const Placement&) const = default;
 };
 /// What a capture of 160 bytes holds of the payload of the longest headers, rounded down.
@@ -106,7 +106,7 @@ struct Delivery {
   FabricTime t;
   uint32_t packet = 0;
   uint32_t bytes = 0;
-  uint32_t plane = 0;  ///< of the receiving port
+  uint32_t plane = 0;  ///< plane of the receiving port
 };
 
 /// A SACK, NACK, ACK or probe that arrived at a host.
@@ -117,8 +117,8 @@ struct ControlArrival {
   bool probe = false;  ///< a probe, or the answer to one
 };
 
-/// Datagrams of a host to another that are no MRC, without a pause of kBurstPause between them: who
-/// sends them does not answer to congestion.
+/// Datagrams from one host to another that are not MRC, without a pause of kBurstPause between
+/// them: their sender does not react to congestion.
 struct ForeignBurst {
   FabricTime from, until;  ///< last bits leaving
   uint32_t source = 0, destination = 0;
@@ -165,8 +165,9 @@ class PacketHistory {
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
   void add(NodeId node, const PacketRecord& record);
-  /// Where others than our switches forward, nobody records what they lose: there what has not
-  /// arrived after kLostAfterRtts is lost from the instant at which it left.
+  /// To be called when all records are in. Switches that are not ours record no losses: a packet
+  /// over them that has not arrived after kLostAfterRtts counts as lost from the instant at which
+  /// it left.
   void finish();
   static constexpr int kLostAfterRtts = 16;  ///< a full queue at every switch on the way is 6
 
@@ -177,10 +178,10 @@ class PacketHistory {
   /// A flow's packets in the order of their PSNs: indices into packets(), kNone for a PSN that no
   /// record shows.
   std::span<const uint32_t> in_order(uint32_t flow) const { return flow_states_[flow].slots; }
-  /// In order of time.
+  /// All deliveries, in order of time.
   const std::vector<Delivery>& deliveries() const { return deliveries_; }
   const std::vector<ControlArrival>& control() const { return control_; }
-  /// In the order in which they began to be seen.
+  /// All bursts, in the order in which their first frames were seen.
   const std::vector<ForeignBurst>& bursts() const { return bursts_; }
   const HistoryCounters& counters() const { return counters_; }
   /// The earliest instant of which something found no room; never() if everything was kept.
@@ -231,7 +232,7 @@ class PacketHistory {
   };
   struct Port {
     enum class Use : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrop } use = Use::kUnknown;
-    PortRef ref;  // of kDrop: only the node
+    PortRef ref;  // for kDrop only the node is set
   };
 
   Port resolve_interface(const std::string& name) const;

@@ -36,7 +36,7 @@ std::string later(FabricTime t) {
   return t == FabricTime::zero() ? "at once" : to_string(t) + " later";
 }
 
-/// The wires of a fault and who goes over them.
+/// The wires of a fault and the flows that cross them.
 class Reach {
  public:
   Reach(const Topology& topology, const FaultSpan& fault) {
@@ -367,7 +367,7 @@ class Teller {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<Reach> reach_;                 // of the faults that are told
+  std::vector<Reach> reach_;                 // reach of each fault that the story tells
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault

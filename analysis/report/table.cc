@@ -41,7 +41,7 @@ std::string in_unit(const std::optional<double>& value, const std::string& unit)
   return unit.starts_with("us") ? number + " us" : number;
 }
 
-/// Does the sentence name its bound? It cannot where the bound was only found out while judging.
+/// Does the sentence name its bound? It cannot if the bound was only computed while judging.
 bool names_bound(const std::string& about) {
   return about.find("≥") != std::string::npos || about.find("≤") != std::string::npos;
 }

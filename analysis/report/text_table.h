@@ -22,7 +22,8 @@ class TextTable {
   /// Narrower than 60 columns is laid out as 60.
   explicit TextTable(TableOptions options);
 
-  /// What does not fit goes on below what follows the first two spaces: "packets    12 of 12".
+  /// Text that does not fit is continued below the text behind the first two spaces: "packets 12 of
+  /// 12".
   void line(const std::string& text = {});
   void rule();
   void indented(const std::string& text, size_t indent);

@@ -38,7 +38,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   // From the host.
   void ev_changed(const QueuePair& qp, EntropyValue ev, EvState to);
   void port_changed(PortId port, bool up);
-  /// Its queue pairs are gone, and nobody is told: they are left to be destroyed.
+  /// Drops all queue pairs without telling the user, who destroys them later.
   void power_off();
 
   // Application.

@@ -45,7 +45,7 @@ std::string_view name_of(AsyncEvent::Kind kind) {
 
 namespace {
 
-/// What the requester says of a write that is to blame.
+/// The completion status for the requester's reason, for the write that caused a failure.
 WorkStatus status_of(std::string_view reason) {
   if (reason == "Retry Counter Exceeded") return WorkStatus::kRetryExceeded;
   if (reason == "Remote Access Error") return WorkStatus::kRemoteAccessError;
@@ -95,7 +95,7 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
   return PostResult::kOk;
 }
 
-/// What is posted to a queue pair in error is accepted and flushed, as in ibverbs.
+/// A post to a queue pair in error is accepted and flushed, as in ibverbs.
 void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) {
   const QpInitAttributes& queues = record.attributes.init_attributes;
   WorkCompletion completion;
@@ -141,7 +141,8 @@ void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& com
   fail_queue_pairs_of(cq);
 }
 
-/// As ibverbs: a completion queue that overran cannot be trusted any more, nor can its queue pairs.
+/// A completion queue that overran cannot be trusted any more, nor can its queue pairs (as in
+/// ibverbs).
 void HostNode::Impl::HostDevice::fail_queue_pairs_of(CqHandle cq) {
   for (const auto& record : records_) {
     if (!record || !record->handle) continue;

@@ -83,7 +83,7 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   std::optional<uint32_t> ev;
   if (s) ev = evs_.choose(free_ports, now, sent_[*s].ev);
   if (!ev) {
-    // The ports that are free only lead where the packet was lost: new data may go there.
+    // The free ports only lead where the packet was lost: new data may go there.
     if (!may_send_new(now)) return std::nullopt;
     ev = evs_.choose(free_ports, now);
     if (!ev) return std::nullopt;

@@ -6,12 +6,13 @@
 // it. The rules (MRC specification §7, facts in the comments of the classes used):
 //   - a packet is lost by the time rule (LossDetector), by a probe's answer or by the ACK timeout;
 //     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
-//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, nobody is to blame
+//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, no path is to blame
 //   - a write completes when a transport ACK covers it, not when it is SACKed
-//   - a NACK for lack of resources is nobody's fault but the receiver's: a smaller window, and the packet
+//   - a NACK for lack of resources concerns the receiver alone: a smaller window, and the packet
 //     goes again after the interval of a retry (MRC API: linear, then exponential)
 //   - no progress for (linear + exponential) timeouts: "Retry Counter Exceeded"
-// Feedback may be any bytes from anyone: what does not fit is refused before state changes.
+// Feedback may be any bytes from any sender: a packet that does not fit is refused before state
+// changes.
 
 #include <cstdint>
 #include <optional>
@@ -36,14 +37,15 @@
 
 namespace mrclab::endpoint {
 
-/// Told by a requester what happened, at fabric time, in order.
+/// Is told by a requester what happened, at fabric time, in order.
 class RequesterEvents {
  public:
   virtual ~RequesterEvents() = default;
   virtual void write_completed(uint64_t id) = 0;
-  /// For each write that is not complete, before failed(). `status`: the failure, or kFlushed.
+  /// Called for each write that is not complete, before failed(). `status`: the failure, or
+  /// kFlushed.
   virtual void write_failed(uint64_t id, std::string_view status) = 0;
-  /// A transition that matters outside: "good", "assumed_bad" or "denied".
+  /// A transition that observers outside see: "good", "assumed_bad" or "denied".
   virtual void ev_changed(EntropyValue ev, EvState to) = 0;
   /// A backup took the active place of another value of its plane.
   virtual void ev_swapped(EntropyValue in, EntropyValue out) = 0;
@@ -85,7 +87,7 @@ class Requester {
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request, FabricTime now);
 
-  /// Is there a packet to send, were a port free?
+  /// Would it send a packet if a port were free?
   bool ready(FabricTime now) const;
   SchedulerState scheduler_state(FabricTime now) const;
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
@@ -103,10 +105,10 @@ class Requester {
   std::optional<ProbePacket> next_probe(FabricTime now);
 
   void set_live_ports(LivePorts live, FabricTime now);
-  /// The controller's word about a value; nothing else undoes it.
+  /// The controller denies or allows a value; nothing else undoes it.
   void set_denied(EntropyValue value, bool denied, FabricTime now);
-  /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
-  /// `culprit` is the number of the write that is to blame, if one is.
+  /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed;
+  /// `culprit` is the number of the write that caused the failure, if one did.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
   bool failed() const { return failed_; }
 

@@ -65,7 +65,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   if (packet.transmissions == 1) {
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
-  // Out of order it says that what was sent before is lost, which only SACKs may say.
+  // Out of order the trigger means that packets sent before it are lost, which only SACKs may say.
   const bool may_tell = profile_.selective_acks || trigger <= cumulative;
   if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the

@@ -1,4 +1,4 @@
-// What is lost, which value is to blame, and second thoughts about both.
+// Which packets are lost, which value is to blame, and corrections of both.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   // A packet from before the value's resurrection tells nothing about it now, and a port that is
   // known to be down explains the loss.
   const bool connected = evs_.connected(packet.ev);
-  // So it is no sign of congestion either (our choice).
+  // So the loss is no sign of congestion either (our choice).
   if (connected) {
     window_.on_lost({cost(packet.length), evs_.plane(packet.ev)}, now);
   } else {

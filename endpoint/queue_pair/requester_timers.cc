@@ -1,4 +1,4 @@
-// When nothing comes: timeouts, probes, ports that go, and the end of a requester.
+// What a requester does without feedback: timeouts, probes, ports that go down, and its end.
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +21,7 @@ FabricTime Requester::tail_deadline() const {
   return std::max(retry_.last_news(), tail_.last()) + retry_.tail_interval(profile_.tail_probe);
 }
 
-/// When the window lets the next packet go by itself. What waits for a port is no timer's affair.
+/// When the window by itself lets the next packet go. Packets that wait for a port need no timer.
 FabricTime Requester::paced_deadline(FabricTime now) const {
   uint32_t length = 0;
   if (const auto lost = sent_.first_lost(); lost && *lost < range_end()) {

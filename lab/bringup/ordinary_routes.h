@@ -40,7 +40,7 @@ class OrdinaryRoutes {
   size_t next_ = 0;  ///< the first effect of the schedule that is not in `in_force_`
   FabricTime reached_ = FabricTime::from_ps(-1);
   faults::FaultState in_force_;
-  std::set<PortRef> outside_;  ///< ends that somebody else holds down
+  std::set<PortRef> outside_;  ///< ends that another program holds down
   bool changed_ = false;       ///< since `dead_` was made
   DeadParts dead_;
   std::set<uint32_t> stale_;  ///< hosts whose routes may be those of before

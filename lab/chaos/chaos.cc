@@ -24,7 +24,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Of everything that a seed depends on beside itself and the version.
+/// Hash of everything that a seed's run depends on beside the seed and the version.
 std::string fingerprint(const ChaosBase& base) {
   const std::string text = base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};

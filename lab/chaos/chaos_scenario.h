@@ -1,7 +1,7 @@
 #pragma once
-// A scenario out of a seed: workload, transport and faults (faults/generator.h), on a fabric or in
-// place of what a scenario says. It is a scenario like any other: it has a file, runs in both
-// worlds, can be replayed and shrunk.
+// Makes a scenario from a seed: workload, transport and faults (faults/generator.h), on a fabric or
+// in place of those of a given scenario. The result is a scenario like any other: it has a file,
+// runs in both worlds, can be replayed and shrunk.
 //
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
 //        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kLivenessRtts
@@ -44,7 +44,8 @@ inline constexpr int64_t kSteadyRtts = 40;  ///< half to get going, half as base
 inline constexpr int64_t kFaultRttsMin = 8;
 inline constexpr int64_t kFaultRttsMax = 32;
 inline constexpr int64_t kLivenessRtts = 70;
-inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
+/// The last part of kLivenessRtts: what is measured must end before the end.
+inline constexpr int64_t kSlackRtts = 10;
 
 /// The share of the goodput before that must be back. Closed loops that run against each other settle
 /// into one of several phases, as the bursts of one meet the acknowledgements of the other or miss

@@ -48,7 +48,7 @@ json body_of(const FaultOptions& options) {
     std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
     if (equals == std::string::npos) {
       const auto kind = faults::find_fault(options.kind);
-      if (!kind) break;  // the lab says so
+      if (!kind) break;  // the lab refuses it with a message
       key = target_key(faults::info(*kind), word);
     }
     if (key.empty() || value.empty()) {

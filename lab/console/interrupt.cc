@@ -13,7 +13,7 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr int kExitCode = 3;  // of a run that nobody judged
+constexpr int kExitCode = 3;  // code of a run without a verdict
 /// A second signal within this time is the same request: timeout(1) signals
 /// the process and its group.
 constexpr long kRepeatedAfterMs = 500;

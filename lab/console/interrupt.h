@@ -12,8 +12,8 @@
 
 namespace mrclab::lab {
 
-/// Thrown when the user interrupts a run; everything has been torn down, but for memory that takes long
-/// to give back piece by piece: whoever ends the process leaves that to the kernel.
+/// Thrown when the user interrupts a run. Everything has been torn down, except memory that takes
+/// long to free piece by piece: the end of the process leaves that to the kernel.
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(const std::string& what, std::shared_ptr<const void> memory = {})

@@ -182,7 +182,8 @@ void OvsSwitches::make_room_for_queues() {
       most = std::max(most, queue);
     }
   }
-  // The daemon opens that socket when it first sends: a frame that nobody takes, to the first port.
+  // The daemon opens that socket when it first sends, so this sends a frame, which no node accepts,
+  // to the first port.
   const std::string frame = fmt::format("{:024x}{:04x}{:092x}", 0, kLocalExperiment, 0);
   run({"ovs-ofctl", "-O", "OpenFlow15", "packet-out",
        netio::ovs_management_socket(directory_, topology.node(switches_.front()).name),

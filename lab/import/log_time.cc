@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDaySeconds = 86'400;
-constexpr int kPlainYear = 2001;  // of logs without years
+constexpr int kPlainYear = 2001;  // for logs without years
 constexpr int kLeapYear = 2004;
 constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
 

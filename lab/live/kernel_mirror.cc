@@ -38,7 +38,8 @@ void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
       return old.outage.link == outage.link && old.outage.down == outage.down;
     });
     if (known != before.end()) {
-      // What was brought to its end, or left out, for an end that it no longer has begins again.
+      // An outage that was undone, or left out, for an end that the new schedule does not have
+      // begins again.
       const bool begins_again = known->state == State::kDone && known->outage.up != outage.up;
       item.state = begins_again ? State::kPending : known->state;
     }

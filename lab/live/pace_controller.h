@@ -1,8 +1,8 @@
 #pragma once
-// How fast fabric time should pass: pure, decided from what the processes show.
+// How fast fabric time should pass: pure, decided from measurements of the processes.
 //
-// Margin is what is left of the shortest head start L when a frame comes or a process commits, as a
-// share of it: 1 nothing used, 0 all used, below 0 somebody waits at the gate. It is the smaller of
+// Margin is the part of the shortest lookahead L that is left when a frame comes or a process
+// commits: 1 nothing used, 0 all used, below 0 a process waits at the gate. It is the smaller of
 //   slack / (L x k)      least slack of any frame since the last decision,
 //   1 - behind / L       how far the slowest process is behind the clock.
 //
@@ -11,11 +11,11 @@
 // calibration: from kStart the pace doubles every few windows for as long as the margin
 // stays comfortable. From there on it follows the smoothed margin, slower below kLow, faster
 // above kHigh, in small steps; between the two nothing changes, which keeps it from
-// swinging. That a pace is too fast shows only when the slack is gone, so the last one that
-// was is remembered and kept away from, the less the longer ago. One bad window is no reason
-// to slow down: the clock just waits (a hold) until the process that was late has caught up,
-// and goes on as before. How fast it catches up says whether the pace was too fast or the
-// process had no processor, which a busy machine takes away at any pace, even the slowest.
+// swinging. A pace that is too fast shows only when the slack is gone, so the last such pace is
+// remembered and avoided, the less the longer ago it was. One bad window is no reason to slow down:
+// the clock just waits (a hold) until the process that was late has caught up, and goes on as
+// before. How fast it catches up says whether the pace was too fast or the process had no
+// processor, which a busy machine takes away at any pace, even the slowest.
 
 #include <cstdint>
 #include <optional>

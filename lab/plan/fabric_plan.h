@@ -56,7 +56,7 @@ struct SwitchRoutes {
 struct EvSet {
   uint32_t size = 0;
   uint32_t per_plane = 0;
-  Ratio of_all;  ///< of the pair's paths
+  Ratio of_all;  ///< share of the pair's paths
 };
 
 /// Both designs fully built of the same switches, per host with the same bandwidth.

@@ -6,7 +6,7 @@
 
 namespace mrclab::lab {
 
-/// Of one that was just ordered: "fault 3 in force: link_down ...".
+/// One line about a fault that was just ordered: "fault 3 in force: link_down ...".
 std::string fault_text(const nlohmann::json& fault);
 /// Answer of `heal`: {"mended": [...], "outside": [...]}.
 std::string healed_text(const nlohmann::json& healed);

@@ -51,7 +51,7 @@ StepOrder step_order(const ResidentLab& lab, const netio::Json& params) {
   return order;
 }
 
-/// Runs what somebody asked for; bad input is refused, not an error of the lab.
+/// Runs the order of a client; bad input is refused and is no error of the lab.
 template <class Act>
 netio::Json refuse_bad_input(Act act) {
   try {

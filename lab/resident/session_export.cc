@@ -27,7 +27,7 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
   std::string text = to_yaml(session);
   try {
     parse_scenario(read_yaml_text(text, "session"));
-  } catch (const InputError&) {  // "healed", say, beside a fault that nobody mended
+  } catch (const InputError&) {  // for example "healed", beside a fault that was never ended
     session.expect.clear();
     text = to_yaml(session);
   }

@@ -60,8 +60,8 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
   }
 }
 
-/// The user's own checks see the run as it lies there, judged but for themselves. They may take long, so
-/// nobody who has interrupted the run waits for them.
+/// The user's own checks see the run folder with a verdict that lacks only their results. They may
+/// take long, so an interrupted run does not wait for them.
 void run_check_programs(const Scenario& scenario, const RunOptions& options,
                         const RunResult& result, analysis::Verdict& verdict) {
   for (size_t i = 0; i < scenario.check_programs.size(); ++i) {
@@ -148,7 +148,8 @@ void set_last_words(const Scenario& scenario, const RunOptions& options,
                                    exact(*interrupted_at), to_string(scenario.stop()));
 }
 
-/// From what the world left to a verdict. `happened`: the scenario as it was in fact.
+/// Makes the verdict from the world's outcome. `happened`: the scenario with the faults that were
+/// added while it ran.
 void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcome&& outcome,
                 const std::optional<analysis::Evidence>& watched,
                 const std::optional<Scenario>& happened, RunResult& result) {

@@ -27,7 +27,7 @@ struct RunOptions {
   std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
-  uint32_t threads = 0;  ///< of the simulator; 0: by the size of the fabric
+  uint32_t threads = 0;  ///< threads of the simulator; 0: by the size of the fabric
   uint32_t host_processes = 2;
   /// What each capture file may take. What comes later is not judged in the live world; in the
   /// simulated one the judge looks on itself.
@@ -60,10 +60,11 @@ struct RunResult {
   std::shared_ptr<const void> memory;    ///< as in Interrupted
 };
 
-/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A simulated
-/// run that is interrupted is judged that far, unless that takes longer than whoever interrupts
-/// (InterruptGuard) waits. Any other keeps its folder, which says that it has no verdict; `latest` stays
-/// where it was. Of a live run the captures would have to be read first, which takes too long.
+/// Runs the scenario. Throws InputError, SystemError, Interrupted; nothing of the lab is left
+/// behind. A simulated run that is interrupted is judged up to there, unless that takes longer than
+/// the caller (InterruptGuard) waits. Any other keeps its folder, which says that it has no
+/// verdict; `latest` stays where it was. The captures of a live run would have to be read first,
+/// which takes too long.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace mrclab::lab

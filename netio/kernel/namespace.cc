@@ -106,7 +106,7 @@ NetworkNamespace::Visit::Visit(const NetworkNamespace& target)
 }
 
 NetworkNamespace::Visit::~Visit() {
-  // Anything done after a failed return would happen in somebody else's network.
+  // After a failed return, all further calls would act on another namespace's network.
   if (::setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
 }
 

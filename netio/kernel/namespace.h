@@ -40,11 +40,11 @@ class NetworkNamespace {
   /// when asked for. Throws SystemError with EEXIST when the name is taken. Owned.
   static NetworkNamespace create(const std::string& name, const Sysctls& sysctls,
                                  bool loopback_up = false);
-  /// Opens an existing one by name. Not owned.
+  /// Opens an existing namespace by name. Not owned.
   static NetworkNamespace open(const std::string& name);
   /// The namespace behind an inherited descriptor. Not owned.
   static NetworkNamespace from_descriptor(FileDescriptor fd, std::string name);
-  /// The one that the calling thread is in. Not owned.
+  /// The namespace that the calling thread is in. Not owned.
   static NetworkNamespace current();
 
   /// The same namespace by one more name, /run/netns/<name>. Throws SystemError with EEXIST when it is

@@ -58,7 +58,7 @@ FileDescriptor open_socket(const addrinfo& where) {
                         ::socket(where.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
 }
 
-/// Empty if nobody listens there (yet).
+/// A connected socket; empty if no program listens there (yet).
 FileDescriptor try_connect(const addrinfo& where, milliseconds limit) {
   FileDescriptor fd = open_socket(where);
   if (::connect(fd.get(), where.ai_addr, where.ai_addrlen) == 0) return fd;

@@ -47,7 +47,7 @@ std::function<F(A&)> nack(Change change) {
     Neth neth;
     neth.psn = a.newest_psn();
     neth.entropy = spec.ev;
-    neth.tx_timestamp = 0xBEEF;  // of no transmission
+    neth.tx_timestamp = 0xBEEF;  // belongs to no transmission
     change(a, neth);
     spec.bth.psn = neth.psn;
     spec.extension = neth;

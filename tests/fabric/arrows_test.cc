@@ -1,6 +1,5 @@
-// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with the
-// judged, and only the daemons' mains and lab/ include netio/. A sub-room includes what its README says
-// behind "May include:", and these lists have no circle.
+// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with
+// the judged, and only daemons' mains and lab/ touch the kernel.
 
 #include <doctest/doctest.h>
 

@@ -191,7 +191,7 @@ TEST_CASE(
     const EcmpGroup before(ports(4), resilient);
     EcmpGroup after = before;
     after.set_live(PortId{2}, false);
-    std::array<uint64_t, 2> count{};  // of the member that left, of the others
+    std::array<uint64_t, 2> count{};  // flows of the member that left, and of the others
     for (uint64_t hash = 0; hash < kFlows; ++hash) {
       const PortId was = before.choose(hash), is = after.choose(hash);
       CHECK_FALSE(is == PortId{2});
@@ -200,7 +200,7 @@ TEST_CASE(
     return count;
   };
   CHECK(moved(true) == std::array<uint64_t, 2>{kFlows / 4, 0});
-  // Of 12 remainders 9 are other members' flows, and 6 of them move.
+  // 9 of 12 remainders are other members' flows, and 6 of them move.
   CHECK(moved(false)[0] == kFlows / 4);
   CHECK(moved(false)[1] >= kFlows / 2 - 4);
 }

@@ -82,7 +82,7 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
     CAPTURE(unknown);
     CHECK_THROWS_AS(book.select(unknown, us(20)), InputError);
   }
-  // What somebody else holds down stays down when ours is mended.
+  // A link that another program holds down stays down when ours is mended.
   for (const uint32_t number : book.select("all", us(20))) book.mend(number, us(20));
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{{us(10), false}});
 }

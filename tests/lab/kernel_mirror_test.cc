@@ -46,7 +46,7 @@ TEST_CASE("the kernel follows after the last frames have crossed and leads when 
   KernelMirror mirror(
       topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); }, can_wait);
   for (; now < FabricTime::from_us(120); now += FabricTime::from_ns(100)) {
-    if (now > mirror.limit()) break;  // the gate would not let anybody pass
+    if (now > mirror.limit()) break;  // the gate would let no process pass
     mirror.step(now, 5000);
   }
   REQUIRE(done.size() == 2);

@@ -167,7 +167,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
     const Standstill standstill(lab);
     const FabricTime open = standstill.open_instant();
     CHECK(open > last_open);
-    wait_for_ticks(lab, 50);  // whoever was in a tick has ended it, and many more
+    wait_for_ticks(lab, 50);  // a process that was in a tick has ended it, and many more
     for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
       CHECK(FabricTime::from_ps(lab.gate().slot(i).done_ps.load()) < open);
     }

@@ -112,7 +112,7 @@ struct TwoNodes {
     for (uint32_t i = 0; i < 2; ++i) gate.slot(i).done_ps.store(-1);
     gate.set_state(0, ProcessState::kReady);
     gate.set_state(1, ProcessState::kReady);
-    gate.clock.reset(end, LabTime::now());  // the clock is not what holds anybody back here
+    gate.clock.reset(end, LabTime::now());  // the clock holds no process back here
     gate.limit_ps.store(FabricTime::never().ps());
     std::vector<uint32_t> processes(topology.nodes.size(), kNoProcess);
     const NodeId h0 = topology.host(0);
@@ -273,7 +273,7 @@ TEST_SUITE("root: carried time") {
     REQUIRE(nodes.gate.slowest_done() == us(30) - FabricTime::from_ps(1));
     set({10, 20, 30, 50});
     nodes.gate.schedule.fetch_add(1);
-    CHECK_FALSE(nodes.gate.quiet_until());  // somebody's next event is the old schedule's
+    CHECK_FALSE(nodes.gate.quiet_until());  // the next event of one process is the old schedule's
     tick_both(1);
     const auto quiet = nodes.gate.quiet_until();
     if (quiet) CHECK(*quiet == us(30));
