@@ -137,9 +137,9 @@ void read_wires(const YamlValue& file, FabricShape& shape) {
   }
 }
 
-/// A wire must give its frames a head start of more than the time on the wire itself, or the lab
+/// A wire must give its frames a lookahead of more than the time on the wire itself, or the lab
 /// would have to move in steps of nanoseconds.
-void require_head_start(const YamlValue& file, const FabricShape& shape) {
+void require_lookahead(const YamlValue& file, const FabricShape& shape) {
   if (shape.propagation > FabricTime::zero()) return;
   for (const auto& [key, latency] : {std::pair{"switch_latency", shape.switch_latency},
                                      std::pair{"host_latency", shape.host_latency}}) {
@@ -147,7 +147,7 @@ void require_head_start(const YamlValue& file, const FabricShape& shape) {
     const auto at = file.get(key) ? file.get(key) : file.get("propagation");
     (at ? *at : file)
         .fail("no propagation and no " + std::string(key),
-              "one of them above 0: a frame needs a head start");
+              "one of them above 0: a frame needs a lookahead");
   }
 }
 
@@ -284,7 +284,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     shape.segments = static_cast<Segments>(value->as_word({"node", "adjacency"}));
   }
   read_wires(document, shape);
-  require_head_start(document, shape);
+  require_lookahead(document, shape);
   read_queues(document, shape.queues);
   if (const auto value = document.get("dscp")) shape.dscps = read_dscps(*value);
   if (const auto value = document.get("forwarding")) {
@@ -318,7 +318,7 @@ Topology read_fabric_file(const std::filesystem::path& path) {
 void check_lookahead(const Topology& topology) {
   for (const Wire& wire : topology.wires_list) {
     if (topology.lookahead(wire.id) > FabricTime::zero()) continue;
-    throw InputError("fabric " + topology.name + ": found no head start on the wire " +
+    throw InputError("fabric " + topology.name + ": found no lookahead on the wire " +
                      topology.wire_name(wire.id) +
                      ": expected a propagation or an ingress latency above 0");
   }

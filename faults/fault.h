@@ -6,7 +6,7 @@
 //     - {at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}}
 //     - {at: 300us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 20%, until: 450us}}
 //     - {at: 300us, every: 100us, until: 900us, link_down: {link: "random(1, p*.t0-*:u*)", for: 20us}}
-//     - {at: 300us, mended: 320us, flap: {link: "p0.t0-0:u0", count: 9, down: 2us, up: 8us}}
+//     - {at: 300us, healed: 320us, flap: {link: "p0.t0-0:u0", count: 9, down: 2us, up: 8us}}
 //     - {at: 300us, parallel: [{switch_hang: {switch: p0.t1-0, for: 50us}}, {trim_off: {...}}]}
 
 #include <array>
@@ -67,7 +67,7 @@ struct Fault {
   Settings settings = {};
   /// When the user ended it before its own end (`mrclab heal`); parts that would begin later do
   /// not.
-  FabricTime mended = FabricTime::never();
+  FabricTime healed = FabricTime::never();
   bool operator==(const Fault&) const = default;
 
   /// When the interval of its parameter `for` ends; never() if the fault does not heal.

@@ -294,9 +294,9 @@ void Holder::hold_all() {
 
 std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
   std::vector<Hold> holds = Holder(fault, topology).take();
-  if (fault.mended == FabricTime::never()) return holds;
-  std::erase_if(holds, [&](const Hold& hold) { return hold.from >= fault.mended; });
-  for (Hold& hold : holds) hold.until = std::min(hold.until, fault.mended);
+  if (fault.healed == FabricTime::never()) return holds;
+  std::erase_if(holds, [&](const Hold& hold) { return hold.from >= fault.healed; });
+  for (Hold& hold : holds) hold.until = std::min(hold.until, fault.healed);
   return holds;
 }
 

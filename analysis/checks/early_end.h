@@ -20,7 +20,7 @@ struct EarlyEnd {
 std::vector<FaultSpan> take_not_reached(std::vector<FaultSpan>& spans, FabricTime end);
 
 /// `check` is what the run until `ended` gave for `expectation`; `faults` are those that happened.
-/// A violation that nothing later could mend stays a failure, and no_qp_error, memory_intact and
+/// A violation that nothing later could heal stays a failure, and no_qp_error, memory_intact and
 /// qp_error hold "until" there; what depends on anything later becomes inconclusive.
 CheckResult judge_early_end(const Expectation& expectation, CheckResult check,
                             std::span<const FaultSpan> faults, FabricTime ended,

@@ -226,7 +226,7 @@ class Teller {
     const FaultMeasurement& m = in_.measurements.faults[i];
     const FabricTime start = in_.faults[i].start;
     if (m.still_used) {
-      add(start, "moved", "An affected path stayed in use until it was mended, or to the end.");
+      add(start, "moved", "An affected path stayed in use until it was healed, or to the end.");
     } else if (m.detection == Detection::kDetected) {
       add(start + m.detect, "moved",
           "Traffic had moved " + later(m.detect) +

@@ -14,6 +14,7 @@ namespace mrclab::endpoint {
 
 /// Why the endpoint refused a packet. Packets lost on the wire are not here.
 enum class Refusal : uint8_t {
+  kNone,             ///< accepted
   kMalformed,        ///< not a packet of MRC; the parser says why
   kOtherTraffic,     ///< ordinary traffic of the host's kernel, which the NIC leaves to it
   kNotMrc,           ///< for this port's uSID, but not MRC: datagrams of another program
@@ -41,10 +42,9 @@ enum class Refusal : uint8_t {
   kTooManyImmediates,  ///< more WriteImm in flight than agreed
   kNoPacketBuffer,     ///< no room before memory (receive_buffer.h): answered by a NACK
   kNoBitmap,           ///< the queue pairs share too few (bitmap_pool.h): answered by a NACK
-  kCount,
 };
 std::string_view name_of(Refusal refusal);
-inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kCount);
+inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kNoBitmap) + 1;
 
 struct PlaneStats {
   uint64_t tx_packets = 0;        ///< frames of any kind whose transmission started

@@ -54,8 +54,8 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   MrcPacket packet;
   Refusal refusal = checks_.examine(port, arrival.frame, packet);
-  if (refusal == Refusal::kCount) refusal = deliver(port, packet);
-  if (refusal == Refusal::kCount) return;
+  if (refusal == Refusal::kNone) refusal = deliver(port, packet);
+  if (refusal == Refusal::kNone) return;
   host_.refuse(refusal);
   const DropCause cause = drop_cause_of(refusal);
   if (cause != DropCause::kNone) record(host_.now, PacketEvent::kDropped, cause);
@@ -71,7 +71,7 @@ Refusal HostNode::Impl::deliver(uint32_t port, const MrcPacket& packet) {
   } else {
     return Refusal::kUnexpectedOpcode;
   }
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
@@ -106,7 +106,7 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
       Replies replies;
       qp.responder.on_probe(packet, replies);
       send_replies(qp, replies, port);
-      return Refusal::kCount;
+      return Refusal::kNone;
     }
     case Opcode::kEndpointRequest:
     case Opcode::kEndpointResponse: return Refusal::kUnexpectedOpcode;
@@ -116,7 +116,7 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
 
 Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
   const Refusal refusal = qp.requester.on_sack(seth, host_.now);
-  if (refusal == Refusal::kCount) peers_.on_sack_news(qp.peer, seth);
+  if (refusal == Refusal::kNone) peers_.on_sack_news(qp.peer, seth);
   return refusal;
 }
 
@@ -128,7 +128,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   uint64_t placed = 0;
   receiving_.advance();
   const Refusal refusal = qp.responder.on_write(packet, replies, placed);
-  if (refusal == Refusal::kCount && qp.responder.waits_for_memory()) {
+  if (refusal == Refusal::kNone && qp.responder.waits_for_memory()) {
     receiving_.wait_for_memory(qp.id.local, port);
   }
   add_service_time(qp, packet, replies);

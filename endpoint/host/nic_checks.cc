@@ -63,16 +63,16 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
   // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
   // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
   const bool says_trimmed = host_.profile.dscps.is_trimmed(packet.outer.dscp());
-  return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kCount;
+  return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kNone;
 }
 
 Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet) const {
   if (frame.damage() == 0) {
     const Refusal wrong = examine_headers(port, frame.bytes(), packet);
     if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
-    if (wrong != Refusal::kCount) return wrong;
+    if (wrong != Refusal::kNone) return wrong;
     const bool has_icrc = !packet.trimmed && !packet.cut && host_.profile.icrc;
-    return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kCount;
+    return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;
   }
   // A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
   // before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
@@ -81,8 +81,8 @@ Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet)
   const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
   const Refusal wrong = examine_headers(port, std::span(whole).first(size), packet);
   packet.payload = {};  // it would point into `whole`
-  if (wrong != Refusal::kCount) return wrong;
-  return packet.trimmed ? Refusal::kCount : Refusal::kBadIcrc;  // a trimmed packet has no ICRC
+  if (wrong != Refusal::kNone) return wrong;
+  return packet.trimmed ? Refusal::kNone : Refusal::kBadIcrc;  // a trimmed packet has no ICRC
 }
 
 }  // namespace mrclab::endpoint

@@ -17,7 +17,7 @@ class NicChecks {
   explicit NicChecks(const HostShared& host)
       : host_(host), address_(host.paths.address(host.self)) {}
 
-  /// What `frame`, which came in at `port`, is refused for, or Refusal::kCount; then `packet` is what it
+  /// What `frame`, which came in at `port`, is refused for, or Refusal::kNone; then `packet` is what it
   /// holds. `packet` points into the frame.
   Refusal examine(uint32_t port, const Frame& frame, MrcPacket& packet) const;
 

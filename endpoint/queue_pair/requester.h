@@ -93,7 +93,7 @@ class Requester {
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
   std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
 
-  /// Feedback. kCount: accepted; else why it was refused.
+  /// Feedback. kNone: accepted; else why it was refused.
   Refusal on_sack(const Seth& seth, FabricTime now);
   Refusal on_nack(const Neth& neth, FabricTime now);
   Refusal on_ack(const Aeth& aeth, Psn psn, FabricTime now);

@@ -36,7 +36,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (cumulative_news || bitmap_news) retry_.note_progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const {
@@ -185,7 +185,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
                              : CongestionControl::TrimmedAt::kLastHop,
                          now);
       retry_.note_progress(now);
-      return Refusal::kCount;
+      return Refusal::kNone;
     case NackReason::kNoBitmap:
     case NackReason::kNoPacketBuffer:
     case NackReason::kNoResource:
@@ -193,11 +193,11 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       ++stats_.resource_nacks_received;
       if (!current) return on_late_nack(neth, s, *ev, now);
       back_off(s, now);
-      return Refusal::kCount;
+      return Refusal::kNone;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
       fail("Remote Operation Error", packet.request);
-      return Refusal::kCount;
+      return Refusal::kNone;
   }
   return Refusal::kMalformed;
 }
@@ -212,7 +212,7 @@ Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, Fabri
   }
   evidence_.hear(ev, packet.lost_sent);
   on_spurious_loss(s, true, now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
@@ -223,7 +223,7 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
     const std::optional<uint64_t> culprit = queue_.unfinished_write(last);
     if (!culprit) return Refusal::kStaleFeedback;
     fail(failure_of(aeth.syndrome), culprit);
-    return Refusal::kCount;
+    return Refusal::kNone;
   }
   if (!is_ack(aeth.syndrome)) return Refusal::kMalformed;
   const uint64_t completed_before = queue_.completed();
@@ -233,7 +233,7 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
   complete_to(last);
   if (news || queue_.completed() != completed_before) retry_.note_progress(now);
   detect_losses(now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 void Requester::complete_to(Sequence last) {

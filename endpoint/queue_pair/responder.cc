@@ -90,7 +90,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     put_nak_once(kNakRemoteAccess, s, packet, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
-  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kCount) return full;
+  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kNone) return full;
   // A run without payload has none to place, and no memory to place it in.
   if (target.data != nullptr && !packet.cut) {
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
@@ -104,7 +104,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   const bool whole = complete_messages(replies);
   resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
   if (due) replies.sack = sack(s, trigger);
-  return whole ? Refusal::kCount : Refusal::kBrokenMessage;
+  return whole ? Refusal::kNone : Refusal::kBrokenMessage;
 }
 
 /// Packets in order need no bitmap: one PSN acknowledges all of them.
@@ -116,7 +116,7 @@ Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& repli
   }
   // One packet completes no more messages than the range has packets, so there is room for the ends.
   const bool room = ends_.size() < limits_.max_psn_range;
-  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kCount;
+  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kNone;
   resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
   return refuse(NackReason::kNoPacketBuffer, packet, s, replies);
 }
@@ -196,10 +196,10 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
     case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
-  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it
+  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it
   const bool last_hop = profile_.dscps.is_trimmed_last_hop(packet.outer.dscp());
   replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {

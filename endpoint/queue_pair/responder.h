@@ -73,7 +73,7 @@ class Responder {
   Responder& operator=(const Responder&) = delete;
 
   /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
-  /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
+  /// it was refused, or kNone. `placed` is set to the payload bytes that are new in memory.
   Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
   void on_probe(const MrcPacket& packet, Replies& replies);
   /// Are there message ends whose last packets are not in memory yet? Call on_memory() when they are.
@@ -109,7 +109,7 @@ class Responder {
   Neth nack(NackReason reason, const MrcPacket& packet) const;
   Seth sack(Sequence s, const SackTrigger& trigger);
   void advertise_range();
-  /// Takes room for a packet; kCount, or the reason why the NIC has none.
+  /// Takes room for a packet; kNone, or the reason why the NIC has none.
   Refusal take_room(const MrcPacket& packet, Sequence s, Replies& replies);
   Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s, Replies& replies);
   uint32_t bitmaps_needed() const;

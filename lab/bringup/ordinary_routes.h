@@ -1,6 +1,6 @@
 #pragma once
 // Keeps the hosts' routes in step with what is broken: when a link, an optic, a switch or a route dies, the
-// kernels' ordinary traffic leaves the paths over it, and comes back when it is mended (ordinary_paths.h).
+// kernels' ordinary traffic leaves the paths over it, and comes back when it is healed (ordinary_paths.h).
 //
 // A change is carried out within a few steps of the lab after the last process has committed to it: some
 // hosts at each step, so that no step takes long however big the fabric is.

@@ -4,7 +4,7 @@
 // runs in both worlds, can be replayed and shrunk.
 //
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
-//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kLivenessRtts
+//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kAfterHealRtts
 //
 // Safety is judged over all of it, liveness over the last part, against the steady part; where that
 // was not steady after all, against the same run without faults (lab/run/twin_run.h).
@@ -43,8 +43,8 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed);
 inline constexpr int64_t kSteadyRtts = 40;  ///< half to get going, half as baseline
 inline constexpr int64_t kFaultRttsMin = 8;
 inline constexpr int64_t kFaultRttsMax = 32;
-inline constexpr int64_t kLivenessRtts = 70;
-/// The last part of kLivenessRtts: what is measured must end before the end.
+inline constexpr int64_t kAfterHealRtts = 70;
+/// The last part of kAfterHealRtts: what is measured must end before the end.
 inline constexpr int64_t kSlackRtts = 10;
 
 /// The share of the goodput before that must be back. Closed loops that run against each other settle

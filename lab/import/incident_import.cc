@@ -140,7 +140,7 @@ class Pairing {
   std::map<PortRef, size_t> errors_;
 };
 
-/// Instants of the log at which something breaks (+1) or is mended (-1), in order.
+/// Instants of the log at which something breaks (+1) or is healed (-1), in order.
 std::vector<std::pair<int64_t, int>> changes_of(const std::vector<ImportedOutage>& outages) {
   std::vector<std::pair<int64_t, int>> changes;
   for (const ImportedOutage& outage : outages) {

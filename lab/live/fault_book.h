@@ -41,8 +41,8 @@ class FaultBook {
   uint32_t add(BookedFault fault);
   /// What the fault holds ends at `at`, if it has not ended before; what
   /// would begin later does not.
-  void mend(uint32_t number, FabricTime at);
-  /// The faults that are meant and can be mended at `at`, none of them from outside: "" is all that
+  void heal(uint32_t number, FabricTime at);
+  /// The faults that are meant and can be healed at `at`, none of them from outside: "" is all that
   /// are in force, "all" those that are to come as well; a number; a kind; or a pattern of the
   /// names of what they are about. Throws InputError for a word that means none.
   std::vector<uint32_t> select(const std::string& word, FabricTime at) const;

@@ -31,9 +31,9 @@ void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
   items_.clear();
   for (const faults::CarrierOutage& outage : faults::carrier_outages(topology_, schedule)) {
     const Link& link = topology_.link(outage.link);
-    const FabricTime head_start =
+    const FabricTime lookahead =
         std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));
-    Item item{outage, outage.down + head_start, State::kPending, is_ours(topology_, link)};
+    Item item{outage, outage.down + lookahead, State::kPending, is_ours(topology_, link)};
     const auto known = std::find_if(before.begin(), before.end(), [&](const Item& old) {
       return old.outage.link == outage.link && old.outage.down == outage.down;
     });

@@ -77,7 +77,7 @@ std::vector<uint32_t> LabFaults::heal(const std::string& word) {
   const Standstill standstill(lab_);
   const FabricTime at = standstill.open_instant();
   const std::vector<uint32_t> chosen = book_.select(word, at);
-  for (const uint32_t number : chosen) book_.mend(number, at);
+  for (const uint32_t number : chosen) book_.heal(number, at);
   if (chosen.empty()) return chosen;
   changed_ = true;
   tell_nodes(standstill);
@@ -157,7 +157,7 @@ bool LabFaults::notice_link(const OutsideFault& outside) {
     return number.has_value();
   }
   if (outside.kind == OutsideFault::Kind::kLinkUp && known != set_down_.end()) {
-    book_.mend(known->second, from_);
+    book_.heal(known->second, from_);
     set_down_.erase(known);
     return true;
   }

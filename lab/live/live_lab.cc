@@ -80,8 +80,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
-      head_start_(shortest_lookahead(topology)),
-      pace_(gate_.clock, options_.dilation, head_start_),
+      lookahead_(shortest_lookahead(topology)),
+      pace_(gate_.clock, options_.dilation, lookahead_),
       mirror_(
           topology, options_.schedule, [this](LinkId link, bool up) { mirror_link(link, up); },
           [this](FabricTime instant) { return keep_before(instant); }),
@@ -316,7 +316,7 @@ void LiveLab::step_pace() {
     if (quiet && options_.end != FabricTime::never()) {
       reading.quiet_until = std::min({*quiet, combined_limit(), options_.end});
     }
-    gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),
+    gate_.tick_ns.store(tick_for(pace_.dilation(), lookahead_, gate_.process_count),
                         std::memory_order_relaxed);
   }
   const std::optional<FabricTime> jumped = pace_.step(reading, now);

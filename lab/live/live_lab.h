@@ -162,7 +162,7 @@ class LiveLab {
   std::unique_ptr<LiveFabric> fabric_;
   netio::SharedPage page_;
   netio::GatePage& gate_;
-  FabricTime head_start_;
+  FabricTime lookahead_;
   Pace pace_;
   PaceCurve curve_;
   KernelMirror mirror_;

@@ -60,8 +60,8 @@ class PaceController {
   /// A jump must gain at least this much lab time over waiting; it costs ClockPage::kLeadNs.
   static constexpr int64_t kJumpGainNs = 2 * netio::ClockPage::kLeadNs;
 
-  /// `head_start`: the shortest lookahead of the fabric's wires.
-  explicit PaceController(FabricTime head_start) : head_start_(head_start) {}
+  /// `lookahead`: the shortest lookahead of the fabric's wires.
+  explicit PaceController(FabricTime lookahead) : lookahead_(lookahead) {}
 
   PaceDecision step(const PaceInput& input);
   double dilation() const { return dilation_; }
@@ -81,7 +81,7 @@ class PaceController {
   void note_trouble();
   PaceDecision set(double dilation);
 
-  FabricTime head_start_;
+  FabricTime lookahead_;
   Stage stage_ = Stage::kWaiting;
   double dilation_ = kStart;
   double smoothed_ = 1;
@@ -98,9 +98,9 @@ class PaceController {
   uint64_t jumps_ = 0, holds_ = 0;
 };
 
-/// Lab time between ticks: a sixteenth of the head start, so that what waits
+/// Lab time between ticks: a sixteenth of the lookahead, so that what waits
 /// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
 /// each) than all processes can afford together.
-int64_t tick_for(double dilation, FabricTime head_start, uint32_t processes);
+int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes);
 
 }  // namespace mrclab::lab

@@ -55,11 +55,11 @@ std::string fault_text(const json& fault) {
 
 std::string healed_text(const json& healed) {
   std::string text;
-  for (const json& fault : healed.at("mended"))
-    text += wrapped_text("mended " + by_number(fault), kTerminalColumns, 12);
-  if (text.empty()) text = "nothing to mend\n";
+  for (const json& fault : healed.at("healed"))
+    text += wrapped_text("healed " + by_number(fault), kTerminalColumns, 12);
+  if (text.empty()) text = "nothing to heal\n";
   for (const json& fault : healed.at("outside")) {
-    text += wrapped_text("not mended, others did it: " + fault.at("noticed").get<std::string>(),
+    text += wrapped_text("not healed, others did it: " + fault.at("noticed").get<std::string>(),
                          kTerminalColumns, 2);
   }
   return text;

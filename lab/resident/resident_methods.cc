@@ -138,10 +138,10 @@ netio::Json order_fault(const ResidentLab& lab, const netio::Json& params, spdlo
 
 netio::Json heal(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   return refuse_bad_input([&] {
-    netio::Json answer{{"mended", netio::Json::array()}};
+    netio::Json answer{{"healed", netio::Json::array()}};
     for (const uint32_t number : lab.faults.heal(params.at("what").get<std::string>())) {
-      answer["mended"].push_back(lab.faults.describe(number));
-      log.info("fault {} mended by hand", number);
+      answer["healed"].push_back(lab.faults.describe(number));
+      log.info("fault {} healed by hand", number);
     }
     answer["outside"] = lab.faults.outside();
     return answer;

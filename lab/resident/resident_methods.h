@@ -9,7 +9,7 @@
 //   clock_state     {"ticket"?}     LabClock::state()
 //   history                         digest of the packet history so far, and what was not faithful
 //   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
-//   heal {"what"}                   mends; {"mended": [...], "outside": [...]}
+//   heal {"what"}                   heals; {"healed": [...], "outside": [...]}
 //   faults                          {"fabric_ps", ...LabFaults::list()}
 //   session                         {"yaml": a scenario that repeats the lab, "changed": bool}
 //   down                            takes the lab down after the answer

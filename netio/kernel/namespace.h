@@ -97,7 +97,7 @@ class NetworkNamespace {
 void enter_private_namespaces();
 /// Names in /run/netns that start with `prefix`, sorted.
 std::vector<std::string> list_namespaces(std::string_view prefix);
-/// Unmounts and unlinks /run/netns/<name>. Also mends half-made ones (a file without a mount).
+/// Unmounts and unlinks /run/netns/<name>. Also repairs half-made ones (a file without a mount).
 /// False if there was none.
 bool remove_namespace(const std::string& name);
 /// Processes that live in the namespace, by /proc/<pid>/ns/net.

@@ -37,7 +37,7 @@ BUGS = [
      "  if (nic.avoided() == avoid || (BUG && !avoid)) return false;"),
     # A trimmed packet counts as delivered: there is nothing where its payload should be.
     ("takes_trim_for_data", "endpoint/queue_pair/responder.cc",
-     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n",
+     "  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it\n",
      "  if (BUG) {\n"
      "    const auto& write = std::get<WriteHeaders>(packet.extension);\n"
      "    order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,\n"
@@ -45,9 +45,9 @@ BUGS = [
      "                       static_cast<uint32_t>(packet.payload_length)});\n"
      "    window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);\n"
      "    complete_messages(replies);\n"
-     "    return Refusal::kCount;\n"
+     "    return Refusal::kNone;\n"
      "  }\n"
-     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n"),
+     "  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it\n"),
     # After a timeout writes complete in pairs the wrong way round.
     ("completes_out_of_order", "endpoint/queue_pair/requester_feedback.cc",
      "    events_.write_completed(queue_.id_of(*number));\n",

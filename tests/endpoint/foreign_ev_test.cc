@@ -121,7 +121,7 @@ TEST_CASE("a trimmed packet of any DSCP is a trim: NACKed, and not one of the la
     check_attack(false,
                  {"the next write, trimmed",
                   1,
-                  Refusal::kCount,
+                  Refusal::kNone,
                   {Opcode::kNack},
                   [dscp](A& a) { return trimmed_by_switch(build_frame(a.next_write()), dscp); },
                   [](const MrcPacket& packet, const A&) {

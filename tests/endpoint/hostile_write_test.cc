@@ -235,7 +235,7 @@ TEST_CASE("a PSN that is not new never touches memory, whatever the packet says"
            newest_with([](F& f) { f = trimmed_by_switch(f, kDscpTrimmed); })},
           {"a trimmed packet of the next PSN",
            1,
-           Refusal::kCount,
+           Refusal::kNone,
            {Opcode::kNack},
            [](A& a) { return trimmed_by_switch(build_frame(a.next_write()), kDscpTrimmedLastHop); },
            [](const MrcPacket& p, const A&) {

@@ -122,10 +122,10 @@ TEST_CASE("IPv4 headers that are wrong are refused under their own reason") {
   MrcFrameSpec spec = test::random_spec(Opcode::kWriteOnly, 3, 100);
   spec.encapsulation = Encapsulation::kIpv4;
   const std::vector<uint8_t> good = test::build_frame(spec);
-  const auto broken = [&](size_t offset, uint8_t value, bool mend) {
+  const auto broken = [&](size_t offset, uint8_t value, bool heal) {
     std::vector<uint8_t> frame = good;
     frame[kEthernetBytes + offset] = value;
-    if (mend) {
+    if (heal) {
       frame[kEthernetBytes + 10] = frame[kEthernetBytes + 11] = 0;
       const uint16_t sum = ipv4_checksum(&frame[kEthernetBytes]);
       frame[kEthernetBytes + 10] = static_cast<uint8_t>(sum >> 8);

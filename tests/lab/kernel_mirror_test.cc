@@ -83,7 +83,7 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
   CHECK(set == std::vector<bool>{false, true});
 }
 
-TEST_CASE("when an outage is mended sooner than it was meant to be, the kernel follows") {
+TEST_CASE("when an outage is healed sooner than it was meant to be, the kernel follows") {
   const Topology topology = two_nodes();
   std::vector<bool> set;
   KernelMirror mirror(

@@ -187,10 +187,10 @@ TEST_SUITE("root: carried time") {
   TEST_CASE("a process that stands still holds its neighbour back instead of losing frames") {
     TwoNodes nodes(FabricTime::from_us(60));
     for (int i = 0; i < 1000; ++i) nodes.host_driver->tick();
-    // The leaf has never run: nothing can arrive before its done (-1 ps) plus the head start.
-    const FabricTime head_start =
+    // The leaf has never run: nothing can arrive before its done (-1 ps) plus the lookahead.
+    const FabricTime lookahead =
         nodes.topology.lookahead(nodes.topology.port({nodes.topology.host(0), PortId{0}}).in);
-    CHECK(nodes.host_driver->committed() == head_start - FabricTime::from_ps(1));
+    CHECK(nodes.host_driver->committed() == lookahead - FabricTime::from_ps(1));
     CHECK(nodes.gate.slot(0).waits_for.load() == 1);
     REQUIRE(nodes.run(1, 1));
     CHECK(nodes.leaf_driver->report().late_frames == 0);
