@@ -1,8 +1,8 @@
 """What a page tells its reader to type, and what the page says comes out.
 
 A `console` block is a session: lines after "$ " are commands, lines after "> " continue the command
-above, all others are output. A command in the text stands in single backquotes and starts with
-`./mrclab` or `sudo ./mrclab`; its output is not on the page, so only its exit code is known.
+above, all others are what the command prints to stdout, or to stderr if it prints nothing else. A command in the text stands in single backquotes and starts with
+`./mrclab` or `build/mrc-...`, or with `sudo` and these; its output is not on the page, so only its exit code is known.
 
 Comments that no reader sees change what is expected:
 
@@ -21,7 +21,7 @@ import re
 
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
 COMMENT = re.compile(r"<!--\s*(.*?)\s*-->")
-INLINE = re.compile(r"`((?:sudo )?\./mrclab [^`]+)`")
+INLINE = re.compile(r"`((?:sudo )?(?:\./mrclab|build/mrc-[a-z]+) [^`]+)`")
 
 
 class PageError(Exception):
