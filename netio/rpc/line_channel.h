@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/rpc/timed_stream.h"
 
 namespace mrclab::netio {
 
@@ -35,12 +36,9 @@ class LineChannel {
   bool ready();
 
  private:
-  explicit LineChannel(FileDescriptor fd) : fd_(std::move(fd)) {}
-  bool read_some(std::chrono::milliseconds limit);
+  explicit LineChannel(TimedStream stream) : stream_(std::move(stream)) {}
 
-  FileDescriptor fd_;
-  std::string buffer_;
-  bool closed_ = false;
+  TimedStream stream_;
 };
 
 }  // namespace mrclab::netio

@@ -1,4 +1,5 @@
 #include "netio/rpc/rpc.h"
+#include "netio/kernel/file_descriptor.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
