@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 using Local = asio::local::stream_protocol;
-using Socket = asio::generic::stream_protocol::socket;
+using AnySocket = asio::generic::stream_protocol::socket;
 
 constexpr std::chrono::milliseconds kConnectAgain{2};   // to a program that has too many clients
 constexpr std::chrono::milliseconds kNotListening{20};  // to a program that is not up yet
@@ -89,7 +89,7 @@ struct TimedStream::Impl {
   }
 
   asio::io_context context{1};
-  Socket socket;
+  AnySocket socket;
   std::array<char, 16384> chunk{};
   std::string received;
   bool closed = false;
