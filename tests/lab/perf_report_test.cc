@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "analysis/checks/check_result.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/perf/flow_report.h"
 #include "lab/perf/nccl_report.h"
@@ -170,9 +171,9 @@ TEST_CASE("wrong bytes and failed queue pairs are failures, an unfaithful run sa
   outcome.bytes_wrong = 0;
   outcome.qps_in_error = 1;
   CHECK(perf_code(outcome) == 1);
-  CHECK(worse_code(3, 1) == 1);
-  CHECK(worse_code(1, 3) == 1);
-  CHECK(worse_code(0, 3) == 3);
+  CHECK(analysis::worse_exit_code(3, 1) == 1);
+  CHECK(analysis::worse_exit_code(1, 3) == 1);
+  CHECK(analysis::worse_exit_code(0, 3) == 3);
 }
 
 TEST_CASE("sizes are read as perftest and nccl-tests write them") {
