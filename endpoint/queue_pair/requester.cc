@@ -2,8 +2,6 @@
 
 #include "endpoint/queue_pair/requester.h"
 
-#include "endpoint/paths/ev_set.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -15,17 +13,15 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
     : profile_(profile),
       limits_(limits.sending),
       psns_(first_psn),
-      evs_(std::move(evs)),
-      prober_(std::move(prober)),
       window_(window),
       events_(events),
       stats_(stats),
       detector_({profile.base_rtt, profile.reorder_window, profile.reorder_window_max}),
       sent_(limits.sending.max_psn_range),
+      paths_(std::move(evs), std::move(prober), profile.ev_probes, events, stats),
       queue_(profile.pmtu, profile.first_msn),
       range_(limits.sending.max_psn_range),
-      retry_(limits.retry),
-      evidence_(evs_.size()) {}
+      retry_(limits.retry) {}
 
 void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
   limits_ = limits.sending;
@@ -76,27 +72,27 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   if (!ready(now)) return std::nullopt;
   std::optional<Sequence> s = sendable_lost(now);
   if (profile_.plane_shares) {
-    free_ports &=
-        window_.planes().with_room(evs_.ports_with_choice(), window_.window(), cost(profile_.pmtu));
+    free_ports &= window_.planes().with_room(evs().ports_with_choice(), window_.window(),
+                                             cost(profile_.pmtu));
   }
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
-  if (s) ev = evs_.choose(free_ports, now, sent_[*s].ev);
+  if (s) ev = evs().choose(free_ports, now, sent_[*s].ev);
   if (!ev) {
     // The free ports only lead where the packet was lost: new data may go there.
     if (!may_send_new(now)) return std::nullopt;
-    ev = evs_.choose(free_ports, now);
+    ev = evs().choose(free_ports, now);
     if (!ev) return std::nullopt;
     s = sent_.end();
     queue_.cut_packet_into(sent_);
   }
   sent_.transmitted(*s, now, *ev);
   window_.on_sent(cost(sent_[*s].length), now);
-  window_.planes().enter_flight(evs_.plane(*ev), cost(sent_[*s].length));
+  window_.planes().enter_flight(evs().plane(*ev), cost(sent_[*s].length));
   retry_.note_news(now);
   DataPacket packet = describe(*s);
-  packet.ev = evs_.value(*ev);
-  packet.port = evs_.plane(*ev);
+  packet.ev = evs().value(*ev);
+  packet.port = evs().plane(*ev);
   request_ack_if_last_for_now(packet, now);
   ++(packet.retransmission ? stats_.retransmissions : stats_.data_packets_sent);
   return packet;

@@ -24,35 +24,17 @@
 #include "endpoint/base/scheduler_state.h"
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/congestion/congestion_control.h"
-#include "endpoint/paths/ev_prober.h"
-#include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/loss_detector.h"
 #include "endpoint/queue_pair/outstanding_table.h"
-#include "endpoint/queue_pair/path_evidence.h"
+#include "endpoint/queue_pair/path_keeper.h"
 #include "endpoint/queue_pair/psn_range.h"
+#include "endpoint/queue_pair/requester_events.h"
 #include "endpoint/queue_pair/retry_state.h"
 #include "endpoint/queue_pair/send_queue.h"
 #include "endpoint/queue_pair/tail_probe.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
-
-/// Is told by a requester what happened, at fabric time, in order.
-class RequesterEvents {
- public:
-  virtual ~RequesterEvents() = default;
-  virtual void write_completed(uint64_t id) = 0;
-  /// Called for each write that is not complete, before failed(). `status`: the failure, or
-  /// kFlushed.
-  virtual void write_failed(uint64_t id, std::string_view status) = 0;
-  /// A transition that observers outside see: "good", "assumed_bad" or "denied".
-  virtual void ev_changed(EntropyValue ev, EvState to) = 0;
-  /// A backup took the active place of another value of its plane.
-  virtual void ev_swapped(EntropyValue in, EntropyValue out) = 0;
-  /// `cause` is "rack", "probe" or "timeout".
-  virtual void loss_detected(EntropyValue ev, Psn psn, std::string_view cause) = 0;
-  virtual void failed(std::string_view reason) = 0;
-};
 
 /// One data packet to be made into a frame. `payload` points into the writer's memory.
 struct DataPacket {
@@ -104,16 +86,18 @@ class Requester {
   /// Probes that are due; call until empty after on_timer().
   std::optional<ProbePacket> next_probe(FabricTime now);
 
-  void set_live_ports(LivePorts live, FabricTime now);
+  void set_live_ports(LivePorts live, FabricTime now) { paths_.set_live_ports(live, now); }
   /// The controller denies or allows a value; nothing else undoes it.
-  void set_denied(EntropyValue value, bool denied, FabricTime now);
+  void set_denied(EntropyValue value, bool denied, FabricTime now) {
+    paths_.set_denied(value, denied, now);
+  }
   /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed;
   /// `culprit` is the number of the write that caused the failure, if one did.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
   bool failed() const { return failed_; }
 
-  EvSet& evs() { return evs_; }
-  const EvSet& evs() const { return evs_; }
+  EvSet& evs() { return paths_.evs(); }
+  const EvSet& evs() const { return paths_.evs(); }
   const OutstandingTable& outstanding() const { return sent_; }
 
  private:
@@ -124,7 +108,7 @@ class Requester {
   Sequence range_end() const { return range_.end(sent_.begin()); }
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
   void leave_plane(Sequence s) {
-    window_.planes().leave_flight(evs_.plane(sent_[s].ev), cost(sent_[s].length));
+    window_.planes().leave_flight(evs().plane(sent_[s].ev), cost(sent_[s].length));
   }
   DataPacket describe(Sequence s);
   void request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const;
@@ -141,11 +125,6 @@ class Requester {
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
-  bool is_loss_enough(uint32_t ev, FabricTime now);
-  bool plane_loses_alike(uint32_t ev, FabricTime now) const;
-  void assume_bad(uint32_t ev, FabricTime now);
-  void tell_ev_change(uint32_t ev, EvState to);
-  void tell_swaps();
   void retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now);
   void back_off(Sequence s, FabricTime now);
   void release_refused(FabricTime now);
@@ -156,24 +135,22 @@ class Requester {
   bool waiting() const { return sent_.size() > 0 || queue_.completed() < queue_.started(); }
   /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
   bool starved() const {
-    return queue_.posted() != queue_.started() && evs_.ports_with_choice() == 0;
+    return queue_.posted() != queue_.started() && evs().ports_with_choice() == 0;
   }
 
   TransportProfile profile_;
   DirectionLimits limits_;
   PsnSpace psns_;
-  EvSet evs_;
-  EvProber prober_;
   CongestionControl& window_;
   RequesterEvents& events_;
   HostStats& stats_;
   LossDetector detector_;
   OutstandingTable sent_;
+  PathKeeper paths_;
   Acknowledgement news_;  ///< of the SACK or transport ACK in hand, for the window
   SendQueue queue_;
   PsnRange range_;
   RetryState retry_;
-  PathEvidence evidence_;
   TailProbe tail_;
   FabricTime min_rtt_;  ///< of packets sent once; zero until there is one
   bool failed_ = false;

@@ -13,7 +13,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (failed_) return Refusal::kQpInError;
   const Sequence cumulative = psns_.sequence(seth.cumulative, sent_.begin());
   if (acknowledges_unsent(seth, cumulative)) return Refusal::kSackOfFuture;
-  const std::optional<uint32_t> ev = evs_.find(seth.entropy);
+  const std::optional<uint32_t> ev = evs().find(seth.entropy);
   if (!ev) return Refusal::kUnknownEv;
 
   news_ = {};
@@ -21,10 +21,9 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   news_.receiver_penalty = seth.receiver_penalty;
   news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
-    if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
-    if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
-      evidence_.condemn(*ev);
-      assume_bad(*ev, now);
+    if (seth.mark == SackMark::kSkipOnce) evs().congested(*ev, now);
+    if (seth.mark == SackMark::kAlwaysSkip && evs().connected(*ev)) {
+      paths_.condemn(*ev, now);
     }
     on_trigger(seth, cumulative, now);
   }
@@ -32,7 +31,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
   if (limits_.dynamic_mpr) range_.adopt(seth, cumulative);
   window_.on_acknowledged(news_, now);
-  if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs_.congested(*ev, now);
+  if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs().congested(*ev, now);
   if (cumulative_news || bitmap_news) retry_.note_progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
@@ -59,7 +58,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
                                : service_time(seth.tx_timestamp, packet.lost_sent, now).has_value();
   if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
   if (!service) return;
-  evidence_.hear(packet.ev, packet.sent);
+  paths_.hear(packet.ev, packet.sent);
   // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
   const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
@@ -74,7 +73,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   // With even shares any transmission counts: the timestamp says which one it was, and a sender whose
   // first window was lost nearly whole has nothing else to go by.
   if (packet.transmissions <= 2 || profile_.nscc_rules == NsccRules::kEven) {
-    news_.rtt = RttSample{rtt, packet.length == profile_.pmtu, evs_.plane(packet.ev)};
+    news_.rtt = RttSample{rtt, packet.length == profile_.pmtu, evs().plane(packet.ev)};
   }
 }
 
@@ -120,13 +119,13 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) {
       detector_.on_arrived(packet.sent);
-      evidence_.hear(packet.ev, packet.sent);
+      paths_.hear(packet.ev, packet.sent);
     }
     news_.left_flight += cost(packet.length);
     leave_plane(s);
   }
   news_.arrived += cost(packet.length);
-  evidence_.note_arrival();
+  paths_.note_arrival();
   sent_.mark_sacked(s);
 }
 
@@ -145,18 +144,8 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
     }
     return;
   }
-  uint32_t ev = 0;
-  switch (prober_.answered(id, now, ev)) {
-    case EvProber::Answer::kResurrect:
-      evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
-      evidence_.forget_losses(ev);
-      ++stats_.evs_regained;
-      tell_ev_change(ev, EvState::kGood);
-      break;
-    case EvProber::Answer::kCounted: break;
-    case EvProber::Answer::kUnknown:
-      ++stats_.refused[static_cast<size_t>(Refusal::kStaleFeedback)];
-      break;
+  if (!paths_.take_probe_answer(id, seth.mark == SackMark::kSkipOnce, now)) {
+    ++stats_.refused[static_cast<size_t>(Refusal::kStaleFeedback)];
   }
 }
 
@@ -165,7 +154,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
   const Sequence s = psns_.sequence(neth.psn, sent_.begin());
   if (s >= sent_.end()) return Refusal::kNackOfUnsent;
   if (s < sent_.begin()) return Refusal::kStaleFeedback;
-  const std::optional<uint32_t> ev = evs_.find(neth.entropy);
+  const std::optional<uint32_t> ev = evs().find(neth.entropy);
   if (!ev) return Refusal::kUnknownEv;
   const SentPacket& packet = sent_[s];
   const bool current = packet.state == SentPacket::State::kInFlight && packet.ev == *ev &&
@@ -175,10 +164,10 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
     case NackReason::kTrimmedLastHop:
       ++stats_.trim_nacks_received;
       // The last hop's queue is the receiver's affair: another path would meet it again.
-      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
-      evidence_.note_trim(now);
+      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs().congested(*ev, now);
+      paths_.note_trim(now);
       if (!current) return on_late_nack(neth, s, *ev, now);
-      evidence_.hear(*ev, packet.sent);
+      paths_.hear(*ev, packet.sent);
       retransmit_trimmed(s,
                          neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
                              ? CongestionControl::TrimmedAt::kFabric
@@ -210,7 +199,7 @@ Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, Fabri
       tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
     return Refusal::kStaleFeedback;
   }
-  evidence_.hear(ev, packet.lost_sent);
+  paths_.hear(ev, packet.lost_sent);
   on_spurious_loss(s, true, now);
   return Refusal::kNone;
 }

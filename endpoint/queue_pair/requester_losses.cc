@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/requester.h"
 
 namespace mrclab::endpoint {
@@ -19,52 +18,15 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   leave_plane(s);
   sent_.declare_lost(s);
   ++stats_.losses_detected;
-  events_.loss_detected(evs_.value(packet.ev), psns_.psn(s), cause);
-  // A packet from before the value's resurrection tells nothing about it now, and a port that is
-  // known to be down explains the loss.
-  const bool connected = evs_.connected(packet.ev);
-  // So the loss is no sign of congestion either (our choice).
-  if (connected) {
-    window_.on_lost({cost(packet.length), evs_.plane(packet.ev)}, now);
+  events_.loss_detected(evs().value(packet.ev), psns_.psn(s), cause);
+  // A port that is known to be down explains the loss, which is then no sign of congestion either
+  // (our choice).
+  if (evs().connected(packet.ev)) {
+    window_.on_lost({cost(packet.length), evs().plane(packet.ev)}, now);
+    paths_.lose(packet.ev, packet.sent, detector_.window(now) * 2, now);
   } else {
     window_.on_withdrawn(cost(packet.length));
   }
-  if (connected && packet.sent >= evs_.good_since(packet.ev)) {
-    const bool dead = evidence_.is_dead_after_loss(packet.ev, packet.sent);
-    if (dead || is_loss_enough(packet.ev, now)) assume_bad(packet.ev, now);
-  }
-}
-
-/// One loss without a trim is enough to leave a path (MRC paper §2.1), as there are others to choose
-/// from. Three cases need more, and all are told from a dead path by what else is heard of it:
-///
-/// The last path of a plane: to leave it costs the plane's whole share of the rate, to stay costs
-/// what is lost and sent again. So it is left when it is dead: when several packets in a row are
-/// lost and nothing that was sent after them has arrived. (That a link between NIC and T0 which is
-/// only lossy stays in use is as published: MRC paper §4 leaves it to the controller.)
-///
-/// A destination to which most packets are trimmed just now: a queue that is full of trimmed headers
-/// drops some of them (UEC 1.0.3 §4.1), which is silence on a path that works. (A header is a
-/// twenty-eighth of a full packet, so where half of the packets pass there is room for all headers.)
-///
-/// A plane that loses alike on whatever path: then it is the NICs' own links that lose, no other path is
-/// better, and to leave one only fills the others. It shows when half of the plane's other paths were left
-/// for a loss of late and had been alive all the time (our choice).
-bool Requester::is_loss_enough(uint32_t ev, FabricTime now) {
-  const bool last = evs_.is_last_of_plane(ev);
-  const bool trimming = evidence_.is_trimming(now, detector_.window(now) * 2);
-  if (!last && trimming) evs_.congested(ev, now);
-  return !last && !trimming && !plane_loses_alike(ev, now);
-}
-
-bool Requester::plane_loses_alike(uint32_t ev, FabricTime now) const {
-  uint32_t others = 0, accused = 0;
-  for (uint32_t i = 0; i < evs_.size(); ++i) {
-    if (i == ev || evs_.plane(i) != evs_.plane(ev) || evs_.state(i) == EvState::kDenied) continue;
-    ++others;
-    if (prober_.was_falsely_accused(i, now)) ++accused;
-  }
-  return others > 0 && accused * 2 >= others;
 }
 
 /// A transmission that was declared lost had only been slow, so its retransmission was spurious
@@ -76,13 +38,7 @@ void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
   sent_.forget_declared(s);
   ++stats_.spurious_losses;
   detector_.on_spurious(now);
-  const uint32_t ev = packet.lost_ev;
-  if (!certain || evidence_.is_newer_loss_known(ev, packet.lost_sent)) return;
-  if (packet.lost_sent < evs_.good_since(ev) || evs_.state(ev) != EvState::kAssumedBad) return;
-  prober_.exonerate(ev);
-  evs_.revived(ev, false, now);
-  ++stats_.evs_regained;
-  tell_ev_change(ev, EvState::kGood);
+  if (certain) paths_.exonerate(packet.lost_ev, packet.lost_sent, now);
 }
 
 /// `s` is acknowledged, but not in a way that says which transmission arrived.
@@ -94,15 +50,8 @@ void Requester::suspect_spurious_loss(Sequence s, FabricTime now) {
   if (not_sent_again || too_soon) on_spurious_loss(s, packet.declared_lost == 1, now);
 }
 
-void Requester::assume_bad(uint32_t ev, FabricTime now) {
-  if (evs_.lost(ev, now) != EvSet::LossVerdict::kAssumedBad) return;
-  ++stats_.evs_lost;
-  if (profile_.ev_probes) prober_.assumed_bad(ev, now);
-  tell_ev_change(ev, EvState::kAssumedBad);
-}
-
 void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now) {
-  const Sprayed packet{cost(sent_[s].length), evs_.plane(sent_[s].ev)};
+  const Sprayed packet{cost(sent_[s].length), evs().plane(sent_[s].ev)};
   leave_plane(s);
   sent_.mark_lost(s);
   window_.on_trimmed(packet, where, now);
@@ -113,7 +62,7 @@ void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt wher
 /// packet.
 void Requester::back_off(Sequence s, FabricTime now) {
   const SentPacket packet = sent_[s];
-  evidence_.hear(packet.ev, packet.sent);
+  paths_.hear(packet.ev, packet.sent);
   if (!retry_.is_backing_off(now)) {
     count_retry();
     if (failed_) return;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/requester.h"
 
 namespace mrclab::endpoint {
@@ -36,8 +35,8 @@ FabricTime Requester::paced_deadline(FabricTime now) const {
 
 FabricTime Requester::deadline(FabricTime now) const {
   if (failed_) return FabricTime::never();
-  return std::min({timeout_deadline(), tail_deadline(), prober_.next_due(), paced_deadline(now),
-                   retry_.refused_due()});
+  return std::min({timeout_deadline(), tail_deadline(), paths_.next_probe_due(),
+                   paced_deadline(now), retry_.refused_due()});
 }
 
 void Requester::on_timer(FabricTime now) {
@@ -63,52 +62,14 @@ std::optional<ProbePacket> Requester::next_probe(FabricTime now) {
   if (tail_.take_wanted()) {
     // On another value than the one that is silent.
     const auto oldest = sent_.oldest_in_flight();
-    const auto ev = oldest ? evs_.choose(~0u, now, sent_[*oldest].ev) : evs_.choose(~0u, now);
-    if (ev) return ProbePacket{evs_.value(*ev), evs_.plane(*ev), tail_.send(now)};
+    const auto ev = oldest ? evs().choose(~0u, now, sent_[*oldest].ev) : evs().choose(~0u, now);
+    if (ev) return ProbePacket{evs().value(*ev), evs().plane(*ev), tail_.send(now)};
   }
   const uint16_t id = tail_.new_probe_id();
-  if (const auto ev = prober_.due(now, id)) {
-    return ProbePacket{evs_.value(*ev), evs_.plane(*ev), id};
+  if (const auto ev = paths_.due_probe(id, now)) {
+    return ProbePacket{evs().value(*ev), evs().plane(*ev), id};
   }
   return std::nullopt;
-}
-
-void Requester::set_live_ports(LivePorts live, FabricTime now) {
-  const uint32_t before = evs_.unusable();
-  evs_.set_live_ports(live, now);
-  const uint32_t after = evs_.unusable();
-  if (after > before) stats_.evs_lost += after - before;
-  if (after < before) stats_.evs_regained += before - after;
-  // A path between ports of which one is down needs no probes; one that is back starts GOOD.
-  for (uint32_t ev = 0; ev < evs_.size(); ++ev) {
-    if (evs_.connected(ev) && evs_.state(ev) == EvState::kAssumedBad) continue;
-    prober_.forget(ev);
-    evidence_.forget_losses(ev);
-  }
-  tell_swaps();
-}
-
-void Requester::set_denied(EntropyValue value, bool denied, FabricTime now) {
-  const std::optional<uint32_t> ev = evs_.find(value);
-  if (!ev || (evs_.state(*ev) == EvState::kDenied) == denied) return;
-  if (denied) {
-    evs_.deny(*ev, now);
-    prober_.forget(*ev);
-  } else {
-    evs_.allow(*ev, now);
-  }
-  tell_ev_change(*ev, evs_.state(*ev));
-}
-
-void Requester::tell_ev_change(uint32_t ev, EvState to) {
-  events_.ev_changed(evs_.value(ev), to);
-  tell_swaps();
-}
-
-void Requester::tell_swaps() {
-  for (const EvSet::Swap swap : evs_.take_swaps()) {
-    events_.ev_swapped(evs_.value(swap.in), evs_.value(swap.out));
-  }
 }
 
 void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
