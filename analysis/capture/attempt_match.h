@@ -1,6 +1,6 @@
 #pragma once
 // Which attempt (transmission) of a packet a frame belongs to. Three joiners share this rule: the
-// judge (packet_join.cc), the analysis of any capture (traffic_analyzer.cc) and the trace of a
+// judge (packet_joiner.cc), the analysis of any capture (traffic_analyzer.cc) and the trace of a
 // single packet hop by hop (packet_walk.cc).
 //
 // An attempt is recognized by what no switch changes: its entropy value, its retransmission bit and

@@ -184,7 +184,7 @@ CheckResult Judge::operator()(const ExpectEvsGood& expected) const {
 /// [from, until), and the least that any of them waited on its way.
 Judge::PortLoads Judge::port_loads(FabricTime from, FabricTime until) const {
   PortLoads ports;
-  for (const Attempt& attempt : in_.history.transmissions()) {
+  for (const Attempt& attempt : in_.history.attempts()) {
     const bool inside = attempt.ended >= from && attempt.ended < until;
     if (attempt.fate != Fate::kDelivered || !attempt.start_seen || !inside) continue;
     const Packet& packet = in_.history.packets()[attempt.packet];
@@ -220,7 +220,7 @@ CheckResult Judge::operator()(const ExpectQueuesEmpty&) const {
   }
   const FabricTime from = m.end - m.window();
   const bool sent_lately =
-      std::any_of(history.transmissions().begin(), history.transmissions().end(),
+      std::any_of(history.attempts().begin(), history.attempts().end(),
                   [&](const Attempt& attempt) { return attempt.start >= from; });
   if (queues > 0 && open == 0 && !sent_lately) {
     return judge_left_frames(std::move(check), from, queues);

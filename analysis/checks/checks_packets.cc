@@ -68,16 +68,15 @@ WhereToLook Judge::at_packet(const Packet& packet) const {
   WhereToLook where{FabricTime::zero(), FabricTime::zero(),
                     flow_name(packet.flow) + " PSN " + std::to_string(packet.psn.value()),
                     to_look_at(packet)};
-  for (uint32_t at = packet.last; at != Attempt::kNone;
-       at = in_.history.transmissions()[at].previous) {
-    const Attempt& attempt = in_.history.transmissions()[at];
+  for (uint32_t at = packet.last; at != Attempt::kNone; at = in_.history.attempts()[at].previous) {
+    const Attempt& attempt = in_.history.attempts()[at];
     where.from = attempt.start;  // the first attempt comes last
     const FabricTime ended =
         attempt.ended == FabricTime::never() ? in_.measurements.end : attempt.ended;
     where.until = std::max(where.until, ended);
   }
   if (packet.last != Attempt::kNone) {
-    where.who = packet_name(in_.history.transmissions()[packet.last]);
+    where.who = packet_name(in_.history.attempts()[packet.last]);
   }
   if (packet.acknowledged != FabricTime::never()) {
     where.until = std::max(where.until, packet.acknowledged);
@@ -101,7 +100,7 @@ CheckResult Judge::count_attempts(
   const FabricTime settled_until = settled();
   std::string first;
   std::optional<PacketToLookAt> packet;
-  for (const Attempt& attempt : in_.history.transmissions()) {
+  for (const Attempt& attempt : in_.history.attempts()) {
     const std::optional<FabricTime> t = when(attempt);
     if (!t || *t < expected.from || *t >= until) continue;
     if (!flows[in_.history.packets()[attempt.packet].flow]) continue;
@@ -148,7 +147,7 @@ CheckResult Judge::operator()(const ExpectShare& expected) const {
   if (!names_a_path(expected.path)) return unjudged(check, "the fabric has no such path");
   const std::vector<bool> flows = selected(expected.flows);
   uint64_t all = 0, there = 0;
-  for (const Attempt& attempt : in_.history.transmissions()) {
+  for (const Attempt& attempt : in_.history.attempts()) {
     if (attempt.attempt > 0 || attempt.start < expected.from || attempt.start >= until) continue;
     if (!flows[in_.history.packets()[attempt.packet].flow]) continue;
     if (expected.flows.plane && !in_plane(attempt, *expected.flows.plane)) continue;

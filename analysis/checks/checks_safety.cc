@@ -100,7 +100,7 @@ CheckResult Judge::operator()(const ExpectPlacedOnce&) const {
       first = flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) + ": " + what;
     }
   };
-  for (const Attempt& attempt : history.transmissions()) {
+  for (const Attempt& attempt : history.attempts()) {
     if (attempt.differs && attempt.fate == Fate::kDelivered) {
       tell(history.packets()[attempt.packet],
            "arrived with another content or address than before");
@@ -319,11 +319,11 @@ uint64_t Judge::vanished_packets(std::string& first, CheckResult& check) const {
       [](const ScheduledEffect& s) { return std::holds_alternative<SwitchErrors>(s.effect); });
   const HistoryCounters& c = history.counters();
   const uint64_t strangers =
-      damaged ? c.unmatched_arrivals + c.unmatched_drops + c.not_mrc + c.foreign_host : 0;
+      damaged ? c.unmatched_arrivals + c.unmatched_drops + c.not_mrc + c.unknown_host : 0;
   uint64_t vanished = 0;
   const Attempt* unseen = nullptr;
   const FabricTime crossing = in_.evidence.conservation().longest_crossing();
-  for (const Attempt& attempt : history.transmissions()) {
+  for (const Attempt& attempt : history.attempts()) {
     if (attempt.fate != Fate::kInFlight || !attempt.start_seen ||
         attempt.start + crossing > in_.measurements.end) {
       continue;

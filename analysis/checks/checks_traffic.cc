@@ -205,8 +205,8 @@ CheckResult Judge::operator()(const ExpectLatency& expected) const {
       if (packet.placement == Attempt::kNone || !in_.history.placement(packet).first) continue;
       FabricTime start = FabricTime::never();
       for (uint32_t at = packet.last; at != Attempt::kNone;
-           at = in_.history.transmissions()[at].previous) {
-        start = in_.history.transmissions()[at].start;  // the first attempt comes last
+           at = in_.history.attempts()[at].previous) {
+        start = in_.history.attempts()[at].start;  // the first attempt comes last
       }
       if (start < expected.from || start >= until) continue;
       if (last) {
@@ -268,7 +268,7 @@ CheckResult Judge::operator()(const ExpectFairness& expected) const {
 std::vector<uint64_t> Judge::losses(FabricTime from, FabricTime until,
                                     std::optional<uint32_t> plane) const {
   std::vector<uint64_t> lost(in_.history.flows().size());
-  for (const Attempt& attempt : in_.history.transmissions()) {
+  for (const Attempt& attempt : in_.history.attempts()) {
     if (attempt.fate != Fate::kDropped || attempt.ended < from || attempt.ended >= until) continue;
     if (plane && !in_plane(attempt, *plane)) continue;
     ++lost[in_.history.packets()[attempt.packet].flow];

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/history/packet_joiner.h"
 #include "fabric/random.h"
 
 namespace mrclab::analysis {
 
 TapEvidence::TapEvidence(const Topology& topology, FabricTime end)
-    : topology_(topology), end_(end), packets_(topology), wires_(topology.wires_list.size()) {}
+    : topology_(topology), end_(end), frames_(topology), wires_(topology.wires_list.size()) {}
 
 void TapEvidence::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
@@ -71,11 +72,11 @@ void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {
                       .port = port.port,
                       .direction = leaves ? Direction::kEgress : Direction::kIngress,
                       .frame = frame};
-  packets_.add(port.node, record);
+  frames_.add(port.node, record);
 }
 
 void TapEvidence::finish() {
-  packets_.finish();
+  packets_ = join_sightings(topology_, frames_.take());
   const auto tapped = [&](PortRef port) {
     return std::find(tapped_.begin(), tapped_.end(), port) != tapped_.end();
   };
@@ -101,7 +102,7 @@ struct SeenPackets {
   std::vector<SeenPacket> left, arrived, dropped;  // sorted
 
   explicit SeenPackets(const PacketHistory& history) {
-    for (const Attempt& attempt : history.transmissions()) {
+    for (const Attempt& attempt : history.attempts()) {
       const Packet& packet = history.packets()[attempt.packet];
       const Flow& flow = history.flows()[packet.flow];
       SeenPacket seen{flow.source,        flow.destination, flow.destination_qp.value,

@@ -18,6 +18,7 @@
 
 #include "analysis/checks/check_result.h"
 #include "analysis/history/packet_history.h"
+#include "analysis/history/sighting_reader.h"
 #include "fabric/frame.h"
 #include "fabric/topology.h"
 #include "fabric/trailer.h"
@@ -49,6 +50,7 @@ class TapEvidence {
   void add_file(const std::filesystem::path& path);
   void finish();
 
+  /// Empty until finish().
   const PacketHistory& packets() const { return packets_; }
   const Counters& counters() const { return counters_; }
   const std::vector<WireEnds>& wires() const { return wires_; }  ///< by WireId
@@ -59,7 +61,8 @@ class TapEvidence {
   const Topology& topology_;
   FabricTime end_;
   FramePool pool_;
-  PacketHistory packets_;
+  SightingReader frames_;
+  PacketHistory packets_;  // joined by finish()
   Counters counters_;
   std::vector<WireEnds> wires_;
   std::vector<PortRef> tapped_;

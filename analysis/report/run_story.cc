@@ -128,7 +128,7 @@ class Teller {
   const PacketHistory& packets() const { return in_.evidence.packets(); }
 
   void assign_losses() {
-    const auto& attempts = packets().transmissions();
+    const auto& attempts = packets().attempts();
     size_t seen = 0;
     for (uint32_t a = 0; a < attempts.size() && seen < kMaxLossesTold; ++a) {
       if (attempts[a].fate != Fate::kDropped) continue;
@@ -244,7 +244,7 @@ class Teller {
     uint64_t arrived = 0;
     FabricTime longest;
     for (const uint32_t a : attempts) {
-      const Attempt& attempt = packets().transmissions()[a];
+      const Attempt& attempt = packets().attempts()[a];
       const Packet& packet = packets().packets()[attempt.packet];
       first = std::min(first, attempt.ended);
       flows.insert(packet.flow);
@@ -332,7 +332,7 @@ class Teller {
     std::map<PortRef, uint64_t> ports;
     std::vector<uint32_t> first;
     FabricTime at = FabricTime::never();
-    const auto& attempts = packets().transmissions();
+    const auto& attempts = packets().attempts();
     for (uint32_t a = 0; a < attempts.size(); ++a) {
       if (!attempts[a].trimmed) continue;
       ++count;

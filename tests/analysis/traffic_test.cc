@@ -12,7 +12,8 @@
 #include <sstream>
 
 #include "analysis/checks/spray_test.h"
-#include "analysis/history/packet_history.h"
+#include "analysis/history/packet_joiner.h"
+#include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/byte_order.h"
 #include "fabric/random.h"
@@ -63,10 +64,10 @@ TEST_CASE("what is counted is what the judge's own history of the same capture c
     again.path = kA;
     run.delivered(again);
   }
-  PacketHistory history(topology);
+  SightingReader frames(topology);
   const auto reader = CaptureReader::from_memory(run.writer().bytes());
-  history.add(*reader);
-  history.finish();
+  frames.add(*reader);
+  const PacketHistory history = join_sightings(topology, frames.take());
   const Traffic traffic = traffic_of(run);
   uint64_t packets = 0, delivered = 0, bytes = 0, duplicates = 0, resent = 0, lost = 0, trimmed = 0;
   for (const TrafficFlow& f : traffic.flows) {
