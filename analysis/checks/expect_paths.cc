@@ -8,6 +8,8 @@
 namespace mrclab::analysis {
 namespace {
 
+__extension__ using Wide = unsigned __int128;
+
 bool on_path(const Attempt& attempt, const std::string& pattern) {
   const auto path = path_of(attempt.ev);
   return path && matches_pattern(pattern, to_string(*path));
@@ -21,7 +23,6 @@ bool names_a_path(const JudgedRun& run, const std::string& pattern) {
 }
 
 CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
-  __extension__ using Wide = unsigned __int128;
   CheckResult check;
   check.unit = "% of packets";
   const FabricTime until = run.end_of(expected.until);

@@ -165,7 +165,7 @@ Agreement compare(const Topology& topology, const PacketHistory& daemons,
     differ(result.only_daemons, seen, "the daemons captured it");
   };
   walk(
-      a.left, b.left, [&](const SeenPacket&) { ++result.transmissions; }, only_daemons,
+      a.left, b.left, [&](const SeenPacket&) { ++result.attempts; }, only_daemons,
       [&](const SeenPacket& seen) { differ(result.only_taps, seen, "the taps saw it"); });
   walk(
       a.arrived, b.arrived,
@@ -197,7 +197,7 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   check.measured = static_cast<double>(a.differences() + unequal);
   check.bound = 0;
   check.unit = "differences";
-  check.note = std::to_string(a.transmissions) +
+  check.note = std::to_string(a.attempts) +
                " transmissions in both: " + std::to_string(a.delivered) + " delivered, " +
                std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) +
                " lost or still on their way, " + std::to_string(a.cut) + " cut in flight; " +
@@ -209,7 +209,7 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   if (missing > 0) {
     check.result = Result::kInconclusive;
     check.note = "the taps lost " + std::to_string(missing) + " frames; " + check.note;
-  } else if (a.transmissions == 0) {
+  } else if (a.attempts == 0) {
     check.result = Result::kInconclusive;
     check.note = "nothing was captured by both";
   } else {

@@ -30,13 +30,6 @@ struct Flow {
   Qpn destination_qp;
 };
 
-enum class Fate : uint8_t {
-  kInFlight,   ///< no record says what became of it (yet)
-  kDelivered,  ///< whole, at the receiving host
-  kTrimmed,    ///< its header arrived at the receiving host
-  kDropped,    ///< a drop record names the cause
-};
-
 /// One attempt to get a packet across.
 struct Attempt {
   FabricTime start;  ///< first bit leaves the host
@@ -175,7 +168,7 @@ class PacketHistory {
 
   std::span<const Flow> flows() const { return tables_.flows; }
   std::span<const Packet> packets() const { return tables_.packets; }
-  /// Each packet's in the order in which they left; those of several packets in any.
+  /// In the order in which they were first seen.
   std::span<const Attempt> attempts() const { return tables_.attempts; }
   const Placement& placement(const Packet& packet) const {
     return tables_.placements[packet.placement];

@@ -213,13 +213,12 @@ AttemptChoice<uint32_t> PacketJoiner::attempts_of(const Sighting& s, uint32_t pa
   return choice;
 }
 
-/// Is this frame the second copy that a faulty wire sends right behind the first? A retransmission
-/// comes later: its sender needs a round trip to know that it must send again.
+/// Is this frame the second copy that a faulty wire sends right behind the first?
 bool PacketJoiner::is_copy(const Sighting& s, uint32_t packet) const {
   if (tables_.packets[packet].last == kNone) return false;
   const Attempt& before = tables_.attempts[tables_.packets[packet].last];
   const FabricTime length = s.t - s.start;
-  return before.mark().agrees(s.mark()) && s.start - before.start < length * 2;
+  return s.mark().copies(before.mark(), s.start - before.start, length * 2);
 }
 
 void PacketJoiner::leaves(const Sighting& s) {

@@ -53,7 +53,7 @@ struct LifeSighting {
   uint32_t payload = 0;  ///< bytes, as the headers say; 0: not known
   std::optional<uint16_t> msn;
   AttemptMark mark() const {
-    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0)};
+    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0), from_record};
   }
 };
 
@@ -168,12 +168,11 @@ struct Hop {
 };
 
 struct LifeAttempt {
-  enum class End : uint8_t { kUnknown, kDelivered, kHeaderDelivered, kDropped };
   uint32_t number = 0;  ///< from 1; a copy has that of its original
   bool copy = false;    ///< a wire carried it twice
   EntropyValue ev;
   std::vector<Hop> hops;
-  End end = End::kUnknown;
+  Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
   const Answer* reported = nullptr;        ///< the first that says that this attempt is missing
   const DeclaredLoss* declared = nullptr;  ///< when the sender gave it up, in its own words

@@ -38,12 +38,6 @@ class Walker {
   }
 
  private:
-  /// The same transmission, as far as both of them say who they are?
-  static bool agree(const LifeSighting& a, const LifeSighting& b) {
-    if (a.from_record || b.from_record) return a.ev == b.ev;
-    return a.mark().agrees(b.mark());
-  }
-
   static bool same_crossing(const LifeSighting& a, const LifeSighting& b) {
     return a.trailer && b.trailer && a.trailer->wire == b.trailer->wire &&
            a.trailer->incarnation == b.trailer->incarnation &&
@@ -87,7 +81,7 @@ class Walker {
     };
     for (size_t i = 0; i < used_.size(); ++i) {
       const LifeSighting& s = found_.sightings[i];
-      if (used_[i] || !here(s) || !agree(first, s)) continue;
+      if (used_[i] || !here(s) || !s.mark().agrees(first.mark())) continue;
       if (before != nullptr && same_crossing(*before, s)) return i;
       if (s.from_record && before != nullptr && s.t + kRounding < before->t) continue;
       if (best == used_.size()) {
@@ -118,7 +112,7 @@ class Walker {
     }
     last_seen_ = nullptr;
     step(attempt, start, first.where, first.side);
-    while (attempt.end == LifeAttempt::End::kUnknown && attempt.hops.size() < kMaxHops) {
+    while (attempt.fate == Fate::kInFlight && attempt.hops.size() < kMaxHops) {
       const Hop& hop = attempt.hops.back();
       const bool more =
           hop.side == Direction::kEgress ? cross_wire(attempt, first) : cross_node(attempt, first);
@@ -149,8 +143,7 @@ class Walker {
     }
     if (host) {
       if (in.node == topology_.host(found_.destination) && attempt.hops.back().seen != nullptr) {
-        attempt.end = attempt.hops.back().seen->trimmed ? LifeAttempt::End::kHeaderDelivered
-                                                        : LifeAttempt::End::kDelivered;
+        attempt.fate = attempt.hops.back().seen->trimmed ? Fate::kTrimmed : Fate::kDelivered;
       }
       return false;
     }
@@ -206,7 +199,7 @@ class Walker {
       hop.marked = congested(*seen) && last_seen_ != nullptr && !congested(*last_seen_);
       hop.waited = waited(attempt, *seen);
       if (seen->event == PacketEvent::kDropped) {
-        attempt.end = LifeAttempt::End::kDropped;
+        attempt.fate = Fate::kDropped;
         attempt.cause = seen->cause;
       }
       last_seen_ = seen;
@@ -239,7 +232,7 @@ class Walker {
       const auto same =
           std::find_if(originals.begin(), originals.end(), [&](const LifeSighting* s) {
             const bool known = !s->from_record && !first.from_record && s->timestamp;
-            return known && agree(*s, first);
+            return known && s->mark().agrees(first.mark());
           });
       attempt.copy = same != originals.end();
       if (!attempt.copy) originals.push_back(&first);
@@ -265,7 +258,7 @@ void attach_answers(const FoundPacket& found, PacketLife& life) {
   }
   for (size_t i = 0; i < life.attempts.size(); ++i) {
     LifeAttempt& attempt = life.attempts[i];
-    if (attempt.copy || attempt.end == LifeAttempt::End::kDelivered) continue;
+    if (attempt.copy || attempt.fate == Fate::kDelivered) continue;
     const FabricTime from = attempt.hops.front().seen->t;
     FabricTime until = FabricTime::never();
     for (size_t later = i + 1; later < life.attempts.size(); ++later) {

@@ -110,7 +110,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
   const LifeAttempt& lost = trace.life().attempts[0];
   const LifeAttempt& delivered = trace.life().attempts[1];
 
-  CHECK(lost.end == LifeAttempt::End::kDropped);
+  CHECK(lost.fate == analysis::Fate::kDropped);
   CHECK(lost.cause == DropCause::kWireLoss);
   CHECK(t.port(lost.hops.back().where).in == t.port(*t.find_port("p0.t0-0:u0")).out);
   auto way = whole_way(t, trace, lost.ev);
@@ -118,7 +118,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
   CHECK(places(lost) == way);
   CHECK((lost.reported != nullptr || lost.declared != nullptr));
 
-  CHECK(delivered.end == LifeAttempt::End::kDelivered);
+  CHECK(delivered.fate == analysis::Fate::kDelivered);
   CHECK(places(delivered) == whole_way(t, trace, delivered.ev));
   Ipv6Address carrier =
       make_carrier(t, trace.packet().source, trace.packet().destination, *path_of(delivered.ev));
@@ -144,7 +144,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
     REQUIRE(life.attempts.size() == 2);
     for (size_t i = 0; i < 2; ++i) {
       CHECK(places(life.attempts[i]) == places(trace.life().attempts[i]));
-      CHECK(life.attempts[i].end == trace.life().attempts[i].end);
+      CHECK(life.attempts[i].fate == trace.life().attempts[i].fate);
       for (size_t h = 0; h < life.attempts[i].hops.size(); ++h) {
         CHECK(life.attempts[i].hops[h].waited == trace.life().attempts[i].hops[h].waited);
       }
