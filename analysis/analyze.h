@@ -30,7 +30,7 @@ struct RunInputs {
   uint64_t seed = 0;
   bool payload_elided = false;
   std::vector<std::string> without = {};  ///< mechanisms that were switched off on purpose
-  FabricTime end = {};                    ///< of the run
+  FabricTime end = {};                    ///< end of the run
   FabricTime base_rtt = {};               ///< zero: the topology's
   std::string history_sha256 = {};        ///< from the nodes
   /// Set when the run was ended, at `end`, before its scenario was.
@@ -52,14 +52,14 @@ struct RunInputs {
 struct Analysis {
   Verdict verdict;
   Measurements measurements;
-  /// What report.html shows beside the verdict (analysis/report/picture.h), as JSON. Empty of a judge() of
-  /// what was watched: nobody makes a page of it.
+  /// The data of report.html beside the verdict (analysis/report/picture.h), as JSON. Empty after a
+  /// judge() of watched records, which makes no page.
   std::string picture;
 };
 
-/// Reads the files and judges. What cannot be read, or is not complete, is named in the notes and
-/// makes the checks inconclusive that depend on it (analysis/history/coverage.h); nothing is thrown for
-/// what a file contains.
+/// Reads the files and judges. A file that cannot be read, or is not complete, is named in the
+/// notes and makes the checks that depend on it inconclusive (analysis/history/coverage.h); the content of
+/// a file never makes it throw.
 Analysis analyze(const RunInputs& inputs);
 /// Reads the files of `inputs` into `evidence` and finishes it.
 void read_files(const RunInputs& inputs, Evidence& evidence);

@@ -1,5 +1,5 @@
 #pragma once
-// The graph of a fabric whose switches, hosts and links are given one by one.
+// Builds the graph of a fabric whose file lists switches, hosts and links one by one.
 
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"

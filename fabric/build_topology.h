@@ -1,17 +1,18 @@
 #pragma once
-// From what a fabric is made of (fabric_shape.h) to its graph (topology.h).
+// Builds a fabric's graph (topology.h) from the description in its file (fabric_shape.h).
 
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 
 namespace mrclab {
 
-/// Do the numbers of regular planes have uSIDs in their address plan?
+/// Has the address plan of regular planes enough uSIDs for their numbers of switches and ports?
 bool has_room(const FabricShape& shape);
 
 /// The fabric without its graph: every number of a Topology, but no nodes, links, wires or optics.
 /// Enough for uSIDs, addresses, paths and carriers, and instant for a fabric of any size. Throws
-/// std::invalid_argument for a shape that is no fabric or that its address plan has no room for.
+/// std::invalid_argument for a shape that is no fabric, or that needs more uSIDs than its address
+/// plan has.
 Topology outline_topology(const FabricShape& shape);
 
 /// Builds the graph: host h port p to p<p>.t0-<row>:d<downlink>; T0 uplink u to T1 u. Derives

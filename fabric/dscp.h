@@ -33,7 +33,8 @@ struct DscpMap {
   constexpr bool is_trimmed(uint8_t dscp) const {
     return dscp == trimmed || dscp == trimmed_last_hop;
   }
-  /// Certainly by the last hop: where both classes are one, nobody can tell.
+  /// True only where the two classes of trimmed frames have different values: with one value for
+  /// both, a receiver cannot tell which switch trimmed.
   constexpr bool is_trimmed_last_hop(uint8_t dscp) const {
     return dscp == trimmed_last_hop && trimmed_last_hop != trimmed;
   }
@@ -58,15 +59,16 @@ inline constexpr std::array<DscpClass, 6> kDscpClasses{{
     {"control", "SACKs, NACKs, ACKs", &DscpMap::control, 3},
 }};
 
-/// "trimmable"; empty for a DSCP that no class has. Of two classes with one value, the first.
+/// The class of a DSCP, such as "trimmable"; empty for a DSCP that no class has. If two classes
+/// share the value, the first in kDscpClasses.
 std::string_view class_of(const DscpMap& dscps, uint8_t dscp);
 
-/// Why a map cannot be: classes that switches or receivers must tell apart share a value, or a value
-/// has more than six bits. Empty if it can.
+/// Why a map is not valid: classes that switches or receivers must tell apart share a value, or a
+/// value has more than six bits. Empty for a valid map.
 std::optional<std::string> misfit_of(const DscpMap& dscps);
 
 /// "no_trim=0,trimmable=4": any of the classes, the others stay as they are. Throws
-/// std::invalid_argument for anything else, and for a map that cannot be.
+/// std::invalid_argument for anything else, and for a map that is not valid (misfit_of).
 DscpMap parse_dscps(std::string_view text);
 
 }  // namespace mrclab

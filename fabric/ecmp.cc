@@ -42,9 +42,10 @@ void EcmpGroup::set_live(PortId port, bool live) {
   fill_table();
 }
 
-/// A bucket's home is its number modulo the members. Each bucket has an order of its own in which it
-/// tries the others, neighbours of one home different ones first: whoever leaves, only its own buckets
-/// move, and where they are depends on nothing but who is live.
+/// A bucket's home is its number modulo the members. If its home is down, it tries the other
+/// members in an order of its own; neighbouring buckets of one home try different members first. So
+/// when a member leaves, only its own buckets move, and where they go depends only on which members
+/// are live.
 void EcmpGroup::fill_table() {
   table_.clear();
   if (!resilient_ || live_.empty()) return;

@@ -1,7 +1,7 @@
 #pragma once
 // How switches choose among equal paths when packets name none (routing: ecmp): a hash over the
-// five-tuple and the IPv6 flow label, with a seed of each switch's own, and a group of uplinks. The
-// hash is published here so that whoever reads captures can tell where a packet went.
+// five-tuple and the IPv6 flow label, with a seed per switch, and a group of uplinks. The hash is
+// published here so that a reader of captures can tell which way a packet went.
 //
 //   T0   a host of its own row: that port. Any other host: the group of its uplinks.
 //   T1   the port to the host's row.
@@ -35,7 +35,8 @@ struct FlowKey {
 /// have CRCs, whose results for two seeds differ by a constant; this one has no such relation.
 uint64_t ecmp_hash(const FlowKey& key, uint64_t seed);
 
-/// Of a switch: from its place in the fabric, or one for all (RoutingChoice::same_seed).
+/// The seed of a switch's hash: made from its place in the fabric, or one for all switches
+/// (RoutingChoice::same_seed).
 uint64_t ecmp_seed(const Topology& topology, NodeId self);
 
 /// An equal-cost group. Two ways to go from a hash to a member:
@@ -49,7 +50,7 @@ class EcmpGroup {
 
   EcmpGroup(std::vector<PortId> members, bool resilient);
 
-  /// A port that is no member is ignored.
+  /// Ignores a port that is not a member.
   void set_live(PortId port, bool live);
   bool empty() const { return live_.empty(); }
   /// The members with carrier, ascending.
@@ -75,12 +76,13 @@ FlowKey flow_of(const Topology& topology, uint32_t source, uint32_t destination,
 /// The uplinks of a T0 of regular planes, and of no other switch: the members of its group.
 std::vector<PortId> uplinks_of(const Topology& topology, NodeId t0);
 
-/// Who chooses the paths of a queue pair: as the fabric's default says, or as its workload does.
+/// Does the sender name the paths of a queue pair, or does a hash choose them? As `workload` says,
+/// or without one as the fabric's default does.
 Chosen chosen_by(const Topology& topology, std::optional<Routing> workload = {});
 
-/// Where an EV leads, as built: of a path that is named that path, of a hashed one the uplink that
-/// the source's T0 chooses with all its uplinks up. Empty for hosts or planes that the fabric does
-/// not have, and where others than our switches hash.
+/// Where an EV leads, as built: a path that is named by its EV as it is; for a hashed EV the uplink
+/// that the source's T0 chooses with all its uplinks up. Empty for hosts or planes that the fabric
+/// does not have, in a listed fabric, and where the T0 is not one of our switches.
 std::optional<Path> path_between(const Topology& topology, uint32_t source, uint32_t destination,
                                  Path path);
 

@@ -36,9 +36,9 @@ enum class LossKind : uint8_t {
   kEveryNth,  ///< the n-th, 2n-th, ... frame that starts
 };
 
-/// A directed wire loses frames, without anybody being told. The losses of one wire that concern all
-/// frames, and those that concern one entropy value, are targets of their own: they work side by
-/// side, that of all frames first.
+/// A directed wire loses frames; neither end is told. Losses of all frames and losses of one
+/// entropy value are separate targets on the same wire and work side by side; those of all frames
+/// are decided first.
 struct WireLoss {
   WireId wire;
   bool one_ev = false;  ///< only data frames of `ev` are concerned (and counted, and drawn for)
@@ -71,7 +71,7 @@ struct WireDelay {
   WireId wire = {};
   FabricTime fixed = {};
   FabricTime jitter = {};
-  Probability share = {};  ///< of the frames that this happens to; zero: as built
+  Probability share = {};  ///< share of the frames that are delayed; zero: as built
   bool overtaken = false;  ///< later frames may arrive earlier; else they wait behind
   bool operator==(const WireDelay&) const = default;
 };

@@ -23,7 +23,7 @@ struct EffectField {
   FieldRole role;
   std::string_view name;
   Value E::*member;
-  std::span<const std::string_view> words = {};  ///< of an enumeration, by value
+  std::span<const std::string_view> words = {};  ///< words of an enumeration, by value
 };
 
 namespace effect_table {

@@ -54,7 +54,7 @@ void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   out = static_cast<uint32_t>(result);
 }
 
-/// A count that the address plan bounds. Where only the other plan has room, the error says so.
+/// A count that the address plan bounds. If it fits the other address plan only, the error says so.
 uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min, AddressPlan plan,
                        const std::function<uint32_t(const UsidLayout&)>& room_in) {
   const UsidLayout usids = UsidLayout::of(plan);
@@ -104,7 +104,8 @@ void read_graph_shape(const YamlValue& file, FabricShape& shape) {
   shape.graph = read_graph(file);
 }
 
-/// The graph must be a fabric: what paths it has is known when it is built.
+/// Builds the listed fabric, which shows whether there are paths between all hosts that carriers
+/// can name.
 void require_paths(const YamlValue& file, const FabricShape& shape) {
   try {
     build_topology(shape);
@@ -136,9 +137,9 @@ void read_wires(const YamlValue& file, FabricShape& shape) {
   }
 }
 
-/// A wire must give its frames a head start of more than the time on the wire itself, or the lab
+/// A wire must give its frames a lookahead of more than the time on the wire itself, or the lab
 /// would have to move in steps of nanoseconds.
-void require_head_start(const YamlValue& file, const FabricShape& shape) {
+void require_lookahead(const YamlValue& file, const FabricShape& shape) {
   if (shape.propagation > FabricTime::zero()) return;
   for (const auto& [key, latency] : {std::pair{"switch_latency", shape.switch_latency},
                                      std::pair{"host_latency", shape.host_latency}}) {
@@ -146,7 +147,7 @@ void require_head_start(const YamlValue& file, const FabricShape& shape) {
     const auto at = file.get(key) ? file.get(key) : file.get("propagation");
     (at ? *at : file)
         .fail("no propagation and no " + std::string(key),
-              "one of them above 0: a frame needs a head start");
+              "one of them above 0: a frame needs a lookahead");
   }
 }
 
@@ -283,7 +284,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     shape.segments = static_cast<Segments>(value->as_word({"node", "adjacency"}));
   }
   read_wires(document, shape);
-  require_head_start(document, shape);
+  require_lookahead(document, shape);
   read_queues(document, shape.queues);
   if (const auto value = document.get("dscp")) shape.dscps = read_dscps(*value);
   if (const auto value = document.get("forwarding")) {
@@ -317,7 +318,7 @@ Topology read_fabric_file(const std::filesystem::path& path) {
 void check_lookahead(const Topology& topology) {
   for (const Wire& wire : topology.wires_list) {
     if (topology.lookahead(wire.id) > FabricTime::zero()) continue;
-    throw InputError("fabric " + topology.name + ": found no head start on the wire " +
+    throw InputError("fabric " + topology.name + ": found no lookahead on the wire " +
                      topology.wire_name(wire.id) +
                      ": expected a propagation or an ingress latency above 0");
   }

@@ -8,7 +8,7 @@
 //   t1: 4                      # per plane
 //   hosts_per_t0: 4
 //   address_plan: lab          # or full: what a uSID's bits mean (fabric/usid.h)
-//   decap: nic                 # or leaf: who strips the outer header (Decap)
+//   decap: nic                 # or leaf: which node strips the outer header (Decap)
 //   segments: node             # or adjacency: what a carrier names switches by (Segments)
 //   host_rate: 100Gb/s         # everything from here on may be left out
 //   fabric_rate: 100Gb/s
@@ -38,7 +38,7 @@
 
 namespace mrclab {
 
-/// What one machine may be asked for.
+/// Most nodes in a fabric that one machine runs.
 inline constexpr uint64_t kMaxNodes = 4096;
 
 /// Reads the compact form. Throws InputError with the position, also for more than `max_nodes`.
@@ -47,7 +47,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNod
 /// Reads a fabric file and builds its graph. Throws InputError.
 Topology read_fabric_file(const std::filesystem::path& path);
 
-/// Throws InputError if a wire gives no head start.
+/// Throws InputError if a wire's lookahead is not positive.
 void check_lookahead(const Topology& topology);
 
 /// "octet" is topologies/fabrics/octet.yaml of the project; text with a slash or ending in .yaml is

@@ -10,7 +10,7 @@ constexpr bool is_ours(const NodeSite& site) {
   return site.role == NodeRole::kHost || site.forwarding == Forwarding::kSwitchd;
 }
 
-/// Who puts the frames of a wire on it, and who takes them off.
+/// Is the node that puts frames on this wire one of ours, and the node that takes them off?
 inline bool sender_is_ours(const Topology& topology, WireId wire) {
   return is_ours(topology.node(topology.wire(wire).from.node));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Who forwards the frames of a switch: our switch daemon, the kernel's SRv6, or Open vSwitch. A fabric
-// may mix them; the carriers and what must become of them are the same.
+// Which program forwards the frames of a switch: our switch daemon, the kernel's SRv6, or Open
+// vSwitch. A fabric may mix them; the carriers and what must become of them are the same.
 
 #include <cstdint>
 #include <string>

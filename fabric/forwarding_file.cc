@@ -9,7 +9,8 @@
 namespace mrclab {
 namespace {
 
-/// Is there a switch for which fn(plane, name, has hosts) holds? A graph's is of no plane.
+/// Is there a switch for which fn(plane, name, has hosts) holds? The switches of a listed fabric
+/// belong to no plane.
 template <class Fn>
 bool any_switch(const FabricShape& shape, Fn&& fn) {
   const GraphShape& graph = shape.graph;

@@ -1,6 +1,6 @@
 #pragma once
-// The part of a fabric file that says who forwards and how packets find their way (fabric_file.h shows
-// it), and what not every switch can do of it.
+// Reads the part of a fabric file that says which program forwards for each switch and how packets
+// find their way (fabric_file.h shows it), and finds what a chosen forwarder cannot do.
 
 #include <optional>
 #include <string>
@@ -13,19 +13,20 @@ namespace mrclab {
 /// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins. All throw
 /// InputError with the position.
 ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shape);
-/// A word, or a map with what ECMP is like: an srv6 fabric may have it for workloads that ask for it.
+/// A word, or a map with the details of ECMP: a fabric with routing srv6 may have them, too, for
+/// workloads that ask for ECMP.
 RoutingChoice read_routing(const YamlValue& value);
 
-/// They read back as the same.
+/// Both texts read back as the same choice.
 std::string forwarding_text(const ForwardingChoice& choice);
 std::string routing_text(const RoutingChoice& choice);
 
-/// What a fabric asks of switches that cannot do it.
+/// Something that the fabric asks of a switch whose forwarder cannot do it.
 struct ForwardingMisfit {
-  std::string key;  ///< of the fabric file
+  std::string key;  ///< key in the fabric file
   std::string found, expected;
 };
-/// The first one, of a shape that is complete.
+/// The first misfit of a complete shape; empty if there is none.
 std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape);
 
 }  // namespace mrclab

@@ -33,7 +33,7 @@ class FramePool;
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
 /// with the first headers.
 struct FrameBuffer {
-  FramePool* pool = nullptr;   ///< where it goes when its frame dies
+  FramePool* pool = nullptr;   ///< returns here when its frame is destroyed
   uint32_t size = 0;           ///< bytes present
   uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
   uint32_t room = 0;           ///< bytes that follow
@@ -71,13 +71,14 @@ class Frame {
   /// Cuts or grows the frame; the modelled size follows. `size` <= the pool's room for frames.
   void resize(size_t size);
   void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
-  /// Of a frame whose payload is elided: which of its bits are wrong, so that its receiver can say
-  /// what an ICRC over all of it would say; zero: none. Two flips of one bit are none.
+  /// For a frame whose payload is elided: the XOR over its wrong bits of their numbers plus one;
+  /// zero: none. The receiver needs it to say what an ICRC over the whole frame would say. Two
+  /// flips of one bit cancel.
   uint32_t damage() const { return buffer_->damage; }
   void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
   void repair() { buffer_->damage = 0; }
-  /// Another frame of the same bytes, lengths and damage, from the same pool: empty if that has
-  /// none.
+  /// A copy with the same bytes, lengths and damage from the same pool; empty if the pool is
+  /// exhausted.
   Frame twin() const;
 
  private:

@@ -12,9 +12,9 @@
 namespace mrclab {
 namespace {
 
-/// With a port's name behind it, it is an interface's name, of which the kernel takes 15 characters.
+/// An interface's name is the switch's name and the port's, and the kernel takes 15 characters.
 constexpr size_t kMaxSwitchName = 10;
-/// From here on uSIDs have a meaning at each switch of its own (fabric/usid.h, the layout `lab`).
+/// From this value on, uSIDs are local to a switch (fabric/usid.h, layout `lab`).
 constexpr uint16_t kFirstLocalUsid = 0xA000;
 
 Usid read_usid(const YamlValue& value) {

@@ -18,7 +18,8 @@ bool lists_switches(const YamlValue& file);
 /// Throws InputError with the position.
 GraphShape read_graph(const YamlValue& file);
 
-/// What of a graph a carrier cannot name, with how its packets are named and stripped. Throws InputError.
+/// Throws InputError where carriers could not tell links apart: two links between two switches
+/// without `segments: adjacency`, or two ports of a host on one switch with `decap: leaf`.
 void check_ways(const YamlValue& file, const FabricShape& shape);
 
 /// The three lines, with `margin` before each; reads back as the same.

@@ -15,7 +15,7 @@ namespace mrclab {
 
 class GraphPaths {
  public:
-  /// In all and of one NIC port to one host.
+  /// Bounds on the paths of all host pairs together, and on those of one NIC port to one host.
   static constexpr size_t kMaxPaths = 1 << 16, kMaxPathsOfPort = 1024;
 
   struct Routed {
@@ -26,11 +26,11 @@ class GraphPaths {
     Path back;
   };
 
-  /// Of a connected graph. Throws std::invalid_argument if two hosts cannot reach one another, a path
-  /// has more uSIDs than a carrier holds, or there are too many.
+  /// Finds the paths of a connected graph. Throws std::invalid_argument if two hosts cannot reach
+  /// one another, a path has more uSIDs than a carrier holds, or there are too many.
   explicit GraphPaths(const Topology& topology);
 
-  /// In the order of their EVs.
+  /// All paths between two hosts, in the order of their EVs.
   std::span<const Routed> between(uint32_t source, uint32_t destination) const {
     return of_pair_[source * hosts_ + destination];
   }

@@ -39,10 +39,10 @@ struct Extent {
   FrameLayout at{};
   size_t original = 0;   ///< before a switch trimmed it
   size_t on_wire = 0;    ///< now
-  size_t available = 0;  ///< of these, how many we hold
+  size_t available = 0;  ///< bytes of on_wire that we hold
 };
 
-/// IPv6's words for an IPv4 header (MrcPacket).
+/// An IPv4 header in terms of IPv6 (see MrcPacket::outer).
 Ipv6Header as_ipv6(const Ipv4Header& v4) {
   const auto mapped = [](const std::array<uint8_t, 4>& address) {
     Ipv6Address out{};

@@ -31,8 +31,9 @@ inline constexpr uint8_t kNextHeaderIpv6 = 41;
 inline constexpr uint8_t kNextHeaderUdp = 17;
 inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
 inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
-inline constexpr uint16_t kDiscardPort = 9;             ///< RFC 863: where what is no MRC goes
-inline constexpr Qpn kEndpointQpn{0x2};                 ///< connectionless endpoint operations
+/// RFC 863: destination of datagrams that are not MRC.
+inline constexpr uint16_t kDiscardPort = 9;
+inline constexpr Qpn kEndpointQpn{0x2};  ///< connectionless endpoint operations
 
 inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
 
@@ -44,7 +45,8 @@ enum class Encapsulation : uint8_t { kSrv6, kIpv6, kIpv4 };
 
 /// Where headers begin, from the start of the Ethernet frame.
 struct FrameLayout {
-  size_t ip;  ///< of the header with the hosts' addresses, under the ICRC: the inner one of SRv6
+  /// The header with the hosts' addresses, which the ICRC covers: the inner one of SRv6.
+  size_t ip;
   size_t udp, bth, after_bth;
 };
 constexpr FrameLayout layout_of(Encapsulation encapsulation) {
@@ -52,8 +54,8 @@ constexpr FrameLayout layout_of(Encapsulation encapsulation) {
   const size_t udp = ip + (encapsulation == Encapsulation::kIpv4 ? kIpv4Bytes : kIpv6Bytes);
   return {ip, udp, udp + kUdpBytes, udp + kUdpBytes + kBthBytes};
 }
-/// From ethertype, versions and protocols, for a frame with everything up to UDP's end; empty for
-/// one of another kind, or with IPv4 options, or a fragment.
+/// The encapsulation, from ethertype, versions and protocols. The frame must hold everything up to
+/// the end of UDP. Empty for any other kind, for IPv4 options and for fragments.
 std::optional<Encapsulation> encapsulation_of(std::span<const uint8_t> frame);
 
 // Offsets in a frame with a carrier (no SRH).
@@ -83,7 +85,7 @@ struct Ipv6Header {
   bool operator==(const Ipv6Header&) const = default;
 };
 
-/// Without options. We send unfragmented packets only, with DF set.
+/// An IPv4 header without options. We send unfragmented packets only, with DF set.
 struct Ipv4Header {
   uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN
   uint16_t total_length = 0, identification = 0;
@@ -94,8 +96,8 @@ struct Ipv4Header {
   std::array<uint8_t, 4> source{}, destination{};
   bool operator==(const Ipv4Header&) const = default;
 };
-/// Of its 20 bytes as they stand: 0 when the checksum in them is right, and what to store there when
-/// it is 0 (RFC 1071).
+/// The checksum over the 20 bytes of an IPv4 header as they stand: 0 if the checksum in them is
+/// right; the value to store if that field is 0 (RFC 1071).
 uint16_t ipv4_checksum(const uint8_t* header);
 
 struct UdpHeader {
@@ -250,9 +252,10 @@ std::string_view name_of(ParseError error);
 struct MrcPacket {
   EthernetHeader ethernet;
   Encapsulation encapsulation = Encapsulation::kSrv6;
-  /// What switches look at, and what the hosts' addresses are in. Without a carrier both are the one
-  /// IP header. One of IPv4 is told as IPv6's would be: mapped addresses, the length behind the
-  /// header, and as flow label the half of the EV that IPv4 has no room for (fabric/path.h).
+  /// The header that switches read, and the header with the hosts' addresses. Without a carrier
+  /// both are the packet's only IP header. An IPv4 header is given in terms of IPv6: mapped
+  /// addresses, the length behind the header, and as flow label the half of the EV that IPv4 has no
+  /// room for (fabric/path.h).
   Ipv6Header outer, inner;
   UdpHeader udp;
   Bth bth;
@@ -262,7 +265,8 @@ struct MrcPacket {
   std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
   size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
   EntropyValue entropy() const;      ///< from UDP source port and inner flow label (SPEC §7.5.2.1)
-  /// What a responder reflects of it: all that the packet carries, of IPv4 the low half and zeros.
+  /// The entropy value that a responder reflects: all bits that the packet carries; on IPv4 the low
+  /// half and zeros.
   EntropyValue entropy_to_reflect() const;
 };
 
@@ -284,7 +288,8 @@ uint16_t source_port_of(EntropyValue ev);
 uint32_t flow_label_of(EntropyValue ev);
 EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label);
 
-/// Of a frame that encapsulation_of() knows; on IPv4 made whole (fabric/path.h).
+/// The entropy value of a frame with the given encapsulation (encapsulation_of); on IPv4 completed
+/// from its low half (fabric/path.h).
 EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation);
 
 /// Everything needed to write one frame. Lengths (outer, inner, UDP), pad count, EV fields (source
@@ -292,7 +297,7 @@ EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulat
 struct MrcFrameSpec {
   Encapsulation encapsulation = Encapsulation::kSrv6;
   MacAddress source_mac{}, destination_mac{};
-  Ipv6Address outer_source{}, carrier{};            ///< of SRv6
+  Ipv6Address outer_source{}, carrier{};            ///< SRv6 only
   Ipv6Address inner_source{}, inner_destination{};  ///< the hosts'; mapped ones for IPv4
   uint8_t dscp = kDscpTrimmable;
   uint8_t ecn = kEcnEct0;
@@ -312,9 +317,9 @@ size_t mrc_header_size(const MrcFrameSpec& spec);
 /// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
 void finish_mrc_frame(std::span<uint8_t> frame);
-/// A frame of `size` bytes that goes the same way and is no MRC: a UDP datagram of zeros. Of `spec`
-/// counts what stands before `bth`. `out` may end before the frame does (an elided payload), but not
-/// within the headers.
+/// Writes a frame of `size` bytes that goes the same way and is not MRC: a UDP datagram of zeros.
+/// Only the members of `spec` before `bth` are used. `out` may end before the frame does (an elided
+/// payload), but not within the headers.
 void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out);
 
 // Each extension header alone, for tests and tools; sizes in bytes are in the comment above.

@@ -84,7 +84,7 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
 
 namespace {
 
-/// What stands behind an IP header, of an MRC frame: the last 20 bytes of a record.
+/// Writes the part of a record behind the IP header, for an MRC frame: its last 20 bytes.
 void put_transport(std::span<const uint8_t> frame, Encapsulation kind, HistoryBytes& out) {
   const FrameLayout at = layout_of(kind);
   const uint8_t* const udp = frame.data() + at.udp;
@@ -96,8 +96,8 @@ void put_transport(std::span<const uint8_t> frame, Encapsulation kind, HistoryBy
   store_be<uint32_t>(&out[80], entropy_of(frame, kind).value);
 }
 
-/// Of a frame without a carrier: its one destination stands where a carrier would, and again as the
-/// host's, which leaves nothing out that SRv6's record has.
+/// Writes the addresses and transport of an IPv4 frame. It has one destination, which is written
+/// where the carrier would stand and again as the host's, so the record says as much as SRv6's.
 void put_ipv4(std::span<const uint8_t> frame, HistoryBytes& out) {
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;

@@ -30,7 +30,7 @@ using Sha256 = std::array<uint8_t, 32>;
 /// The record of one packet, as it is hashed.
 HistoryBytes history_record(const PacketRecord& record);
 
-/// What one port saw in one direction: how many records, and the hash over them.
+/// The digest of one port in one direction: how many records, and the hash over them.
 struct HistoryStream {
   std::string name;  ///< "p0.t0-0:d1/in", "h3:p2/out"
   uint64_t count = 0;
@@ -55,7 +55,7 @@ class HistoryDigest {
   /// All streams of the node, also the empty ones, in port order. May be called in between.
   std::vector<HistoryStream> streams() const;
 
-  /// Where the digests are, for another process of this build that goes on with them.
+  /// The state of the digests as text; another process of this build can go on with it.
   std::string saved() const;
   /// The inverse of saved(); false for any other text.
   bool restore(std::string_view saved);

@@ -35,10 +35,11 @@ inline constexpr size_t kCompactRecordBytes = 36;
 /// What the records of one run may take on disk unless told otherwise: a demo takes half of it.
 inline constexpr uint64_t kHistoryBytesDefault = uint64_t{128} << 20;
 
-/// Streams are numbered through the whole fabric: node by node, port by port, in before out.
+/// The number of a node's first stream. Streams are numbered through the whole fabric: node by
+/// node, port by port, in before out.
 uint32_t first_stream(const Topology& topology, NodeId node);
 uint32_t stream_count(const Topology& topology);
-/// By number: "p0.t0-0:d1/in".
+/// The name of each stream by its number: "p0.t0-0:d1/in".
 std::vector<std::string> stream_names(const Topology& topology);
 
 /// One packet at one port, as it is kept. Fields that the frame does not have are zero.

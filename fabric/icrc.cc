@@ -17,12 +17,12 @@ namespace {
 constexpr size_t kDummyLrhBytes = 8;  // stands for the InfiniBand local route header
 constexpr size_t kMaskedBytesMax = kIpv6Bytes + kUdpBytes + kBthBytes;
 
-/// What the ICRC of a frame is over, and where it stands.
+/// The range of bytes that the ICRC of a frame covers, and where it stands.
 struct IcrcPlace {
   size_t ip = 0, bth = 0, icrc = 0;
 };
 
-/// Of a whole, untrimmed frame; empty for anything else.
+/// For a whole, untrimmed frame; empty for anything else.
 std::optional<IcrcPlace> icrc_place(std::span<const uint8_t> frame) {
   const std::optional<Encapsulation> kind = encapsulation_of(frame);
   if (!kind) return std::nullopt;

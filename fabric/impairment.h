@@ -1,5 +1,5 @@
 #pragma once
-// Which wires an effect spoils, as anybody can know from the fabric and the effect alone.
+// Which wires an effect impairs, as follows from the fabric and the effect alone.
 
 #include <vector>
 

@@ -1,14 +1,14 @@
 #pragma once
-// Checks input files that people name, or that lie in a folder which somebody else made.
+// Checks input files that a user names, or that lie in a folder another user may have prepared.
 
 #include <filesystem>
 
 namespace mrclab {
 
-/// Refuses what would never end or never begin: a named pipe (it may never get a writer), a device
-/// such as /dev/zero, a socket. Accepts files, /dev/null, a terminal, and what the shell makes of
-/// `<(command)` and of `command |`. Does nothing for a file that is missing: opening it will fail.
-/// Throws InputError.
+/// Refuses files whose reading might never end or never begin: a named pipe (it may never get a
+/// writer), a device such as /dev/zero, a socket. Accepts files, /dev/null, a terminal, and what
+/// the shell makes of `<(command)` and of `command |`. Does nothing for a file that is missing:
+/// opening it will fail. Throws InputError.
 void require_input_file(const std::filesystem::path& path);
 
 }  // namespace mrclab

@@ -1,5 +1,5 @@
 #pragma once
-// A file of lines that is not to be trusted: events, the pace, what a run leaves one object a line.
+// Reads a file of lines that is not trusted: the files of a run with one JSON object per line.
 
 #include <filesystem>
 #include <fstream>

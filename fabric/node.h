@@ -26,12 +26,12 @@ enum class DropCause : uint8_t {
   kControlQueueFull,  ///< tail drop of the control queue
   kTrimmedQueueFull,  ///< tail drop of the queue of trimmed frames
   kUnknownUsid,       ///< no route for the active uSID
-  kEndOfCarrier,      ///< own uSID with an empty argument: nobody to deliver to
+  kEndOfCarrier,      ///< own uSID with an empty argument: no destination is left
   kHopLimit,
   kMalformed,
   kNotIpv6,
   kForeignCarrier,  ///< destination is not in the fabric's block
-  kNoReceiver,      ///< a host's NIC has no use for it (unknown QP, wrong address)
+  kNoReceiver,      ///< a host's NIC has no queue pair or address for it
   kBadIcrc,
   kNoBuffer,
   kFrameCheck,         ///< bits flipped on the wire, and the port's frame check found them
@@ -103,18 +103,18 @@ struct EventRecord {
   std::string detail;
 };
 
-/// Told what a node does, in commit order. Must not influence the node.
+/// Is told what a node does, in commit order. Must not influence the node.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
   virtual void packet(const PacketRecord& record) = 0;
   virtual void event(const EventRecord& record) = 0;
-  /// Of a host, at most a few in a base RTT towards each destination. Who only wants packets need not
-  /// listen.
+  /// Hosts only: at most a few records per base RTT and destination. An observer that only wants
+  /// packets need not override this.
   virtual void window(const WindowRecord&) {}
 };
 
-/// What every node is given. All references outlive the node.
+/// References that every node is given; all of them outlive the node.
 struct NodeEnvironment {
   const Topology& topology;
   NodeId self;
@@ -136,7 +136,8 @@ class Node {
   virtual void apply(const ScheduledEffect& effect) = 0;
   /// The instant of the earliest event in hand, never() if none.
   virtual FabricTime next_event() const = 0;
-  /// Processes every event with time <= committed. What starts to leave goes to `out`, in order.
+  /// Processes every event with time <= committed. Frames whose transmission starts go to `out`, in
+  /// order.
   virtual void run_until(FabricTime committed, FrameSink& out) = 0;
 };
 

@@ -43,7 +43,7 @@ std::optional<uint32_t> index_at(const UsidLayout& usids, const Ipv6Address& car
   return fields->index;
 }
 
-/// Of a path by its exits: the NIC's port, then one port of each switch.
+/// The carrier of a path, given as its exits: the NIC's port, then one port of each switch.
 Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& exits,
                           UsidRole role) {
   Ipv6Address carrier{};

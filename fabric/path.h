@@ -42,8 +42,8 @@ inline constexpr uint32_t kMaxHashedPlanes = 16;  ///< what bits 13-10 hold
 /// Does an EV name its uplink (SRv6), or is it what the switches' hash makes of it?
 enum class Chosen : uint8_t { kByName, kByHashIpv6, kByHashIpv4 };
 
-/// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths. Of a
-/// path that a hash chooses, `uplink` is the number that the EV has in its plane.
+/// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths. For
+/// a path that a hash chooses, `uplink` is the EV's number in its plane.
 struct Path {
   uint32_t plane = 0;
   uint32_t uplink = kT0LocalUplink;
@@ -57,7 +57,8 @@ EntropyValue ev_of(Path path);
 std::optional<Path> path_of(EntropyValue ev);
 /// The low half of a hashed EV of an IPv4 underlay, made whole again. Any 16 bits give some value.
 EntropyValue hashed_ev_ipv4(uint16_t source_port);
-/// What a responder reflects of one of ours: of a hashed EV on IPv4 the low half, else all.
+/// The part of an EV of ours that a responder reflects: of a hashed EV on IPv4 the low half, else
+/// all.
 EntropyValue reflected(EntropyValue ev);
 std::string to_string(Path path);                       ///< "p3/u1", "p3/-", "p3/e17", "p3/f17"
 std::optional<Path> parse_path(std::string_view text);  ///< inverse of to_string
@@ -76,8 +77,8 @@ void shift_carrier(Ipv6Address& carrier);
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role = UsidRole::kNicPort);
 
-/// What an unshifted carrier of regular planes says, of nodes and with the destination port in it.
-/// Empty if it is none of this fabric's, or not such a one.
+/// What an unshifted carrier names, in regular planes with segments: node and decap: nic. Empty for
+/// any other carrier.
 struct CarrierRoute {
   uint32_t source_row = 0;
   uint32_t destination_row = 0;
@@ -93,7 +94,7 @@ Ipv6Address host_address(const Topology& topology, uint32_t host);
 /// The same for an IPv4 underlay: 10.h.h.h with the host's number, as IPv4-mapped IPv6 address
 /// (RFC 4291 §2.5.5.2), which is how all of the project holds IPv4 addresses.
 Ipv6Address host_address_ipv4(uint32_t host);
-/// Of either; empty for an address that no host has.
+/// The host with this IPv6 or mapped IPv4 address; empty for an address that no host has.
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address);
 
 std::string to_string(const Ipv6Address& address);  ///< RFC 5952 text

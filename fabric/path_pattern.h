@@ -13,7 +13,7 @@ namespace mrclab {
 /// Every path of the fabric, plane by plane: its uplinks, then the T0-local one.
 std::vector<Path> all_paths(const Topology& topology);
 
-/// Is it one of them?
+/// Is `path` one of them?
 bool has_path(const Topology& topology, Path path);
 
 /// A scalar or a list of them, in the order of all_paths(), nothing twice. Throws InputError with

@@ -76,8 +76,8 @@ std::vector<std::string_view> split_list(std::string_view text) {
   return parts;
 }
 
-/// A shell set "[0-3]" or "[!ab]" at pattern[at]: where it ends and whether it takes `c`. No end:
-/// the bracket stands for itself.
+/// A shell set "[0-3]" or "[!ab]" at pattern[at]: where it ends and whether it takes `c`. end = 0:
+/// the set has no end, and the bracket stands for itself.
 struct SetMatch {
   size_t end = 0;
   bool taken = false;

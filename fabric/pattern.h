@@ -1,6 +1,6 @@
 #pragma once
-// Names and patterns that people write: shell-style patterns ("p*.t1-0", "h[0-3]:p2"),
-// lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)". `*` and `?` stop at a colon.
+// Resolves names and patterns in files and on command lines: shell-style patterns ("p*.t1-0",
+// "h[0-3]:p2"), lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)". `*` and `?` stop at a colon.
 
 #include <string>
 #include <string_view>

@@ -22,13 +22,13 @@ enum class DrawPurpose : uint32_t {
   kReverseProbe = 10,
   kNicRemap = 11,
   kWireBurst = 12,    ///< from the good state to the bad one and back
-  kWireEvLoss = 13,   ///< as kWireLoss, of the loss of one entropy value
+  kWireEvLoss = 13,   ///< as kWireLoss, for the loss of one entropy value
   kWireEvBurst = 14,  ///< as kWireBurst, likewise
   kWireErrors = 15,
-  kWireDelay = 16,   ///< does it happen to this frame
+  kWireDelay = 16,   ///< is this frame delayed
   kWireJitter = 17,  ///< how much
   kWireDuplicate = 18,
-  kSwitchErrors = 19,    ///< does one happen to this frame
+  kSwitchErrors = 19,    ///< is this frame hit
   kSwitchErrorBit = 20,  ///< which bit flips
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Where the uSIDs of a fabric lead, as built (MRC paper §2.2): each switch has static routes to its
-// neighbours, nothing else. Switches fill their tables from this, faults and the judge look it up.
+// neighbours, nothing else. Switches fill their tables from here; the compiler of faults and the
+// analyser look routes up.
 
 #include <optional>
 #include <vector>

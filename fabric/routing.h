@@ -9,7 +9,7 @@
 namespace mrclab {
 
 enum class Routing : uint8_t { kSrv6, kEcmp };
-enum class Underlay : uint8_t { kIpv6, kIpv4 };  ///< of ECMP; SRv6 is IPv6
+enum class Underlay : uint8_t { kIpv6, kIpv4 };  ///< ECMP only; SRv6 uses IPv6
 
 constexpr std::string_view name_of(Routing routing) {
   return routing == Routing::kEcmp ? "ecmp" : "srv6";

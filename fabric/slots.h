@@ -12,8 +12,9 @@ namespace mrclab {
 template <class T>
 class Slots {
  public:
-  /// Keeps `item` and returns its number. Reuses freed numbers: as many places as ever waited at
-  /// once. Arrivals are bounded by their frame pool, effects by their schedule.
+  /// Keeps `item` and returns its number. Reuses freed numbers, so there are as many places as the
+  /// most items that ever waited at once. Arrivals are bounded by their frame pool, effects by
+  /// their schedule.
   uint32_t put(T item) {
     if (free_.empty()) {
       items_.push_back(std::move(item));

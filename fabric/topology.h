@@ -27,9 +27,9 @@ using Ipv6Address = std::array<uint8_t, 16>;
 
 enum class NodeRole : uint8_t { kHost, kT0, kT1 };
 enum class WireMode : uint8_t { kVeth, kFast };
-/// Who strips the outer header: the destination's NIC, whose port ends the carrier (MRC paper §2.2), or
-/// the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN with USD, RFC 8986
-/// §4.16.3).
+/// The node that strips the outer header: the destination's NIC, whose port ends the carrier (MRC
+/// paper §2.2), or the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN
+/// with USD, RFC 8986 §4.16.3).
 enum class Decap : uint8_t { kNic, kLeaf };
 /// What a carrier names a switch by that is not its last: itself (uN), or its link to the next (uA,
 /// End.X of RFC 8986 §4.2 with NEXT-CSID).
@@ -106,8 +106,8 @@ struct NicProfile {
   std::string name = "ideal";
   FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
   FabricTime port_up_delay;
-  /// Then it remaps the queue pairs of every peer that is concerned, and so does a peer that is
-  /// told: for a time drawn from this range they send no data. Zero: at once.
+  /// After that delay the NIC remaps the queue pairs of every peer that used the port; a peer that
+  /// is told does the same. For a time drawn from this range they send no data. Zero: at once.
   struct Range {
     FabricTime min, max;
   };
@@ -134,10 +134,10 @@ class Topology {
   FabricTime switch_latency;   ///< ingress pipeline of a switch
   FabricTime host_latency;     ///< ingress pipeline of a NIC
   BitRate host_rate;           ///< rate of one NIC port
-  uint32_t longest_path = 1;   ///< switches on it
+  uint32_t longest_path = 1;   ///< most switches on any path
   FabricTime base_rtt;         ///< longest path, full data packet there, ACK back, idle
-  QueueProfile queues;         ///< of switch ports toward hosts, whose links have host_rate
-  QueueProfile fabric_queues;  ///< of switch ports toward switches
+  QueueProfile queues;         ///< switch ports toward hosts, whose links have host_rate
+  QueueProfile fabric_queues;  ///< switch ports toward switches
   DscpMap dscps;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
@@ -146,7 +146,7 @@ class Topology {
   Segments segments = Segments::kNode;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
 
-  /// The paths of a fabric that is no regular planes; null in one that is.
+  /// The paths of a listed fabric; null in a fabric of regular planes.
   std::shared_ptr<const GraphPaths> graph;
 
   std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
@@ -182,8 +182,9 @@ class Topology {
   const QueueProfile& queues_of(const Wire& out) const {
     return node(out.to.node).role == NodeRole::kHost ? queues : fabric_queues;
   }
-  /// The head start of a wire: serialization of the smallest packet + propagation +
-  /// ingress pipeline of the receiver. Always positive in a valid topology.
+  /// The lookahead of a wire, the least time from a frame's start to its effect on the receiver:
+  /// serialization of the smallest packet + propagation + ingress pipeline of the receiver. Always
+  /// positive in a valid topology.
   FabricTime lookahead(WireId id) const;
 
   std::string port_name(PortRef ref) const;  ///< "p2.t0-1:d4"

@@ -8,7 +8,7 @@ constexpr uint64_t kOuterAndMrcHeaders =
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
-/// Of a port whose link's rate times the base RTT is `plane_bdp`.
+/// Thresholds of a port; `plane_bdp` is the rate of its link times the base RTT.
 QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
   const auto times = [plane_bdp](uint32_t thousandths) {
     return Bytes{plane_bdp.value * thousandths / 1000};

@@ -11,7 +11,7 @@ namespace mrclab {
 /// Base RTT and the queue thresholds that follow from it; the longest path crosses `switches` switches.
 void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topology);
 
-/// What no form of a fabric changes: name, rates, latencies, profiles.
+/// The part of a topology that does not depend on its graph: name, rates, latencies, profiles.
 Topology common_outline(const FabricShape& shape);
 
 class TopologyBuilder {

@@ -1,6 +1,7 @@
 #pragma once
-// The time trailer: what makes time carried. It stands behind the IP packet on every
-// frame that one of our nodes puts on a veth, and never counts towards any modelled length.
+// The time trailer, by which each frame carries its own fabric times. It stands behind the IP
+// packet on every frame that one of our nodes puts on a veth, and never counts towards any modelled
+// length.
 //
 // Layout, network byte order, 64 bytes:
 //    0  magic "MRCT" u32      4  version u8     5  flags u8 (bit 0: void)   6  drop cause u8   7  0
@@ -21,13 +22,14 @@ namespace mrclab {
 
 inline constexpr size_t kTrailerBytes = 64;
 inline constexpr uint16_t kVoidEthertype = 0x88B5;  ///< IEEE 802 local experimental ethertype 1
-inline constexpr size_t kVoidHeaderBytes = 128;     ///< of the lost frame, kept in a void frame
+/// Bytes of the lost frame that a void frame keeps.
+inline constexpr size_t kVoidHeaderBytes = 128;
 static_assert(kTrailerBytes <= kTrailerReserve);
 
 struct TimeTrailer {
   uint32_t lab = 0;
   WireId wire;
-  uint32_t incarnation = 0;    ///< of the sending process
+  uint32_t incarnation = 0;    ///< counts the processes that had the sender's place
   uint32_t modelled_size = 0;  ///< Ethernet frame without FCS, as modelled
   uint64_t sequence = 0;       ///< per wire, from 0
   FabricTime start;
@@ -39,15 +41,15 @@ struct TimeTrailer {
 
 void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes> out);
 
-/// Any bytes at all. Empty unless magic, version, CRC and ranges (start <= end, flight >= 0, known
-/// cause) are right.
+/// Parses any bytes at all. Empty unless magic, version, CRC and ranges (start <= end, flight >= 0,
+/// known cause) are right.
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes);
 
 /// Where the trailer of an Ethernet frame must start: behind the IPv6 packet as its length says, or
 /// behind the length field of a void frame. Empty for anything else or when it would not fit.
 std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame);
 
-/// What of a lost frame travels on: its first kVoidHeaderBytes. The modelled size stays.
+/// Cuts a lost frame to its first kVoidHeaderBytes, which travel on. The modelled size stays.
 void cut_to_void(Frame& lost);
 /// A void frame stands for a frame that was lost on the wire: Ethernet header with ethertype
 /// kVoidEthertype, u16 count, then the first `count` (<= 128) bytes of the lost frame.

@@ -1,6 +1,6 @@
 #pragma once
-// What a host says of its window towards one destination. No packet shows it, so wherever it is shown it
-// is marked as the hosts' word. As a line of events.jsonl it is in window_text.h.
+// A host's own report of its window towards one destination. No packet carries the window, so
+// outputs mark it as the host's word. As a line of events.jsonl it is in window_text.h.
 
 #include <array>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class WindowCut : uint8_t {
   kPenalty,       ///< the receiver asked for less (rcv_cwnd_pen)
   kRefusals,      ///< the receiver lacked resources
   kQuickAdapt,    ///< set to what had arrived
-  kPorts,         ///< fewer of them lead to the destination
+  kPorts,         ///< fewer ports lead to the destination
   kBaseRtt,       ///< a shorter one was measured, so the largest window shrank
 };
 inline constexpr std::array<std::string_view, 10> kCutWords{
@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, 10> kCutWords{
     "refused", "quick_adapt", "ports",   "base_rtt"};
 
 struct WindowRecord {
-  /// Of one cause.
+  /// Reductions of the window by one cause.
   struct Cuts {
     uint32_t times = 0;
     Bytes taken;
@@ -52,16 +52,16 @@ struct WindowRecord {
   NodeId peer;  ///< the destination, over all queue pairs and planes to it
   Bytes window;
   Bytes in_flight;
-  std::optional<Bytes> largest;        ///< that the window may become
+  std::optional<Bytes> largest;        ///< upper limit of the window
   std::optional<FabricTime> base_rtt;  ///< the least round trip known
-  std::optional<FabricTime> target;    ///< of the queue delay
-  std::optional<FabricTime> delay;     ///< round trip - base RTT, of the latest one
+  std::optional<FabricTime> target;    ///< target of the queue delay
+  std::optional<FabricTime> delay;     ///< round trip - base RTT of the latest answer
   // Since the record before:
   std::optional<FabricTime> most_delay;
-  std::optional<WindowQuadrant> quadrant;                    ///< of the latest answer
-  std::array<uint32_t, kQuadrantWords.size()> answers = {};  ///< by quadrant
-  std::optional<WindowCut> cut;                              ///< the latest
-  std::array<Cuts, kCutWords.size()> cuts = {};              ///< by cause
+  std::optional<WindowQuadrant> quadrant;                    ///< quadrant of the latest answer
+  std::array<uint32_t, kQuadrantWords.size()> answers = {};  ///< number of answers in each quadrant
+  std::optional<WindowCut> cut;                              ///< cause of the latest reduction
+  std::array<Cuts, kCutWords.size()> cuts = {};              ///< reductions by cause
   bool operator==(const WindowRecord&) const = default;
 };
 

@@ -87,7 +87,7 @@ bool has_known_keys(const nlohmann::json& line) {
                      [&](std::string_view key) { return line.contains(key); });
 }
 
-/// Reads values of a line and remembers whether any was none of ours.
+/// Reads values of a line and remembers whether any of them was malformed.
 class LineReader {
  public:
   explicit LineReader(const nlohmann::json& line) : line_(line) {}

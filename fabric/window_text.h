@@ -6,8 +6,8 @@
 //    "most_delay_ps":9000000,"quadrant":"late","answers":{"clear":3,"late":9},
 //    "cut":"trimmed_last_hop","cuts":{"delay":[9,21000],"trimmed_last_hop":[2,8448]}}
 //
-// `cuts` has how often, and how many bytes. What is not known is left out: a delay that nobody measured is
-// not zero.
+// `cuts` has the number of reductions and their bytes by cause. Unknown values are left out: a
+// delay that was not measured is not zero.
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>

@@ -42,8 +42,9 @@ class IngressWire {
     FabricTime until = FabricTime::never();
   };
   std::vector<Outage> outages_;  // few: a deque takes 600 bytes when empty, and ports are many
-  /// From the start of the slowest frame to its judgement, at the lowest rate that the wire had and
-  /// with the longest delay that a fault may add: outages that ended longer ago are forgotten.
+  /// How long an outage is remembered after its end: from the start of the slowest frame to its
+  /// judgement, at the lowest rate that the wire had and with the longest delay that a fault may
+  /// add.
   FabricTime memory_ = FabricTime::never();
 };
 
@@ -58,34 +59,38 @@ struct WireFate {
 ///
 /// Every frame that starts while anything is wrong with the wire has a number, which all its draws
 /// use, each with a purpose of its own. In this order: is it lost; does an error hit it; how much
-/// longer does it take. What is lost or hit neither waits nor makes others wait.
+/// longer does it take. A frame that is lost or hit neither waits nor makes others wait.
 class EgressWire {
  public:
   struct Site {
     uint64_t seed = 0;
     PortRef from;
-    uint32_t plane = 0;  ///< of the port: a part of the entropy values of what leaves here
+    /// Plane of the port: a part of the entropy values of frames that leave here.
+    uint32_t plane = 0;
     BitRate rate;
     FabricTime propagation;
     DscpMap dscps = {};
   };
   explicit EgressWire(const Site& site);
 
-  /// From the next start on. A loss that changes starts afresh: in the good state, counting from 1.
+  /// Applies from the next frame that starts. A changed loss begins anew: in the good state,
+  /// counting from 1.
   void set(const WireLoss& loss);
   void set(const WireErrors& errors) { trouble().errors = errors; }
-  /// Only for a wire whose receiver is not ours and judges nothing: what starts while it is dark is lost.
+  /// Only for a wire whose receiver is not ours, and so does not judge frames: frames that start
+  /// while the wire is dark are lost.
   void set(const WireState& state) { trouble().dark = !state.up; }
   void set(const WireDelay& delay) { trouble().delay = delay; }
   void set(const WireDuplicates& duplicates) { trouble().duplicates = duplicates; }
-  /// Never over the link's own rate: neighbours rely on how long the shortest frame takes.
+  /// `rate` is never above the link's own: neighbours rely on how long the shortest frame takes.
   void set(const WireRate& rate);
 
   BitRate rate() const { return rate_; }
   FabricTime end_of(Bytes wire_length, FabricTime start) const {
     return start + serialization_time(wire_length, rate_);
   }
-  /// For each frame that starts, once; `end` is when its last bit leaves. A copy is not sent again.
+  /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy is not
+  /// sent again.
   WireFate start(const Frame& frame, FabricTime end, bool is_copy = false) {
     if (trouble_ == nullptr) return {DropCause::kNone, site_.propagation, false};
     return decide(frame, end, is_copy);
@@ -100,13 +105,13 @@ class EgressWire {
       uint64_t concerned = 0;  ///< LossKind::kEveryNth: so many frames
       bool bad_state = false;  ///< LossKind::kBursty
     };
-    std::vector<Loss> losses;  ///< that of all frames first, then by entropy value
+    std::vector<Loss> losses;  ///< the loss of all frames first, then by entropy value
     WireErrors errors;
     WireDelay delay;
     WireDuplicates duplicates;
     bool dark = false;
     uint64_t frames = 0;      ///< the number of the next one
-    FabricTime last_arrival;  ///< of what must not be overtaken
+    FabricTime last_arrival;  ///< arrival of the last frame that later ones must not overtake
   };
   Trouble& trouble();
   WireFate decide(const Frame& frame, FabricTime end, bool is_copy);
@@ -121,13 +126,13 @@ class EgressWire {
   std::unique_ptr<Trouble> trouble_;
 };
 
-/// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: of the
-/// data class and with an inner UDP header, whose source port has the low half of the EV
-/// (fabric/path.h). Empty for control frames, trimmed ones and anything else.
+/// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: the
+/// frame must be of the data class and with an inner UDP header, whose source port has the low half
+/// of the EV (fabric/path.h). Empty for control frames, trimmed ones and anything else.
 std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane,
                                              const DscpMap& dscps);
 
-/// Is a frame of so many bits hit by an error, for a uniform draw? In integers.
+/// Does an error hit a frame of `bits` bits? `draw` is uniform; integer arithmetic only.
 bool hit_by_error(uint64_t draw, BitErrorRate rate, uint64_t bits);
 
 /// Gives an effect on a wire to the ends of it that belong to `self`: `in(port)` is its IngressWire

@@ -35,7 +35,7 @@ struct Tree {
   Position at;
   std::string text;            // kScalar
   std::vector<Key> keys;       // kMap, in file order
-  std::vector<Tree> children;  // of a list, or the values of keys
+  std::vector<Tree> children;  // items of a list, or the values of keys
 };
 
 }  // namespace yaml_tree
@@ -49,7 +49,7 @@ using yaml_tree::Tree;
 constexpr size_t kMaxFileBytes = 1u << 20;
 constexpr size_t kMaxDepth = 32;
 constexpr size_t kMaxNodes = 1u << 17;
-constexpr size_t kMaxKeys = 1024;  // of one map
+constexpr size_t kMaxKeys = 1024;  // in one map
 
 Position position_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};

@@ -30,8 +30,8 @@ struct YamlContext {
 /// Text from outside for an error line: in double quotes, control characters escaped, cut to 60.
 std::string in_quotes(std::string_view text);
 
-/// The candidate with the smallest edit distance, the first of equals; empty if there is none or
-/// the word is no more than a stranger to all of them.
+/// The candidate with the smallest edit distance, the first of equals; empty if there is none, or
+/// if the word is too far from all of them.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 /// For "expected": the nearest of the known words, quoted, or all of them.
@@ -65,8 +65,9 @@ class YamlValue {
   BitRate as_rate() const;               ///< "100Gb/s"
   Probability as_probability() const;    ///< "20%", "0.1"
   BitErrorRate as_error_rate() const;    ///< "1e-6", "2.5e-9"
-  std::vector<YamlValue> items() const;  ///< of a list
-  std::vector<std::pair<std::string, YamlValue>> members() const;  ///< of a map, in file order
+  std::vector<YamlValue> items() const;  ///< the values of a list
+  /// The keys and values of a map, in file order.
+  std::vector<std::pair<std::string, YamlValue>> members() const;
   std::optional<YamlValue> get(std::string_view key) const;
   YamlValue require(std::string_view key) const;
   /// Refuses keys outside `known`, suggesting the nearest.

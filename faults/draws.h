@@ -1,6 +1,6 @@
 #pragma once
-// A stream of draws for whoever makes things up from a seed. Only integers: a seed means the same on
-// every machine.
+// A stream of draws for code that generates things from a seed. Only integers: a seed means the
+// same on every machine.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@ namespace mrclab::faults {
 
 class Draws {
  public:
-  /// Streams of one seed are independent: what one draws more does not shift the others.
+  /// Streams of one seed are independent: an additional draw in one does not shift the others.
   Draws(uint64_t seed, uint32_t stream) : seed_(seed), stream_(stream) {}
 
   /// Uniform in [0, bound), bound > 0.
@@ -34,7 +34,7 @@ class Draws {
   const T& one_of(std::span<const T> from) {
     return from[below(from.size())];
   }
-  /// `count` of them (or all, if they are fewer), in their order.
+  /// `count` of the items (or all, if there are fewer), in their order.
   template <class T>
   std::vector<T> some_of(const std::vector<T>& from, size_t count) {
     std::vector<T> chosen;

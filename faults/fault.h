@@ -1,12 +1,12 @@
 #pragma once
-// Faults as values: a kind, what it is aimed at, when, and how. schedule.h turns a list of them into
-// the effects that nodes execute.
+// Faults as values: a kind, its targets, its times and its parameters. schedule.h turns a list of
+// them into the effects that nodes execute.
 //
 //   faults:
 //     - {at: 300us, optic_glitch: {optic: "p0.t0-0:o0", down: 100us, stagger: 20us}}
 //     - {at: 300us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 20%, until: 450us}}
 //     - {at: 300us, every: 100us, until: 900us, link_down: {link: "random(1, p*.t0-*:u*)", for: 20us}}
-//     - {at: 300us, mended: 320us, flap: {link: "p0.t0-0:u0", count: 9, down: 2us, up: 8us}}
+//     - {at: 300us, healed: 320us, flap: {link: "p0.t0-0:u0", count: 9, down: 2us, up: 8us}}
 //     - {at: 300us, parallel: [{switch_hang: {switch: p0.t1-0, for: 50us}}, {trim_off: {...}}]}
 
 #include <array>
@@ -26,18 +26,18 @@ namespace mrclab::faults {
 inline constexpr size_t kMaxFaults = 4096;
 inline constexpr size_t kMaxHoldsPerFault = 65536;
 
-/// What a fault is aimed at; which of these are filled says its TargetForm. Sorted, nothing twice.
+/// The targets of a fault; its TargetForm says which of these are filled. Sorted, nothing twice.
 struct Targets {
   std::vector<LinkId> links = {};
   std::vector<WireId> wires = {};
   std::vector<OpticId> optics = {};
-  std::vector<PortRef> ports = {};  ///< of kPorts; of routes: where they lead as built
-  std::vector<NodeId> nodes = {};   ///< hosts or switches; of a burst: who sends
+  std::vector<PortRef> ports = {};  ///< for kPorts; for routes: the ports where they lead as built
+  std::vector<NodeId> nodes = {};   ///< hosts or switches; for a burst: its senders
   std::vector<uint32_t> planes = {};
   std::vector<EntropyValue> evs = {};
   std::vector<NodeId> toward =
-      {};  ///< of a denial: empty means everybody; of a burst: the one receiver
-  std::optional<PortRef> to = {};  ///< of a wrong route
+      {};  ///< for a denial: empty means every host; for a burst: the one receiver
+  std::optional<PortRef> to = {};  ///< for a wrong route
   bool operator==(const Targets&) const = default;
 };
 
@@ -65,11 +65,12 @@ struct Fault {
   FaultKind kind = FaultKind::kLinkDown;
   Targets targets = {};
   Settings settings = {};
-  /// Somebody put an end to it before its own (`mrclab heal`); what would begin later does not.
-  FabricTime mended = FabricTime::never();
+  /// When the user ended it before its own end (`mrclab heal`); parts that would begin later do
+  /// not.
+  FabricTime healed = FabricTime::never();
   bool operator==(const Fault&) const = default;
 
-  /// When what it takes `for` ends; never() if it does not heal.
+  /// When the interval of its parameter `for` ends; never() if the fault does not heal.
   FabricTime until() const;
 };
 
@@ -90,7 +91,7 @@ Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameReso
 std::string to_yaml(const Fault& fault, const Topology& topology);
 
 /// One target held in a degraded state in [from, until); until is never() if the fault does not
-/// heal it. What happens once has from = until.
+/// heal it. An effect that happens once has from = until.
 struct Hold {
   Effect effect;
   FabricTime from;

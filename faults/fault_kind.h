@@ -46,7 +46,7 @@ enum class FaultKind : uint8_t {
 };
 inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kPcieStall) + 1;
 
-/// What a kind is aimed at, and so the keys that name it.
+/// The kind of target of a fault, and so the keys that name it.
 enum class TargetForm : uint8_t {
   kLinks,            ///< link
   kWires,            ///< wire, or link with direction: up | down | both (default)
@@ -63,7 +63,7 @@ enum class TargetForm : uint8_t {
   kBurst,            ///< from, to: hosts
 };
 
-/// What a fault may be told beside its target.
+/// A parameter of a fault beside its target.
 enum class Parameter : uint8_t {
   kFor,        ///< how long; absent: not healed
   kLoss,       ///< share of frames; with kBurst: while the wire is in its bad state
@@ -74,7 +74,7 @@ enum class Parameter : uint8_t {
   kErrorRate,  ///< per bit
   kBy,         ///< extra time of flight
   kUpTo,       ///< jitter, uniform from 0
-  kShare,      ///< of frames; of a host's line rate
+  kShare,      ///< share of frames, or of a host's line rate
   kTo,         ///< rate
   kDown,       ///< how long each outage is
   kUp,         ///< how long between two outages
@@ -83,7 +83,7 @@ enum class Parameter : uint8_t {
   kReload,     ///< after booting, until the table is loaded
   kLost,       ///< share of the buffer
   kSize,       ///< bytes of each sender
-  kSeed,       ///< of the draws that make the schedule; absent: from the scenario's seed
+  kSeed,       ///< seed of the draws that make the schedule; absent: from the scenario's seed
 };
 inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kSeed) + 1;
 
@@ -122,7 +122,7 @@ struct FaultInfo {
   bool takes(Parameter parameter) const;
 };
 const FaultInfo& info(FaultKind kind);
-/// In the order of FaultKind.
+/// All kinds, in the order of FaultKind.
 std::span<const FaultInfo> all_faults();
 std::optional<FaultKind> find_fault(std::string_view name);
 /// The keys that name the target, in the order in which they are written.

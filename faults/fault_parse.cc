@@ -79,7 +79,7 @@ void read_wrong_route(const YamlValue& body, NameResolver& names, Targets& out) 
   }
 }
 
-/// Every switch that is named needs two ports at least, or nothing would change.
+/// Every named switch needs two ports at least, or a stale table would change nothing.
 void check_stale(const YamlValue& body, const Targets& targets) {
   for (const PortRef port : targets.ports) {
     const auto same_switch = [&](PortRef other) { return other.node == port.node; };
@@ -248,8 +248,8 @@ class EntryReader {
     const FabricTime first = at.as_time();
     if (first >= end_) at.fail_expecting("an instant before the end at " + exact(end_));
     const auto every = entry.get("every");
-    if (every && entry.get("mended")) {
-      entry.fail_at_key("mended", "\"mended\" beside \"every\"", "one of them");
+    if (every && entry.get("healed")) {
+      entry.fail_at_key("healed", "\"healed\" beside \"every\"", "one of them");
     }
     if (!every) {
       for (const std::string_view key : {"times", "until"}) {
@@ -277,17 +277,17 @@ class EntryReader {
  private:
   void add_all(const YamlValue& entry, FabricTime at) {
     const auto parallel = entry.get("parallel");
-    if (const auto mended = entry.get("mended")) {
-      mended_ = mended->as_time();
-      if (mended_ <= at) mended->fail_expecting("an instant after " + exact(at));
+    if (const auto healed = entry.get("healed")) {
+      healed_ = healed->as_time();
+      if (healed_ <= at) healed->fail_expecting("an instant after " + exact(at));
     } else {
-      mended_ = FabricTime::never();
+      healed_ = FabricTime::never();
     }
-    if (!parallel) return add(entry, at, {"at", "every", "until", "times", "mended"});
+    if (!parallel) return add(entry, at, {"at", "every", "until", "times", "healed"});
     for (const auto& [key, body] : entry.members()) {
       if (find_fault(key)) entry.fail_at_key(key, "a fault beside \"parallel\"", "it in the list");
     }
-    entry.only_keys({"at", "every", "until", "times", "mended", "parallel"});
+    entry.only_keys({"at", "every", "until", "times", "healed", "parallel"});
     const std::vector<YamlValue> items = parallel->items();
     if (items.empty()) parallel->fail("an empty list", "at least one fault");
     for (const YamlValue& item : items) add(item, at, {});
@@ -299,12 +299,12 @@ class EntryReader {
     }
     const auto [kind, body] = kind_and_body(entry, others);
     faults_.push_back(parse_fault(kind, at, body, names_));
-    faults_.back().mended = mended_;
+    faults_.back().healed = healed_;
   }
 
   NameResolver& names_;
   FabricTime end_;
-  FabricTime mended_ = FabricTime::never();  ///< of the entry that is being read
+  FabricTime healed_ = FabricTime::never();  ///< when the user ended the entry that is being read
   std::vector<Fault> faults_;
 };
 

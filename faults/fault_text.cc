@@ -118,8 +118,8 @@ std::string describe(const Fault& fault, const Topology& topology) {
     separator = ", ";
   }
   const FabricTime until = fault.until();
-  if (fault.mended < until && fault.mended != FabricTime::never()) {
-    return text + ", mended at " + exact(fault.mended);
+  if (fault.healed < until && fault.healed != FabricTime::never()) {
+    return text + ", healed at " + exact(fault.healed);
   }
   if (!info(fault.kind).takes(Parameter::kFor)) return text;
   return text + (until == FabricTime::never() ? ", not healed" : " for " + exact(until - fault.at));
@@ -127,7 +127,7 @@ std::string describe(const Fault& fault, const Topology& topology) {
 
 std::string to_yaml(const Fault& fault, const Topology& topology) {
   std::string text = "{at: " + exact(fault.at) + ", ";
-  if (fault.mended != FabricTime::never()) text += "mended: " + exact(fault.mended) + ", ";
+  if (fault.healed != FabricTime::never()) text += "healed: " + exact(fault.healed) + ", ";
   text += std::string(name_of(fault)) + ": {";
   std::string separator;
   for (const Named& target : names_of(fault, topology)) {

@@ -1,6 +1,6 @@
 #pragma once
-// What switches that are not ours cannot be made to do. The kernel and Open vSwitch forward, drop, slow
-// down and corrupt; they hold nothing back, mark nothing and trim nothing.
+// Effects that switches which are not ours cannot execute. The kernel and Open vSwitch forward,
+// drop, slow down and corrupt; they cannot delay, mark or trim.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace mrclab::faults {
 
-/// Why an effect cannot be had in a fabric: what was found, and what would do.
+/// Why a fabric cannot execute an effect: what was found, and what would do.
 struct Refusal {
   std::string found;
   std::string expected;

@@ -12,8 +12,8 @@ namespace mrclab::faults {
 namespace {
 
 constexpr int kTries = 8;  // for one fault, until it fits and is survivable
-/// Kinds that came after these have draws of their own: a seed that somebody wrote down keeps the faults
-/// that it had.
+/// Kinds that were added later have draws of their own, so that an old seed still generates the
+/// same faults.
 constexpr auto kFirstKinds = static_cast<size_t>(FaultKind::kSlowReceiver);
 
 /// What chaos draws of a parameter, as counts of its quantity, each order of magnitude alike. Times
@@ -80,7 +80,7 @@ class Generator {
   }
 
  private:
-  /// If one fits and is survivable, or need not be.
+  /// Adds a fault of one of these kinds if one fits and is survivable, or need not be.
   void add_one_of(const std::vector<FaultKind>& kinds, bool anything, Outages& outages,
                   DrawnFaults& drawn) {
     for (int tries = 0; tries < kTries; ++tries) {
@@ -95,11 +95,12 @@ class Generator {
     }
   }
 
-  /// Down, to what a person can read.
+  /// Rounds down to a time that is easy to read.
   static FabricTime rounded(FabricTime t) { return FabricTime::from_ns(t.ns() / 10 * 10); }
   FabricTime window() const { return options_.heal_by - options_.from; }
 
-  /// Empty if the topology has nothing for the kind, or it would not be healed in time.
+  /// A fault of this kind; empty if the topology has no target for it, or it would not heal in
+  /// time.
   std::optional<Fault> draw_fault(FaultKind kind) {
     Fault fault;
     fault.kind = kind;
@@ -221,7 +222,7 @@ class Generator {
   void draw(Parameter parameter, Settings& out) {
     const auto range = std::find_if(kRanges.begin(), kRanges.end(),
                                     [&](const Range& r) { return r.parameter == parameter; });
-    if (range == kRanges.end()) return;  // only where it has to be consistent with others
+    if (range == kRanges.end()) return;  // drawn only where it must agree with others
     int64_t value = draws_.by_magnitude(range->min, range->max);
     const bool of_window = parameter == Parameter::kFor || parameter == Parameter::kDown ||
                            parameter == Parameter::kUp || parameter == Parameter::kStagger ||

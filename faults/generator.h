@@ -1,7 +1,7 @@
 #pragma once
-// Faults out of a seed: what chaos lets happen. Swarm style (Groce et al., "Swarm testing", 2012):
-// each seed switches a random half of the kinds off, for a kind that is always there hides what the
-// others do alone. A pure function of the topology and the options.
+// Generates the faults of a chaos run from a seed. Swarm style (Groce et al., "Swarm testing",
+// 2012): each seed switches a random half of the kinds off, because a kind that is always on hides
+// what the others do alone. A pure function of the topology and the options.
 //
 // Every kind of the table in fault_kind.h takes part: its targets are drawn by their form, its
 // parameters from the ranges in generator.cc. A draw that would not be survivable is put back
@@ -22,7 +22,7 @@ struct GeneratorOptions {
   uint64_t seed = 0;
   FabricTime from;              ///< no fault before
   FabricTime heal_by;           ///< at the latest everything is as built again
-  std::vector<uint32_t> hosts;  ///< whose traffic is to survive, by number
+  std::vector<uint32_t> hosts;  ///< hosts whose traffic is to survive, by number
 };
 
 struct DrawnFaults {

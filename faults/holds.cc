@@ -38,7 +38,7 @@ class Holder {
   }
   void hold(const Effect& effect) { hold(effect, fault_.at, fault_.until()); }
 
-  /// No light either way, and both ends see it.
+  /// Both directions lose light, and both ends see it.
   void dark(const Link& link, FabricTime from, FabricTime until) {
     for (const WireId wire : {link.a_to_b, link.b_to_a}) hold(WireState{wire, false}, from, until);
     for (const PortRef port : {link.a, link.b}) hold(PortCarrier{port, false}, from, until);
@@ -160,7 +160,7 @@ void Holder::stale_table() {
   }
 }
 
-/// On the wire that leaves the NIC in the plane of the path.
+/// Loses frames on the wire that leaves the NIC in the plane of the path.
 void Holder::lossy_ev() {
   for (const NodeId host : targets().nodes) {
     for (const EntropyValue ev : targets().evs) {
@@ -177,7 +177,7 @@ void Holder::lossy_ev() {
 
 void Holder::plane_down() {
   for (const Link& link : topology_.links) {
-    // Of a graph a plane is what NIC ports of one number are; its switches are of none.
+    // In a listed fabric, plane p is the set of NIC ports numbered p; switches belong to no plane.
     const bool of_host = topology_.node(link.a.node).role == NodeRole::kHost;
     if (!topology_.regular() && !of_host) continue;
     const uint32_t plane = topology_.port(link.a).plane;
@@ -294,9 +294,9 @@ void Holder::hold_all() {
 
 std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
   std::vector<Hold> holds = Holder(fault, topology).take();
-  if (fault.mended == FabricTime::never()) return holds;
-  std::erase_if(holds, [&](const Hold& hold) { return hold.from >= fault.mended; });
-  for (Hold& hold : holds) hold.until = std::min(hold.until, fault.mended);
+  if (fault.healed == FabricTime::never()) return holds;
+  std::erase_if(holds, [&](const Hold& hold) { return hold.from >= fault.healed; });
+  for (Hold& hold : holds) hold.until = std::min(hold.until, fault.healed);
   return holds;
 }
 

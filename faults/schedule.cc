@@ -21,7 +21,7 @@ uint64_t key_number(const Value& value) {
   }
 }
 
-/// Mean share of frames that a loss takes.
+/// Mean share of frames that this state loses.
 int64_t mean_loss(const WireLoss& loss) {
   if (loss.kind == LossKind::kEveryNth) return Probability::kOne / std::max(loss.every, 1u);
   if (loss.kind != LossKind::kBursty) return loss.loss.ppb;
@@ -30,7 +30,8 @@ int64_t mean_loss(const WireLoss& loss) {
   return enter + leave == 0 ? 0 : int64_t{loss.loss.ppb} * enter / (enter + leave);
 }
 
-/// How bad a state is, beside others of the same target. Equal ones: the last that began counts.
+/// How bad a state is compared with others of the same target. Among equal ones, the last that
+/// began counts.
 int64_t badness(const Effect& effect) {
   return std::visit(
       [](const auto& e) -> int64_t {
@@ -100,7 +101,8 @@ class TargetTimeline {
     }
   }
 
-  /// The worst of the active holds, the last that began of equals; as built if there is none.
+  /// The worst of the active holds, among equal ones the last that began; as built if none is
+  /// active.
   Effect worst(const Effect& same_target) const {
     if (active_.empty()) return as_built(same_target);
     size_t worst = active_.front();

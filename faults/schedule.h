@@ -11,7 +11,7 @@
 
 namespace mrclab::faults {
 
-/// What an effect is about: its place in the variant and its keys, in an order that never changes.
+/// The target of an effect: its place in the variant and its keys, in an order that never changes.
 struct Target {
   size_t effect = 0;
   std::array<uint64_t, 3> keys{};
@@ -32,13 +32,14 @@ std::vector<ScheduledEffect> compile(const std::vector<Fault>& faults, const Top
 std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& schedule,
                                             FabricTime until);
 
-/// What effects have left degraded. Feed it what a run executed, in order.
+/// Tracks which targets effects have left degraded. Feed it the effects that a run executed, in
+/// order.
 class FaultState {
  public:
   void apply(const Effect& effect);
   bool degraded(const Effect& target) const { return degraded_.contains(target_of(target)); }
   bool all_healthy() const { return degraded_.empty(); }
-  /// In the order of targets.
+  /// The degraded targets, in the order of targets.
   std::vector<Effect> degraded_targets() const;
 
  private:

@@ -46,7 +46,8 @@ class Simpler {
     }
   }
 
-  /// Without it the fault would be another one, not a smaller one.
+  /// May the parameter be left out? Not if the fault would become another one instead of a smaller
+  /// one.
   bool may_go(Parameter parameter) const {
     if (parameter == Parameter::kFor) return false;  // it would never heal
     return fault_.kind != FaultKind::kWireLoss;      // loss, every, carrier: ways to lose frames

@@ -1,6 +1,6 @@
 #pragma once
-// Smaller sets of faults that still do what a bigger one did. Pure: whether they do is asked of a
-// predicate, which may run a whole simulation for an answer, or say no because it has had enough.
+// Finds smaller sets of faults with the same result. Pure: a predicate decides whether a set has
+// the result; it may run a whole simulation for that, or answer no when its budget is spent.
 
 #include <algorithm>
 #include <functional>

@@ -42,7 +42,7 @@ void Outages::append_denials(const Denial& denial, std::vector<Outage>& out) con
   out.insert(out.end(), found->second.begin(), found->second.end());
 }
 
-/// When the path is not counted on, ordered, without overlap.
+/// The times in which the path counts as broken, ordered, without overlap.
 std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, Path path) const {
   std::vector<Outage> raw;
   const auto append = [&](const std::vector<Outage>& more) {

@@ -14,7 +14,7 @@
 
 namespace mrclab::faults {
 
-/// What is broken when. Add the faults one by one and ask in between.
+/// Tracks what is broken when. Add the faults one by one and ask in between.
 class Outages {
  public:
   /// A path that has failed once is counted as broken for as long again as it was, and this time

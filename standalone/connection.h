@@ -1,8 +1,8 @@
 #pragma once
-// What two standalone ends tell each other over the out-of-band channel, one JSON object a line, both
-// at the same time: who they are (Hello), their queue pair and memory (with the attributes of MRC
-// specification table 10-1), and that they are ready or done. Everything is checked before it is used;
-// what does not fit throws std::invalid_argument and names the field.
+// The messages that two standalone ends exchange over the out-of-band channel, one JSON object a
+// line, both at the same time: their addresses (Hello), their queue pair and memory (with the
+// attributes of MRC specification table 10-1), and that they are ready or done. Every field is
+// checked before it is used; one that does not fit throws std::invalid_argument with its name.
 //
 //   {"mrc":1,"address":"fd00::1","macs":["02:00:00:00:00:01"],"pmtu":4096}
 //   {"qpn":4198401,"psn":77,"va":123145302310912,"rkey":4097,"size":65536,
@@ -50,7 +50,8 @@ struct Connection {
 Connection connect(StandaloneEndpoint& end, netio::LineChannel& channel, endpoint::CqHandle cq,
                    const endpoint::MemoryRegion& inbox);
 
-/// {"state":word} both ways: nobody goes on alone. Keeps the endpoint running meanwhile.
+/// Exchanges {"state":word} both ways, so that no end goes on alone. Keeps the endpoint running
+/// meanwhile.
 void meet(StandaloneEndpoint& end, netio::LineChannel& channel, std::string_view word);
 
 /// "02:00:00:00:00:01". Throws std::invalid_argument.

@@ -32,13 +32,14 @@ struct PlaneConfig {
 };
 
 struct EndpointConfig {
-  std::string network_namespace;  ///< of the interfaces; empty: ours. The channel stays in ours
-  Ipv6Address address{};          ///< inner address of this end
+  /// Namespace of the interfaces; empty: ours. The channel stays in ours.
+  std::string network_namespace;
+  Ipv6Address address{};  ///< inner address of this end
   std::vector<PlaneConfig> planes;
   uint32_t evs_per_plane = 1;  ///< raised to the largest number of carriers
   uint32_t pmtu = 4096;  ///< payload per packet; interfaces need 132 bytes more. Same at both ends
   uint16_t udp_port = kMrcUdpPort;
-  DscpMap dscps;  ///< of what we send, and what switches make of it
+  DscpMap dscps;  ///< classes of our packets, and those that switches give them
   endpoint::EvFormat ev_format = endpoint::EvFormat::kNative;
   BitRate port_rate = BitRate::from_gbps(100);  ///< paces the sender, sizes windows
   FabricTime base_rtt = endpoint::kWallBaseRtt;
@@ -61,7 +62,7 @@ void check_interfaces(const EndpointConfig& config);
 /// refusals.
 class StandaloneEndpoint {
  public:
-  /// Tells the peer who we are and learns who it is. Waits for it at most 10 s.
+  /// Sends our address to the peer and receives its own. Waits for it at most 10 s.
   StandaloneEndpoint(const EndpointConfig& config, netio::LineChannel& channel, bool server);
 
   endpoint::Device& device() { return host_->device(); }

@@ -23,7 +23,7 @@ struct PerfConfig {
 
 struct PerfResult {
   double seconds = 0;      ///< wall clock, first post to last completion
-  double cpu_seconds = 0;  ///< of this process meanwhile
+  double cpu_seconds = 0;  ///< CPU time of this process meanwhile
   uint64_t bytes = 0;
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< data packets sent or received here, retransmissions included

@@ -1,6 +1,6 @@
 #pragma once
-// Bits that flip in a switch's packet memory: behind its ingress frame check, and the egress port
-// makes a new one, so only the ICRC at the receiving host can find them.
+// Bits that flip in a switch's packet memory. The flip happens behind the ingress frame check, and
+// the egress port computes a new frame check, so only the ICRC at the receiving host can find it.
 //
 // One draw says whether a frame is hit, as on a wire of that bit error rate, one more which of its
 // bits flips: a single one, any one from the Ethernet header on (our choice: at rates where two in
@@ -16,18 +16,18 @@
 //                             switch; or another way, to the right host, which is as good as the
 //                             right way, or to a wrong one. The NIC at the end of a wrong one
 //                             says no_receiver, as it does where a uSID stands behind its own
-//   DSCP, ECN                 another queue, a mark that nobody made. Where the DSCP says trimmed
+//   DSCP, ECN                 another queue, a mark no switch made. Where the DSCP says trimmed
 //                             and the lengths do not: malformed at the host
 //   inner traffic class, flow label and hop limit, UDP checksum, reserved BTH byte
 //                             not under the ICRC. The flow label has the plane: the host reflects a
-//                             value that its sender does not know, which counts that
+//                             value that its sender does not know and therefore counts
 //
 // A trimmed packet has no ICRC any more: a NACK about a wrong packet is the worst of it.
 //
-// An elided payload has no bits. What flips there, or in a header that the ICRC protects, is noted in
-// the frame (Frame::damage), and the host takes the note for what the ICRC would have told it. A
+// An elided payload has no bits. A bit that flips there, or in a header that the ICRC protects, is
+// noted in the frame (Frame::damage), and the host takes the note in place of an ICRC error. A
 // transport that checks no ICRC (icrc: off) accepts damaged data; a run without payload cannot show
-// that, there the host refuses it all the same.
+// this: its hosts refuse damaged data all the same.
 
 #include "fabric/effect.h"
 #include "fabric/frame.h"
@@ -40,7 +40,8 @@ class BitFlips {
   BitFlips(uint64_t seed, NodeId self) : seed_(seed), self_(self) {}
 
   void set_rate(BitErrorRate rate) { rate_ = rate; }
-  /// A frame goes through. Not kNone: the switch itself finds what happened to it.
+  /// To be called for each frame. Anything but kNone: the switch itself finds the error and drops
+  /// it.
   DropCause pass(Frame& frame) {
     return rate_.per_quadrillion == 0 ? DropCause::kNone : expose(frame);
   }
@@ -51,11 +52,11 @@ class BitFlips {
   uint64_t seed_;
   NodeId self_;
   BitErrorRate rate_;
-  uint64_t frames_ = 0;  ///< that went through while there were errors: the number of a draw
+  uint64_t frames_ = 0;  ///< frames that passed while there were errors: numbers the draws
 };
 
-/// Flips bit `bit` of a frame (0: the highest of its first byte), in its bytes or, where it has
-/// none, in its note of damage. False if the switch finds that the frame's length is wrong.
+/// Flips bit `bit` of a frame (0: the highest of its first byte), in its bytes, or in Frame::damage
+/// where the payload is elided. False if the switch finds that the frame's length is wrong.
 bool flip(Frame& frame, uint32_t bit);
 
 }  // namespace mrclab::switchd

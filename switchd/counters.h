@@ -20,8 +20,8 @@ struct PortCounters {
   uint64_t arrivals_lost = 0;  ///< lost or cut on the wire into this port; also under drops
   uint64_t tx = 0;             ///< started, including those the wire then loses
   uint64_t tx_bytes = 0;
-  uint64_t tx_lost = 0;    ///< of these, spoilt by the wire at their start: losses, bit errors
-  uint64_t tx_copies = 0;  ///< of these, sent because the wire carries frames twice
+  uint64_t tx_lost = 0;    ///< started but spoilt by the wire: losses, bit errors
+  uint64_t tx_copies = 0;  ///< started because the wire carries frames twice
   uint64_t trimmed = 0;
   uint64_t ecn_marked = 0;
   std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
@@ -45,7 +45,8 @@ struct SwitchCounters {
 struct UsidCounters {
   uint64_t packets = 0;  ///< arrived with it active and our own (shifted), or left by its route
   uint64_t bytes = 0;
-  uint64_t errors = 0;  ///< of these, dropped: nothing behind it in the carrier, or the hop limit
+  /// Dropped packets: nothing behind the uSID in the carrier, or the hop limit.
+  uint64_t errors = 0;
 };
 
 using NamedCounters = std::vector<std::pair<std::string, uint64_t>>;

@@ -17,11 +17,11 @@ namespace mrclab::switchd {
 
 class EcmpTable {
  public:
-  /// For the addresses of the fabric's underlay; empty in one that is no regular planes. The topology
+  /// Has routes for the addresses of the fabric's underlay; none in a listed fabric. The topology
   /// outlives the table.
   EcmpTable(const Topology& topology, NodeId self);
 
-  /// Of a frame with a whole IPv6 header, or a whole IPv4 one without options.
+  /// The route of a frame, which must have a whole IPv6 header or a whole IPv4 one without options.
   struct Route {
     bool known = false;          ///< some host of the fabric has the destination's address
     std::optional<PortId> port;  ///< empty: no uplink is left that leads there
@@ -46,7 +46,7 @@ class EcmpTable {
   std::vector<uint32_t> ports_;  // by downlink (T0) or row (T1)
 };
 
-/// What a switch hashes of such a frame. Ports only of UDP and TCP, and where the frame has them.
+/// The fields that a switch hashes. Ports only for UDP and TCP, and if the frame has them.
 FlowKey flow_key(std::span<const uint8_t> frame);
 
 }  // namespace mrclab::switchd

@@ -46,7 +46,7 @@ struct QueueFaults {
   EcnKind ecn = EcnKind::kAsBuilt;
   Probability buffer_lost;
 };
-/// The thresholds that are left: each is smaller by the share of the buffer that is lost.
+/// The thresholds under these faults: each shrinks by the share of the buffer that is lost.
 QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults);
 
 /// What became of a frame offered to a port.
@@ -60,9 +60,9 @@ struct Admission {
 struct Departure {
   Frame frame;
   QueueClass queue = QueueClass::kData;
-  bool trimmed = false;     ///< by this port
-  bool ecn_marked = false;  ///< by this port
-  bool is_copy = false;     ///< of the frame before: the wire carries it twice
+  bool trimmed = false;     ///< this port trimmed it
+  bool ecn_marked = false;  ///< this port marked it
+  bool is_copy = false;     ///< a copy of the frame before: the wire carries that one twice
   FabricTime end;           ///< its last bit leaves
   WireFate fate;
 };
@@ -71,7 +71,7 @@ class EgressPort {
  public:
   explicit EgressPort(const EgressSettings& settings);
 
-  /// Queues `frame` (trimming it if that is what it takes) or refuses and leaves it alone.
+  /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged.
   Admission admit(Frame& frame, uint8_t dscp);
 
   /// Carrier, idle transmitter and something to send.
@@ -95,7 +95,7 @@ class EgressPort {
   void forget_copy() { copy_.reset(); }
 
   EgressWire& wire() { return wire_; }
-  /// From now on; what is queued stays queued.
+  /// Applies from now on; frames that are queued stay queued.
   void set_faults(const QueueFaults& faults);
   Bytes depth(QueueClass queue) const { return queues_[index_of(queue)].depth; }
   Bytes depth_max(QueueClass queue) const { return queues_[index_of(queue)].depth_max; }

@@ -25,7 +25,8 @@ bool argument_empty(const uint8_t* carrier) {
 
 bool in_block(const uint8_t* carrier) { return load_be<uint32_t>(carrier) == kUsidBlock; }
 
-/// The same of an IPv4 header (RFC 1812 §5.2.2); one with options no table here is for.
+/// The same checks on an IPv4 header (RFC 1812 §5.2.2); a header with options is refused, as no
+/// table here takes one.
 DropCause check_ipv4(std::span<const uint8_t> frame, Bytes modelled_size) {
   if (frame.size() < kOuterOffset + kIpv4Bytes) return DropCause::kMalformed;
   if (frame[kOuterOffset] != 0x45 || ipv4_checksum(&frame[kOuterOffset]) != 0) {

@@ -1,7 +1,8 @@
 #pragma once
 // Where a frame goes: the own uN and static next hops, set at start from the topology and changed by
-// faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216). What has
-// no carrier goes by its host (ecmp_table.h), so that both kinds of traffic share a switch.
+// faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216). A
+// frame without a carrier goes by its destination host (ecmp_table.h), so that both kinds of
+// traffic share a switch.
 
 #include <array>
 #include <cstdint>
@@ -37,7 +38,7 @@ class ForwardingTable {
   size_t size() const { return routes_; }
   /// Does the route of this uSID shift the carrier (a uA)?
   bool is_adjacency(Usid usid) const { return (lookup(usid.value) & kShifts) != 0; }
-  /// By uSID; none while the table is not loaded.
+  /// The port of each uSID that has a route, by uSID; empty while the table is not loaded.
   std::vector<std::pair<Usid, PortId>> routes() const;
   /// The ports to each host of the fabric, for packets without a carrier: several where a hash chooses.
   /// None while the table is not loaded.

@@ -9,10 +9,10 @@
 //   table 1  the uSIDs behind each port: MAC addresses of the link, out. A carrier that leads back out
 //            of the port it came from goes there, as a router sends it; OpenFlow would drop it.
 //   group 1  select: a bucket for each uplink that has carrier, chosen by Open vSwitch's own hash of
-//            the five-tuple and the flow label (OpenFlow 1.5, selection_method=hash), which nobody
-//            outside can compute.
+//            the five-tuple and the flow label (OpenFlow 1.5, selection_method=hash), which no
+//            other program can compute.
 //
-// What does not match is dropped and counted, with the cause in the rule's cookie.
+// Packets that match no rule are dropped and counted, with the cause in the rule's cookie.
 
 #include <cstdint>
 #include <optional>
@@ -51,17 +51,17 @@ struct RuleCounter {
   Usid usid;
   uint32_t table = 0;
   uint64_t packets = 0, bytes = 0;
-  std::optional<PortId> port = std::nullopt;  ///< that it sends to
+  std::optional<PortId> port = std::nullopt;  ///< the port that it sends to
   bool group = false;                         ///< it sends to the group of uplinks
 };
-/// Out of `ovs-ofctl dump-flows`; lines that are no rule of ours are left out.
+/// Reads the output of `ovs-ofctl dump-flows`; leaves out lines that are no rule of ours.
 std::vector<RuleCounter> parse_rule_counters(std::string_view text);
 
 /// The groups of the switch `self`, which its rules need: in the syntax of `ovs-ofctl add-group`.
 std::vector<std::string> openflow_groups(const Topology& topology, NodeId self);
 
-/// The rule that sends a uSID out of a port, where it leads as built or elsewhere; and what names that rule,
-/// for taking it away.
+/// The rule that sends a uSID out of a port, as built or elsewhere, and the match that names that
+/// rule for its removal.
 std::string openflow_route(const Topology& topology, NodeId self, Usid usid, PortId port);
 std::string openflow_route_match(const Topology& topology, NodeId self, Usid usid);
 

@@ -36,7 +36,7 @@ inline constexpr size_t kIpv4DestinationOffset = kOuterOffset + 16;
 
 inline bool is_ipv4(std::span<const uint8_t> frame) { return frame[kOuterOffset] >> 4 == 4; }
 
-/// Behind every change to an IPv4 header.
+/// To be called after every change to an IPv4 header.
 inline void renew_checksum(std::span<uint8_t> frame) {
   store_be<uint16_t>(frame.data() + kIpChecksumOffset, 0);
   store_be<uint16_t>(frame.data() + kIpChecksumOffset, ipv4_checksum(&frame[kOuterOffset]));
@@ -57,7 +57,7 @@ inline void set_dscp(std::span<uint8_t> frame, uint8_t dscp) {
   p[1] = static_cast<uint8_t>((p[1] & 0x3F) | (dscp & 3) << 6);
 }
 
-/// Congestion Experienced on an ECN-capable packet (RFC 3168 §5); false if it is not ECN-capable.
+/// Is the packet ECN-capable and not marked yet, ECT(0) or ECT(1) (RFC 3168 §5)?
 inline bool is_ect(std::span<const uint8_t> frame) {
   const uint8_t ecn =
       is_ipv4(frame) ? frame[kTosOffset] & 3 : frame[kTrafficClassOffset + 1] >> 4 & 3;
@@ -102,7 +102,7 @@ inline bool is_trimmable(const DscpMap& dscps, uint8_t dscp, Bytes modelled_size
 inline void trim(Frame& frame, bool last_hop, const DscpMap& dscps) {
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
-  frame.repair();  // an ICRC that nobody checks any more
+  frame.repair();  // a trimmed frame's ICRC is never checked
   const std::span<uint8_t> bytes = frame.bytes();
   const bool ipv4 = is_ipv4(bytes);
   store_be<uint16_t>(

@@ -12,7 +12,8 @@
 namespace mrclab::switchd {
 namespace {
 
-/// Of effects at one instant: what a switch loses with its power is not lost by its ports.
+/// Order of effects at one instant: power first, so that frames lost with a switch's power do not
+/// count as lost by its ports.
 constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
 
 std::string_view word_of(SwitchWork work) {
@@ -83,7 +84,7 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   PortState& state = at(port);
   const FabricTime arrived = now - latency_;
   DropCause lost = arrival.lost;
-  // A frame check needs a frame: of a dark wire there is none.
+  // A frame check needs a frame; a dark wire delivers none.
   if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
       state.in.cut(arrival.start, arrival.arrival)) {
     lost = DropCause::kWireDown;
@@ -106,7 +107,7 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   forward(now, port, std::move(arrival.frame), out);
 }
 
-/// What becomes of a frame in a switch that does not work well. kNone: it is forwarded.
+/// What happens to a frame in a faulty switch. kNone: it is forwarded.
 DropCause SwitchNode::judge(FabricTime arrived, Frame& frame) {
   if (work_ == SwitchWork::kDown || arrived < power_lost_) return DropCause::kSwitchDown;
   if (work_ == SwitchWork::kHung) return DropCause::kSwitchHung;
@@ -125,7 +126,7 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& ou
   enqueue(now, decision, std::move(frame), out);
 }
 
-/// Of a carrier; empty for a frame without one.
+/// The first two uSIDs of a carrier; empty for a frame without one.
 std::optional<SwitchNode::FirstUsids> SwitchNode::first_usids(const Frame& frame) {
   const std::span<const uint8_t> bytes = frame.bytes();
   if (bytes.size() < kDestinationOffset + 16) return std::nullopt;

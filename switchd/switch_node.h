@@ -13,9 +13,9 @@
 //   kDropped/kEgress   at the instant the queue refused it or the port lost its carrier; `port` is
 //                      the egress port; a frame refused by the control queue is recorded untrimmed
 //   kPassed, kTrimmed/kEgress  recorded when transmission starts, with the time of its last bit
-// A late arrival (the world has counted it) is taken as if it had come in just in time.
+// A late arrival (the world has counted it) is processed as if it had come in just in time.
 //
-// What is wrong with the switch itself (fabric/effect.h):
+// Faults of the switch itself (fabric/effect.h):
 //   hung       its queues are dropped (kSwitchHung, egress), and so is every frame that would have
 //              been forwarded meanwhile (ingress, after its kPassed); a transmission goes on
 //   no power   likewise with kSwitchDown, also what was between its last bit and the pipeline's end
@@ -61,8 +61,8 @@ class SwitchNode : public Node {
   /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
   uint64_t trimmed() const;
   const ForwardingTable& table() const { return table_; }
-  /// By uSID, of those that were seen: of its own what it shifted, of others what was sent by their routes.
-  /// What had no route counts for the uSID 0.
+  /// Counters by uSID, for uSIDs that were seen: an own one counts what it shifted, another one
+  /// what was sent by its route. Packets without a route count for the uSID 0.
   const std::map<uint16_t, UsidCounters>& usid_counters() const { return usids_; }
 
  private:
@@ -97,7 +97,7 @@ class SwitchNode : public Node {
   ForwardingTable table_;
   std::map<uint16_t, UsidCounters> usids_;
   SwitchWork work_ = SwitchWork::kForwarding;
-  FabricTime power_lost_;  // what had arrived before and was not forwarded yet is gone
+  FabricTime power_lost_;  // frames that had arrived before and were not forwarded yet are gone
   QueueFaults queue_faults_;
   BitFlips flips_;
   std::vector<PortState> ports_;
@@ -106,7 +106,7 @@ class SwitchNode : public Node {
   Slots<Effect> effects_;
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
-  Frame nothing_;  // stands in records for a frame that nobody has the bytes of
+  Frame nothing_;  // stands in records for a frame whose bytes are not known
 };
 
 }  // namespace mrclab::switchd

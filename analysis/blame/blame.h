@@ -1,6 +1,6 @@
 #pragma once
-// Which component was broken, out of what hosts sent and got and what they said of their entropy
-// values. The fault schedule is not looked at.
+// Which component was broken, inferred from the packets that hosts sent and received and from their
+// reports about entropy values. The fault schedule is not looked at.
 //
 //   histories --blame_samples--> one sample per transmission: path, when, good or bad
 //   samples --search_blame--> components that explain what is bad, best first
@@ -12,8 +12,8 @@
 // components explain the same packets equally well, all are named: they cannot be told apart.
 //
 // What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
-// ICRC) says where it was; what just does not arrive says nothing. Trims, and discards of full
-// queues, are congestion and nobody's fault.
+// ICRC) says where it was; a packet that merely does not arrive says nothing. Trims, and discards
+// of full queues, are congestion and blame no component.
 
 #include <vector>
 
@@ -30,7 +30,8 @@ namespace mrclab::analysis {
 /// evidence is complete.
 std::string no_blame_because(const Coverage& coverage);
 
-/// In the order in which they begin. Both histories are finished, and whole: see above.
+/// Returns the blames in the order in which they begin. Both histories are finished, and whole: see
+/// above.
 std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,
                               const EventHistory& events);
 

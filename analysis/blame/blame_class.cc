@@ -19,9 +19,9 @@ bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords
   switch (component.kind) {
     case ComponentKind::kOptic:
     case ComponentKind::kPlane: return shows_light();
-    // One that hangs keeps its light, and nobody says that anything is dark.
+    // A switch that hangs keeps its light, so no port reports a loss of light.
     case ComponentKind::kSwitch: return dark.any && shows_light();
-    // One without power says nothing, and its ports are nobody's witness.
+    // A host without power reports nothing, and its ports are witnesses for no other component.
     case ComponentKind::kHost:
       return dark.speakers.contains(topology.node(NodeId{component.index}).index) && shows_light();
     default: return false;
@@ -67,7 +67,8 @@ PortLight::PortLight(const Topology& topology, const PacketHistory& packets,
   for (const Flow& flow : packets.flows()) {
     speaks_[flow.source] = speaks_[flow.destination] = true;
   }
-  // Of a plane that its peer has told of, a host does not speak again: no doubt is left out.
+  // A host does not report its own port for a plane that its peer has reported: so in doubt a port
+  // counts as dark.
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> open;  // host, plane, queue pair
   for (const PathNews& news : events.paths()) {
     if (news.ev) continue;

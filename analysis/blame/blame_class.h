@@ -22,7 +22,7 @@ std::vector<LinkId> links_of(const Topology& topology, const Component& componen
 class PortLight {
  public:
   PortLight(const Topology& topology, const PacketHistory& packets, const EventHistory& events);
-  /// Beyond doubt, all the time. False where nobody would have said.
+  /// Was the port lit beyond doubt, all the time? False where no host would have reported its loss.
   bool lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const;
   /// Did a host's port at one of these links stay lit?
   bool any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const;
@@ -39,11 +39,11 @@ struct DarkWords {
   std::set<uint32_t> speakers;  ///< hosts that said it of their own
 };
 DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
-/// It would have shown elsewhere.
+/// Would a fault of this component have shown elsewhere, too, where nothing was seen?
 bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                const Component& component, FabricTime from, FabricTime until);
-/// Takes out what is ruled out, unless nothing would be left. A wire without light may be its link:
-/// who sees no light sends nothing that would show the other direction.
+/// Removes components that are ruled out, unless none would be left. A wire without light may stand
+/// for its link: a host that sees no light sends nothing that would show the other direction.
 void narrow_class(const Topology& topology, const PortLight& light,
                   std::span<const BlameSample> samples, Suspicion& suspicion);
 /// The two wires of a link are the link.

@@ -1,6 +1,6 @@
 #pragma once
-// Hosts that are to blame for what no path explains: who sends without heeding congestion, and who
-// refuses what it receives. Only analysis/blame/blame*.cc include this.
+// Hosts that are to blame for what no path explains: hosts that send without heeding congestion,
+// and hosts that refuse packets they receive. Only analysis/blame*.cc include this.
 
 #include <vector>
 

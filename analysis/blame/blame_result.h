@@ -27,13 +27,15 @@ struct Blame {
   std::string component;  ///< "link h0:p2--p2.t0-0:d0"
   Symptom symptom = Symptom::kLoses;
   std::vector<std::string> or_else;  ///< components that cannot be told apart from it
-  uint32_t places = 1;               ///< of all these; a wire and its link are one
-  FabricTime from, until;            ///< the first and the last packet that speaks for it
-  uint32_t times = 1;                ///< stretches of time, with good ones between them
-  uint64_t bad = 0, of = 0;          ///< packets over it in that time
-  uint64_t bad_elsewhere = 0;        ///< in the same time, unexplained by any blame
-  std::string noticed;               ///< who first stopped to use what, empty if nobody did
-  std::string evidence;              ///< a sentence
+  /// Number of places of it and `or_else`; a wire and its link are one.
+  uint32_t places = 1;
+  FabricTime from, until;      ///< the first and the last packet that speaks for it
+  uint32_t times = 1;          ///< stretches of time, with good ones between them
+  uint64_t bad = 0, of = 0;    ///< packets over it in that time
+  uint64_t bad_elsewhere = 0;  ///< in the same time, unexplained by any blame
+  /// Which host first stopped to use which path; empty if none did.
+  std::string noticed;
+  std::string evidence;  ///< a sentence
 };
 
 }  // namespace mrclab::analysis

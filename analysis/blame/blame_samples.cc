@@ -12,7 +12,8 @@ namespace {
 
 /// A packet without any record of its end is lost when it has been away for so long, not before.
 constexpr int64_t kLostAfterRtts = 8;
-/// A host's word that its port is dark is worth some lost packets: it is about nothing else.
+/// A host's report that its port is dark weighs as much as this many lost packets, because a dark
+/// port is its only cause.
 constexpr uint8_t kWeightOfWord = 3;
 /// Words of several queue pairs about one port are one.
 constexpr FabricTime kSameWord = FabricTime::from_us(1);
@@ -79,7 +80,7 @@ class Sampler {
       case DropCause::kForeignCarrier:
       case DropCause::kHopLimit:
       case DropCause::kNoReceiver: return judge_astray(attempt, at, sample);
-      default: return;  // whoever lost it did not know
+      default: return;  // the node that lost it did not know
     }
   }
 
@@ -130,7 +131,8 @@ class Sampler {
   FabricTime last_;
 };
 
-/// Of data packets with RETH and TSETH: what their shortest way takes.
+/// The time that a data packet with RETH and TSETH takes on the shortest path when the fabric is
+/// idle.
 FabricTime flight_when_idle(const Topology& topology, const BlameSample& sample, uint32_t payload) {
   const std::vector<WireId> wires(sample.wires.begin(), sample.wires.begin() + sample.wire_count);
   const Bytes frame{kAfterBthOffset + kMethBytes + kTsethBytes + kRethBytes + payload + kIcrcBytes};

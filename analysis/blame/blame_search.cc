@@ -131,8 +131,8 @@ class Search {
     return track.gain;
   }
 
-  /// Of a large component: does it explain more than its parts, each for a reason of its own? Else
-  /// the best of them.
+  /// Does a large component explain more than its parts, each with a reason of its own? If not,
+  /// returns the best of the parts.
   Entry* best_part(Entry& whole) {
     if (whole.first.kind < ComponentKind::kOptic) return &whole;
     const std::vector<uint32_t> all = bad_of(whole.first, whole.second);

@@ -19,8 +19,8 @@ std::string_view name_of(ComponentKind kind);
 /// switches, hosts, planes.
 struct Component {
   ComponentKind kind = ComponentKind::kWire;
-  uint32_t index = 0;  ///< of its kind in the topology; of a path, the host
-  EntropyValue ev;     ///< of a path
+  uint32_t index = 0;  ///< number within its kind in the topology; for a path, the host
+  EntropyValue ev;     ///< for a path
   auto operator<=>(const Component&) const = default;
 };
 std::string name_of(const Topology& topology, const Component& component);
@@ -35,7 +35,7 @@ void concerned_by(const Topology& topology, const BlameSample& sample, Question 
 /// Can this component explain the sample?
 bool explains(const BlameSample& sample, const Component& component, uint8_t wires);
 
-/// What one search found.
+/// One component that a search found.
 struct Suspicion {
   Component component;
   std::vector<Component> or_else;  ///< explain the same as well
@@ -47,7 +47,8 @@ struct Suspicion {
 
 struct SearchOptions {
   Question question = Question::kWhoLoses;
-  double chance = 1e-4;                                           ///< of a bad sample for no reason
+  /// Probability that a sample is bad for no reason.
+  double chance = 1e-4;
   std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
 };
 

@@ -9,7 +9,8 @@
 
 namespace mrclab::analysis {
 
-/// "drop: <cause> [at] <port> [in|out]" of a node. What is not said, or not understood, is empty.
+/// A node's comment "drop: <cause> [at] <port> [in|out]". Members that it leaves out, or that
+/// cannot be read, are empty.
 struct DropComment {
   DropCause cause = DropCause::kMalformed;
   std::optional<PortId> port;

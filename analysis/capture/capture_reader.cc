@@ -16,7 +16,8 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Of the file. libpcap gives raw IP a number of its own; all others that can hold MRC are as in files.
+/// The link type as in the file. libpcap gives raw IP another number; all other types that can hold
+/// MRC have the file's.
 uint16_t link_type_of(pcap_t* pcap) {
   constexpr uint16_t kLinkTypeRaw = 101;
   const int type = pcap_datalink(pcap);

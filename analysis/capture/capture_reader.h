@@ -24,7 +24,7 @@
 namespace mrclab::analysis {
 
 inline constexpr size_t kMaxBlockBytes = 1u << 20;  ///< a longer pcapng block is an error
-inline constexpr size_t kMaxInterfaces = 1u << 16;  ///< of one file, over all its sections
+inline constexpr size_t kMaxInterfaces = 1u << 16;  ///< in one file, over all its sections
 inline constexpr size_t kMaxNameBytes = 256;        ///< interface names are cut here
 
 /// A file that cannot be read (further). what() says which file, where, and why.

@@ -21,7 +21,7 @@ constexpr size_t kCookedBytes = 16, kCooked2Bytes = 20, kLoopbackBytes = 4, kAdd
 
 struct LinkHeader {
   size_t bytes = 0;
-  uint16_t ethertype = kEthertypeIpv6;  ///< of what follows
+  uint16_t ethertype = kEthertypeIpv6;  ///< type of the header that follows
 };
 
 /// Where no field says which IP follows, its version does.

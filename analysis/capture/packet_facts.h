@@ -13,7 +13,7 @@ namespace mrclab::analysis {
 struct PacketFacts {
   static constexpr uint8_t kUnknownHops = 255;
 
-  Ipv6Address source{}, destination{};  ///< of the hosts, within the carrier
+  Ipv6Address source{}, destination{};  ///< the hosts' addresses, within the carrier
   Ipv6Address carrier{};                ///< the outer destination; zero without one
   uint64_t source_mac = 0, destination_mac = 0;
   uint32_t flow_label = 0;

@@ -52,7 +52,7 @@ class PcapngReader final : public CaptureReader {
   size_t section_first_interface_ = 0;
   size_t pending_skip_ = 0;
   std::vector<uint32_t> snap_lengths_;
-  uint32_t checksum_ = 0;  // of the blocks so far
+  uint32_t checksum_ = 0;  // CRC-32 of the blocks so far
 };
 
 }  // namespace mrclab::analysis

@@ -22,6 +22,11 @@ int exit_code(Result result) {
   return 3;
 }
 
+int worse_exit_code(int a, int b) {
+  const auto rank = [](int code) { return code == 1 ? 2 : code == 0 ? 0 : 1; };
+  return rank(b) > rank(a) ? b : a;
+}
+
 std::string to_string(const WhereToLook& where) {
   const bool ends = where.until != FabricTime::never();
   std::string text =

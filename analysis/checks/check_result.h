@@ -20,6 +20,8 @@ inline constexpr std::string_view kNothingChecked =
     "nothing was checked, so nothing passed: the scenario expects nothing";
 /// 0 pass, 1 fail, 3 inconclusive or nothing checked (2 is bad usage, which has no verdict).
 int exit_code(Result result);
+/// What two results together exit with: 1 if either does, else what is not 0.
+int worse_exit_code(int a, int b);
 
 /// A data packet, and the capture frame that shows it leave its host.
 struct PacketToLookAt {

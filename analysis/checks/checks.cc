@@ -9,7 +9,7 @@ namespace mrclab::analysis {
 
 namespace {
 
-/// The interval that an expectation names, and whom.
+/// The interval that an expectation names, and the hosts.
 std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTime end) {
   std::optional<WhereToLook> where;
   std::visit(

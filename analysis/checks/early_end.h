@@ -1,6 +1,6 @@
 #pragma once
-// A run that somebody ended before its scenario's end (run --until): what its checks can still say.
-// What lies behind that instant must neither pass nor fail unseen.
+// A run that the user ended before its scenario's end (run --until): which results of its checks
+// still stand. What would have happened later must neither pass nor fail unseen.
 
 #include <span>
 #include <string>
@@ -37,7 +37,7 @@ class EarlyResult {
   CheckResult inconclusive(const std::string& why) const;
   /// It holds "until" there; a failure stays one.
   CheckResult so_far() const;
-  /// Measured over an interval, which may go on behind the end.
+  /// For expectations that are measured over an interval, which may go on behind the end.
   CheckResult in_interval_until(FabricTime until) const;
   /// Liveness is asked for when everything was healed, and later faults may come.
   CheckResult alive() const;
@@ -54,7 +54,7 @@ class EarlyResult {
 };
 
 /// `check` is what the run until `ended` gave for `expectation`; `faults` are those that happened.
-/// A violation that nothing later could mend stays a failure, and no_qp_error, memory_intact and
+/// A violation that nothing later could heal stays a failure, and no_qp_error, memory_intact and
 /// qp_error hold "until" there; what depends on anything later becomes inconclusive.
 CheckResult judge_early_end(const Expectation& expectation, CheckResult check,
                             std::span<const FaultSpan> faults, FabricTime ended,

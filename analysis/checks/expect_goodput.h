@@ -7,7 +7,7 @@
 
 namespace mrclab::analysis {
 
-/// Mean goodput in [from, until) against a reference. Of all flows, or of a selection; the line
+/// Mean goodput in [from, until) of all flows, or of a selection, against a reference; the line
 /// rate of a selection is that of its hosts' ports in the direction concerned (of `host`: in both),
 /// and the line rate of a plane is that of the ports in it.
 struct ExpectGoodput {

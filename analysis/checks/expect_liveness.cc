@@ -351,7 +351,7 @@ const Rules<ExpectHealed>& rules_of(const ExpectHealed&) {
       .evidence = needs<ExpectHealed, Witness::kPackets, Witness::kReports, Witness::kEvents>,
       .early_end =
           [](const ExpectHealed&, const EarlyResult& result) {
-            // Also a path that nobody used again may be used later.
+            // A path that was not used again by now may still be used later.
             if (result.check().result != Result::kPass) {
               return result.inconclusive("still open at " + result.at());
             }

@@ -27,7 +27,7 @@ struct ExpectLiveness {
 };
 const Rules<ExpectLiveness>& rules_of(const ExpectLiveness&);
 
-/// At the end every fault that heals is undone.
+/// At the end, every fault that heals is undone.
 struct ExpectHealed {
   static constexpr ExpectationWord kWord{"healed", Measure::kCount};
   bool operator==(const ExpectHealed&) const = default;

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// In the order of kCounterNames.
+/// Members of HistoryCounters, in the order of kCounterNames.
 constexpr uint64_t HistoryCounters::*kCounters[] = {
     &HistoryCounters::sacks,           &HistoryCounters::nacks,
     &HistoryCounters::fatal_nacks,     &HistoryCounters::probes,

@@ -7,8 +7,8 @@
 
 namespace mrclab::analysis {
 
-/// Data packets lost (with a drop record) by one QP between `from` and `until`, of the QP that lost
-/// most. Each direction of a QP counts for itself.
+/// Data packets lost (with a drop record) by one QP between `from` and `until`; the QP that lost
+/// most counts. Each direction of a QP counts for itself.
 struct ExpectLossesPerQp {
   static constexpr ExpectationWord kWord{"losses_per_qp", Measure::kCount,
                                          "\"losses_per_qp: {at_most: 5}\""};

@@ -5,7 +5,8 @@
 
 namespace mrclab::analysis {
 
-/// From the start of each fault to the last first attempt by an affected sender on an affected path.
+/// The time from the start of each fault to the last first attempt by an affected sender on an
+/// affected path.
 struct ExpectDetect {
   static constexpr ExpectationWord kWord{"detect", Measure::kTime, "\"detect: {within: 6rtt}\""};
   FabricTime within;
@@ -15,8 +16,8 @@ struct ExpectDetect {
 };
 const Rules<ExpectDetect>& rules_of(const ExpectDetect&);
 
-/// From the start of each fault to the first sliding 20-RTT window whose goodput reaches `to` of
-/// the baseline.
+/// The time from the start of each fault to the first sliding 20-RTT window whose goodput reaches
+/// `to` of the baseline.
 struct ExpectRecover {
   static constexpr ExpectationWord kWord{"recover", Measure::kTime,
                                          "\"recover: {within: 100rtt, to: 95%}\""};

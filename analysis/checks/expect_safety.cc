@@ -39,7 +39,7 @@ uint64_t unbalanced_frames(const JudgedRun& run, std::string& first, CheckResult
 /// How many data packets left their host and were never seen again.
 uint64_t vanished_packets(const JudgedRun& run, std::string& first, CheckResult& check) {
   const PacketHistory& history = run.history;
-  // A frame that was damaged inside a switch may end under a name that nobody sent.
+  // A frame that was damaged inside a switch may end under a name that no host sent.
   const bool damaged = std::any_of(
       run.schedule.begin(), run.schedule.end(),
       [](const ScheduledEffect& s) { return std::holds_alternative<SwitchErrors>(s.effect); });

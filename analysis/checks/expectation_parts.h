@@ -30,14 +30,14 @@ enum class Need : uint8_t {
 /// `form` is what is right where a map is needed, or empty where the word may stand alone.
 struct ExpectationWord {
   std::string_view name;
-  Measure measure;  ///< of what its check measures
+  Measure measure;  ///< the unit of the value that its check measures
   std::string_view form = "";
 };
 
 /// What a goodput is a share of.
 struct GoodputReference {
   enum Kind : uint8_t {
-    kBaseline,  ///< of the same flows in the last 20 RTT before the first fault
+    kBaseline,  ///< goodput of the same flows in the last 20 RTT before the first fault
     kLineRate,  ///< the sum of the port rates of the hosts concerned
     kRate,      ///< a number
   };

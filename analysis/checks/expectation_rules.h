@@ -13,7 +13,7 @@ namespace mrclab::analysis {
 
 template <class E>
 struct Rules {
-  /// What is measured, of whom and when, and at its end the bound.
+  /// What is measured, for which hosts and when, and at its end the bound.
   std::string (*sentence)(const E& e, const Wording& in);
   /// The evidence that the check needs, to pass as well as to fail.
   Reliances (*evidence)(const E& e, const CheckedSpan& span);

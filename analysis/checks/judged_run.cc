@@ -54,7 +54,7 @@ std::vector<bool> hosts_of(const Topology& topology, const std::string& pattern)
       in[topology.node(node).index] = true;
     }
   } catch (const NameError&) {
-    // Names nobody: nothing is selected, and the check cannot be judged.
+    // The names match nothing: nothing is selected, and the check cannot be judged.
   }
   return in;
 }

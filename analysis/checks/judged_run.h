@@ -44,14 +44,14 @@ struct JudgedRun : CheckInputs {
   // Where to look.
   /// From a fault's start to its heal, or for `least` where that is longer.
   WhereToLook around(const FaultSpan& fault, FabricTime least) const;
-  /// What is known of no instant in particular.
+  /// For a finding that belongs to no instant in particular.
   WhereToLook whole_run(std::string who) const {
     return {FabricTime::zero(), measurements.end, std::move(who)};
   }
   WhereToLook at_failure(const QpFailure& failure) const {
     return {failure.t, measurements.end, host_name(failure.host) + " " + qp_name(failure.qp)};
   }
-  /// The time of a packet from its first start to its end, and who it is.
+  /// A packet as a place to look: from its first start to its end, and its name.
   WhereToLook at_packet(const Packet& packet) const;
   PacketToLookAt to_look_at(const Packet& packet) const;
 
@@ -78,7 +78,8 @@ struct JudgedRun : CheckInputs {
   /// Was the host ever without power up to then? Its work and its word about it are gone.
   bool lost_power(uint32_t host, FabricTime until) const;
   bool all_lost_power() const;
-  /// Work that nobody can ask to come back: its queue pairs failed, or its host lost its power.
+  /// Is work lost that no check can ask to come back: did its queue pairs fail, or its host lose
+  /// power?
   bool work_lost() const;
 };
 

@@ -13,7 +13,7 @@ namespace mrclab::analysis {
 struct PortLoad {
   uint32_t packets = 0;
   FabricTime busy;                              ///< the time that the port needs to send them
-  FabricTime least_wait = FabricTime::never();  ///< of the one that waited least
+  FabricTime least_wait = FabricTime::never();  ///< the packet that waited least
 };
 using PortLoads = std::map<std::pair<uint32_t, uint32_t>, PortLoad>;  ///< by host and plane
 

@@ -59,7 +59,7 @@ void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {
   if (is_void && leaves) ++counters_.voids;
   if (is_void && !leaves) return;  // lost on the way
   const FabricTime t = leaves ? trailer->end : trailer->end + trailer->flight;
-  // A node has a frame, and says so, when it has gone through its ingress pipeline.
+  // A node records a frame when the frame has gone through its ingress pipeline.
   const FabricTime told = leaves ? t : t + topology_.ingress_latency(port.node);
   if (told > end_) {
     ++counters_.in_flight;
@@ -92,7 +92,7 @@ namespace {
 struct SeenPacket {
   uint32_t source, destination, qp, psn, ev;
   FabricTime t;
-  Fate fate;  ///< of what arrived; kInFlight for what left
+  Fate fate;  ///< fate of an arrival; kInFlight for a departure
   auto operator<=>(const SeenPacket&) const = default;
 };
 

@@ -29,7 +29,7 @@ class TapEvidence {
  public:
   struct Counters {
     uint64_t frames = 0;             ///< all that was read
-    uint64_t without_trailer = 0;    ///< of other programs, or cut by a snap length
+    uint64_t without_trailer = 0;    ///< frames of other programs, or cut by a snap length
     uint64_t unknown_interface = 0;  ///< not a port of this fabric
     uint64_t wrong_wire = 0;         ///< its trailer names a wire that does not end at this port
     uint64_t voids = 0;              ///< at the end where they were sent
@@ -38,7 +38,7 @@ class TapEvidence {
   /// Both ends of a wire, where both are tapped.
   struct WireEnds {
     uint64_t sent = 0, arrived = 0;
-    uint64_t sent_sum = 0, arrived_sum = 0;  ///< of hashed sequence numbers, modulo 2^64
+    uint64_t sent_sum = 0, arrived_sum = 0;  ///< sums of hashed sequence numbers, modulo 2^64
     bool both_tapped = false;
     bool equal() const { return sent == arrived && sent_sum == arrived_sum; }
   };

@@ -39,9 +39,9 @@ class Wording {
 
   /// "66.12us (6 RTT)", "600us"
   std::string time(FabricTime t) const;
-  /// The interval. Where it begins behind the last heal and goes on to the end, it says so in words.
+  /// The interval in words. An interval from behind the last heal to the end is called so.
   std::string when(const auto& e) const { return interval(e.from, e.until); }
-  /// "packets lost", of whom, when, and how many
+  /// "packets lost", by which flows, when, and how many
   std::string packets(const char* what, const PacketBounds& e) const;
   /// A bound of liveness; zero: kLivenessRtts.
   std::string within(FabricTime bound) const;

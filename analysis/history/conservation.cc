@@ -92,7 +92,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     if (site.role != NodeRole::kHost)
       longest_residence = std::max(longest_residence, node.residence);
   }
-  constexpr int64_t kWires = 4, kSwitches = 3;  // of a path across a T1
+  constexpr int64_t kWires = 4, kSwitches = 3;  // number on a path across a T1
   longest_crossing_ = (longest_wire + longest_delay) * kWires + longest_residence * kSwitches +
                       topology.host_latency;
 }

@@ -4,12 +4,12 @@
 //   per directed wire   sent = arrived + lost on the way + in flight at the end
 //   per switch          taken in = sent on + dropped inside + queued at the end
 //
-// What is in flight or queued at the end cannot be seen, but it cannot be old. A frame
-// takes as long as its wire is, so all that left up to some instant has arrived, or
-// has a drop record, that much later: as many, exactly (on wires that a fault delays:
-// at least as many in the end). In a switch a frame is followed by name (opcode,
-// hosts, QPN, PSN, EV) and must come out, or have a drop record, before it has been
-// there for longer than the queues last; nothing comes out that did not go in.
+// Frames in flight or queued at the end cannot be seen, but they cannot be old. Every frame takes
+// the same time over a wire, so all frames that left up to some instant have arrived, or have a
+// drop record, that much later: as many, exactly (on wires that a fault delays: at least as many in
+// the end). In a switch a frame is followed by name (opcode, hosts, QPN, PSN, EV) and must come
+// out, or have a drop record, before it has been there for longer than the queues last; nothing
+// comes out that did not go in.
 //
 // A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
 // Many frames may share a name (all that are no MRC do), and no record says which of them were sent
@@ -31,7 +31,7 @@ namespace mrclab::analysis {
 
 struct Balance {
   uint64_t taken = 0;     ///< sent onto the wire, or in by a switch
-  uint64_t due = 0;       ///< of these, so long ago that they must be accounted for
+  uint64_t due = 0;       ///< taken so long ago that they must be accounted for
   uint64_t passed = 0;    ///< arrived, or sent on
   uint64_t dropped = 0;   ///< with a cause
   uint64_t missing = 0;   ///< due, but not accounted for

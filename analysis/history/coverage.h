@@ -1,7 +1,7 @@
 #pragma once
-// Until when the evidence of a run is complete. Missing evidence does not mean that nothing
-// happened. So the code that reads a source, or knows that one is missing, says it here, and
-// judge_coverage() (coverage_check.h) is the one place that holds every check against it. A check that needs more
+// The instants until which a run's evidence is complete. Missing evidence does not mean that
+// nothing happened. So the code that reads a source, or knows that one is missing, reports it here,
+// and judge_coverage() is the one place that holds every check against it. A check that needs more
 // evidence than there is becomes inconclusive, and its note names the source.
 
 #include <array>

@@ -23,7 +23,7 @@ namespace mrclab::analysis {
 struct QpFailure {
   FabricTime t;
   uint32_t host = 0;  ///< host number
-  Qpn qp;             ///< of that host
+  Qpn qp;             ///< queue pair of that host
   std::optional<uint32_t> peer;
   std::string reason;
 };
@@ -43,7 +43,7 @@ struct PathNews {
   bool usable = false;             ///< GOOD or SKIP, or its ports, or the plane's, are up
   bool denied = false;             ///< by the operator
   PathWord word = PathWord::kOther;
-  bool local = false;  ///< of a plane: by the host's own port, not by its peer's word
+  bool local = false;  ///< for a plane: by the host's own port, not by its peer's report
 };
 
 /// A host finished an iteration of a collective.
@@ -61,7 +61,7 @@ struct WindowNews {
 /// Not thread-safe; add everything, then finish() once, then read. All lists are in order of time.
 class EventHistory {
  public:
-  static constexpr size_t kMaxEvents = 1u << 22;  ///< of those that are kept
+  static constexpr size_t kMaxEvents = 1u << 22;  ///< bound on the events that are kept
 
   static constexpr size_t kMaxWindows = 1u << 19;
 
@@ -73,7 +73,7 @@ class EventHistory {
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void finish();
 
-  /// Whether anybody was listening at all: without it silence says nothing.
+  /// Were any events collected at all? Without that, silence says nothing.
   bool heard() const { return heard_; }
   void listen() { heard_ = true; }
   const std::vector<QpFailure>& failures() const { return failures_; }

@@ -16,7 +16,7 @@ struct KeptRecords {
   std::map<std::string, std::vector<CompactRecord>> streams;  ///< by name, in commit order
   /// Every record before this instant is there: the earliest of all files. Zero without files.
   FabricTime complete = FabricTime::zero();
-  uint64_t kept = 0;  ///< of all streams
+  uint64_t kept = 0;  ///< records of all streams
 };
 
 /// Where two streams of one name part.

@@ -34,7 +34,7 @@ class HistoryReader {
   HistoryFileHeader header_;
   HistoryHeaderBytes header_bytes_;
   uint64_t index_ = 0;
-  uint32_t checksum_ = 0;  // of the records so far
+  uint32_t checksum_ = 0;  // CRC-32 of the records so far
   std::optional<EvidenceSeal> seal_;
 };
 

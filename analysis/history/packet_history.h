@@ -64,11 +64,11 @@ struct Attempt {
 struct Placement {
   uint64_t va = 0;
   uint32_t rkey = 0;
-  uint32_t message_bytes = 0;  ///< of the whole message
+  uint32_t message_bytes = 0;  ///< length of the whole message
   uint32_t payload_bytes = 0;
   uint32_t sample = 0;  ///< hash of the first kPayloadSample bytes of payload; 0: not captured
   uint16_t msn = 0;
-  bool first = false, last = false;  ///< of its message
+  bool first = false, last = false;  ///< first or last packet of its message
   bool operator==(const Placement&) const = default;
 };
 /// What a capture of 160 bytes holds of the payload of the longest headers, rounded down.
@@ -95,7 +95,7 @@ struct Delivery {
   FabricTime t;
   uint32_t packet = 0;
   uint32_t bytes = 0;
-  uint32_t plane = 0;  ///< of the receiving port
+  uint32_t plane = 0;  ///< plane of the receiving port
 };
 
 /// A SACK, NACK, ACK or probe that arrived at a host.
@@ -106,8 +106,8 @@ struct ControlArrival {
   bool probe = false;  ///< a probe, or the answer to one
 };
 
-/// Datagrams of a host to another that are no MRC, without a pause of kBurstPause between them: who
-/// sends them does not answer to congestion.
+/// Datagrams from one host to another that are not MRC, without a pause of kBurstPause between
+/// them: their sender does not react to congestion.
 struct DatagramBurst {
   FabricTime from, until;  ///< last bits leaving
   uint32_t source = 0, destination = 0;
@@ -160,7 +160,7 @@ struct PacketTables {
 /// A plain result, to be read. Empty until something is joined into it.
 class PacketHistory {
  public:
-  /// Of silence, after which a packet is lost where nobody records losses.
+  /// Base RTTs of silence after which a packet counts as lost where no switch records losses.
   static constexpr int kLostAfterRtts = 16;  ///< a full queue at every switch on the way is 6
 
   PacketHistory() = default;
@@ -176,10 +176,10 @@ class PacketHistory {
   /// A flow's packets in the order of their PSNs: indices into packets(), Attempt::kNone for a PSN
   /// that no record shows.
   std::span<const uint32_t> in_order(uint32_t flow) const { return tables_.in_order[flow]; }
-  /// In order of time.
+  /// All deliveries, in order of time.
   std::span<const Delivery> deliveries() const { return tables_.deliveries; }
   std::span<const ControlArrival> control() const { return tables_.control; }
-  /// In the order in which they began to be seen.
+  /// All bursts, in the order in which their first frames were seen.
   std::span<const DatagramBurst> bursts() const { return tables_.bursts; }
   const HistoryCounters& counters() const { return tables_.counters; }
   /// The earliest instant of which something found no room; never() if everything was kept.

@@ -7,8 +7,9 @@
 
 namespace mrclab::analysis {
 
-/// Where others than our switches forward, nobody records what they lose: there what has not
-/// arrived after PacketHistory::kLostAfterRtts is lost from the instant at which it left.
+/// To be called when all records are in. Switches that are not ours record no losses: a packet over
+/// them that has not arrived after PacketHistory::kLostAfterRtts counts as lost from the instant at
+/// which it left.
 PacketHistory join_sightings(const Topology& topology, Sightings seen);
 
 }  // namespace mrclab::analysis

@@ -12,8 +12,8 @@
 
 namespace mrclab::analysis {
 
-/// What one host says about the writes of one of its queue pairs. Messages that are neither
-/// completed nor failed are still on their way.
+/// One host's account of the writes of one of its queue pairs. Messages that are neither completed
+/// nor failed are still on their way.
 struct QueueReport {
   Qpn qp;
   Qpn remote;                 ///< where its data goes
@@ -41,13 +41,13 @@ struct MemoryRegion {
   Bytes size;
 };
 
-/// What one host says at the end of a run.
+/// One host's report at the end of a run.
 struct HostReport {
   std::string host;  ///< "h3"
   uint32_t qps = 0;
   uint32_t qps_in_error = 0;
   uint64_t bytes_verified = 0;     ///< bytes that arrived here and were compared with what is right
-  uint64_t bytes_wrong = 0;        ///< of these, different
+  uint64_t bytes_wrong = 0;        ///< verified bytes that differ from what is right
   uint64_t access_violations = 0;  ///< writes refused by rkey or bounds, which must not happen
   std::string error;               ///< first error in words, if any
   uint64_t bytes_placed = 0;       ///< payload that it counts as new in its memory
@@ -81,12 +81,14 @@ struct TimingReport {
   uint64_t gaps = 0;
   int64_t min_slack_ns = 0;  ///< lab nanoseconds between arrival in the process and need
   double dilation_min = 0, dilation_mean = 0, dilation_max = 0;  ///< lab seconds per fabric second
-  uint64_t jumps = 0;                ///< of the clock, over stretches in which nothing happened
-  uint64_t holds = 0;                ///< of the clock, until a process had caught up
+  /// Jumps of the clock over stretches in which nothing happened.
+  uint64_t jumps = 0;
+  /// Times that the clock was held until a process had caught up.
+  uint64_t holds = 0;
   std::vector<PacePoint> pace;       ///< over fabric time; empty in the simulated world
-  std::vector<std::string> reasons;  ///< when not faithful: who and why
-  /// What makes a run inconclusive in either mode: acts on the lab that are not in its scenario,
-  /// and processes without a report. Each of them is among the reasons as well.
+  std::vector<std::string> reasons;  ///< when not faithful: which process and why
+  /// Events that make a run inconclusive in either mode: acts on the lab that are not in its
+  /// scenario, and processes without a report. Each of them is among the reasons as well.
   std::vector<std::string> disturbances = {};
 
   /// Can the run be judged? It must be undisturbed, and in carried time also faithful.

@@ -36,7 +36,7 @@ class SightingReader {
   using Kind = Sighting::Kind;
   struct Port {
     enum class Use : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrop } use = Use::kUnknown;
-    PortRef ref;  // of kDrop: only the node
+    PortRef ref;  // for kDrop only the node is set
   };
 
   Port resolve_interface(const std::string& name) const;

@@ -54,7 +54,7 @@ class WireMatcher {
   bool reachable(uint32_t source, uint32_t destination) const;
   /// The share of a sender's packets that this wire gets when it sprays equally: 1 in `paths()`.
   uint32_t paths() const { return paths_; }
-  /// From a T0 to a T1?
+  /// Does the wire join a T0 and a T1?
   bool between_switches() const { return kind_ == Kind::kT0Up || kind_ == Kind::kT0Down; }
 
  private:
@@ -86,11 +86,11 @@ enum class Detection : uint8_t {
 
 struct FaultMeasurement {
   Detection detection = Detection::kNothing;
-  FabricTime detect;  ///< of kUnconfirmed: a lower bound
+  FabricTime detect;  ///< a lower bound if kUnconfirmed
   bool still_used = false;
   std::optional<FabricTime> left;  ///< empty: no affected sender lost anything
   bool never_left = false;         ///< an affected sender never stayed away
-  std::vector<PathUse> uses;       ///< of every affected flow
+  std::vector<PathUse> uses;       ///< one for every affected flow
   uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
   std::vector<WireId> unused;      ///< those that nothing crossed again, though enough was sent
   std::vector<WireId> unjudged;    ///< those that nothing crossed again, but too little was sent

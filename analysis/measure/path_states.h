@@ -31,7 +31,7 @@ class PathStates {
   /// Takes the next piece of news, in order of time. Returns the state before it.
   State take(const PathNews& news) {
     if (!news.ev && news.usable) {
-      // A plane that comes back starts with all its values GOOD; no host says so of each of them.
+      // When a plane comes back, all its values start GOOD; no host reports each of them.
       for (auto& [key, state] : states_) {
         const bool of_it =
             key.host == news.host && key.qp == news.qp && key.plane == news.plane && key.ev;

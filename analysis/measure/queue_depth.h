@@ -24,7 +24,8 @@ struct QueueDepths {
 /// Records of one file that are looked at: they are sorted in memory, 40 bytes each.
 inline constexpr size_t kMaxQueueRecords = 6'000'000;
 
-/// Of bins of this width from zero to `end`. Files that are not whole make it unknown.
+/// Queue depths in bins of this width from zero to `end`. Files that are not whole make them
+/// unknown.
 QueueDepths queue_depths(const Topology& topology, std::span<const std::filesystem::path> records,
                          FabricTime bin, FabricTime end);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a page about a run shows beside its verdict, as one JSON object: series over fabric time,
+// The data of a page about a run beside its verdict, as one JSON object: series over fabric time,
 // regions in which faults were on, the states of entropy values, the planes' shares, packets that
 // did not make it at once, the story, the pace. The page computes nothing but where to draw it.
 //
@@ -41,7 +41,7 @@ inline constexpr size_t kMaxPacketsShown = 400;
 inline constexpr size_t kMaxPaceShown = 2'000;
 inline constexpr size_t kMaxRegionsShown = 200;
 inline constexpr size_t kMaxWindowFlowsShown = 24;    ///< those that were cut most
-inline constexpr size_t kMaxWindowPointsShown = 400;  ///< of a flow; more are put together
+inline constexpr size_t kMaxWindowPointsShown = 400;  ///< points of one flow; more are put together
 
 std::string picture_of(const PictureInputs& in);
 

@@ -36,7 +36,7 @@ std::string later(FabricTime t) {
   return t == FabricTime::zero() ? "at once" : to_string(t) + " later";
 }
 
-/// The wires of a fault and who goes over them.
+/// The wires of a fault and the flows that cross them.
 class StruckWires {
  public:
   StruckWires(const Topology& topology, const FaultSpan& fault) {
@@ -226,7 +226,7 @@ class Teller {
     const FaultMeasurement& m = in_.measurements.faults[i];
     const FabricTime start = in_.faults[i].start;
     if (m.still_used) {
-      add(start, "moved", "An affected path stayed in use until it was mended, or to the end.");
+      add(start, "moved", "An affected path stayed in use until it was healed, or to the end.");
     } else if (m.detection == Detection::kDetected) {
       add(start + m.detect, "moved",
           "Traffic had moved " + later(m.detect) +
@@ -367,7 +367,7 @@ class Teller {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<StruckWires> struck_;          // of the faults that are told
+  std::vector<StruckWires> struck_;          // of each fault that the story tells
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault

@@ -1,7 +1,7 @@
 #pragma once
-// A run in plain sentences, one per event, in order of time: a fault struck, who noticed it after
-// how long, when traffic had moved, what was lost, what came back into use, when goodput had
-// recovered. Captures and the hosts' events are all that it knows.
+// A run in plain sentences, one per event, in order of time: a fault struck, which host noticed it
+// after how long, when traffic had moved, what was lost, what came back into use, when goodput had
+// recovered. Its only sources are captures and the hosts' events.
 
 #include <span>
 #include <string>
@@ -28,7 +28,7 @@ struct StoryInputs {
   const Evidence& evidence;
   const Measurements& measurements;
   std::span<const FaultSpan> faults;
-  std::span<const FaultResult> results;  ///< of the same faults
+  std::span<const FaultResult> results;  ///< results of the same faults
   std::span<const QueuePairName> queue_pairs;
 };
 

@@ -8,7 +8,7 @@
 
 namespace mrclab::analysis {
 
-/// What is known of a run beside its verdict.
+/// Facts about a run beside its verdict.
 struct RunFacts {
   double seconds = 0;  ///< wall time, from beginning to end
   std::string report;  ///< the path of its page, which is never cut

@@ -8,6 +8,7 @@
 #include "analysis/blame/blame_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
+#include "fabric/text_wrap.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -40,7 +41,7 @@ std::string in_unit(const std::optional<double>& value, const std::string& unit)
   return unit.starts_with("us") ? number + " us" : number;
 }
 
-/// Does the sentence name its bound? It cannot where the bound was only found out while judging.
+/// Does the sentence name its bound? It cannot if the bound was only computed while judging.
 bool names_bound(const std::string& about) {
   return about.find("≥") != std::string::npos || about.find("≤") != std::string::npos;
 }
@@ -90,7 +91,7 @@ void faults_part(const Verdict& verdict, TextTable& table) {
   const std::vector<bool> right{false, true, true, true, true};
   table.row(rows[0], widths, right);
   for (size_t i = 0; i < verdict.faults.size(); ++i) {
-    const std::vector<std::string> name = wrapped(rows[i + 1][0], widths[0]);
+    const std::vector<std::string> name = wrapped_lines(rows[i + 1][0], widths[0]);
     if (!name.empty()) rows[i + 1][0] = name[0];
     table.row(rows[i + 1], widths, right);
     for (size_t line = 1; line < name.size(); ++line) table.line("  " + name[line]);

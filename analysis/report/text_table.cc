@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "fabric/text_wrap.h"
+
 namespace mrclab::analysis {
 
 std::string capitals(Result result) {
@@ -19,24 +21,6 @@ std::string counted_noun(size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-size_t columns(std::string_view text) {
-  // Continuation bytes of UTF-8 take no column.
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
-}
-
-std::string cut_to(std::string text, size_t width) {
-  if (columns(text) <= width) return text;
-  while (!text.empty() && columns(text) + 2 > width) {
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) {
-      text.pop_back();
-    }
-    if (!text.empty()) text.pop_back();
-  }
-  return text + "..";
-}
-
 namespace {
 
 std::string padded(const std::string& text, size_t width, bool right) {
@@ -45,40 +29,7 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-/// Does a unit stand behind this space? "us" begins other words, too.
-bool is_before_unit(const std::string& text, size_t space) {
-  if (text.compare(space, 2, " %") == 0) return true;
-  return text.compare(space, 3, " us") == 0 &&
-         (text.size() == space + 3 || text[space + 3] < 'a' || text[space + 3] > 'z');
-}
-
-/// Where the word at `at` ends. A number and its unit are one word: "99.97 %".
-size_t end_of_word(const std::string& text, size_t at) {
-  size_t space = text.find(' ', at);
-  while (space != std::string::npos && is_before_unit(text, space)) {
-    space = text.find(' ', space + 1);
-  }
-  return std::min(space, text.size());
-}
-
 }  // namespace
-
-std::vector<std::string> wrapped(const std::string& text, size_t width) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (size_t at = 0; at < text.size();) {
-    const size_t space = end_of_word(text, at);
-    const std::string word = cut_to(text.substr(at, space - at), width);
-    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
-      lines.push_back(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = space + 1;
-  }
-  if (!line.empty()) lines.push_back(line);
-  return lines;
-}
 
 std::string plain_number(const std::optional<double>& value) {
   if (!value) return "-";
@@ -101,7 +52,7 @@ void TextTable::line(const std::string& text) {
   size_t begin = gap == std::string::npos ? 0 : text.find_first_not_of(' ', gap);
   if (begin > options_.width / 2) begin = 0;
   std::string before = text.substr(0, begin);
-  for (const std::string& part : wrapped(text.substr(begin), options_.width - begin)) {
+  for (const std::string& part : wrapped_lines(text.substr(begin), options_.width - begin)) {
     out_ += before + part + "\n";
     before.assign(begin, ' ');
   }
@@ -110,14 +61,14 @@ void TextTable::line(const std::string& text) {
 void TextTable::rule() { out_ += std::string(options_.width, '-') + "\n"; }
 
 void TextTable::indented(const std::string& text, size_t indent) {
-  for (const std::string& part : wrapped(text, options_.width - indent)) {
+  for (const std::string& part : wrapped_lines(text, options_.width - indent)) {
     out_ += std::string(indent, ' ') + part + "\n";
   }
 }
 
 void TextTable::marked(const std::string& word, Result result, const std::string& text) {
   const size_t indent = columns(word) + 2;
-  const std::vector<std::string> lines = wrapped(text, options_.width - indent);
+  const std::vector<std::string> lines = wrapped_lines(text, options_.width - indent);
   for (size_t i = 0; i < lines.size(); ++i) {
     out_ += (i == 0 ? coloured(word, result) + "  " : std::string(indent, ' ')) + lines[i] + "\n";
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Lines for the terminal: cut or wrapped to a width in columns, coloured where that is wanted.
+// Tables for the terminal, as wide as it is, coloured where that is wanted.
 
 #include <string>
 #include <string_view>
@@ -16,20 +16,14 @@ std::string counted_noun(size_t count, const std::string& noun);
 /// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
 std::string plain_number(const std::optional<double>& value);
 
-/// The columns of a terminal that text in UTF-8 takes.
-size_t columns(std::string_view text);
-/// The text, or its beginning and ".." if it is wider than `width` columns.
-std::string cut_to(std::string text, size_t width);
-/// Lines of at most `width` columns, broken between words.
-std::vector<std::string> wrapped(const std::string& text, size_t width);
-
 class TextTable {
  public:
   using Row = std::vector<std::string>;
   /// Narrower than 60 columns is laid out as 60.
   explicit TextTable(TableOptions options);
 
-  /// What does not fit goes on below what follows the first two spaces: "packets    12 of 12".
+  /// Text that does not fit is continued below the text behind the first two spaces: "packets 12 of
+  /// 12".
   void line(const std::string& text = {});
   void rule();
   void indented(const std::string& text, size_t indent);

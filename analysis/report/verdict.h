@@ -51,7 +51,7 @@ struct Metrics {
 struct TapCost {
   uint64_t interfaces = 0, packets = 0, bytes = 0;
   uint64_t missing = 0;     ///< dropped by the kernel, or beyond the file's bound
-  double cpu_seconds = 0;   ///< of the thread that read and wrote them
+  double cpu_seconds = 0;   ///< CPU time of the thread that read and wrote them
   double open_seconds = 0;  ///< to open them all
 };
 
@@ -67,7 +67,7 @@ struct Verdict {
   std::vector<CheckResult> checks;
   std::vector<FaultResult> faults;
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
-  std::string no_blame;      ///< why nobody could be blamed; empty: somebody could
+  std::string no_blame;      ///< why no component could be blamed; empty: one could
   Metrics metrics;
   std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures

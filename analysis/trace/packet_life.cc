@@ -55,7 +55,8 @@ std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
   return answer;
 }
 
-/// Of a void frame (fabric/trailer.h) the headers of what was lost; else the bytes themselves.
+/// For a void frame (fabric/trailer.h) the headers of the frame that was lost; else the bytes
+/// themselves.
 std::span<const uint8_t> frame_in(std::span<const uint8_t> bytes) {
   constexpr size_t kVoidHead = kEthernetBytes + 2;
   if (bytes.size() < kVoidHead || bytes[12] != kVoidEthertype >> 8 ||
@@ -129,7 +130,7 @@ void PacketSearch::take(const CaptureRecord& record, const Place& place) {
   data ? take_data(packet, flow, std::move(*sighting)) : take_answer(packet, flow, *sighting);
 }
 
-/// Where and when; empty for an interface that is nobody's.
+/// Where and when the packet was seen; empty for an interface that belongs to no port.
 std::optional<LifeSighting> PacketSearch::sighting_of(const CaptureRecord& record,
                                                       const Place& place, NodeId source) const {
   LifeSighting s;
@@ -256,7 +257,7 @@ void PacketSearch::add_events(const std::filesystem::path& path) {
   }
 }
 
-/// What was answered to the sender, and what it said of its losses.
+/// Adds the answers to the sender, and the sender's reports of losses.
 void PacketSearch::add_answers(FoundPacket& packet, std::optional<Qpn> sender_qp) const {
   const auto answers = answers_.find({packet.source, packet.destination});
   const auto sent_on = [&](EntropyValue ev) {

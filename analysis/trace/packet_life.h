@@ -39,13 +39,13 @@ struct LifeSighting {
   Direction side = Direction::kIngress;
   PacketEvent event = PacketEvent::kPassed;
   DropCause cause = DropCause::kNone;
-  FabricTime t;              ///< of the last bit; of a drop, when it was dropped
+  FabricTime t;              ///< when its last bit passed; for a drop, when it was dropped
   bool from_record = false;  ///< a packet record, not a capture
   EntropyValue ev;
-  bool retransmission = false;         ///< of captures
+  bool retransmission = false;         ///< captures only
   std::optional<uint16_t> timestamp;   ///< the sender's (TSETH); of captures
   std::optional<Ipv6Address> carrier;  ///< the outer destination; of captures
-  uint8_t traffic_class = 0;           ///< of the outer header
+  uint8_t traffic_class = 0;           ///< from the outer header
   bool trimmed = false;                ///< its payload is gone
   uint64_t wire_bytes = 0;             ///< as modelled
   std::optional<TimeTrailer> trailer;  ///< where the frame was captured whole
@@ -62,10 +62,10 @@ struct Answer {
   FabricTime t;
   PortRef where;
   Opcode opcode = Opcode::kSack;
-  Qpn qp;  ///< of the sender
+  Qpn qp;  ///< queue pair of the sender
   EntropyValue reflected;
   std::optional<NackReason> reason;
-  bool covers = false;     ///< it says that the packet has arrived
+  bool covers = false;     ///< this packet triggered it
   bool gap = false;        ///< it says that later ones have arrived, and this one has not
   bool triggered = false;  ///< by this packet
 };
@@ -77,7 +77,7 @@ struct DeclaredLoss {
   std::string cause;  ///< "timeout", "rack", "probe"
 };
 
-/// A flow that has this PSN, and what was found of it. In the order in which files were added.
+/// A flow that has this PSN, and what was found about it. In the order in which files were added.
 struct FoundPacket {
   uint32_t source = 0, destination = 0;  ///< host numbers
   Qpn destination_qp;
@@ -123,7 +123,7 @@ class PacketSearch {
  private:
   struct Place {
     bool drop = false;
-    std::optional<PortRef> port;  // of a drop interface only the node counts
+    std::optional<PortRef> port;  // for a drop interface only the node counts
   };
   using FlowKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, its QP
 

@@ -29,7 +29,8 @@ class Walker {
     std::stable_sort(attempts.begin(), attempts.end(), [](const auto& a, const auto& b) {
       return a.hops.front().seen->t < b.hops.front().seen->t;
     });
-    // What is left was not seen to leave: copies that a wire made, or the sender was not captured.
+    // The remaining sightings have no record of leaving: copies that a wire made, or the sender was
+    // not captured.
     for (size_t left = earliest_left(); left < used_.size(); left = earliest_left()) {
       attempts.push_back(walk(left));
     }

@@ -194,7 +194,7 @@ class Exporter {
     }
   }
 
-  /// Of each plane the deepest queue of its switches.
+  /// Writes the deepest queue of the switches of each plane.
   void write_queues(uint64_t fabric) {
     const QueueDepths& queues = trace_.queues;
     for (size_t plane = 0; plane < queues.deepest.size(); ++plane) {

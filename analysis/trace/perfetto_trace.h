@@ -13,7 +13,7 @@
 
 namespace mrclab::analysis {
 
-inline constexpr size_t kCounterSteps = 1'000;  ///< of a counter over the whole run
+inline constexpr size_t kCounterSteps = 1'000;  ///< points of a counter over the whole run
 
 void write_perfetto(const RunTrace& trace, BoundedOutput& out);
 

@@ -119,7 +119,7 @@ class QlogWriter {
     put(moment.t, "recovery:metrics_updated", std::move(data), flow.name);
   }
 
-  /// At the host whose packet it answers.
+  /// Written in the trace of the host whose packet it answers.
   void answer(const Moment& moment) {
     const RunAnswer& answer = trace_.answers.list[moment.index];
     const EntropyValue ev = answer.is_nack ? answer.nack.entropy : answer.sack.entropy;

@@ -38,9 +38,9 @@ RunEvents read_run_events(const std::filesystem::path& file);
 struct RunAnswer {
   FabricTime t;
   NodeId node;
-  uint32_t qp = 0;  ///< of the host that it reaches
-  Seth sack;        ///< of a SACK
-  Neth nack;        ///< of a NACK
+  uint32_t qp = 0;  ///< queue pair of the host that it reaches
+  Seth sack;        ///< SACKs only
+  Neth nack;        ///< NACKs only
   bool is_nack = false;
 };
 

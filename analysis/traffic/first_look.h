@@ -1,6 +1,7 @@
 #pragma once
-// What must be known of a capture file before it is read: whether its own times count or those in
-// our trailers, and the format of packets that another implementation made (format_sample.h).
+// What the reader must know of a capture file before it reads it: whether the file's own times
+// count or those in our trailers, and the format of packets that another implementation made
+// (format_sample.h).
 
 #include <functional>
 #include <memory>

@@ -19,7 +19,8 @@ struct GivenFormat {
   std::optional<GivenPlace> place = std::nullopt;
 };
 
-/// What was learned about packets that another implementation made ("foreign" ones).
+/// The format of packets that another implementation made ("foreign" ones), as far as the sample
+/// shows it.
 struct LearnedFormat {
   bool foreign = false;  ///< there are such packets
   uint64_t packets = 0;  ///< foreign ones in the sample

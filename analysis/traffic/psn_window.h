@@ -1,6 +1,6 @@
 #pragma once
-// What is known of a flow's latest PSNs. A window slides over them: what is behind it has been
-// judged and is forgotten, so that memory does not grow with the capture.
+// The state of a flow's latest PSNs. A window slides over them: PSNs behind it have been judged and
+// are forgotten, so that memory does not grow with the capture.
 //
 //   base ........ highest            slots_: a ring, twice as long whenever its oldest packet is not
 //   oldest PSN    newest PSN seen    finished yet, up to MRC's own largest window

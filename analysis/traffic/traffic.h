@@ -53,7 +53,7 @@ struct TrafficFlow {
 /// One path of one flow.
 struct FlowPath {
   uint32_t flow = 0;
-  EntropyValue ev;  ///< of a foreign packet: its ForeignPath's number
+  EntropyValue ev;  ///< for a foreign packet: its ForeignPath's number
   uint32_t plane = kNoPlane;
   uint64_t packets = 0, resent = 0, delivered = 0, delivered_bytes = 0;
   uint64_t trimmed = 0, lost = 0, marked = 0;
@@ -120,9 +120,9 @@ struct TrafficCounters {
   uint64_t over_limit = 0, filtered = 0, out_of_order = 0;
   uint64_t data_frames = 0, answer_frames = 0, probe_frames = 0;
   uint64_t passing = 0;    ///< seen at a point that does not count, being counted elsewhere
-  uint64_t copies = 0;     ///< of a frame that was seen there already
+  uint64_t copies = 0;     ///< copies of a frame that was seen there already
   uint64_t unmatched = 0;  ///< arrived without having been seen to leave
-  uint64_t behind = 0;     ///< PSNs too old to know anything of
+  uint64_t behind = 0;     ///< PSNs too old to be judged
   uint64_t rtx_bit_wrong = 0;
   uint64_t answers_unmatched = 0;
   uint64_t sacks = 0, sacks_with_holes = 0, nacks = 0, acks = 0;
@@ -165,7 +165,7 @@ struct Traffic {
   bool carried = false;
   std::vector<std::string> notes;
   std::vector<ForeignPath> foreign_paths;  ///< by number less ForeignPaths::kFirst
-  LearnedFormat format;                    ///< of packets that are not ours
+  LearnedFormat format;                    ///< format of packets that are not ours
   std::map<uint32_t, std::string> tap_names;
   std::vector<AnswerGroup> answer_groups;
 };

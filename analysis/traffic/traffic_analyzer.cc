@@ -1,5 +1,5 @@
-// Data packets: what leaves, what arrives. What is dropped is traffic_drops.cc, answers are
-// traffic_answers.cc, what is made of a packet when its window closes is traffic_judgement.cc.
+// Data packets that leave and arrive. Drops are in traffic_drops.cc, answers in traffic_answers.cc,
+// the judgement of a packet when its window closes in traffic_judgement.cc.
 
 #include "analysis/traffic/traffic_analyzer.h"
 
@@ -255,7 +255,7 @@ void TrafficAnalyzer::on_sent(const TrafficSighting& s, uint32_t flow, uint32_t 
   slot->first = attempt;
   slot->attempts = 1;
   slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
-  if (s.retransmission) {  // of a packet that left before the capture began, or behind a gap in it
+  if (s.retransmission) {  // the packet left before the capture began, or behind a gap in it
     ++f.resent;
     ++traffic_.paths[path].resent;
     ++plane(traffic_.paths[path].plane).resent;

@@ -1,6 +1,6 @@
 #pragma once
-// The analyzer of traffic: sightings in the order of time in, Traffic out, in one pass. What is
-// kept is per flow, path, plane and place, and per PSN only within a window (psn_window.h); every
+// The analyzer of traffic: sightings in the order of time in, Traffic out, in one pass. State is
+// kept per flow, path, plane and place, and per PSN only within a window (psn_window.h); every
 // table has a bound, and what falls out of one is counted.
 
 #include <optional>
@@ -15,11 +15,11 @@
 
 namespace mrclab::analysis {
 
-/// What is looked at. Empty: everything.
+/// The packets to look at. Empty: all.
 struct TrafficFilter {
-  /// Of the receiver: the flow's.
+  /// Queue pair of the receiver: the flow's.
   std::optional<Qpn> qp = std::nullopt;
-  /// Of the packet, or of the packet that is answered; the plane likewise.
+  /// Entropy value of the packet, or of the packet that is answered; the plane likewise.
   std::optional<EntropyValue> ev = std::nullopt;
   std::optional<uint32_t> plane = std::nullopt;
   /// Both directions.
@@ -46,7 +46,7 @@ class TrafficAnalyzer {
   static constexpr size_t kMaxCandidates = 64;   // QPs of two hosts that an answer is tried on
   static constexpr uint32_t kAnswerPaths = 0x8000'0000;
 
-  /// What a flow needs to remember and nobody reads.
+  /// The internal state of a flow, which is not part of the result.
   struct FlowState {
     PsnWindow window;
     int64_t complete = 0;  // all before it have arrived

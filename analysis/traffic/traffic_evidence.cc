@@ -1,5 +1,5 @@
-// What answers tell about foreign packets whose receiver was not captured: as
-// much as their sender knows.
+// What answers prove about foreign packets whose receiver was not captured: as much as their sender
+// knows.
 //
 //   trimmed    A NACK says so. Its timestamp names the attempt, or there is only one.
 //   arrived    A SACK covers the PSN. The attempt is the one whose timestamp it reflects, or the

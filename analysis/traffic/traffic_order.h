@@ -33,7 +33,7 @@ class TrafficOrder {
   static constexpr size_t kSmallest = 1u << 12, kLargest = 1u << 17;  // 1 MiB to 25 MiB
   struct Key {
     int64_t t;
-    uint32_t rank;  ///< of equal instants: what leaves comes first, then the order of the files
+    uint32_t rank;  ///< order at equal instants: departures first, then the order of the files
     uint32_t index;
     auto operator<=>(const Key&) const = default;
   };

@@ -31,7 +31,7 @@ class TrafficOverlap {
   uint64_t repeats() const { return repeats_; }
 
  private:
-  /// Of one instant; a hostile capture may have all its records there.
+  /// Bound on the frames of one instant; a hostile capture may have all its records there.
   static constexpr size_t kMaxAtOnce = 64;
   struct Seen {
     TrafficSighting first;

@@ -42,7 +42,7 @@ struct Feed {
   std::unique_ptr<CaptureReader> reader;
   std::string name;
   bool carried = false;
-  uint32_t number = 0;  ///< of the file, in the order of the command line
+  uint32_t number = 0;  ///< number of the file, in the order of the command line
   struct Point {
     uint32_t number;
     bool host_port;
@@ -87,7 +87,7 @@ class Reading {
   void open(const std::vector<std::pair<std::string, OpenCapture>>& files) {
     std::vector<FileKind> kinds;
     int64_t wall_base = INT64_MAX;
-    bool wall = false, fabric = false;  // of files whose own times count
+    bool wall = false, fabric = false;  // is there a file whose own times count, of either kind
     FirstLook look(sample_, files.size());
     for (const auto& [name, open_file] : files) {
       kinds.push_back(look.at(open_file));
@@ -114,7 +114,7 @@ class Reading {
                         0});
       advance(feeds_.back());
     }
-    // Of sightings that several files have, the one of the file that began first counts.
+    // If several files have the same sighting, the file that began first counts.
     std::stable_sort(feeds_.begin(), feeds_.end(),
                      [](const Feed& a, const Feed& b) { return a.t < b.t; });
     if (wall && (fabric || carried_)) {

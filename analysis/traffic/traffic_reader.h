@@ -22,7 +22,7 @@ struct TrafficInput {
   /// Told now and then how many records have been read; may be empty.
   std::function<void(uint64_t records)> progress;
   GivenFormat format = {};  ///< what a person says about foreign packets
-  DscpMap dscps = {};       ///< of the fabric that was captured
+  DscpMap dscps = {};       ///< classes of the fabric that was captured
 };
 
 /// Throws CaptureError if a file cannot be opened or is no capture. A broken tail is a note.

@@ -16,7 +16,7 @@ DropCause cause_of(std::string_view comment) {
   return DropCause::kMalformed;
 }
 
-/// Of a packet without a carrier. Which row an IPv4 address is of, it does not say.
+/// The stage of a packet without a carrier. An IPv4 address does not tell its host's row.
 Stage stage_by_hops(const MrcPacket& packet) {
   if (packet.encapsulation == Encapsulation::kIpv6) {
     const std::optional<Path> path = path_of(packet.entropy());

@@ -30,12 +30,12 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
 /// What a SACK, NACK or transport ACK says.
 struct AnswerFields {
   uint64_t bitmap = 0;
-  EntropyValue ev;          ///< of the packet that is answered
+  EntropyValue ev;          ///< entropy value of the packet that is answered
   Psn trigger, cumulative;  ///< cumulative: SACK and ACK
   int16_t bitmap_offset = 0;
   uint16_t out_of_order = 0;
   uint16_t timestamp = 0;            ///< reflected
-  uint16_t probe_id = 0;             ///< of a probe, or of the answer to one
+  uint16_t probe_id = 0;             ///< id of a probe, or of the answer to one
   uint16_t near_id = 0, far_id = 0;  ///< spdcid and dpdcid: ids of the answer's source, destination
   uint8_t nack_reason = 0;
   SackMark mark = SackMark::kNone;
@@ -123,7 +123,7 @@ class SightingDecoder {
  public:
   SightingDecoder(ConversationTable& conversations, ForeignPaths& paths)
       : conversations_(conversations), paths_(paths) {}
-  /// What was learned about foreign packets; both must outlive this.
+  /// Sets the format of foreign packets; both must outlive this.
   void use(const FormatSample& sample, const LearnedFormat& format) {
     sample_ = &sample;
     format_ = &format;

@@ -1,6 +1,6 @@
 #pragma once
-// What two ends tell each other before a connection starts, out of band (MRC specification table
-// 10-1; there is no connection manager on the wire), and what follows for each of them.
+// The attributes that two ends exchange before a connection starts, out of band (MRC specification
+// table 10-1; there is no connection manager on the wire), and what follows for each of them.
 //
 // Names as in the MRC API: `x` is what an end wants as sender, `x_dest` what it can take as
 // destination. Where the two differ the smaller counts (our choice: it is what both can keep).
@@ -28,7 +28,7 @@ struct DirectionalCapability {
   bool operator==(const DirectionalCapability&) const = default;
 };
 
-/// When a sender loses patience. Local: each end chooses its own (MRC API: timeout, retry_cnt).
+/// When a sender gives up. Local: each end chooses its own (MRC API: timeout, retry_cnt).
 struct RetryPolicy {
   FabricTime ack_timeout;
   uint32_t linear_retries = 7;
@@ -51,11 +51,11 @@ struct ConnectionAttributes {
   bool dynamic_mpr = false;     ///< counts only if both have it
   DirectionalCapability trim_nack{true, true};  ///< asks for, and sends, NACKs of trimmed packets
   DirectionalCapability service_time;           ///< wants, and gives, service times in SACKs
-  RetryPolicy retry;                            ///< of its own requester; not told to the peer
+  RetryPolicy retry;                            ///< for its own requester; not told to the peer
   bool operator==(const ConnectionAttributes&) const = default;
 };
 
-/// What holds in one direction of a connection.
+/// The agreed limits in one direction of a connection.
 struct DirectionLimits {
   uint32_t max_psn_range = 1024;  ///< packets
   uint32_t max_immediates = 32;
@@ -65,7 +65,7 @@ struct DirectionLimits {
   bool operator==(const DirectionLimits&) const = default;
 };
 
-/// What one end's requester and responder have to keep to.
+/// The limits that one end's requester and responder must keep.
 struct ConnectionLimits {
   DirectionLimits sending;
   DirectionLimits receiving;
@@ -77,7 +77,7 @@ struct ConnectionLimits {
 std::variant<ConnectionLimits, std::string> negotiate(const ConnectionAttributes& mine,
                                                       const ConnectionAttributes& theirs);
 
-/// What a host with this profile offers; the range is rounded down to whole units.
+/// The offer of a host with this profile; the range is rounded down to whole units.
 ConnectionAttributes offer_of(const TransportProfile& profile);
 /// Limits between two hosts of this profile. Throws std::invalid_argument if such hosts cannot be
 /// connected.

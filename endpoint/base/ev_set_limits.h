@@ -19,7 +19,7 @@ struct EvSetLimits {
   bool skip = true;                               ///< off: a mark costs no turn at all
   /// How long a mark keeps a value out of use where its plane has others: the least, twice as long with
   /// each mark that follows soon after, at most the most. Zero: a mark costs one turn, as above.
-  FabricTime hold_least, hold_most;
+  FabricTime hold_least = {}, hold_most = {};
   bool avoid_lost = true;  ///< off: a loss is held against no value
 };
 

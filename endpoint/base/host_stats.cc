@@ -4,6 +4,7 @@ namespace mrclab::endpoint {
 
 std::string_view name_of(Refusal refusal) {
   switch (refusal) {
+    case Refusal::kNone: return "none";
     case Refusal::kMalformed: return "malformed";
     case Refusal::kOtherTraffic: return "other_traffic";
     case Refusal::kNotMrc: return "not_mrc";
@@ -31,7 +32,6 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::kTooManyImmediates: return "too_many_immediates";
     case Refusal::kNoPacketBuffer: return "no_packet_buffer";
     case Refusal::kNoBitmap: return "no_bitmap";
-    case Refusal::kCount: break;
   }
   return "unknown";
 }

@@ -12,11 +12,12 @@
 
 namespace mrclab::endpoint {
 
-/// Why the endpoint put a packet aside. Packets lost on the wire are not here.
+/// Why the endpoint refused a packet. Packets lost on the wire are not here.
 enum class Refusal : uint8_t {
+  kNone,             ///< accepted
   kMalformed,        ///< not a packet of MRC; the parser says why
-  kOtherTraffic,     ///< ordinary traffic of the host's kernel, none of the NIC's business
-  kNotMrc,           ///< for this port's uSID, but no MRC: somebody's datagrams
+  kOtherTraffic,     ///< ordinary traffic of the host's kernel, which the NIC leaves to it
+  kNotMrc,           ///< for this port's uSID, but not MRC: datagrams of another program
   kWrongCarrier,     ///< the outer destination is not this port's uSID
   kCarrierNotEmpty,  ///< the outer destination names hops behind this port (RFC 9800)
   kWrongAddress,     ///< the inner destination is not this host
@@ -24,7 +25,7 @@ enum class Refusal : uint8_t {
   kUnknownQp,
   kWrongPeer,  ///< the inner source is not the queue pair's peer
   kQpInError,
-  kBadTrim,    ///< whole, but of a trimmed packet's DSCP
+  kBadTrim,    ///< a whole packet with a trimmed packet's DSCP
   kBadLength,  ///< payload does not fit opcode, PMTU or message
   kBadRkey,
   kOutOfBounds,  ///< rkey is right, the address range is not inside its region
@@ -37,14 +38,13 @@ enum class Refusal : uint8_t {
   kUnknownEv,      ///< feedback about an entropy value that is not in the set
   kStaleFeedback,  ///< NACK or probe answer about an earlier transmission
   kUnexpectedOpcode,
-  kBrokenMessage,      ///< its packets do not make a whole message: only seen when all are in
+  kBrokenMessage,      ///< packets that do not make a whole message: seen only when all are in
   kTooManyImmediates,  ///< more WriteImm in flight than agreed
   kNoPacketBuffer,     ///< no room before memory (receive_buffer.h): answered by a NACK
   kNoBitmap,           ///< the queue pairs share too few (bitmap_pool.h): answered by a NACK
-  kCount,
 };
 std::string_view name_of(Refusal refusal);
-inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kCount);
+inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kNoBitmap) + 1;
 
 struct PlaneStats {
   uint64_t tx_packets = 0;        ///< frames of any kind whose transmission started
@@ -64,19 +64,20 @@ struct HostStats {
   uint64_t data_packets_sent = 0;  ///< first transmissions
   uint64_t retransmissions = 0;
   uint64_t losses_detected = 0;  ///< by time rule, probe or timeout; trims are not losses
-  uint64_t spurious_losses = 0;  ///< of those, by time rule or probe, that were none
+  uint64_t spurious_losses = 0;  ///< losses by time rule or probe that turned out to be none
   uint64_t timeouts = 0;         ///< ACK timeouts
   uint64_t trims_seen = 0;       ///< trimmed packets received here
   uint64_t trim_nacks_received = 0;
   uint64_t resource_nacks_received = 0;  ///< the receiver lacked buffer, bitmap or window
   uint64_t ce_marks_seen = 0;            ///< data packets with an outer CE mark
-  uint64_t datagrams_sent = 0;           ///< that are no MRC (fabric/effect.h: HostBurst)
+  /// Datagrams that are not MRC (fabric/effect.h: HostBurst).
+  uint64_t datagrams_sent = 0;
   uint64_t sacks_sent = 0;
   uint64_t sacks_received = 0;
   uint64_t probes_sent = 0;
   uint64_t ev_probes_sent = 0;  ///< EV probes of the way back (endpoint requests)
   uint64_t ev_probes_answered = 0;
-  FabricTime ev_probe_rtt;  ///< of the last one
+  FabricTime ev_probe_rtt;  ///< round trip of the last EV probe
   uint64_t port_status_sent = 0;
   uint64_t port_status_received = 0;
   uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by a port of either end, to PORT_DOWN
@@ -95,7 +96,7 @@ struct HostStats {
   uint64_t bytes_verified = 0;
   uint64_t bytes_mismatched = 0;
   uint64_t collectives_completed = 0;  ///< iterations of all-reduce finished here
-  uint64_t no_buffer = 0;              ///< a frame or queue entry was not to be had
+  uint64_t no_buffer = 0;              ///< a frame or queue entry was not available
   uint64_t memory_faults = 0;          ///< kBadRkey + kOutOfBounds
   std::array<uint64_t, kRefusals> refused{};
 

@@ -10,7 +10,7 @@
 
 namespace mrclab::endpoint {
 
-/// Queue pairs, and memory regions, of a host at most.
+/// The most queue pairs, and memory regions, of a host.
 inline constexpr uint32_t kMaxPerHost = 4000;
 
 /// The identities of one host. `number` is 1 to kMaxPerHost; `use` tells apart those that had the

@@ -1,7 +1,8 @@
 #pragma once
 // A piece of a host's memory, or only the length of one. In a run whose payload is elided nothing
-// is stored and nothing is sent, but all lengths and addresses are as ever: applications cut and
-// hand on such pieces without asking, and only who reads or writes bytes has to look.
+// is stored and nothing is sent, but all lengths and addresses are those of a run with payload:
+// applications cut and pass on such pieces without a check, and only code that reads or writes
+// bytes has to ask.
 
 #include <cassert>
 #include <cstddef>
@@ -39,7 +40,7 @@ class BasicMemory {
     return {elided() ? nullptr : data_ + offset, length};
   }
   constexpr BasicMemory first(uint64_t length) const { return subspan(0, length); }
-  /// Not if elided, unless empty.
+  /// The bytes. Not to be called if they are elided, unless the piece is empty.
   constexpr std::span<Byte> bytes() const {
     assert(!elided() || empty());
     return {data_, static_cast<size_t>(size_)};

@@ -10,7 +10,7 @@ constexpr uint32_t kNumberMask = 0xFFF;
 }
 
 std::span<uint8_t> MemoryRegistry::add(const RegionPlan& plan) {
-  // calloc: pages that nobody writes to are never touched.
+  // calloc: pages that are never written to are never touched.
   std::unique_ptr<uint8_t[], Free> owned(static_cast<uint8_t*>(std::calloc(plan.size.value, 1)));
   if (!owned) throw std::bad_alloc();
   const std::span<uint8_t> memory(owned.get(), plan.size.value);

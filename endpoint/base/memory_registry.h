@@ -41,7 +41,7 @@ class MemoryRegistry {
   };
   struct Region {
     RegionPlan plan;
-    std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory is somebody else's
+    std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory belongs to the caller
     uint8_t* bytes = nullptr;                ///< null also if it is elided
     bool registered = false;
   };

@@ -1,7 +1,7 @@
 #pragma once
 // What the scheduler of a destination's window sees in a queue pair (MRC specification, figure 4;
-// UEC names the states of its congestion control context the same). Two readings of the
-// specification swap ACTIVE and READY; this is the one that UEC's text and the vendors' code share.
+// UEC names the states of its congestion control context the same). One reading of the
+// specification swaps ACTIVE and READY; this one is shared by UEC's text and the vendors' code.
 
 #include <cstdint>
 #include <string_view>

@@ -18,7 +18,7 @@ inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< PSNs, 8 units: the leas
 
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
-/// What NSCC does where UEC's text and even shares of a last hop part (even_nscc.h, nscc.h).
+/// The rules of NSCC where UEC's text and even shares of a last hop differ (even_nscc.h, nscc.h).
 enum class NsccRules : uint8_t { kEven, kUec };
 
 /// When another packet may go. The MRC specification §8.3.1 says while cwnd > in flight; UEC's
@@ -38,28 +38,28 @@ struct TransportProfile {
   std::string name = "lab";
   FabricTime base_rtt;  ///< longest path, idle (Topology::base_rtt)
   uint32_t pmtu = 4096;
-  DscpMap dscps;     ///< of the fabric
+  DscpMap dscps;     ///< the fabric's
   bool icrc = true;  ///< compute and verify the ICRC of every packet
 
   // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
   FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)
-  FabricTime reorder_window_max;  ///< it is widened up to this by losses that were none
+  FabricTime reorder_window_max;  ///< spurious losses widen the window up to this
   FabricTime tail_probe;          ///< 2 x reorder window without news: ask with a reliability probe
   FabricTime ack_timeout;         ///< MRC API: local ACK timeout
   uint32_t linear_retries = 7;
   uint32_t exponential_retries = 3;
 
-  // What makes the transport what it is, to be switched off by experiments that show what for.
+  // Mechanisms that experiments may switch off to show their effect.
   bool spray = true;           ///< off: a queue pair has one entropy value, drawn from the seed
   bool skip = true;            ///< off: marks and trims cost an entropy value no turn
   bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
-  bool ev_probes = true;       ///< off: what is assumed bad stays so
-  bool selective_acks = true;  ///< off: only what is acknowledged cumulatively counts
+  bool ev_probes = true;       ///< off: values that are assumed bad stay so
+  bool selective_acks = true;  ///< off: only cumulative acknowledgements count
   bool port_status = true;     ///< off: peers are not told which ports are down
 
   // Entropy values.
   uint32_t ev_limit = 256;     ///< EV Universe of a QP: active and backups (MRC paper §2.4)
-  uint32_t active_evs = 128;   ///< of them in use at once (MRC paper §2.4: more than 100)
+  uint32_t active_evs = 128;   ///< values in use at once (MRC paper §2.4: more than 100)
   uint32_t ev_min_active = 0;  ///< see EvSetLimits
   Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
   FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
@@ -79,17 +79,18 @@ struct TransportProfile {
 
   // Port status updates (endpoint requests, QPN 0x2).
   FabricTime port_status_interval;      ///< repeated until answered
-  FabricTime port_status_interval_max;  ///< of later repeats
+  FabricTime port_status_interval_max;  ///< interval of later repeats
   bool sack_port_mask = false;  ///< the mask also in SACKs (MRC paper §3; no field in the decoders)
   uint32_t port_status_copies = 3;  ///< on as many live planes
 
   // Windows.
   uint32_t max_psn_range = kDefaultPsnRange;  ///< MPR; make_profile: at least three BDPs
   uint32_t max_immediates = 32;               ///< WriteImm in flight
-  bool dynamic_mpr = false;         ///< destinations may shrink the range while it is used
-  bool trim_nack = true;            ///< data may be trimmed, and trims are answered by NACKs
-  bool service_time = false;        ///< SVC_TIME: waiting for a receiver's software is no delay
-  uint32_t window_percent = 150;    ///< the fixed window, of line rate of live ports x base RTT
+  bool dynamic_mpr = false;   ///< destinations may shrink the range while it is used
+  bool trim_nack = true;      ///< data may be trimmed, and trims are answered by NACKs
+  bool service_time = false;  ///< SVC_TIME: waiting for a receiver's software is no delay
+  /// Share of (line rate of live ports x base RTT), for the fixed window.
+  uint32_t window_percent = 150;
   uint32_t sack_threshold = 16384;  ///< bytes received per SACK (UEC ACK_GEN_TRIGGER)
 
   // Congestion control. NSCC's values are for all ports of a host, derived from their rate and the
@@ -98,14 +99,14 @@ struct TransportProfile {
   WindowRule window_rule = WindowRule::kOpen;
   NsccRules nscc_rules = NsccRules::kEven;
   bool receive_shares = true;  ///< a receiver evens out its senders by penalties
-  uint32_t ports = 1;          ///< of a host
+  uint32_t ports = 1;          ///< NIC ports of a host
   FabricTime nscc_base_rtt;
   FabricTime nscc_target_delay;
   uint32_t nscc_max_cwnd = 0;           ///< bytes
   uint32_t nscc_fi = 0;                 ///< bytes per RTT
   uint32_t nscc_eta = 0;                ///< bytes per adjust period
   uint32_t nscc_pi = 0;                 ///< bytes per RTT
-  uint32_t nscc_fi_scale_permille = 0;  ///< of the bytes that arrived
+  uint32_t nscc_fi_scale_permille = 0;  ///< per 1,000 bytes that arrived
   Probability nscc_gamma{800'000'000};
   Probability nscc_max_md_jump{500'000'000};
   Probability nscc_delay_alpha{12'500'000};
@@ -117,8 +118,8 @@ struct TransportProfile {
   bool nscc_disable_qa = false;
   bool receiver_penalty = true;  ///< a sender obeys rcv_cwnd_pen and restore_cwnd
 
-  // A finite receiver (receive_buffer.h, bitmap_pool.h): of a NIC, over all its queue pairs.
-  BitRate receive_rate;          ///< from the NIC to memory, of payload; zero: at once
+  // A finite receiver (receive_buffer.h, bitmap_pool.h): limits of a NIC for all its queue pairs.
+  BitRate receive_rate;          ///< payload from the NIC to memory; zero: at once
   uint32_t receive_buffer = 0;   ///< bytes between ports and memory; line rate x base RTT
   uint32_t receive_bitmaps = 0;  ///< units of 128 PSNs; 0: each queue pair has what its range needs
 

@@ -19,7 +19,7 @@ struct WorkReport {
   static constexpr size_t kMaxSamples = 20'000;
 
   uint32_t workload = 0;  ///< index in the scenario's list
-  uint32_t from = 0;      ///< host numbers; a collective's report is of one host: from == to
+  uint32_t from = 0;      ///< host numbers; a collective reports for one host: from == to
   uint32_t to = 0;
   uint32_t queue = 0;  ///< which of the queue pairs of this connection
   Bytes unit;          ///< per piece

@@ -1,7 +1,7 @@
 #pragma once
 // How much may be in flight to one destination, over all its queue pairs and planes. The window
-// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's own to
-// the letter, even_nscc.h what we make of it, fixed_window.h the one that reacts to nothing.
+// belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's algorithm to the
+// letter, even_nscc.h our variant of it, fixed_window.h a window that reacts to nothing.
 //
 // Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
 // to on_sent() before: the queue pairs take it from their own tables, never from a packet.
@@ -21,11 +21,11 @@ namespace mrclab::endpoint {
 /// size: UDP 8, BTH 12, METH 4, TSETH 4, RETH 16, ICRC 4, and 40.
 inline constexpr uint64_t kNominalHeaderBytes = 88;
 
-/// A round trip of a packet of which it is certain that this transmission was answered.
+/// A round trip of a packet whose answer certainly belongs to this transmission.
 struct RttSample {
   FabricTime rtt;
-  bool full_size = true;  ///< of a packet of PMTU size, as the base RTT is defined
-  uint32_t plane = 0;     ///< that the packet took
+  bool full_size = true;  ///< the packet was of PMTU size, as the base RTT is defined
+  uint32_t plane = 0;     ///< plane that the packet took
 };
 
 /// A packet that was in flight.
@@ -34,10 +34,10 @@ struct Sprayed {
   uint32_t plane = 0;
 };
 
-/// What one SACK or transport ACK tells, summed up.
+/// The news of one SACK or transport ACK.
 struct Acknowledgement {
-  Bytes arrived;        ///< newly known to have arrived, also of packets once held for lost
-  Bytes left_flight;    ///< the part of it that counted as in flight
+  Bytes arrived;        ///< bytes newly known to have arrived, also of packets once held for lost
+  Bytes left_flight;    ///< bytes of `arrived` that counted as in flight
   bool marked = false;  ///< M: the packet that triggered the SACK had an ECN mark
   std::optional<RttSample> rtt;
   uint8_t receiver_penalty = 0;  ///< CC_STATE rcv_cwnd_pen, 0..127
@@ -51,7 +51,7 @@ class CongestionControl {
   /// When a packet may go although nothing else happens: a window of less than a packet is paced.
   /// never(): not before something leaves flight.
   virtual FabricTime opens_at(Bytes packet) const = 0;
-  /// Does the window let packets go by the clock?
+  /// Does the window let packets go by the clock instead of by acknowledgements?
   virtual bool is_paced() const { return false; }
   /// After on_sent(): the packet is to ask for an acknowledgement (BTH.A).
   virtual bool wants_acknowledgement() const = 0;
@@ -60,15 +60,15 @@ class CongestionControl {
   enum class TrimmedAt : uint8_t { kFabric, kLastHop };
   /// A trim NACK: congestion.
   virtual void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) = 0;
-  /// Inferred from other packets or from silence.
+  /// The loss was inferred from other packets or from silence.
   virtual void on_lost(Sprayed packet, FabricTime now) = 0;
   /// A NACK because the receiver lacked resources: it wants less at a time, whatever the paths are like.
   virtual void on_refused(Bytes packet, FabricTime now) = 0;
   /// Leaves flight for a reason that says nothing about network or receiver: the queue pair is gone,
   /// or a port is known to be down.
   virtual void on_withdrawn(Bytes packet) = 0;
-  /// How many ports can carry traffic at once has changed: those that are up at both ends, or at the
-  /// end that has fewer.
+  /// The number of ports that can carry traffic at once has changed: those that are up at both
+  /// ends, or at the end that has fewer.
   virtual void on_live_ports(uint32_t count) = 0;
   /// Was the path of that packet late while others of its plane are on time? Then the choice of paths
   /// leaves it, and the window stays. Call it after on_acknowledged().
@@ -78,10 +78,10 @@ class CongestionControl {
   PlaneShares& planes() { return planes_; }
   const PlaneShares& planes() const { return planes_; }
 
-  /// Has an answer or a cut been counted since take_record()?
+  /// Has an answer or a reduction been counted since take_record()?
   bool has_news() const { return ledger_.has_news(); }
-  /// What it says of itself now, and of what happened since the last call. Without time and peer, which it
-  /// does not know.
+  /// The state of the window and what happened to it since the last call, without time and peer,
+  /// which it does not know.
   WindowRecord take_record() {
     WindowRecord record = ledger_.take();
     record.window = window();
@@ -92,7 +92,7 @@ class CongestionControl {
 
  protected:
   WindowLedger& ledger() { return ledger_; }
-  /// Adds what only this algorithm has.
+  /// Adds members that only this algorithm has.
   virtual void describe(WindowRecord&) const {}
 
  private:
@@ -100,7 +100,7 @@ class CongestionControl {
   WindowLedger ledger_;
 };
 
-/// What the profile asks for, towards a destination that `ports` of `port_rate` lead to.
+/// The algorithm of the profile, for a destination that `ports` ports of `port_rate` lead to.
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfile& profile,
                                                            BitRate port_rate, uint32_t ports);
 

@@ -11,7 +11,7 @@ using Wide = unsigned __int128;
 
 // The least window is a packet divided by this.
 constexpr uint32_t kLeastShare = 16;
-// Windows of fewer packets are paced; larger ones are clocked by what leaves flight.
+// Windows of fewer packets are paced; larger ones are clocked by packets that leave flight.
 constexpr uint64_t kPacedPackets = 16;
 // A pace answers a round trip that is longer than usual by this part of it.
 constexpr int64_t kAnsweredShare = 2;
@@ -83,8 +83,8 @@ void EvenNscc::on_sent(Bytes packet, FabricTime now) {
 
 void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   leave_flight(news.left_flight);
-  // What had been held for lost and arrived all the same says nothing about the window of now, and one
-  // answer about many packets stands for one round trip at most.
+  // Packets that were held for lost and arrived all the same say nothing about the present window,
+  // and one answer about many packets stands for one round trip at most.
   const Bytes answered = std::min(news.left_flight, std::max(window(), parameters().mtu));
   if (apply_penalty(news, answered)) shared_ = now;
   const auto part = static_cast<uint32_t>(Wide{PlaneShares::kWhole} *
@@ -94,7 +94,8 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   if (news.rtt) {
     newest_delay_ = follow_plane(*news.rtt, worth, now);
     sampled_ = now;
-    // Only delay that was marked may bring the average above target: the last hop's has its own rule.
+    // Only marked delay may raise the average above target: the last hop, which never marks, has
+    // its own rule.
     average(worth, news.marked ? newest_delay_ : std::min(newest_delay_, target_delay()));
     note_mark(worth, news.marked);
     round_trip_ = paced_round_trip(news.rtt->rtt);
@@ -110,7 +111,7 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   clamp();
 }
 
-/// By the quadrant of the answer.
+/// Adjusts the window by the quadrant of the answer.
 void EvenNscc::judge_delay(Bytes worth, FabricTime delay, bool marked, FabricTime now) {
   const Cutting cutting(*this, marked ? WindowCut::kMarks : WindowCut::kDelay);
   const Bytes before = window();
@@ -149,7 +150,8 @@ FabricTime EvenNscc::follow_plane(const RttSample& sample, Bytes worth, FabricTi
   return target_delay() + excess * common / PlaneShares::kWhole;
 }
 
-/// What all planes have to give up is the window's.
+/// Shrinks a plane's share. If no plane has a whole share then, the window shrinks by as much as
+/// all planes give up.
 void EvenNscc::shrink_plane(uint32_t plane, Bytes by) {
   planes().shrink(plane, by, window());
   const uint32_t most = planes().raise_all();
@@ -159,12 +161,13 @@ void EvenNscc::shrink_plane(uint32_t plane, Bytes by) {
   clamp();
 }
 
-/// What is not common to all planes.
+/// The part of `of` that is not common to all planes.
 Bytes EvenNscc::own_part(Bytes of, uint32_t common) {
   return of - of * common / PlaneShares::kWhole;
 }
 
-/// What of a packet that did not come through is held against the window.
+/// The bytes of a packet which did not come through that count against the window; the rest counts
+/// against its plane's share.
 Bytes EvenNscc::hold_against(Sprayed packet, FabricTime now) {
   const uint32_t common = planes().heard(packet.plane, true, now);
   const Bytes own = own_part(packet.size, common);
@@ -179,22 +182,24 @@ bool EvenNscc::is_shared(FabricTime now) const {
   return now - shared_ <= memory;
 }
 
-/// What a window grows by in a round trip without delay. `pi` is in proportion to the packet: small packets
-/// could not grow by what the receiver of three senders takes from each, and would leave it idle.
+/// The growth of a window in a round trip without delay. `pi` is in proportion to the packet: small
+/// packets could not grow by what the receiver of three senders takes from each, and would leave it
+/// idle.
 Bytes EvenNscc::proportional_growth(FabricTime now) const {
   const Bytes pi = parameters().pi;
   if (!is_shared(now)) return std::min(pi, window());
   return std::min(std::max(pi, max_window() / kLargePacketShare), window() / kGrowthShare);
 }
 
-/// Are many packets marked, and not because of a burst to a last hop that many share? The window must not
-/// matter: whoever has a large one would keep to gentler rules, and keep it.
+/// Is the fabric full: are more than three quarters of the bytes marked, and is no last hop shared?
+/// The size of the window must not matter: a sender with a large one would keep to gentler rules,
+/// and keep it.
 bool EvenNscc::fabric_is_full(FabricTime now) const {
   return marked_ > kWhole * 3 / 4 && !is_shared(now);
 }
 
-/// The same from round trip to round trip, also where a packet takes several. Where the fabric is full it
-/// is what makes shares even, as there is no receiver that knows them.
+/// Constant growth: the same bytes in every round trip, also where one packet takes several round
+/// trips. In a full fabric this makes shares even, as no receiver knows them there.
 Bytes EvenNscc::constant_growth(Bytes worth, FabricTime now) const {
   if (fabric_is_full(now)) {
     return max_window() / kFabricShare * std::min(worth, window()).value / window().value;
@@ -203,13 +208,14 @@ Bytes EvenNscc::constant_growth(Bytes worth, FabricTime now) const {
   return {static_cast<uint64_t>(per_round_trip * worth.value / window().value)};
 }
 
-/// The delay from which on windows shrink. A full fabric is held at half the target: random spraying makes
-/// its queues vary by as much again, and the trims of a queue that overflows are what makes shares uneven.
+/// The delay above which windows shrink. A full fabric is held at half the target: random spraying
+/// makes its queues vary by as much again, and the trims of a queue that overflows are what makes
+/// shares uneven.
 FabricTime EvenNscc::accepted_delay(FabricTime now) const {
   return fabric_is_full(now) ? target_delay() / 2 : target_delay();
 }
 
-/// What an unmarked SACK does to the window: `worth` of the bytes in it are this SACK's.
+/// Follows an unmarked SACK; `worth` bytes of the window belong to it.
 void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   const uint64_t window_bytes = std::max<uint64_t>(window().value, 1);
   const auto per_round_trip = [&](Wide bytes) {
@@ -226,7 +232,7 @@ void EvenNscc::follow_delay(Bytes worth, FabricTime delay, FabricTime now) {
   grow(per_round_trip(Wide{proportional_growth(now).value} * (target - queued) / target));
 }
 
-/// The share of marked bytes, over round trips.
+/// Averages the share of marked bytes over round trips.
 void EvenNscc::note_mark(Bytes worth, bool marked) {
   const uint64_t window_bytes = std::max<uint64_t>(window().value, 1);
   const uint64_t step =
@@ -235,7 +241,7 @@ void EvenNscc::note_mark(Bytes worth, bool marked) {
   marked_ = marked ? marked_ + share * step / kWhole : marked_ - share * step / kWhole;
 }
 
-/// Over round trips and not over samples, of which a large window has more.
+/// Averages delay over round trips, not over samples, of which a large window has more.
 void EvenNscc::average(Bytes worth, FabricTime delay) {
   const uint64_t window_bytes = std::max<uint64_t>(window().value, 1);
   const __int128 step = static_cast<__int128>((delay - average_delay()).ps()) *

@@ -72,21 +72,22 @@ class EvenNscc : public NsccWindow {
   void note_mark(Bytes worth, bool marked);
   void shrink_by_packet(Bytes packet);
   void owe(Bytes packet, FabricTime now);
-  /// Feedback about what was sent together comes back within so long.
+  /// Feedback about packets that were sent together comes back within this time.
   FabricTime recent() const { return (base_rtt() + target_delay()) * 2; }
 
   static constexpr FabricTime kLongAgo = FabricTime::from_ms(-1000);
   static constexpr uint64_t kWhole = 1 << 16;
-  uint64_t marked_ = 0;  // share of what arrives, in 1 / kWhole
+  uint64_t marked_ = 0;  // share of bytes that arrive, in 1 / kWhole
   FabricTime last_sent_ = kLongAgo;
   Bytes last_size_;
   FabricTime newest_delay_;
-  FabricTime sampled_ = kLongAgo;  // newest_delay_
+  FabricTime sampled_ = kLongAgo;  // when newest_delay_ was measured
   FabricTime round_trip_;          // paced_round_trip() of the last sample
   FabricTime shared_ = kLongAgo;   // when the receiver last asked for a penalty
   FabricTime last_hop_trim_ = kLongAgo;
   FabricTime fabric_trim_ = kLongAgo;
-  FabricTime fabric_since_ = kLongAgo;  // begin of the trims that fabric_trim_ is the last of
+  // Start of the run of fabric trims whose latest is fabric_trim_.
+  FabricTime fabric_since_ = kLongAgo;
   FabricTime owed_since_ = kLongAgo;
   Bytes owed_;  // trims of the fabric that were not held against the window
 };

@@ -18,7 +18,7 @@ class FixedWindow : public CongestionControl {
     return in_flight_.value == 0 || in_flight_ + packet <= window_;
   }
   FabricTime opens_at(Bytes) const override { return FabricTime::never(); }
-  /// The requester asks by itself when nothing more may go.
+  /// The requester asks by itself when no further packet may go.
   bool wants_acknowledgement() const override { return false; }
   void on_sent(Bytes packet, FabricTime) override { in_flight_ += packet; }
   void on_acknowledged(const Acknowledgement& news, FabricTime) override {

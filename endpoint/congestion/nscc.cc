@@ -37,7 +37,8 @@ void Nscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   if (news.marked) ignored_ += news.arrived;
   const FabricTime delay = take_sample(news);
   ledger().answered(news.marked, delay >= profile().nscc_target_delay);
-  // While the penalty lasts the window does not grow: growth would work against it (our choice).
+  // While the penalty lasts the window does not grow, because growth would undo the penalty (our
+  // choice).
   const bool penalised = apply_penalty(news, news.arrived);
   if (quick_adapt(false, news.marked, delay, now)) return;
   if (news.marked) {
@@ -53,7 +54,7 @@ void Nscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   clamp();
 }
 
-/// The queue delay that this acknowledgement is judged by.
+/// The queue delay by which this acknowledgement is judged.
 FabricTime Nscc::take_sample(const Acknowledgement& news) {
   if (!news.rtt) return average_delay();
   const FabricTime delay = queue_delay_of(*news.rtt);
@@ -78,7 +79,7 @@ bool Nscc::quick_adapt(bool trimmed, bool marked, FabricTime delay, FabricTime n
   const Cutting cutting(*this, WindowCut::kQuickAdapt);
   bool done = false;
   if (ignored_ < to_ignore_ && marked) {
-    done = true;  // of packets sent before the window was adapted
+    done = true;  // about packets sent before the window was adapted
   } else if (now > qa_end_) {
     const bool wanted = trigger_qa_ || trimmed || delay > profile().nscc_qa_threshold;
     if (qa_end_ != FabricTime::zero() && wanted &&

@@ -19,8 +19,8 @@
 // alone: it is exact (the timestamp has steps of 128 ns) and cannot be forged; see
 // Requester::on_trigger. A SACK without a valid one is judged by the average delay.
 //
-// What a packet waited for its receiver's software is taken off before, where that was agreed on
-// (SVC_TIME; Requester::service_time).
+// The time that a packet waited for its receiver's software is subtracted first, if the ends agreed
+// on that (SVC_TIME; Requester::service_time).
 
 #include <cstdint>
 

@@ -37,7 +37,7 @@ struct NsccParameters {
   Bytes max_window;                ///< at the configured base RTT; at least one MTU
 };
 
-/// `live_ports` of profile.ports.
+/// The constants for `live_ports` of profile.ports.
 NsccParameters nscc_parameters(const TransportProfile& profile, uint32_t live_ports);
 
 }  // namespace mrclab::endpoint

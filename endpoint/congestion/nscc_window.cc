@@ -27,7 +27,7 @@ FabricTime NsccWindow::queue_delay_of(const RttSample& sample) {
   if (sample.full_size && sample.rtt < base_rtt_) {
     base_rtt_ = sample.rtt;
     max_window_ = largest();
-    // It shrinks when this answer has been dealt with, by clamp().
+    // The window shrinks in clamp(), after this answer has been dealt with.
     if (window_ > max_window_) ledger().cut(WindowCut::kBaseRtt, window_ - max_window_);
   }
   const FabricTime delay = std::max(sample.rtt - base_rtt_, FabricTime::zero());
@@ -60,13 +60,13 @@ bool NsccWindow::apply_penalty(const Acknowledgement& news, Bytes of) {
   const Cutting cutting(*this, WindowCut::kPenalty);
   const Bytes before = window_;
   shrink({(news.receiver_penalty * of.value) >> kPenaltyShift});
-  // Who gives the window back afterwards must hear from its senders once a round trip, or it could not.
+  // To give the window back later, the receiver must hear from its senders once a round trip.
   if (news.restore_cwnd) keep_a_packet(before);
   return true;
 }
 
-/// What the fabric or a full receiver says takes no window below a packet: only a last hop can be shared
-/// by so many.
+/// The fabric or a full receiver takes no window below a packet: only a last hop can be shared by
+/// so many senders.
 void NsccWindow::keep_a_packet(Bytes before) {
   window_ = std::max(window_, std::min(before, p_.mtu));
 }
@@ -123,7 +123,7 @@ void NsccWindow::on_live_ports(uint32_t count) {
   clamp();
 }
 
-/// 1.5 BDP, or what the option says, of the base RTT that was measured.
+/// 1.5 BDP for the measured base RTT, or the value of the option.
 Bytes NsccWindow::largest() const {
   const Wide scaled = Wide{p_.max_window.value} * static_cast<uint64_t>(base_rtt_.ps()) /
                       static_cast<uint64_t>(profile_.nscc_base_rtt.ps());

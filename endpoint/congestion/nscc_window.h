@@ -26,8 +26,8 @@ class NsccWindow : public CongestionControl {
   const NsccParameters& parameters() const { return p_; }
 
  protected:
-  /// Whatever the window loses while this lives is one cut for that cause, also where a part of it is done
-  /// by a function that has a cause of its own.
+  /// While this lives, all reductions of the window count as one cut for its cause, also those made
+  /// by functions that have a cause of their own.
   class Cutting {
    public:
     Cutting(NsccWindow& window, WindowCut cause)
@@ -76,7 +76,7 @@ class NsccWindow : public CongestionControl {
   Bytes largest() const;
   Bytes least() const { return std::clamp(max_window_ / kSenders, p_.mtu / least_share_, p_.mtu); }
   static constexpr uint64_t kSenders =
-      1024;  // have room for their least windows in front of one host
+      1024;  // senders have room for their least windows in front of one host
 
   TransportProfile profile_;
   uint32_t ports_;

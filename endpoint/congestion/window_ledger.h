@@ -1,5 +1,6 @@
 #pragma once
-// What a window counts of itself for people to see: delays, quadrants, and what cut it. It decides nothing.
+// What a window records of itself for people: delays, quadrants, and the causes of reductions. It
+// decides nothing.
 
 #include <algorithm>
 #include <utility>
@@ -21,7 +22,7 @@ class WindowLedger {
     news_.quadrant = quadrant;
     ++news_.answers[static_cast<size_t>(quadrant)];
   }
-  /// Not of a cut within another one, whose cause counts.
+  /// Counts a reduction. Not to be called for one within another, whose cause counts.
   void cut(WindowCut cause, Bytes taken) {
     news_.cut = cause;
     WindowRecord::Cuts& cuts = news_.cuts[static_cast<size_t>(cause)];

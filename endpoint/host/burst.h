@@ -19,8 +19,8 @@ class Burst {
     uint32_t payload = 0;
   };
 
-  /// `size` bytes of payload to `host`, up to `pmtu` in each datagram, over `paths`: all there are. A
-  /// port without any is not used.
+  /// A burst of `size` bytes of payload to `host`, up to `pmtu` in each datagram, over all of
+  /// `paths`. A port without a path is not used.
   Burst(uint32_t host, Bytes size, uint32_t pmtu, uint32_t planes, const std::vector<Path>& paths)
       : host_(host), left_(size), pmtu_(pmtu), planes_(planes) {
     for (const Path path : paths) {

@@ -1,8 +1,7 @@
 #pragma once
-// Paths that somebody wrote down, for endpoints without the lab: addresses and MACs per plane, and
-// any number of carriers per plane. The model topology gives numbers to things: plane = interface,
-// host 0 and host 1 the two ends, T0 uplink = place in the carrier list. Which value uses which
-// carrier:
+// Paths that a user wrote down, for endpoints without the lab: addresses and MACs per plane, and
+// any number of carriers per plane. A small model topology numbers them: plane = interface, host 0
+// and host 1 the two ends, T0 uplink = place in the carrier list. Which value uses which carrier:
 //
 //   EV p<plane>/u<i>  ->  carriers[i mod size] of that plane
 //
@@ -31,8 +30,9 @@ struct ExplicitPathsConfig {
   Ipv6Address remote{};
   std::vector<ExplicitPlane> planes;  ///< 1 to 16
   uint16_t udp_port = kMrcUdpPort;
-  EvFormat ev_format = EvFormat::kNative;  ///< of what we send; any other is reflected
-  bool one_path = true;                    ///< per plane, as of the model below
+  /// Format of values that we send; any other is reflected.
+  EvFormat ev_format = EvFormat::kNative;
+  bool one_path = true;  ///< one path per plane, as in the model below
 };
 
 class ExplicitPaths : public PathMapper {
@@ -58,7 +58,7 @@ class ExplicitPaths : public PathMapper {
   ExplicitPathsConfig config_;
 };
 
-/// What the model of two ends is made of.
+/// The numbers of the model of two ends.
 struct PlainModel {
   uint32_t planes = 1;
   uint32_t evs_per_plane = 1;  ///< 1: one path per plane
@@ -67,8 +67,8 @@ struct PlainModel {
   uint32_t pmtu = 4096;
   DscpMap dscps = {};
 };
-/// Two hosts, 0 and 1, with this many paths between them. What switches there are is unknown: queue
-/// thresholds mean nothing, latencies are 0, and the base RTT is what was given.
+/// Two hosts, 0 and 1, with this many paths between them. The switches are unknown: queue
+/// thresholds mean nothing, latencies are 0, and the base RTT is the given one.
 Topology plain_topology(const PlainModel& model);
 
 }  // namespace mrclab::endpoint

@@ -22,8 +22,8 @@ void check_range(std::string_view what, uint64_t value, uint64_t low, uint64_t h
 
 }  // namespace
 
-HostNode::Impl::HostDevice::HostDevice(Impl& host, uint32_t index)
-    : host_(host), index_(index), identities_(host.environment_.seed, host.environment_.self) {}
+HostNode::Impl::HostDevice::HostDevice(Impl& node)
+    : node_(node), identities_(node.host_.environment.seed, node.host_.environment.self) {}
 
 DeviceAttributes HostNode::Impl::HostDevice::query_device() const {
   DeviceAttributes attributes;
@@ -31,23 +31,23 @@ DeviceAttributes HostNode::Impl::HostDevice::query_device() const {
   attributes.max_mpr = kMaxMprUnits;
   attributes.dynamic_mpr = true;
   attributes.max_queue_pairs = attributes.max_memory_regions = kMaxPerHost;
-  attributes.ports = static_cast<uint32_t>(host_.ports_.size());
+  attributes.ports = static_cast<uint32_t>(node_.ports_.size());
   return attributes;
 }
 
 MemoryRegion HostNode::Impl::HostDevice::register_memory(std::span<uint8_t> memory) {
   if (memory.empty()) reject("a memory region needs at least one byte");
-  const uint32_t number = host_.memory_.free_number();
+  const uint32_t number = node_.memory_.regions.free_number();
   check_range("the number of memory regions", number, 1, kMaxPerHost);
   const uint32_t use = ++uses_;
   const RegionPlan plan{
       identities_.va(number, use), identities_.rkey(number, use), {memory.size()}};
-  host_.memory_.add_external(plan, memory);
+  node_.memory_.regions.add_external(plan, memory);
   return {plan.va, plan.rkey, plan.size};
 }
 
 void HostNode::Impl::HostDevice::deregister_memory(const MemoryRegion& region) {
-  if (!host_.memory_.remove(region.rkey)) reject("no memory region has this rkey");
+  if (!node_.memory_.regions.remove(region.rkey)) reject("no memory region has this rkey");
 }
 
 CqHandle HostNode::Impl::HostDevice::create_completion_queue(uint32_t depth) {
@@ -72,7 +72,8 @@ HostNode::Impl::HostDevice::CompletionQueue& HostNode::Impl::HostDevice::cq_at(C
 
 uint32_t HostNode::Impl::HostDevice::free_number() const {
   std::vector<bool> used(kMaxPerHost + 2);
-  for (const QueuePair& qp : host_.qps_) used[HostIdentities::number_of(qp.id.local)] = true;
+  for (const QueuePair& qp : node_.queue_pairs_)
+    used[HostIdentities::number_of(qp.id.local)] = true;
   for (uint32_t i = 0; i < records_.size(); ++i) used[i] = used[i] || records_[i] != nullptr;
   uint32_t number = 1;
   while (used[number]) ++number;
@@ -132,14 +133,14 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const InitAttributes& attribute
 
 void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes& attributes) {
   Record& record = in_state(qpn, QpState::kInit, name_of(QpState::kReadyToReceive));
-  const std::optional<uint32_t> peer = host_.paths_.host_of(attributes.remote_address);
-  if (!peer || *peer == host_.self_) {
+  const std::optional<uint32_t> peer = node_.host_.paths.host_of(attributes.remote_address);
+  if (!peer || *peer == node_.host_.self) {
     reject("no path to " + to_string(attributes.remote_address) + " is known");
   }
   check_range("remote_qpn", attributes.remote_qpn.value, kEndpointQpn.value + 1, 0xFF'FFFF);
   check_range("mpr_dest", attributes.mpr_dest, 1, kMaxMprUnits);
   check_range("max_wimm_dest", attributes.max_wimm_dest, 1, kMaxWriteImmediates);
-  ConnectionLimits limits = limits_of(host_.profile_);
+  ConnectionLimits limits = limits_of(node_.host_.profile);
   limits.receiving.max_psn_range = attributes.mpr_dest * kMprUnit;
   limits.receiving.max_immediates = attributes.max_wimm_dest;
   limits.receiving.dynamic_mpr = attributes.dynamic_mpr_dest;
@@ -148,15 +149,15 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
   id.local = qpn;
   id.remote = attributes.remote_qpn;
   id.receive_first = attributes.rq_psn;
-  id.chosen = chosen_by(host_.topology_);
-  QueuePair& qp = host_.add_queue_pair(id, *peer, limits);
+  id.chosen = chosen_by(node_.host_.topology);
+  QueuePair& qp = node_.add_queue_pair(id, *peer, limits);
   qp.application = index_;
   qp.responder.receives().stop_replenishing();
   record.handle = qp.id.handle;
   record.attributes.receive = attributes;
   record.attributes.state = QpState::kReadyToReceive;
   for (const uint64_t id_of_receive : record.early_receives) {
-    host_.apps_[index_].verbs->post_receive(qp.id.handle, id_of_receive);
+    node_.applications_.verbs_of(index_).post_receive(qp.id.handle, id_of_receive);
   }
   record.early_receives.clear();
 }
@@ -168,7 +169,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
   check_range("timeout", attributes.timeout, 0, 24);
   check_range("retry.linear_cnt", attributes.retry.linear_cnt, 0, RetryPolicy::kMaxLinear);
   check_range("retry.exp_cnt", attributes.retry.exp_cnt, 0, RetryPolicy::kMaxExponential);
-  ConnectionLimits limits = limits_of(host_.profile_);
+  ConnectionLimits limits = limits_of(node_.host_.profile);
   limits.sending.max_psn_range = attributes.mpr * kMprUnit;
   limits.sending.max_immediates = attributes.max_wimm;
   // It counts only if both ends have it: one answer for both directions.
@@ -179,7 +180,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
   if (attributes.timeout != 0) {
     limits.retry.ack_timeout = FabricTime::from_ns(1024) * (int64_t{1} << attributes.timeout);
   }
-  host_.qps_[record.handle->value].requester.start(limits, attributes.sq_psn);
+  node_.queue_pairs_[record.handle->value].requester.start(limits, attributes.sq_psn);
   record.attributes.send = attributes;
   record.attributes.state = QpState::kReadyToSend;
 }
@@ -188,8 +189,8 @@ void HostNode::Impl::HostDevice::modify_to_error(Qpn qpn) {
   Record& record = at(qpn);
   if (record.attributes.state == QpState::kError) return;
   if (record.handle) {
-    host_.qps_[record.handle->value].requester.fail(kFlushed);
-    host_.tell_applications();
+    node_.queue_pairs_[record.handle->value].requester.fail(kFlushed);
+    node_.applications_.tell_all();
     return;
   }
   record.attributes.state = QpState::kError;
@@ -201,7 +202,7 @@ QpAttributes HostNode::Impl::HostDevice::query_queue_pair(Qpn qpn) const {
 
 void HostNode::Impl::HostDevice::destroy_queue_pair(Qpn qpn) {
   Record& record = at(qpn);
-  if (record.handle) host_.remove_queue_pair(host_.qps_[record.handle->value]);
+  if (record.handle) node_.remove_queue_pair(node_.queue_pairs_[record.handle->value]);
   --cq_at(record.attributes.init_attributes.send_cq).users;
   --cq_at(record.attributes.init_attributes.recv_cq).users;
   records_[HostIdentities::number_of(qpn)].reset();

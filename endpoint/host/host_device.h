@@ -13,8 +13,9 @@ namespace mrclab::endpoint {
 
 class HostNode::Impl::HostDevice : public Device, public Application {
  public:
-  /// `index` is its place among the host's applications.
-  HostDevice(Impl& host, uint32_t index);
+  explicit HostDevice(Impl& node);
+  /// Its number among the host's applications; once, before anything else.
+  void set_index(uint32_t index) { index_ = index; }
 
   DeviceAttributes query_device() const override;
   MemoryRegion register_memory(std::span<uint8_t> memory) override;
@@ -37,7 +38,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   // From the host.
   void ev_changed(const QueuePair& qp, EntropyValue ev, EvState to);
   void port_changed(PortId port, bool up);
-  /// Its queue pairs are gone, and nobody is told: they are left to be destroyed.
+  /// Drops all queue pairs without telling the user, who destroys them later.
   void power_off();
 
   // Application.
@@ -84,8 +85,8 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   void fail_queue_pairs_of(CqHandle cq);
   void report(AsyncEvent event);
 
-  Impl& host_;
-  uint32_t index_;
+  Impl& node_;
+  uint32_t index_ = 0;
   HostIdentities identities_;
   uint32_t uses_ = 0;
   std::vector<std::unique_ptr<Record>> records_;  // by number of the QPN

@@ -45,7 +45,7 @@ std::string_view name_of(AsyncEvent::Kind kind) {
 
 namespace {
 
-/// What the requester says of a write that is to blame.
+/// The completion status for the requester's reason, for the write that caused a failure.
 WorkStatus status_of(std::string_view reason) {
   if (reason == "Retry Counter Exceeded") return WorkStatus::kRetryExceeded;
   if (reason == "Remote Access Error") return WorkStatus::kRemoteAccessError;
@@ -66,11 +66,11 @@ PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& r
   if (record->attributes.state != QpState::kReadyToSend) return PostResult::kWrongState;
   if (request.local.empty() || request.local.size() > 0xFFFF'FFFFu) return PostResult::kBadLength;
   if (record->sends >= record->attributes.init_attributes.max_send_wr ||
-      !host_.apps_[index_].verbs->post_write(*record->handle, request)) {
+      !node_.applications_.verbs_of(index_).post_write(*record->handle, request)) {
     return PostResult::kQueueFull;
   }
   ++record->sends;
-  host_.ring_doorbell();
+  node_.ring_doorbell();
   return PostResult::kOk;
 }
 
@@ -88,14 +88,14 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
   }
   if (!record->handle) {
     record->early_receives.push_back(wr_id);
-  } else if (!host_.apps_[index_].verbs->post_receive(*record->handle, wr_id)) {
+  } else if (!node_.applications_.verbs_of(index_).post_receive(*record->handle, wr_id)) {
     return PostResult::kQueueFull;
   }
   ++record->receives;
   return PostResult::kOk;
 }
 
-/// What is posted to a queue pair in error is accepted and flushed, as in ibverbs.
+/// A post to a queue pair in error is accepted and flushed, as in ibverbs.
 void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) {
   const QpInitAttributes& queues = record.attributes.init_attributes;
   WorkCompletion completion;
@@ -120,13 +120,14 @@ std::optional<AsyncEvent> HostNode::Impl::HostDevice::next_async_event() {
 }
 
 void HostNode::Impl::HostDevice::report(AsyncEvent event) {
-  event.at = host_.now_;
+  event.at = node_.host_.now;
   event.drop_count = events_lost_;
   events_lost_ = events_.push(event) ? 0 : events_lost_ + 1;
 }
 
 HostNode::Impl::HostDevice::Record* HostNode::Impl::HostDevice::record_of(QpHandle handle) {
-  return host_.qps_.contains(handle.value) ? find(host_.qps_[handle.value].id.local) : nullptr;
+  return node_.queue_pairs_.contains(handle.value) ? find(node_.queue_pairs_[handle.value].id.local)
+                                                   : nullptr;
 }
 
 void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& completion) {
@@ -140,13 +141,14 @@ void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& com
   fail_queue_pairs_of(cq);
 }
 
-/// As ibverbs: a completion queue that overran cannot be trusted any more, nor can its queue pairs.
+/// A completion queue that overran cannot be trusted any more, nor can its queue pairs (as in
+/// ibverbs).
 void HostNode::Impl::HostDevice::fail_queue_pairs_of(CqHandle cq) {
   for (const auto& record : records_) {
     if (!record || !record->handle) continue;
     const QpInitAttributes& queues = record->attributes.init_attributes;
     if (queues.send_cq != cq && queues.recv_cq != cq) continue;
-    host_.qps_[record->handle->value].requester.fail("Completion Queue Overrun");
+    node_.queue_pairs_[record->handle->value].requester.fail("Completion Queue Overrun");
   }
 }
 

@@ -15,14 +15,14 @@ void HostNode::Impl::on_effect(const Effect& effect) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (requires { e.wire; }) {
           tell_wire_ends(
-              topology_, environment_.self, e, now_,
-              [&](PortId port) -> IngressWire& { return ports_[port.value].nic.in; },
-              [&](PortId port) -> EgressWire& { return ports_[port.value].nic.out_wire; });
+              host_.topology, host_.environment.self, e, host_.now,
+              [&](PortId port) -> IngressWire& { return ports_.at(port.value).in; },
+              [&](PortId port) -> EgressWire& { return ports_.at(port.value).out_wire; });
         } else if constexpr (std::is_same_v<E, PortCarrier>) {
-          if (e.port.node != environment_.self || e.port.port.value >= ports_.size()) return;
-          on_carrier(e.port.port, e.up);
+          if (e.port.node != host_.environment.self || e.port.port.value >= ports_.size()) return;
+          if (ports_.set_carrier(e.port.port, e.up)) on_port_notice(e.port.port);
         } else if constexpr (requires { e.host; }) {
-          if (e.host != environment_.self) return;
+          if (e.host != host_.environment.self) return;
           if constexpr (std::is_same_v<E, EvDenial>) {
             on_denial(e);
           } else if constexpr (std::is_same_v<E, HostState>) {
@@ -42,71 +42,64 @@ void HostNode::Impl::on_host_state(HostWork work) {
   if (work_ == work) return;
   work_ = work;
   const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
-  environment_.observer.event({now_, "host_state", {}, {}, {}, {}, word, {}});
+  host_.tell({host_.now, "host_state", {}, {}, {}, {}, word, {}});
   if (work == HostWork::kDown) power_off();
-  if (work == HostWork::kRunning) tell_what_was_held();
+  applications_.set_paused(work == HostWork::kPaused);
 }
 
 void HostNode::Impl::on_drain(const HostDrain& drain) {
-  if (drain_ == drain) return;
-  drain_ = drain;
+  if (!receiving_.set_drain(drain)) return;
   const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
-  environment_.observer.event({now_, "host_drain", {}, {}, {}, {}, word, {}});
-  received_.buffer.advance(now_);
-  set_drain();
-}
-
-/// The lower one of what the NIC has as built and what a fault leaves.
-void HostNode::Impl::set_drain() {
-  BitRate rate = profile_.receive_rate;
-  const bool slow = drain_.kind == DrainKind::kSlow;
-  if (slow && (rate.bps == 0 || drain_.rate < rate)) rate = drain_.rate;
-  received_.buffer.set_rate(rate);
-  received_.buffer.set_stalled(drain_.kind == DrainKind::kStalled);
-  shares_.set_drain(rate);
+  host_.tell({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
 }
 
 /// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
 /// its ports as their carriers are, without queue pairs, and what a controller denied stays denied.
 void HostNode::Impl::power_off() {
-  ++life_;
-  power_lost_ = now_;
-  for (Fifo<Notice>* notices : {&notices_, &held_notices_}) {
-    while (!notices->empty()) notices->pop();
+  host_.events.begin_life();
+  power_lost_ = host_.now;
+  applications_.power_off();
+  ports_.power_off();
+  for (uint32_t place = 0; place < queue_pairs_.places(); ++place) {
+    if (queue_pairs_.contains(place)) remove_queue_pair(queue_pairs_[place]);
   }
-  for (PortState& port : ports_) port.nic.power_off(now_);
-  for (uint32_t place = 0; place < qps_.places(); ++place) {
-    if (qps_.contains(place)) remove_queue_pair(qps_[place]);
-  }
-  peers_.clear();
-  peer_of_host_.assign(peer_of_host_.size(), kNobody);
-  bursts_.clear();
+  peers_.power_off();
+  sender_.power_off();
   device_->power_off();
-  for (RunningApp& app : apps_) app.gone = true;
   memory_ = {};
-  send_buffers_.clear();
-  received_ = ReceiveResources(profile_);
-  received_.buffer.advance(now_);
-  set_drain();
-  while (!memory_waiters_.empty()) memory_waiters_.pop();
-  memory_timer_ = FabricTime::never();
+  receiving_.power_off();
 }
 
-/// Of what is no MRC: all paths, or where a hash chooses as many values as a queue pair has.
+/// The paths for datagrams that are no MRC: all, or where a hash chooses as many values as a queue pair has.
 std::vector<Path> HostNode::Impl::datagram_paths(uint32_t host) const {
-  const Chosen chosen = chosen_by(topology_);
-  if (chosen == Chosen::kByName) return paths_between(topology_, self_, host);
+  const Chosen chosen = chosen_by(host_.topology);
+  if (chosen == Chosen::kByName) return paths_between(host_.topology, host_.self, host);
   std::vector<Path> paths;
-  for (const EntropyValue ev : evs_toward(host, chosen)) paths.push_back(*path_of(ev));
+  for (const EntropyValue ev : peers_.evs_toward(host, chosen)) paths.push_back(*path_of(ev));
   return paths;
 }
 
 void HostNode::Impl::on_burst(const HostBurst& burst) {
-  if (work_ == HostWork::kDown || burst.toward.value >= topology_.nodes.size()) return;
-  const NodeSite& to = topology_.node(burst.toward);
-  if (to.role != NodeRole::kHost || to.id == environment_.self) return;
-  bursts_.emplace_back(to.index, burst.size, topology_.pmtu, topology_.planes,
-                       datagram_paths(to.index));
+  if (work_ == HostWork::kDown || burst.toward.value >= host_.topology.nodes.size()) return;
+  const NodeSite& to = host_.topology.node(burst.toward);
+  if (to.role != NodeRole::kHost || to.id == host_.environment.self) return;
+  sender_.add_burst(Burst(to.index, burst.size, host_.topology.pmtu, host_.topology.planes,
+                          datagram_paths(to.index)));
+}
+
+void HostNode::Impl::on_denial(const EvDenial& denial) {
+  if (denial.host != host_.environment.self) return;
+  const uint32_t toward =
+      denial.toward.valid() ? host_.topology.node(denial.toward).index : Denylist::kEverybody;
+  denylist_.set(denial.ev, toward, denial.denied);
+  for (QueuePair& qp : queue_pairs_) {
+    if (toward != Denylist::kEverybody && toward != qp.peer.host) continue;
+    const bool denied = denylist_.denies(denial.ev, qp.peer.host);
+    qp.requester.set_denied(denial.ev, denied, host_.now);
+    queue_pairs_.touch(qp);
+  }
+  for (Peer& peer : peers_.table())
+    peer.reverse.set_denied(denial.ev, denylist_.denies(denial.ev, peer.host));
 }
 
 }  // namespace mrclab::endpoint

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "endpoint/host/host_impl.h"
+#include "endpoint/host/host_device.h"
 
 namespace mrclab::endpoint {
 
@@ -23,74 +23,91 @@ bool HostNode::finished() const { return impl_->finished(); }
 Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 
+/// Queue pairs first, then the applications that use them; the device is the last application.
+HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& config)
+    : host_(environment, config.transport, config.paths, config.payload_elided),
+      ports_(host_),
+      checks_(host_),
+      receiving_(host_),
+      peers_(host_, ports_, queue_pairs_),
+      applications_(host_, queue_pairs_),
+      sender_(host_, ports_, queue_pairs_) {
+  std::vector<ConnectionPlan> own_plan;
+  if (config.connections == nullptr) {
+    own_plan = plan_connections(host_.topology, config.workloads, host_.environment.seed,
+                                host_.profile.max_psn_range);
+  }
+  const std::vector<ConnectionPlan>& plan =
+      config.connections != nullptr ? *config.connections : own_plan;
+  add_queue_pairs(plan);
+  WorkloadBuilder(host_, queue_pairs_, memory_, applications_).add_applications(config, plan);
+  auto device = std::make_unique<HostDevice>(*this);
+  device_ = device.get();
+  device_->set_index(applications_.add(std::move(device), {}));
+}
+
+HostNode::Impl::~Impl() = default;
+
+Device& HostNode::Impl::device() { return *device_; }
+
 void HostNode::Impl::receive(PortId port, Arrival arrival) {
   if (port.value >= ports_.size()) return;
-  const EventKey key{arrival.arrival + latency_, EventClass::kArrival, port.value,
-                     arrival.sequence};
-  const uint32_t slot = arrivals_.put(std::move(arrival));
-  events_.push(key, {EventKind::kArrival, slot, port.value});
-}
-
-void HostNode::Impl::apply(const ScheduledEffect& effect) {
-  const uint32_t slot = effects_.put(effect.effect);
-  // Of effects at one instant: what a host loses with its power is not lost by its ports.
-  const uint32_t order = std::holds_alternative<HostState>(effect.effect) ? 0 : 1;
-  events_.push({effect.at, EventClass::kFault, order, effect.sequence},
-               {EventKind::kEffect, slot, 0});
-}
-
-void HostNode::Impl::push(FabricTime at, EventClass event_class, uint32_t port, Event event) {
-  event.life = life_;
-  events_.push({at, event_class, port, next_sequence_++}, event);
+  const FabricTime at = arrival.arrival + host_.topology.host_latency;
+  host_.events.push_arrival(at, port, std::move(arrival));
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
-  while (events_.next_time() <= committed) {
-    const auto [key, event] = events_.pop();
+  while (host_.events.next_time() <= committed) {
+    const auto [key, event] = host_.events.pop();
     // An event before now is a late arrival: it happens now.
-    now_ = std::max(now_, key.at);
+    host_.now = std::max(host_.now, key.at);
     process(event);
     after_event(out);
   }
-  now_ = std::max(now_, committed);
+  host_.now = std::max(host_.now, committed);
 }
 
-void HostNode::Impl::process(const Event& event) {
-  const auto of_this_life = [&] { return event.life == life_; };
+void HostNode::Impl::process(const HostEvent& event) {
+  const auto of_this_life = [&] { return host_.events.is_of_this_life(event); };
   switch (event.kind) {
-    case EventKind::kArrival: on_arrival(event.detail, arrivals_.take(event.index)); break;
-    case EventKind::kEffect: on_effect(effects_.take(event.index)); break;
-    case EventKind::kPortNotice:
-      if (ports_[event.index].notice_generation == event.detail) {
-        on_port_notice(PortId{event.index});
+    case HostEventKind::kArrival:
+      on_arrival(event.detail, host_.events.take_arrival(event.index));
+      break;
+    case HostEventKind::kEffect: on_effect(host_.events.take_effect(event.index)); break;
+    case HostEventKind::kPortNotice:
+      if (ports_.is_newest_notice(event)) on_port_notice(PortId{event.index});
+      break;
+    case HostEventKind::kQpTimer:
+      if (of_this_life() && queue_pairs_.contains(event.index)) {
+        on_qp_timer(queue_pairs_[event.index]);
       }
       break;
-    case EventKind::kQpTimer:
-      if (of_this_life() && qps_.contains(event.index)) on_qp_timer(qps_[event.index]);
+    case HostEventKind::kPeerTimer:
+      if (of_this_life()) peers_.on_peer_timer(event.index);
       break;
-    case EventKind::kPeerTimer:
-      if (of_this_life()) on_peer_timer(event.index);
+    case HostEventKind::kReverseTimer:
+      if (of_this_life()) peers_.on_reverse_timer(event.index);
       break;
-    case EventKind::kReverseTimer:
-      if (of_this_life()) on_reverse_timer(event.index);
+    case HostEventKind::kStart:
+      if (of_this_life()) applications_.wake(ApplicationRunner::Kind::kStart, event.index);
       break;
-    case EventKind::kStart:
-      if (of_this_life()) wake_application(Notice::Kind::kStart, event.index);
+    case HostEventKind::kWake:
+      if (of_this_life()) applications_.wake(ApplicationRunner::Kind::kWake, event.index);
       break;
-    case EventKind::kWake:
-      if (of_this_life()) wake_application(Notice::Kind::kWake, event.index);
-      break;
-    case EventKind::kPortFree: ports_[event.index].nic.finished(); break;
-    case EventKind::kInMemory:
+    case HostEventKind::kPortFree: ports_.finish_sending(event.index); break;
+    case HostEventKind::kInMemory:
       if (of_this_life()) on_memory();
       break;
-    case EventKind::kDoorbell: doorbell_ = false; break;  // what follows every event does the rest
+    case HostEventKind::kDoorbell:
+      doorbell_ = false;  // what follows every event does the rest
+      break;
   }
 }
 
 void HostNode::Impl::after_event(FrameSink& out) {
-  tell_applications();
-  pump(out);
+  applications_.tell_all();
+  ports_.start_control(out);
+  sender_.start_packets(out);
   tell_windows();
   set_timers();
 }
@@ -98,56 +115,64 @@ void HostNode::Impl::after_event(FrameSink& out) {
 /// What was posted from outside starts at the next run_until().
 void HostNode::Impl::ring_doorbell() {
   if (!std::exchange(doorbell_, true)) {
-    push(now_, EventClass::kApplication, 0, {EventKind::kDoorbell, 0, 0});
+    host_.events.push(host_.now, EventClass::kApplication, 0, {HostEventKind::kDoorbell, 0, 0});
   }
 }
 
-void HostNode::Impl::touch(QueuePair& qp) {
-  if (std::find(touched_.begin(), touched_.end(), &qp) == touched_.end()) touched_.push_back(&qp);
-}
-
-/// Of the peers whose queue pairs the event was about.
+/// Tells how the windows of those peers are whose queue pairs the event was about.
 void HostNode::Impl::tell_windows() {
-  for (QueuePair* qp : touched_) {
-    auto record = qp->peer.window_reports.due(*qp->peer.window, now_);
+  for (QueuePair* qp : queue_pairs_.touched()) {
+    auto record = qp->peer.window_reports.due(*qp->peer.window, host_.now);
     if (!record) continue;
-    record->peer = topology_.host(qp->peer.host);
-    environment_.observer.window(*record);
+    record->peer = host_.topology.host(qp->peer.host);
+    host_.environment.observer.window(*record);
   }
 }
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the
 /// event comes, one that moves earlier gets a new event.
 void HostNode::Impl::set_timers() {
-  for (QueuePair* qp : touched_) {
-    const FabricTime deadline = std::max({qp->requester.deadline(now_), qp->peer.held_until, now_});
+  for (QueuePair* qp : queue_pairs_.touched()) {
+    const FabricTime deadline =
+        std::max({qp->requester.deadline(host_.now), qp->peer.held_until, host_.now});
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
     qp->timer_at = deadline;
-    push(deadline, EventClass::kTimer, 0, {EventKind::kQpTimer, qp->id.handle.value, 0});
+    host_.events.push(deadline, EventClass::kTimer, 0,
+                      {HostEventKind::kQpTimer, qp->id.handle.value, 0});
   }
-  touched_.clear();
-  set_memory_timer();
+  queue_pairs_.clear_touched();
+  receiving_.set_memory_timer();
 }
 
 void HostNode::Impl::on_qp_timer(QueuePair& qp) {
-  if (now_ >= qp.timer_at) qp.timer_at = FabricTime::never();
-  touch(qp);
+  if (host_.now >= qp.timer_at) qp.timer_at = FabricTime::never();
+  queue_pairs_.touch(qp);
   // While the NIC remaps, its timers do not run out either.
-  if (qp.requester.deadline(now_) > now_ || qp.peer.held_until > now_) return;
-  qp.requester.on_timer(now_);
+  if (qp.requester.deadline(host_.now) > host_.now || qp.peer.held_until > host_.now) return;
+  qp.requester.on_timer(host_.now);
   send_probes(qp);
 }
 
+/// The NIC notices that a port lost its carrier or has it back.
+void HostNode::Impl::on_port_notice(PortId port) {
+  if (!ports_.notice(port)) return;
+  if (work_ == HostWork::kDown) return;  // no software is there to notice
+  const bool down = !ports_.is_live(port.value);
+  host_.tell({host_.now, down ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
+  device_->port_changed(port, !down);
+  peers_.on_own_ports(down);
+}
+
 HostStats HostNode::Impl::stats() const {
-  HostStats stats = stats_;
-  for (const QueuePair& qp : qps_) {
+  HostStats stats = host_.stats;
+  for (const QueuePair& qp : queue_pairs_) {
     stats.evs_bad += qp.requester.evs().unusable();
-    const SchedulerState state = qp.requester.scheduler_state(now_);
+    const SchedulerState state = qp.requester.scheduler_state(host_.now);
     stats.qps_pending += state == SchedulerState::kPending;
     stats.qps_active += state == SchedulerState::kActive;
     stats.qps_ready += state == SchedulerState::kReady;
   }
-  for (const Peer& peer : peers_) {
+  for (const Peer& peer : peers_.table()) {
     stats.window_bytes += peer.window->window().value;
     stats.in_flight_bytes += peer.window->in_flight().value;
   }
@@ -156,17 +181,12 @@ HostStats HostNode::Impl::stats() const {
 
 std::vector<QueueCounts> HostNode::Impl::queues() const {
   std::vector<QueueCounts> all;
-  for (const QueuePair& qp : qps_) {
+  for (const QueuePair& qp : queue_pairs_) {
     const WorkLedger& work = qp.ledger();
     all.push_back({qp.id.local, qp.id.remote, qp.peer.host, work.posted(), work.completed(),
                    work.failed(), work.out_of_order(), qp.requester.failed()});
   }
   return all;
-}
-
-bool HostNode::Impl::finished() const {
-  return std::all_of(apps_.begin(), apps_.end(),
-                     [](const RunningApp& app) { return app.gone || app.application->finished(); });
 }
 
 }  // namespace mrclab::endpoint

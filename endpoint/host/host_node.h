@@ -42,7 +42,7 @@ namespace mrclab::endpoint {
 
 struct HostConfig {
   TransportProfile transport;            ///< make_profile("lab", topology)
-  std::vector<WorkloadSpec> workloads;   ///< of the whole scenario: every host is given the same
+  std::vector<WorkloadSpec> workloads;   ///< the whole scenario's: every host is given the same
   FabricTime end = FabricTime::never();  ///< no application starts new work from here on
   /// Must outlive the host; null: the paths of the topology.
   const PathMapper* paths = nullptr;
@@ -50,8 +50,8 @@ struct HostConfig {
   /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
   /// of the device. The world's frame pool may then have kHeaderRoom.
   bool payload_elided = false;
-  /// plan_connections() of these workloads, topology and seed, if somebody who makes many hosts has
-  /// it; used by the constructor only. Null: the host works it out.
+  /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
+  /// has it; used by the constructor only. Null: the host works it out.
   const std::vector<ConnectionPlan>* connections = nullptr;
 };
 
@@ -69,15 +69,15 @@ class HostNode : public Node {
 
   /// Counters as of the committed time.
   HostStats stats() const;
-  /// Of every queue pair, in the order in which they were made.
+  /// The counts of every queue pair, in the order in which they were made.
   std::vector<QueueCounts> queues() const;
   /// The oldest event about an entropy value that the controller has not been told yet.
   std::optional<EvEvent> poll_ev_event();
-  /// Every application of this host has done all that it was asked for. True if it has none.
+  /// Has every application of this host done all its work? True if there is none.
   bool finished() const;
-  /// What its applications measured, those of streams and pings at the sender.
+  /// The measurements of its applications; streams and pings are measured at the sender.
   std::vector<WorkReport> work() const;
-  /// Everything that the lab is told at the end of a run.
+  /// The host's report to the lab at the end of a run.
   HostAccount account() const { return {stats(), queues(), work()}; }
 
   /// Memory, queue pairs and posts for programs outside the host (verbs.h).

@@ -1,68 +1,45 @@
-// Queue pairs and peers: created from the connection plan or by the device's user (verbs.h), by the
-// same code, and destroyed again.
+// Queue pairs: created from the connection plan or by the device's user (verbs.h), by the same code, and
+// destroyed again; and what they have to tell.
 
 #include <algorithm>
 #include <utility>
 
-#include "endpoint/host/host_impl.h"
+#include "endpoint/host/host_device.h"
 #include "endpoint/paths/ev_profile_values.h"
 #include "endpoint/paths/ev_set.h"
 #include "fabric/ecmp.h"
 
 namespace mrclab::endpoint {
+namespace {
 
-std::vector<EntropyValue> HostNode::Impl::evs_toward(uint32_t host, Chosen chosen, Qpn qp) const {
-  return values_between(profile_.ev_profile, topology_, self_, host, profile_.ev_limit,
-                        environment_.seed, chosen, qp);
-}
+using Notice = ApplicationNotice::Kind;
+
+}  // namespace
 
 /// All of them, or without spraying a single one.
 std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Identity& id,
                                                             uint32_t host) const {
-  std::vector<EntropyValue> values = evs_toward(host, id.chosen, id.local);
-  if (profile_.spray) return values;
-  const uint64_t random =
-      draw(environment_.seed, environment_.self, PortId{}, DrawPurpose::kEvChoice, id.handle.value);
+  std::vector<EntropyValue> values = peers_.evs_toward(host, id.chosen, id.local);
+  if (host_.profile.spray) return values;
+  const uint64_t random = draw(host_.environment.seed, host_.environment.self, PortId{},
+                               DrawPurpose::kEvChoice, id.handle.value);
   return {values[below(random, values.size())]};
 }
 
-/// The first queue pair decides how the way back begins; it takes what it hears, whatever that is.
-Peer& HostNode::Impl::peer_for(uint32_t host, Chosen chosen) {
-  uint32_t& index = peer_of_host_[host];
-  if (index == kNobody) {
-    index = static_cast<uint32_t>(peers_.size());
-    ReversePath::Config way_back;
-    way_back.fresh = profile_.base_rtt * 4;
-    // A random probe comes to each plane about once in as many intervals as there are planes.
-    way_back.confirmed = profile_.reverse_probe_interval * 4 * topology_.planes;
-    way_back.probe_interval = profile_.reverse_probe_interval;
-    way_back.probe_timeout = profile_.tail_probe;
-    way_back.seed = environment_.seed;
-    way_back.self = environment_.self;
-    way_back.peer = host;
-    peers_.emplace_back(
-        host, all_ports_,
-        ReversePath(evs_toward(host, chosen), topology_.planes, way_back, peer_port_toward(host)),
-        make_congestion_control(profile_, topology_.host_rate, topology_.planes),
-        profile_.base_rtt);
-  }
-  return peers_[index];
-}
-
 void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
-  const ConnectionLimits limits = limits_of(profile_);
+  const ConnectionLimits limits = limits_of(host_.profile);
   for (const ConnectionPlan& connection : plan) {
     for (const bool initiator : {true, false}) {
       const EndPlan& mine = initiator ? connection.initiator : connection.acceptor;
       const EndPlan& theirs = initiator ? connection.acceptor : connection.initiator;
-      if (mine.host != self_) continue;
+      if (mine.host != host_.self) continue;
       QueuePair::Identity id;
       id.local = mine.qpn;
       id.remote = theirs.qpn;
-      id.send_first = profile_.first_psn.value_or(mine.first_psn);
-      id.receive_first = profile_.first_psn.value_or(theirs.first_psn);
+      id.send_first = host_.profile.first_psn.value_or(mine.first_psn);
+      id.receive_first = host_.profile.first_psn.value_or(theirs.first_psn);
       id.workload = connection.workload;
-      id.chosen = chosen_by(topology_, connection.routing);
+      id.chosen = chosen_by(host_.topology, connection.routing);
       add_queue_pair(id, theirs.host, limits);
     }
   }
@@ -71,45 +48,86 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
 /// `id.handle` is given here.
 QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
                                           const ConnectionLimits& limits) {
-  const uint32_t place = qps_.next_place();
+  const uint32_t place = queue_pairs_.next_place();
   id.handle = {place};
-  EvSet evs(evs_of_queue_pair(id, peer_host), topology_.planes, profile_.ev_limits(),
-            {environment_.seed, environment_.self, place}, peer_port_toward(peer_host));
-  EvProber prober(profile_, evs.size(), environment_.seed, environment_.self, place);
-  QueuePair& qp =
-      qps_.emplace(place, id, peer_for(peer_host, id.chosen), profile_, limits, std::move(evs),
-                   std::move(prober), memory_, received_, *this, stats_);
-  qp_of_qpn_.emplace(id.local.value, place);
-  stats_.qps = static_cast<uint32_t>(qps_.size());
-  touched_.reserve(qps_.size());
-  if (qp.peer.queue_pairs++ == 0) meet(qp.peer);
+  EvSet evs(evs_of_queue_pair(id, peer_host), host_.topology.planes, host_.profile.ev_limits(),
+            {host_.environment.seed, host_.environment.self, place},
+            peers_.peer_port_toward(peer_host));
+  EvProber prober(host_.profile, evs.size(), host_.environment.seed, host_.environment.self, place);
+  QueuePair& qp = queue_pairs_.emplace(place, id, peers_.peer_for(peer_host, id.chosen),
+                                       host_.profile, limits, std::move(evs), std::move(prober),
+                                       memory_.regions, receiving_.resources(), *this, host_.stats);
+  host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());
+  if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
   // Ports that are known to be down at either end, and paths that the controller denied.
-  qp.requester.set_live_ports(ports_toward(qp.peer), now_);
+  qp.requester.set_live_ports(peers_.ports_toward(qp.peer), host_.now);
   apply_denylist(qp);
   return qp;
-}
-
-/// The first queue pair to a peer. It is told of our ports, unless what it cannot but believe is true: that
-/// all of them are up, when it has never heard of us.
-void HostNode::Impl::meet(Peer& peer) {
-  const bool heard_of_us = std::exchange(peer.met, true) || life_ > 0;
-  peer.status.begin_anew();
-  peer.window->on_live_ports(lanes_toward(peer));
-  if (!profile_.port_status || (live_ports_ == all_ports_ && !heard_of_us)) return;
-  peer.status.announce(live_ports_, now_);
-  push(now_, EventClass::kTimer, 0, {EventKind::kPeerTimer, peer_of_host_[peer.host], 0});
 }
 
 /// Nobody is told; what it had in flight leaves the window of its destination.
 void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
-  qp.application = kNobody;  // its completions go nowhere
+  qp.application = QueuePair::kNoApplication;  // its completions go nowhere
   --qp.peer.queue_pairs;
   qp.requester.fail("destroyed");
-  std::erase(touched_, &qp);
-  qp_of_qpn_.erase(qp.id.local.value);
-  qps_.erase(qp.id.handle.value);
-  stats_.qps = static_cast<uint32_t>(qps_.size());
+  queue_pairs_.erase(qp);
+  host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());
+}
+
+/// What was denied before the queue pair was created.
+void HostNode::Impl::apply_denylist(QueuePair& qp) {
+  if (denylist_.empty()) return;
+  for (uint32_t i = 0; i < qp.requester.evs().size(); ++i) {
+    const EntropyValue ev = qp.requester.evs().value(i);
+    if (!denylist_.denies(ev, qp.peer.host)) continue;
+    qp.requester.set_denied(ev, true, host_.now);
+    qp.peer.reverse.set_denied(ev, true);
+  }
+}
+
+void HostNode::Impl::write_completed(QueuePair& qp, uint64_t id) {
+  applications_.notify(qp, Notice::kWriteComplete, {id});
+}
+
+void HostNode::Impl::write_failed(QueuePair& qp, uint64_t id, std::string_view status) {
+  applications_.notify(qp, Notice::kWriteFailed, {id}, status);
+}
+
+void HostNode::Impl::immediate_received(QueuePair& qp, const ReceiveCompletion& completion) {
+  applications_.notify(qp, Notice::kReceive, completion);
+}
+
+void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
+  applications_.notify(qp, Notice::kReceiveFlushed, {id});
+}
+
+void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
+                                   std::string_view cause) {
+  const PortId port{path_of(ev)->plane};
+  host_.tell({host_.now, "loss_detected", port, qp.id.local, ev, psn, cause, {}});
+}
+
+void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
+  host_.stats.count_qp_error(reason);
+  EventRecord record{host_.now, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
+  record.detail = "to " + host_.name_of_host(qp.peer.host);
+  host_.tell(record);
+  applications_.notify(qp, Notice::kError, {}, reason);
+}
+
+void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
+  const PortId port{path_of(ev)->plane};
+  host_.tell({host_.now, "ev_state", port, qp.id.local, ev, {}, name_of(to), {}});
+  device_->ev_changed(qp, ev, to);
+  ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
+}
+
+void HostNode::Impl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) {
+  EventRecord record{host_.now, "ev_active", PortId{path_of(in)->plane}, qp.id.local, in, {},
+                     "backup",  {}};
+  record.detail = "in place of " + to_string(*path_of(out));
+  host_.tell(record);
 }
 
 }  // namespace mrclab::endpoint

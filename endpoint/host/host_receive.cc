@@ -1,5 +1,5 @@
-// What arrives: wire, NIC checks, queue pair. A packet that is refused anywhere is counted under
-// its own reason and changes nothing.
+// What arrives: wire, NIC checks, queue pair; and what is sent in answer. A packet that is refused anywhere
+// is counted under its own reason and changes nothing.
 
 #include <algorithm>
 #include <array>
@@ -15,43 +15,6 @@
 namespace mrclab::endpoint {
 namespace {
 
-/// What a refusal by the NIC is called in the packet history; of protocol-level ones only those that
-/// ask for the packet again.
-DropCause drop_cause(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::kMalformed:
-    case Refusal::kBadTrim: return DropCause::kMalformed;
-    case Refusal::kBadIcrc: return DropCause::kBadIcrc;
-    case Refusal::kNotMrc:
-    case Refusal::kWrongCarrier:
-    case Refusal::kCarrierNotEmpty:
-    case Refusal::kWrongAddress:
-    case Refusal::kUnknownQp:
-    case Refusal::kWrongPeer: return DropCause::kNoReceiver;
-    case Refusal::kNoPacketBuffer: return DropCause::kReceiveBufferFull;
-    case Refusal::kNoBitmap: return DropCause::kNoBitmap;
-    default: return DropCause::kNone;
-  }
-}
-
-Refusal refusal_of(ParseError error) {
-  switch (error) {
-    case ParseError::kNotIpv6:
-    case ParseError::kNotIpInIp:
-    case ParseError::kNotUdp:
-    case ParseError::kNotMrcPort: return Refusal::kOtherTraffic;
-    default: return Refusal::kMalformed;
-  }
-}
-
-/// A data packet without its payload: the headers end where the frame does, and their lengths are
-/// those of the modelled frame. (A frame that was cut short anywhere else is malformed.)
-bool is_elided(const Frame& frame, const MrcPacket& packet) {
-  return is_write(packet.bth.opcode) && packet.payload.empty() &&
-         frame.modelled_size().value ==
-             layout_of(packet.encapsulation).udp + packet.inner.payload_length;
-}
-
 /// A SACK or NACK with the value of ours that it reflects: of IPv4 that comes back as a half.
 template <class Header>
 Header as_ours(Header header, const QueuePair& qp, const PathMapper& paths) {
@@ -63,19 +26,17 @@ Header as_ours(Header header, const QueuePair& qp, const PathMapper& paths) {
 
 }  // namespace
 
-void HostNode::Impl::refuse(Refusal refusal) { ++stats_.refused[static_cast<size_t>(refusal)]; }
-
 void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   const auto record = [&](FabricTime t, PacketEvent event, DropCause cause) {
-    environment_.observer.packet(
+    host_.environment.observer.packet(
         {t, PortId{port}, Direction::kIngress, event, cause, QueueClass::kNone, arrival.frame});
   };
   // A late arrival is taken as if it had come in just in time.
-  const FabricTime arrived = std::max(arrival.arrival, now_ - latency_);
+  const FabricTime arrived = std::max(arrival.arrival, host_.now - host_.topology.host_latency);
   DropCause lost = arrival.lost;
   // A frame check needs a frame: of a dark wire there is none.
   if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
-      ports_[port].nic.in.cut(arrival.start, arrival.arrival)) {
+      ports_.at(port).in.cut(arrival.start, arrival.arrival)) {
     lost = DropCause::kWireDown;
   }
   if (lost != DropCause::kNone) {
@@ -84,81 +45,40 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   }
   record(arrived, PacketEvent::kPassed, DropCause::kNone);
   if (work_ == HostWork::kDown || arrived < power_lost_) {
-    record(now_, PacketEvent::kDropped, DropCause::kHostDown);
+    record(host_.now, PacketEvent::kDropped, DropCause::kHostDown);
     return;
   }
-  if (!arrival.frame) return refuse(Refusal::kMalformed);
-  ++stats_.planes[port].rx_packets;
-  shares_.count_frame(arrival.frame.wire_length());
-  waited_ = std::max(now_ - arrival.arrival - latency_, FabricTime::zero());
-  const Refusal refusal = deliver(port, arrival.frame);
-  if (refusal == Refusal::kCount) return;
-  refuse(refusal);
-  const DropCause cause = drop_cause(refusal);
-  if (cause != DropCause::kNone) record(now_, PacketEvent::kDropped, cause);
-}
-
-/// Everything that the NIC looks at before the ICRC. kCount: nothing wrong.
-Refusal HostNode::Impl::check_packet(uint32_t port, std::span<const uint8_t> frame,
-                                     MrcPacket& packet) const {
-  const ParseError error = parse_mrc_frame(frame, packet, {.allow_cut = payload_elided_});
-  const bool carried = packet.encapsulation == Encapsulation::kSrv6;
-  const bool accepted = !carried || paths_.accepts(port, packet.outer.destination);
-  const bool ours =
-      packet.inner.destination ==
-      (packet.encapsulation == Encapsulation::kIpv4 ? host_address_ipv4(self_) : address_);
-  if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
-  if (error != ParseError::kNone) return refusal_of(error);
-  if (!accepted) return Refusal::kWrongCarrier;
-  if (carried && !paths_.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
-  if (!ours) return Refusal::kWrongAddress;
-  // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
-  // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
-  const bool says_trimmed = profile_.dscps.is_trimmed(packet.outer.dscp());
-  return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kCount;
-}
-
-/// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
-/// before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
-Refusal HostNode::Impl::deliver_damaged(uint32_t port, const Frame& frame) {
-  std::array<uint8_t, kFrameCapacity> whole{};
-  std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
-  const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
+  if (!arrival.frame) return host_.refuse(Refusal::kMalformed);
+  ++host_.stats.planes[port].rx_packets;
+  receiving_.count_frame(arrival.frame.wire_length());
+  waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   MrcPacket packet;
-  const Refusal refusal = check_packet(port, std::span(whole).first(size), packet);
-  if (refusal != Refusal::kCount) return refusal;
-  return packet.trimmed ? deliver_checked(port, packet) : Refusal::kBadIcrc;  // or it has none
-}
-
-Refusal HostNode::Impl::deliver(uint32_t port, const Frame& frame) {
-  if (frame.damage() != 0) return deliver_damaged(port, frame);
-  MrcPacket packet;
-  const Refusal wrong = check_packet(port, frame.bytes(), packet);
-  if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
-  if (wrong != Refusal::kCount) return wrong;
-  if (!packet.trimmed && !packet.cut && profile_.icrc && !icrc_ok(frame.bytes()))
-    return Refusal::kBadIcrc;
-  return deliver_checked(port, packet);
+  Refusal refusal = checks_.examine(port, arrival.frame, packet);
+  if (refusal == Refusal::kNone) refusal = deliver(port, packet);
+  if (refusal == Refusal::kNone) return;
+  host_.refuse(refusal);
+  const DropCause cause = drop_cause_of(refusal);
+  if (cause != DropCause::kNone) record(host_.now, PacketEvent::kDropped, cause);
 }
 
 /// What nothing below the transport has anything against.
-Refusal HostNode::Impl::deliver_checked(uint32_t port, const MrcPacket& packet) {
+Refusal HostNode::Impl::deliver(uint32_t port, const MrcPacket& packet) {
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
-    on_endpoint_request(packet, port);
+    peers_.on_endpoint_request(packet, port);
   } else if (std::holds_alternative<Eeth>(packet.extension)) {
-    on_endpoint_response(packet);
+    peers_.on_endpoint_response(packet);
   } else {
     return Refusal::kUnexpectedOpcode;
   }
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
-  const auto found = qp_of_qpn_.find(packet.bth.destination_qp.value);
-  if (found == qp_of_qpn_.end()) return Refusal::kUnknownQp;
-  QueuePair& qp = qps_[found->second];
-  if (packet.inner.source != paths_.address_in(packet.encapsulation, qp.peer.host)) {
+  QueuePair* const found = queue_pairs_.find(packet.bth.destination_qp);
+  if (found == nullptr) return Refusal::kUnknownQp;
+  QueuePair& qp = *found;
+  if (packet.inner.source != host_.paths.address_in(packet.encapsulation, qp.peer.host)) {
     return Refusal::kWrongPeer;
   }
   if (qp.requester.failed()) {
@@ -172,20 +92,21 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     }
     return Refusal::kQpInError;
   }
-  touch(qp);
+  queue_pairs_.touch(qp);
   switch (packet.bth.opcode) {
     case Opcode::kSack:
-      ++stats_.sacks_received;
-      return deliver_sack(as_ours(std::get<Seth>(packet.extension), qp, paths_), qp);
+      ++host_.stats.sacks_received;
+      return deliver_sack(as_ours(std::get<Seth>(packet.extension), qp, host_.paths), qp);
     case Opcode::kNack:
-      return qp.requester.on_nack(as_ours(std::get<Neth>(packet.extension), qp, paths_), now_);
+      return qp.requester.on_nack(as_ours(std::get<Neth>(packet.extension), qp, host_.paths),
+                                  host_.now);
     case Opcode::kAcknowledge:
-      return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, now_);
+      return qp.requester.on_ack(std::get<Aeth>(packet.extension), packet.bth.psn, host_.now);
     case Opcode::kProbeRequest: {
       Replies replies;
       qp.responder.on_probe(packet, replies);
       send_replies(qp, replies, port);
-      return Refusal::kCount;
+      return Refusal::kNone;
     }
     case Opcode::kEndpointRequest:
     case Opcode::kEndpointResponse: return Refusal::kUnexpectedOpcode;
@@ -194,56 +115,40 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
 }
 
 Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
-  const Refusal refusal = qp.requester.on_sack(seth, now_);
-  if (refusal == Refusal::kCount) on_sack_news(qp.peer, seth);
+  const Refusal refusal = qp.requester.on_sack(seth, host_.now);
+  if (refusal == Refusal::kNone) peers_.on_sack_news(qp.peer, seth);
   return refusal;
 }
 
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
-  if (packet.outer.ecn() == kEcnCe) ++stats_.ce_marks_seen;
-  shares_.arrived(qp.peer.host, Bytes{packet.payload_length} + kPacketOverhead,
-                  static_cast<uint32_t>(std::popcount(live_ports_)), now_);
+  if (packet.outer.ecn() == kEcnCe) ++host_.stats.ce_marks_seen;
+  receiving_.count_write(qp.peer.host, Bytes{packet.payload_length},
+                         static_cast<uint32_t>(std::popcount(ports_.live())));
   Replies replies;
   uint64_t placed = 0;
-  received_.buffer.advance(now_);
+  receiving_.advance();
   const Refusal refusal = qp.responder.on_write(packet, replies, placed);
-  if (refusal == Refusal::kCount && qp.responder.waits_for_memory()) {
-    memory_waiters_.push({received_.buffer.taken(), qp.id.local, port});
+  if (refusal == Refusal::kNone && qp.responder.waits_for_memory()) {
+    receiving_.wait_for_memory(qp.id.local, port);
   }
-  const std::optional<Path> path = path_of_peer(qp.peer, packet, port);
-  const std::optional<Path> back = path ? path_from(qp.peer, *path) : std::nullopt;
   add_service_time(qp, packet, replies);
-  on_data_heard(qp.peer, back ? std::optional(ev_of(*back)) : std::nullopt, port);
-  stats_.planes[port].rx_payload_bytes += placed;
+  peers_.on_data_heard(qp.peer, packet, port);
+  host_.stats.planes[port].rx_payload_bytes += placed;
   send_replies(qp, replies, port);
   return refusal;
 }
 
 /// Messages are in memory: their ends are told now.
 void HostNode::Impl::on_memory() {
-  if (now_ >= memory_timer_) memory_timer_ = FabricTime::never();
-  received_.buffer.advance(now_);
-  const Bytes in_memory = received_.buffer.in_memory();
-  while (!memory_waiters_.empty() && memory_waiters_.front().taken <= in_memory) {
-    const InMemoryWaiter waiter = memory_waiters_.pop();
-    const auto found = qp_of_qpn_.find(waiter.qp.value);
-    if (found == qp_of_qpn_.end()) continue;
-    QueuePair& qp = qps_[found->second];
+  receiving_.on_memory_timer();
+  while (const std::optional<MemoryWaiter> waiter = receiving_.next_in_memory()) {
+    QueuePair* const qp = queue_pairs_.find(waiter->qp);
+    if (qp == nullptr) continue;
     Replies replies;
-    qp.responder.on_memory(replies);
-    send_replies(qp, replies, waiter.port);
-    touch(qp);
+    qp->responder.on_memory(replies);
+    send_replies(*qp, replies, waiter->port);
+    queue_pairs_.touch(*qp);
   }
-}
-
-/// One event stands in the queue, as for queue pairs: what comes later is found out when it comes.
-void HostNode::Impl::set_memory_timer() {
-  if (memory_waiters_.empty()) return;
-  const FabricTime at =
-      std::max(received_.buffer.in_memory_at(memory_waiters_.front().taken), now_);
-  if (at == FabricTime::never() || at >= memory_timer_) return;
-  memory_timer_ = at;
-  push(at, EventClass::kTimer, 0, {EventKind::kInMemory, 0, 0});
 }
 
 /// SVC_TIME, if it was agreed on: the timestamp that a SACK reflects is later by the time that the packet
@@ -262,13 +167,43 @@ void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& pack
 /// `port`: where what is answered came in.
 void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
-    ++stats_.sacks_sent;
+    ++host_.stats.sacks_sent;
     send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack, port);
   }
   if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack, port);
   if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack, port);
   if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak, port);
   if (!replies.failure.empty()) qp.requester.fail(replies.failure);
+}
+
+/// `in_port`: where what it answers came in.
+void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
+                                  uint32_t in_port) {
+  const std::optional<EntropyValue> ev =
+      qp.peer.reverse.choose(peers_.ports_toward(qp.peer), host_.now);
+  if (!ev) return;  // no port: the peer will ask again
+  Extension told = extension;
+  if (auto* seth = std::get_if<Seth>(&told)) {
+    peers_.put_port_state(in_port, *seth);
+    receiving_.put_penalty(qp.peer.host, *seth);
+  }
+  Frame frame = host_.maker.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
+  ports_.queue_control(path_of(*ev)->plane, std::move(frame));
+}
+
+void HostNode::Impl::send_probes(QueuePair& qp) {
+  // At most the tail probe and one per bad entropy value are due at once.
+  for (size_t i = 0; i <= qp.requester.evs().size(); ++i) {
+    const std::optional<ProbePacket> probe = qp.requester.next_probe(host_.now);
+    if (!probe) return;
+    if (!ports_.is_live(probe->port)) continue;
+    Peth peth;
+    peth.probe_id = probe->id;
+    peth.tx_timestamp = tx_timestamp(host_.now);
+    ports_.queue_control(probe->port, host_.maker.control(Opcode::kProbeRequest, Psn{}, peth,
+                                                          probe->ev, {qp.peer.host, qp.id.remote}));
+    ++host_.stats.probes_sent;
+  }
 }
 
 }  // namespace mrclab::endpoint

@@ -14,19 +14,19 @@ class PacketMaker {
   PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
               const DscpMap& dscps = {});
 
-  /// Whom a packet is for.
+  /// The destination of a packet.
   struct Address {
     uint32_t host = 0;
     Qpn qpn;
   };
-  /// Empty if the pool is exhausted. The payload is copied here: the one copy of the sender.
-  /// Of an elided one only the headers are made, in a frame of the modelled length.
+  /// A frame; empty if the pool is exhausted. The payload is copied here: the one copy of the
+  /// sender. With elided payload only the headers are made, in a frame of the modelled length.
   Frame data(const DataPacket& packet, Address to, FabricTime now) const;
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
-  /// A UDP datagram with `payload` bytes that no queue pair knows of. It travels in the data class
-  /// like MRC's, but may not be trimmed, as nobody would answer a trimmed one, nor marked.
+  /// A UDP datagram with `payload` bytes that belongs to no queue pair. It travels in the data
+  /// class like MRC's, but may not be trimmed, as no host would answer a trimmed one, nor marked.
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
 
  private:

@@ -17,7 +17,7 @@ PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const 
   PathHeaders headers;
   headers.source_mac = port.mac;
   headers.destination_mac = topology_.port(port.peer).mac;
-  if (!path.named()) {  // the hosts' own addresses say it all
+  if (!path.named()) {  // the hosts' own addresses lead there
     headers.encapsulation =
         path.chosen == Chosen::kByHashIpv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
     return headers;

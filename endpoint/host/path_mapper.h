@@ -1,8 +1,8 @@
 #pragma once
 // Where packets go and which ones are for us: entropy value -> MACs and IP headers, host number <->
-// inner address. A lab's topology is one implementation; addresses that somebody wrote down,
-// for endpoints without the lab, are the other (explicit_paths.h). PacketMaker and the receive
-// checks use nothing else.
+// inner address. A lab's topology is one implementation; addresses that a user wrote down, for
+// endpoints without the lab, are the other (explicit_paths.h). PacketMaker and the receive checks
+// use nothing else.
 //
 // In both, host numbers and entropy values are those of a Topology: an explicit set-up has a small
 // model of one (a plane per interface, an uplink per carrier), so the transport sees no difference.
@@ -30,25 +30,25 @@ class PathMapper {
   virtual ~PathMapper() = default;
   /// Inner address of a host. `host` must be below the topology's host_count().
   virtual Ipv6Address address(uint32_t host) const = 0;
-  /// The same in packets of another kind.
+  /// The address as it stands in packets of this encapsulation.
   Ipv6Address address_in(Encapsulation encapsulation, uint32_t host) const {
     return encapsulation == Encapsulation::kIpv4 ? host_address_ipv4(host) : address(host);
   }
-  /// Any address at all; empty for one that is no host's.
+  /// The host with this address. Takes any address; empty if no host has it.
   virtual std::optional<uint32_t> host_of(const Ipv6Address& address) const = 0;
-  /// For a packet of ours to `destination`. A value with no path, which may come from a peer, gives
-  /// a carrier that nobody forwards.
+  /// The headers of a packet of ours to `destination`. A value without a path, which may come from
+  /// a peer, gives a carrier that no switch forwards.
   virtual PathHeaders headers(uint32_t destination, EntropyValue ev) const = 0;
   /// Is a frame with a carrier that came in on `port`, with this outer destination, for this NIC?
   virtual bool accepts(uint32_t port, const Ipv6Address& outer_destination) const = 0;
-  /// Is that destination the end of its way? A carrier that names more hops behind this NIC is not for
-  /// it to shift on (RFC 9800 §4.1.1: who has an argument left forwards, and a NIC does not).
+  /// Does the carrier end at this NIC? A NIC does not shift a carrier that names more hops behind
+  /// it (RFC 9800 §4.1.1: a node with an argument left forwards, and a NIC does not).
   virtual bool ends_here(const Ipv6Address& /*outer_destination*/) const { return true; }
-  /// What stands in our packets for a value of ours, and the value that a peer's word stands for; what
-  /// is none of ours comes back as it is. A lab's values stand there as they are.
+  /// How our packets encode a value of ours, and the value that a peer's encoding stands for; a
+  /// value of another format is returned unchanged. A lab's packets carry values as they are.
   virtual EntropyValue on_wire(EntropyValue ev) const { return ev; }
   virtual EntropyValue from_wire(EntropyValue wire) const { return wire; }
-  /// UDP destination port of what we send.
+  /// UDP destination port of packets that we send.
   virtual uint16_t udp_port() const { return kMrcUdpPort; }
 };
 

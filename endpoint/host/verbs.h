@@ -80,8 +80,8 @@ struct WorkCompletion {
   WorkOpcode opcode = WorkOpcode::kRdmaWrite;
   WorkStatus status = WorkStatus::kSuccess;
   Qpn qpn;
-  std::optional<uint32_t> immediate;  ///< of a receive
-  uint32_t byte_len = 0;              ///< of a receive: length of the message
+  std::optional<uint32_t> immediate;  ///< receives only
+  uint32_t byte_len = 0;              ///< receives only: length of the message
 };
 
 /// ibv_qp_state without SQD and SQE, which MRC does not have.
@@ -98,7 +98,8 @@ struct QpInitAttributes {
 };
 inline constexpr uint32_t kMaxWorkRequests = 2048;
 
-/// mrc_qp_hint_attr: what traffic the queue pair will see. Kept and told again; it changes nothing.
+/// mrc_qp_hint_attr: the traffic that the queue pair will see. Kept and returned; it changes
+/// nothing.
 struct QpHint {
   uint32_t num_qps_per_peer = 0;
   uint32_t num_send_peers = 0;
@@ -179,9 +180,9 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceAttributes query_device() const = 0;
 
-  /// Lets peers that know its rkey write to `memory`, which must stay until it is deregistered.
+  /// Lets peers that know the rkey write to `memory`, which must stay until it is deregistered.
   virtual MemoryRegion register_memory(std::span<uint8_t> memory) = 0;
-  /// From here on writes to it are refused: remote access error at the writer.
+  /// Refuses writes to the region from here on: remote access error at the writer.
   virtual void deregister_memory(const MemoryRegion& region) = 0;
 
   /// Holds `depth` completions (1 to 65,536). One that finds it full is lost, with kCqError.
@@ -192,7 +193,8 @@ class Device {
   /// Throws while a queue pair uses it.
   virtual void destroy_completion_queue(CqHandle cq) = 0;
 
-  /// In state RESET. The QPN is random in its upper half, so that old packets find nobody.
+  /// Creates it in state RESET. The QPN is random in its upper half, so that old packets reach no
+  /// queue pair.
   virtual Qpn create_queue_pair(const QpInitAttributes& attributes) = 0;
   /// A first PSN for the queue pair, drawn from the host's seed (the caller may take any other).
   virtual Psn draw_first_psn(Qpn qpn) = 0;
@@ -202,7 +204,7 @@ class Device {
   /// To ERROR: everything outstanding is flushed.
   virtual void modify_to_error(Qpn qpn) = 0;
   virtual QpAttributes query_queue_pair(Qpn qpn) const = 0;
-  /// Gone at once; nothing completes any more. The peer is not told.
+  /// Destroys it at once; nothing completes any more. The peer is not told.
   virtual void destroy_queue_pair(Qpn qpn) = 0;
 
   /// RDMA Write, with immediate if `request.immediate` is set. `request.local` stays the device's

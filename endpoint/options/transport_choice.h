@@ -71,7 +71,7 @@ struct TransportChoice {
 
 /// Reads the profile's word alone or a map. Throws InputError with the position.
 TransportChoice parse_transport(const YamlValue& value, const Topology& topology);
-/// A map as it would stand in a file; reads back as the same choice.
+/// The choice as a map in a file; reads back as the same choice.
 std::string to_yaml(const TransportChoice& choice);
 
 /// The value that a profile has for an option, for people: "22.0416us", "on", "64".

@@ -13,7 +13,7 @@ inline constexpr FabricTime kWallReorderWindow = FabricTime::from_ms(10);
 inline constexpr FabricTime kWallTailProbe = FabricTime::from_ms(50);
 inline constexpr FabricTime kWallAckTimeout = FabricTime::from_ms(250);
 inline constexpr FabricTime kWallProbeInterval = FabricTime::from_ms(20);
-/// Base RTT when nobody has given one: several times what two processes over a veth need.
+/// Base RTT if the user gives none: several times what two processes over a veth need.
 inline constexpr FabricTime kWallBaseRtt = FabricTime::from_ms(1);
 
 /// With all retries (7 linear, 3 exponential) a dead network is reported after about 5 s.

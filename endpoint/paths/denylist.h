@@ -1,9 +1,9 @@
 #pragma once
-// What a controller has denied on a host: entropy values toward every peer or toward one (MRC paper
-// §3-4; MRC API: state DENIED). Only the controller undoes it. Which entries a broken part calls
-// for, by where it is:
+// Entropy values that a controller has denied on a host, toward every peer or toward one (MRC paper
+// §3-4; MRC API: state DENIED). Only the controller undoes it. The entries that a broken part calls
+// for, by its place:
 //
-//   link T0a - T1u in plane p   (p, u) on the hosts of T0a, toward everybody
+//   link T0a - T1u in plane p   (p, u) on the hosts of T0a, toward every host
 //   link T1u - T0b              (p, u) on every host, toward the hosts of T0b
 //   T1u                         (p, u) on every host
 //   T0b, or a NIC port of h     plane p toward the hosts of T0b, or toward h

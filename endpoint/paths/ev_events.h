@@ -1,8 +1,8 @@
 #pragma once
 // What a controller is told about entropy values: a bounded queue that it polls, modelled on
 // mrc_ctl_poll_ev_event of the MRC API. SKIP is not visible there. The queue never grows past its
-// limit: what does not fit is lost, and the next event that fits says how many were
-// (drop_count, precise).
+// limit: events that do not fit are lost, and the next event that fits has their exact number
+// (drop_count).
 
 #include <cstdint>
 #include <optional>

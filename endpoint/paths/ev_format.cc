@@ -13,7 +13,7 @@ EntropyValue named(uint32_t plane, uint32_t place, bool local) {
   return ev_of({plane, local ? kT0LocalUplink : place});
 }
 
-/// The halves in the order in which we write them, if one of them is of RoCEv2's range.
+/// The halves in the order in which we write them, if one of them is in RoCEv2's range of ports.
 EntropyValue port_first(EntropyValue wire) {
   uint16_t low = source_port_of(wire);
   auto high = static_cast<uint16_t>(flow_label_of(wire));

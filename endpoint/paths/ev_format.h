@@ -1,7 +1,7 @@
 #pragma once
-// How entropy values stand in packets. In here a value is the name of a path (fabric/path.h); what the
-// UDP source port and the flow label say is the emitter's own affair (MRC specification §7.5.2.1: a
-// responder copies and reflects whatever it gets), and emitters differ:
+// How entropy values stand in packets. Inside the endpoint a value is the name of a path
+// (fabric/path.h); each emitter chooses how the UDP source port and the flow label encode it (MRC
+// specification §7.5.2.1: a responder copies and reflects whatever it gets), and emitters differ:
 //
 //   native      port 0xC000 | path, label plane                    as fabric/path.h has it
 //   port        port plane << 8 | path, label 0: 16 bits           the public MRC emulator
@@ -21,10 +21,10 @@ enum class EvFormat : uint8_t { kNative, kPort, kStructured };
 inline constexpr const char* kEvFormatWords[] = {"native", "port", "structured"};
 inline constexpr uint32_t kMaxPortFormatPaths = 256;  ///< per plane: eight bits
 
-/// What stands in a packet for a value that names a path (EntropyValue as fabric/headers.h writes it:
-/// the low half is the source port).
+/// The value to write into a packet for a value that names a path (EntropyValue as fabric/headers.h
+/// writes it: the low half is the source port).
 EntropyValue on_wire(EvFormat format, EntropyValue ev);
-/// The value that `wire` stands for; what is none of this format comes back as it is. `local`: both
+/// The value that `wire` stands for; a value of another format is returned unchanged. `local`: both
 /// ends hang on one switch, so that there is one path per plane.
 EntropyValue from_wire(EvFormat format, EntropyValue wire, bool local);
 

@@ -24,7 +24,7 @@ class EvProber {
 
   void assumed_bad(uint32_t ev, FabricTime now);
   void forget(uint32_t ev);
-  /// It was never bad: forgotten, and its damping as if nothing had been.
+  /// Forgets a value that was never bad, and its damping.
   void exonerate(uint32_t ev);
   bool watches(uint32_t ev) const;
   /// Was it assumed bad within the damping window, and answered the first probe and all others?

@@ -28,13 +28,13 @@ namespace mrclab::endpoint {
 /// Each field's value for one packed value, whose bits are taken from the highest of `bits` bits.
 std::vector<uint32_t> expand_fields(const std::vector<EvField>& fields, uint64_t packed,
                                     uint32_t bits);
-/// Bits that the masks take in all.
+/// The number of bits in all masks together.
 uint32_t generated_bits(const std::vector<EvField>& fields);
 
 /// Reads a profile and checks it against the fabric. Throws InputError with the position: a field
 /// that contradicts itself, a value that is no path of the fabric, too many, or none for some pair.
 EvProfile parse_ev_profile(const YamlValue& value, const Topology& topology);
-/// As it would stand in a file; reads back as the same profile.
+/// The profile as it would stand in a file; reads back as the same profile.
 std::string to_yaml(const EvProfile& profile);
 
 /// The values of `profile` from one host to another: with `kAuto` entropy_values(), else those of

@@ -68,10 +68,11 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
     plane.rotation.resize(std::min(share, plane.rotation.size()));
     share_places(p);
   }
-  swaps_.clear();  // nobody had a place before
+  swaps_.clear();  // the first places are no changes
   usable_ports_ = offering_;
-  // The queue pairs of a host begin on one plane after the other. Those to one peer take turns with a
-  // window of few packets, and would send as many in a row to one plane as began there by chance.
+  // The queue pairs of a host begin on one plane after the other. Otherwise queue pairs that by
+  // chance began on one plane would, taking turns within a window of few packets, send in a row to
+  // that plane.
   if (planes > 0) {
     const uint64_t first = draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, 0);
     next_plane_ = static_cast<uint32_t>((below(first, planes) + shuffle_.qp) % planes);
@@ -106,7 +107,7 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
     }
   }
   if (state.restored && state.restored != avoid) return state.restored;
-  // `avoid` is all that there is: better there than not at all.
+  // `avoid` is the only value left: using it is better than sending nothing.
   if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
       entries_[*avoid].state == EvState::kGood && arrives(entries_[*avoid]) &&
       !has_other_than(*avoid)) {
@@ -123,7 +124,7 @@ bool EvSet::has_other_than(uint32_t index) const {
                      [&](uint32_t other) { return other != index && offers(other); });
 }
 
-/// Is it a marked value whose time is over? Then it is good again.
+/// Restores a marked value whose time is over to GOOD. True if it did.
 bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
   if (!entry.held || now < entry.held_until) return false;
   entry.held = false;
@@ -161,7 +162,7 @@ void EvSet::hold(uint32_t index, FabricTime now) {
   if (backup != plane.backups.end()) change_places(plane, *place, *backup);
 }
 
-/// `held_too`: also what a hold keeps out of use, by the rule of turns.
+/// `held_too`: also values that a hold keeps out of use, by the rule of turns.
 std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
@@ -230,7 +231,7 @@ void EvSet::change_places(Plane& plane, uint32_t& place, uint32_t backup) {
   swaps_.push_back({place, leaves});
 }
 
-/// Ports of the peer that usable values lead to come to have equally many places, if a backup can help.
+/// Gives the peer's ports that usable values lead to equally many places, as far as backups allow.
 void EvSet::share_places(uint32_t number) {
   Plane& plane = planes_[number];
   if (std::popcount(plane.peer_ports & peer_ports_) < 2) return;

@@ -42,10 +42,10 @@ namespace mrclab::endpoint {
 
 /// Every path between two hosts: one per plane on a common T0, else one per plane and T0 uplink. At
 /// most `limit` (but one per plane): then a random subset, equally many in each plane. Where a hash
-/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: who draws them knows
-/// nothing of uplinks, and several may come to one. Each queue pair draws its own (MRC paper §2.4: an EV
-/// set per QP), so that those of a pair of hosts meet a bad path by their own chance; the way back, which
-/// all of them share, draws as `qp` 0.
+/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: the draw knows
+/// nothing of uplinks, and several values may lead to one. Each queue pair draws its own (MRC paper
+/// §2.4: an EV set per QP), so that those of a pair of hosts meet a bad path by their own chance;
+/// the way back, which all of them share, draws as `qp` 0.
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
                                          uint32_t destination, uint32_t limit, uint64_t seed,
                                          Chosen chosen = Chosen::kByName, Qpn qp = {});
@@ -67,7 +67,7 @@ class EvSet {
   EvState state(uint32_t index) const { return entries_[index].state; }
   /// Has a place in the rotation. (It may be unusable all the same, if no backup could fill in.)
   bool active(uint32_t index) const { return entries_[index].active; }
-  /// Since when it is usable without interruption.
+  /// The instant since which the value has been usable without interruption.
   FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
   std::optional<uint32_t> find(EntropyValue value) const;
 
@@ -75,16 +75,16 @@ class EvSet {
   /// other to use on any usable port.
   std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
                                  std::optional<uint32_t> avoid = {});
-  /// Planes that have something to offer: up at both ends and a usable value.
+  /// Planes that can take a packet: up at both ends, with a usable value.
   uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
 
   void congested(uint32_t index, FabricTime now);
   enum class LossVerdict : uint8_t { kUnchanged, kSkipped, kAssumedBad };
-  /// The loss of a packet sent on it. kSkipped: too few active values would be left, so it only
-  /// loses a turn.
+  /// A packet sent on this value was lost. kSkipped: too few active values would be left, so the
+  /// value only loses a turn.
   LossVerdict lost(uint32_t index, FabricTime now);
   void revived(uint32_t index, bool marked, FabricTime now);
-  /// By the controller; ev_min_active does not bind it.
+  /// The controller denies the value; ev_min_active does not bind it.
   void deny(uint32_t index, FabricTime now);
   void allow(uint32_t index, FabricTime now);
 
@@ -96,7 +96,7 @@ class EvSet {
 
   /// Values whose ports are up at both ends again start GOOD (DENIED stays).
   void set_live_ports(LivePorts live, FabricTime now);
-  /// Own ports that are up and from which a value leads to a port of the peer that is.
+  /// Own ports that are up and from which a value leads to a port of the peer that is up, too.
   uint32_t usable_ports() const { return usable_ports_; }
   /// Are the ports of the value's path up at both ends?
   bool connected(uint32_t index) const {
@@ -104,10 +104,10 @@ class EvSet {
   }
   /// Is there no other usable value in its plane?
   bool is_last_of_plane(uint32_t index) const;
-  /// Is there a value in its plane that is hardly ever marked? Where all paths are full, load that left
-  /// one would only make the others fuller.
+  /// Is there a value in its plane that is hardly ever marked? Where all paths are full, moving
+  /// load off one would only fill the others.
   bool has_clean_other(uint32_t index) const;
-  /// Values that are not usable now, for whatever reason.
+  /// Number of values that are not usable now, for any reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.
   const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
@@ -122,9 +122,9 @@ class EvSet {
     FabricTime good_since;
     FabricTime skip_since;
     bool held = false;             ///< SKIP for a time, not for a turn
-    FabricTime hold;               ///< the last one
+    FabricTime hold;               ///< length of the last hold
     FabricTime held_until;         ///< while SKIP
-    FabricTime released;           ///< from that hold
+    FabricTime released;           ///< when that hold ended
     FabricTime trial_until;        ///< one packet tries it until then
     uint32_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
     uint32_t marked_for_long = 0;  ///< the same over eight times as many
@@ -133,7 +133,7 @@ class EvSet {
     std::vector<uint32_t> rotation;
     std::vector<uint32_t> backups;  ///< the longest waiting first
     size_t cursor = 0;
-    uint32_t peer_ports = 0;  ///< that its values lead to
+    uint32_t peer_ports = 0;  ///< ports of the peer that its values lead to, one bit each
   };
   struct Scan {
     FabricTime now;
@@ -141,7 +141,7 @@ class EvSet {
     std::optional<uint32_t> restored;
   };
   bool arrives(const Entry& entry) const { return (peer_ports_ & 1u << entry.peer_port) != 0; }
-  /// As far as the value and the peer are concerned; its own port may be down.
+  /// Is the value usable on the peer's side? Its own port may be down.
   bool offers(uint32_t index) const {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }

@@ -19,7 +19,7 @@ struct LivePorts {
 
 /// The port of the peer that a path leads to.
 using PeerPortOf = std::function<uint32_t(Path)>;
-/// In planes.
+/// The port of the peer in planes: the one with the same number.
 inline uint32_t same_port(Path path) { return path.plane; }
 
 }  // namespace mrclab::endpoint

@@ -12,7 +12,7 @@ using Wide = unsigned __int128;
 
 // A plane that asks for nothing has its whole share back after so many round trips.
 constexpr uint32_t kRecoveryRoundTrips = 16;
-// How many answers of a plane its average is over.
+// The number of answers that a plane's average covers.
 constexpr uint32_t kAveragedAnswers = 16;
 // The least share: a plane that is never used says nothing.
 constexpr uint32_t kLeastPlaneShare = PlaneShares::kWhole / 256;
@@ -89,7 +89,8 @@ uint32_t PlaneShares::heard(uint32_t plane, bool braked, FabricTime now) {
   const uint32_t told = braked ? kWhole - p.braked : p.braked;
   p.braked = braked ? p.braked + told / kAveragedAnswers : p.braked - told / kAveragedAnswers;
   if (count_ == 1 || p.braked == 0) return kWhole;
-  // Averages of few answers differ by chance, so what half of the planes have half of counts as common.
+  // Averages of few answers differ by chance, so a plane's braked part counts as common up to twice
+  // the mean of the lower half of the planes.
   return static_cast<uint32_t>(
       std::min<uint64_t>(kWhole, uint64_t{2} * lower_half() * kWhole / p.braked));
 }

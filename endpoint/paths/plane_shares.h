@@ -7,7 +7,7 @@
 // hold more than its share of the window (our choice; the MRC paper leaves the spread to the sender),
 // and the share follows what the plane says beyond what all planes say:
 //
-//   braked    of a plane's feedback, the part that asks for less: trims, losses, delay above target
+//   braked    the part of a plane's feedback that asks for less: trims, losses, delay above target
 //   common    twice the mean of the planes with the least of it, over this plane's, at most 1
 //   share     shrinks by what is not common, and grows while the plane is on time or all are alike
 //
@@ -31,23 +31,26 @@ class PlaneShares {
 
   void enter_flight(uint32_t plane, Bytes packet);
   void leave_flight(uint32_t plane, Bytes packet);
-  /// Those of `planes`, which share `window`, that may take another packet. They are in use from now on.
+  /// Those of `planes`, which share `window`, that may take another packet; they count as in use
+  /// from now on.
   uint32_t with_room(uint32_t planes, Bytes window, Bytes packet);
 
-  /// An answer from `plane`. Returns the least delay of its answers within `period` or two.
+  /// Notes an answer from `plane` and its delay. Returns the least delay of its answers within the
+  /// last one to two periods.
   FabricTime answered(uint32_t plane, FabricTime delay, FabricTime period, FabricTime now);
-  /// That delay, if there was an answer so lately.
+  /// The same least delay; empty without an answer in that time.
   std::optional<FabricTime> least_delay(uint32_t plane, FabricTime period, FabricTime now) const;
-  /// Feedback about `plane`. Returns which part of it is common to the planes in use, in 1 / kWhole.
+  /// Notes feedback about `plane`. Returns which part of it is common to the planes in use, in 1 /
+  /// kWhole.
   uint32_t heard(uint32_t plane, bool braked, FabricTime now);
-  /// `part` of a round trip, in 1 / kWhole, has passed: planes that did not ask for less since `quiet`
-  /// get back a sixteenth of their whole share in a round trip, also those that hardly carry anything
-  /// and so hardly say anything.
+  /// To be called when `part` of a round trip, in 1 / kWhole, has passed. Planes that did not ask
+  /// for less since `quiet` get back a sixteenth of their whole share per round trip, also those
+  /// that carry too little to give feedback.
   void recover(uint32_t part, FabricTime quiet);
-  /// The plane's share of `window` shrinks or grows by so many bytes.
+  /// Changes the plane's share of `window` by this many bytes.
   void shrink(uint32_t plane, Bytes by, Bytes window);
   void grow(uint32_t plane, Bytes by, Bytes window);
-  /// Raises all shares alike until the largest is whole. Returns what that was before.
+  /// Raises all shares alike until the largest is whole. Returns the largest share before.
   uint32_t raise_all();
   uint32_t share(uint32_t plane) const { return planes_[plane].share; }
 
@@ -56,7 +59,7 @@ class PlaneShares {
     Bytes in_flight;
     uint32_t share = kWhole;
     uint32_t braked = 0;                            // moving average, in 1 / kWhole
-    FabricTime asked = FabricTime::from_ms(-1000);  // for less, last
+    FabricTime asked = FabricTime::from_ms(-1000);  // when it last asked for less
     // Least delays in the period that began at `since`, and in the one before.
     FabricTime since = FabricTime::from_ms(-1000);
     FabricTime least = FabricTime::never();

@@ -1,7 +1,7 @@
 #pragma once
-// Who talks to whom: every queue pair and memory region of a scenario, computed from the workloads,
-// the topology's names and the seed. Each host computes the same plan, so that nothing needs to be
-// exchanged before fabric time starts.
+// Every queue pair and memory region of a scenario, computed from the workloads, the topology's
+// names and the seed. Each host computes the same plan, so hosts exchange nothing before fabric
+// time starts.
 
 #include <cstdint>
 #include <optional>
@@ -20,23 +20,23 @@ namespace mrclab::endpoint {
 struct EndPlan {
   uint32_t host = 0;
   Qpn qpn;
-  Psn first_psn;  ///< of what this end sends
+  Psn first_psn;  ///< first PSN that this end sends
 };
 
 /// A connected pair of queue pairs.
 struct ConnectionPlan {
   uint32_t workload = 0;           ///< index in the scenario's list
-  std::optional<Routing> routing;  ///< of the workload; empty: the fabric's
+  std::optional<Routing> routing;  ///< routing of the workload; empty: the fabric's
   uint32_t queue = 0;              ///< which of the queue pairs between these two in this workload
   EndPlan initiator;
   EndPlan acceptor;
   RegionPlan region;                   ///< memory of the acceptor that the initiator writes to
   std::optional<RegionPlan> way_back;  ///< memory of the initiator that the acceptor writes to
-  Bytes in_flight;  ///< of one queue pair that the path has room for: what a stream's ring holds
+  Bytes in_flight;  ///< bytes of one queue pair that the path has room for: size of a stream's ring
 };
 
-/// What one queue pair may have in flight at most on the longest path: the largest window (1.5 x line
-/// rate x base RTT, UEC p. 390), and no more than its range of full packets.
+/// The most bytes that one queue pair may have in flight on the longest path: the largest window
+/// (1.5 x line rate x base RTT, UEC p. 390), and no more than its range of full packets.
 Bytes most_in_flight(const Topology& topology, uint32_t max_psn_range);
 
 /// All connections of a scenario, in the same order on every host. Throws std::invalid_argument if

@@ -43,7 +43,7 @@ class LossDetector {
   bool is_lost(FabricTime sent, FabricTime now) const {
     return is_lost_by(sent, newest_arrived_, now);
   }
-  /// The same, judged by something else that was sent at `witness` and arrived.
+  /// The same, with another packet as witness that was sent at `witness` and arrived.
   bool is_lost_by(FabricTime sent, FabricTime witness, FabricTime now) const {
     return sent + window(now) <= witness;
   }

@@ -2,8 +2,9 @@
 // Do the packets of a stream make whole messages? Writes are placed in any order, since each packet
 // says where it belongs; only when everything before a packet is in can it be seen whether FIRST,
 // MIDDLE and LAST follow one another, whether all packets of a message name the same message and
-// length, and whether its payload adds up. If not, the peer is broken or somebody spoke for it, and
-// what is in memory is not what was sent (InfiniBand vol. 1 §9.7.4.1.3, §9.7.4.1.6: invalid request).
+// length, and whether its payload adds up. If not, the peer is broken or its packets were forged,
+// and the bytes in memory are not those that were sent (InfiniBand vol. 1 §9.7.4.1.3, §9.7.4.1.6:
+// invalid request).
 //
 // Not checked: that message numbers count up, since their start is not agreed on.
 
@@ -50,7 +51,7 @@ class MessageOrder {
   Sequence checked_ = -1;
   Sequence newest_ = -1;
   bool open_ = false;  // in a message
-  Packet first_;       // of the message
+  Packet first_;       // first packet of the message
   uint64_t so_far_ = 0;
 };
 

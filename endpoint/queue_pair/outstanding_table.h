@@ -26,15 +26,15 @@ struct SentPacket {
   enum class State : uint8_t { kInFlight, kLost, kRefused, kSacked };
   State state = State::kLost;
   uint16_t transmissions = 0;
-  uint32_t ev = 0;  ///< index in the EV set, of the last transmission
+  uint32_t ev = 0;  ///< index in the EV set for the last transmission
   FabricTime sent;  ///< start of the last transmission
   /// Transmissions that the sender itself declared lost (not a NACK), and the last of them.
   uint16_t declared_lost = 0;
   uint32_t lost_ev = 0;
   FabricTime lost_sent;
   uint64_t request = 0;  ///< number of the write that it belongs to
-  uint32_t offset = 0;   ///< of its payload in the message
-  uint32_t length = 0;   ///< of its payload
+  uint32_t offset = 0;   ///< place of its payload in the message
+  uint32_t length = 0;   ///< length of its payload
 };
 
 class OutstandingTable {
@@ -61,7 +61,7 @@ class OutstandingTable {
   void mark_due(Sequence s);
   /// mark_lost() by the sender's own judgement, which may turn out to be wrong.
   void declare_lost(Sequence s);
-  /// That judgement has been looked at again.
+  /// The sender has looked again at its judgement that the packet was lost.
   void forget_declared(Sequence s) { slot(s).packet.declared_lost = 0; }
   /// Drops the oldest packet, which must be sacked.
   void release_oldest();

@@ -21,8 +21,9 @@ struct Peer {
         window_reports(base_rtt, window->window()) {}
 
   uint32_t host;
-  uint32_t queue_pairs = 0;  ///< to it; without any we tell it nothing of ports and believe nothing
-  bool met = false;          ///< there were queue pairs before: it may know something of us
+  /// Queue pairs to it; without any we neither tell it of ports nor believe it.
+  uint32_t queue_pairs = 0;
+  bool met = false;  ///< there were queue pairs before, so it may know something of us
   PortStatus status;
   ReversePath reverse;
   FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)

@@ -1,7 +1,7 @@
 #pragma once
 // Port Status Updates (MRC specification §7.4.8): a host whose ports changed tells every peer its
 // port mask, on several live planes, again and again until answered; and believes what peers say.
-// Here: the state towards one peer. Requests are numbered; an older one never undoes a newer one.
+// This is the state towards one peer. Requests are numbered; an older one never undoes a newer one.
 //
 // The same mask may also ride in SACKs (MRC paper §3; specification decoders know no such field, so
 // it is an option, in the reserved byte 12 of SETH). SACKs carry no such number and overtake each
@@ -18,8 +18,8 @@ namespace mrclab::endpoint {
 
 class PortStatus {
  public:
-  /// So often at the plain interval; from then on each wait is twice the last up to a maximum. The
-  /// repeats never end: a peer whose every path is dead for long must still learn it.
+  /// Repeats at the plain interval; from then on each wait is twice the last, up to a maximum. The
+  /// repeats never end: a peer whose paths are all dead for long must still learn it.
   static constexpr uint32_t kSteadyRepeats = 8;
   static constexpr uint32_t kSackMask = 0xFF;  ///< ports that the byte in a SACK can tell of
 
@@ -42,7 +42,7 @@ class PortStatus {
     for (uint32_t i = 0; i < doublings && interval < longest; ++i) interval = interval * 2;
     due_ = now + std::max(std::min(interval, longest), FabricTime::from_ps(1));
   }
-  /// Sent before, and not answered.
+  /// Was the request sent before, without an answer?
   bool repeated() const { return repeats_ > 0; }
   /// False if the answer is not about the newest request. Each of its copies is answered.
   bool answered(uint16_t id) {

@@ -32,10 +32,10 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
     QpHandle handle;
     Qpn local;
     Qpn remote;
-    Psn send_first;     ///< of what we send
-    Psn receive_first;  ///< of what the peer sends
+    Psn send_first;     ///< first PSN that we send
+    Psn receive_first;  ///< first PSN that the peer sends
     uint32_t workload = 0;
-    Chosen chosen = Chosen::kByName;  ///< who chooses the paths of what we send
+    Chosen chosen = Chosen::kByName;  ///< how the paths of our packets are chosen
   };
   QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
             const ConnectionLimits& limits, EvSet evs, EvProber prober,
@@ -63,9 +63,10 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   Peer& peer;
   Requester requester;
   Responder responder;
-  uint32_t application = 0xFFFF'FFFF;         ///< index in the host
+  static constexpr uint32_t kNoApplication = 0xFFFF'FFFF;
+  uint32_t application = kNoApplication;      ///< index in the host
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
-  bool silent = false;  ///< it is being destroyed: nobody is told that it failed
+  bool silent = false;  ///< it is being destroyed: its failure is not reported
 
  private:
   void write_completed(uint64_t write) override {

@@ -30,9 +30,9 @@ class ReceiveBuffer {
   ReceiveBuffer(BitRate rate, Bytes size, FabricTime period)
       : rate_(rate), size_(size), period_(period) {}
 
-  /// Everything below is about the instant of the last call of this.
+  /// Moves the time forward; all functions below refer to this instant.
   void advance(FabricTime now);
-  /// From now on: a rate, or no drain at all.
+  /// Sets the drain rate from now on, or stops the drain.
   void set_rate(BitRate rate);
   void set_stalled(bool stalled);
   BitRate rate() const { return rate_; }
@@ -40,15 +40,16 @@ class ReceiveBuffer {
   /// A packet of `payload` came in and has been offered the room that is left. An empty buffer takes
   /// any packet.
   bool offer(Bytes payload);
-  /// All that was taken so far, and all of it that is in memory.
+  /// Bytes taken so far, and those of them that are in memory.
   Bytes taken() const { return {taken_}; }
   Bytes in_memory() const { return {in_memory_}; }
   Bytes held() const { return {taken_ - in_memory_}; }
   /// When the first `count` bytes that were taken are in memory; never() while it is stalled.
   FabricTime in_memory_at(Bytes count) const;
 
-  /// For the next SACK: 0 to 127 (rcv_cwnd_pen), and whether the window comes back afterwards.
-  /// `of_share`: what the sender is asked for the others' sake, which counts for what windows grow by.
+  /// The penalty for the next SACK: 0 to 127 (rcv_cwnd_pen), and whether the window comes back
+  /// afterwards. `of_share`: the part asked for the sake of other senders, which counts towards the
+  /// term for growth.
   uint8_t penalty(uint8_t of_share = 0) const;
   bool asks_to_restore() const { return stall_; }
 
@@ -65,10 +66,10 @@ class ReceiveBuffer {
   FabricTime since_;             // the drain has had this rate, and something to do, since then
   uint64_t in_memory_then_ = 0;  // bytes
   uint64_t taken_ = 0;           // bytes, since the start
-  uint64_t in_memory_ = 0;       // bytes, of those
+  uint64_t in_memory_ = 0;       // bytes that have reached memory
   FabricTime period_end_;
   uint64_t offered_ = 0;  // bytes in this period
-  uint64_t excess_ = 0;   // of the last period: 64 x (offered - drained) / offered
+  uint64_t excess_ = 0;   // 64 x (offered - drained) / offered in the last period
 };
 
 }  // namespace mrclab::endpoint

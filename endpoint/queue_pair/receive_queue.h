@@ -22,13 +22,14 @@ class ReceiveQueue {
     replenished_ = false;
     return ids_.push(id);
   }
-  /// The oldest receive, 0 if they are replenished; empty if there is none.
+  /// Takes the oldest receive, 0 if they are replenished; empty if there is none.
   std::optional<uint64_t> take() {
     if (replenished_) return 0;
     if (ids_.empty()) return std::nullopt;
     return ids_.pop();
   }
-  /// Without a first post: what an application of the verbs API has is what it posted.
+  /// Ends replenishing before a first post: an application of the verbs API has only the receives
+  /// that it posted.
   void stop_replenishing() { replenished_ = false; }
   bool has_posted() const { return !ids_.empty(); }
 

@@ -14,9 +14,9 @@ constexpr uint64_t kPacketsPerMemory = 2;
 constexpr uint64_t kLeastMemory = 4;  // periods
 constexpr uint64_t kMostMemory = 64;  // periods
 constexpr uint32_t kForgotten = 32;   // periods of silence after which a sender does not count
-// Ports that are filled to this share ask for nothing, and full ones for the whole penalty.
+// A port that is filled to kIdlePercent asks for no penalty, a full one for the whole penalty.
 constexpr uint64_t kIdlePercent = 80;
-constexpr int64_t kMostPeriods = 64;  // that are caught up with after a pause
+constexpr int64_t kMostPeriods = 64;  // the most periods to catch up with after a pause
 
 }  // namespace
 

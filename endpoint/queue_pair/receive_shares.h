@@ -27,7 +27,7 @@ namespace mrclab::endpoint {
 
 class ReceiveShares {
  public:
-  /// `period`: base RTT. `packet`: wire length of a full one. `hosts`: that may send.
+  /// `period`: base RTT. `packet`: wire length of a full one. `hosts`: how many may send.
   ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet, uint32_t hosts)
       : period_(period), per_port_(bytes_in(port_rate, period)), packet_(packet), senders_(hosts) {}
 
@@ -36,9 +36,9 @@ class ReceiveShares {
   void count_frame(Bytes wire_length) { wire_current_ += wire_length.value; }
   /// A data packet of `bytes` on the wire from `host` came in, whole or trimmed, over one of `ports`.
   void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now);
-  /// What the host's memory takes, if it is less than the ports; zero: it takes anything.
+  /// The rate of the host's memory, if it is less than the ports'; zero: unlimited.
   void set_drain(BitRate rate) { drained_ = bytes_in(rate, period_); }
-  /// For the SACK that goes to `host` now: 0 to 32.
+  /// The penalty for the SACK that goes to `host` now: 0 to 32.
   uint8_t penalty(uint32_t host);
 
  private:
@@ -47,7 +47,7 @@ class ReceiveShares {
     uint64_t average = 0;     // bytes per period, times kScale
     uint32_t silent = 0;      // periods in a row without anything
     uint64_t per_packet = 0;  // penalty, in 128ths times kScale
-    uint64_t carried = 0;     // penalty that earlier SACKs were too coarse to say
+    uint64_t carried = 0;     // penalty that earlier SACKs could not express in whole 128ths
     bool known = false;
   };
   void end_period(Bytes port_capacity);

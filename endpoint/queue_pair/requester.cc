@@ -14,7 +14,6 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
                      HostStats& stats)
     : profile_(profile),
       limits_(limits.sending),
-      retry_(limits.retry),
       psns_(first_psn),
       evs_(std::move(evs)),
       prober_(std::move(prober)),
@@ -23,48 +22,31 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       stats_(stats),
       detector_({profile.base_rtt, profile.reorder_window, profile.reorder_window_max}),
       sent_(limits.sending.max_psn_range),
-      rqmsn_(static_cast<uint16_t>(profile.first_msn)),
+      queue_(profile.pmtu, profile.first_msn),
       range_(limits.sending.max_psn_range),
-      evidence_(evs_.size()),
-      refused_(kMaxMprUnits * size_t{kMprUnit}) {}
+      retry_(limits.retry),
+      evidence_(evs_.size()) {}
 
 void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
   limits_ = limits.sending;
-  retry_ = limits.retry;
+  retry_.set_policy(limits.retry);
   psns_ = PsnSpace(first_psn);
   sent_ = OutstandingTable(limits_.max_psn_range);
-  range_ = limits_.max_psn_range;
+  range_ = PsnRange(limits_.max_psn_range);
 }
 
 bool Requester::post(const WriteRequest& request, FabricTime now) {
-  if (failed_ || request.local.empty() || request.local.size() > 0xFFFF'FFFFu ||
-      posted_ - completed_ >= kSendQueueLimit) {
-    return false;
-  }
+  if (failed_) return false;
+  const bool idle = queue_.posted() == queue_.completed();
+  if (!queue_.post(request)) return false;
   // What is posted first after a pause starts the clock of a sender without any path.
-  if (posted_ == completed_) last_news_ = std::max(last_news_, now);
-  messages_.make_room(static_cast<Sequence>(completed_), static_cast<Sequence>(posted_),
-                      static_cast<Sequence>(posted_ + 1));
-  Message& m = message(posted_++);
-  m = Message{};
-  m.request = request;
-  m.length = static_cast<uint32_t>(request.local.size());
-  m.meth.msn = static_cast<uint16_t>(profile_.first_msn + posted_);
-  // RQMSN counts Write-with-Immediate messages (MRC specification, tables 6-8 and 6-9).
-  if (request.immediate) m.meth.rqmsn = ++rqmsn_;
+  if (idle) retry_.note_news(std::max(retry_.last_news(), now));
   return true;
 }
 
 bool Requester::has_new_data() const {
   if (sent_.end() >= range_end()) return false;  // never beyond cumulative + MPR
-  if (in_message_) return true;
-  if (started_ == posted_) return false;
-  return !message(started_).request.immediate || immediates_in_flight_ < limits_.max_immediates;
-}
-
-uint32_t Requester::next_length() const {
-  if (in_message_) return std::min(profile_.pmtu, message(started_ - 1).length - offset_);
-  return std::min(profile_.pmtu, message(started_).length);
+  return queue_.has_packet(limits_.max_immediates);
 }
 
 /// The oldest gap goes first. A shrunk range delays what lies beyond it.
@@ -75,7 +57,7 @@ std::optional<Sequence> Requester::sendable_lost(FabricTime now) const {
 }
 
 bool Requester::may_send_new(FabricTime now) const {
-  return has_new_data() && window_.may_send(cost(next_length()), now);
+  return has_new_data() && window_.may_send(cost(queue_.next_length()), now);
 }
 
 bool Requester::ready(FabricTime now) const {
@@ -84,7 +66,7 @@ bool Requester::ready(FabricTime now) const {
 }
 
 SchedulerState Requester::scheduler_state(FabricTime now) const {
-  const bool data = sent_.lost() > 0 || in_message_ || started_ < posted_;
+  const bool data = sent_.lost() > 0 || queue_.has_uncut();
   if (failed_) return SchedulerState::kIdle;
   if (!data) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
   return ready(now) ? SchedulerState::kReady : SchedulerState::kActive;
@@ -101,17 +83,17 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   std::optional<uint32_t> ev;
   if (s) ev = evs_.choose(free_ports, now, sent_[*s].ev);
   if (!ev) {
-    // The ports that are free only lead where the packet was lost: new data may go there.
+    // The free ports only lead where the packet was lost: new data may go there.
     if (!may_send_new(now)) return std::nullopt;
     ev = evs_.choose(free_ports, now);
     if (!ev) return std::nullopt;
     s = sent_.end();
-    add_new_packet();
+    queue_.cut_packet_into(sent_);
   }
   sent_.transmitted(*s, now, *ev);
   window_.on_sent(cost(sent_[*s].length), now);
   window_.planes().enter_flight(evs_.plane(*ev), cost(sent_[*s].length));
-  last_news_ = now;
+  retry_.note_news(now);
   DataPacket packet = describe(*s);
   packet.ev = evs_.value(*ev);
   packet.port = evs_.plane(*ev);
@@ -120,44 +102,18 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   return packet;
 }
 
-void Requester::add_new_packet() {
-  const uint32_t length = next_length();
-  if (!in_message_) {
-    if (message(started_).request.immediate) ++immediates_in_flight_;
-    message(started_).first = sent_.end();
-    ++started_;
-    offset_ = 0;
-    in_message_ = true;
-  }
-  Message& m = message(started_ - 1);
-  sent_.add(started_ - 1, offset_, length);
-  offset_ += length;
-  if (offset_ == m.length) {
-    in_message_ = false;
-    m.last = sent_.end() - 1;
-  }
-}
-
 DataPacket Requester::describe(Sequence s) {
   const SentPacket& sent = sent_[s];
-  const Message& m = message(sent.request);
-  const bool first = sent.offset == 0;
-  const bool last = sent.offset + sent.length == m.length;
-  const bool immediate = last && m.request.immediate.has_value();
+  const SendQueue::PacketView view = queue_.view(sent);
   DataPacket packet;
-  if (last) {
-    packet.opcode = first ? (immediate ? Opcode::kWriteOnlyImm : Opcode::kWriteOnly)
-                          : (immediate ? Opcode::kWriteLastImm : Opcode::kWriteLast);
-  } else {
-    packet.opcode = first ? Opcode::kWriteFirst : Opcode::kWriteMiddle;
-  }
+  packet.opcode = view.opcode;
   packet.psn = psns_.psn(s);
-  packet.payload = m.request.local.subspan(sent.offset, sent.length);
-  packet.meth = m.meth;
-  packet.reth = {m.request.remote_va + sent.offset, m.request.rkey, m.length};
-  if (immediate) packet.immediate = m.request.immediate;
+  packet.payload = view.payload;
+  packet.meth = view.meth;
+  packet.reth = view.reth;
+  packet.immediate = view.immediate;
   packet.retransmission = sent.transmissions > 1;
-  packet.ack_request = last;
+  packet.ack_request = view.last;
   packet.trimmable = limits_.trim_nack;
   return packet;
 }

@@ -6,17 +6,17 @@
 // it. The rules (MRC specification §7, facts in the comments of the classes used):
 //   - a packet is lost by the time rule (LossDetector), by a probe's answer or by the ACK timeout;
 //     lost and not trimmed means that its path has failed: the value becomes ASSUMED_BAD
-//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, nobody is to blame
+//   - a trim NACK means congestion: SKIP (not on the last hop), retransmit, no path is to blame
 //   - a write completes when a transport ACK covers it, not when it is SACKed
-//   - a NACK for lack of resources is nobody's fault but the receiver's: a smaller window, and the packet
+//   - a NACK for lack of resources concerns the receiver alone: a smaller window, and the packet
 //     goes again after the interval of a retry (MRC API: linear, then exponential)
 //   - no progress for (linear + exponential) timeouts: "Retry Counter Exceeded"
-// Feedback may be any bytes from anyone: what does not fit is refused before state changes.
+// Feedback may be any bytes from any sender: a packet that does not fit is refused before state
+// changes.
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "endpoint/base/application.h"
 #include "endpoint/base/connection_attributes.h"
@@ -28,20 +28,24 @@
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/loss_detector.h"
 #include "endpoint/queue_pair/outstanding_table.h"
-#include "endpoint/queue_pair/sequence_ring.h"
-#include "fabric/fifo.h"
+#include "endpoint/queue_pair/path_evidence.h"
+#include "endpoint/queue_pair/psn_range.h"
+#include "endpoint/queue_pair/retry_state.h"
+#include "endpoint/queue_pair/send_queue.h"
+#include "endpoint/queue_pair/tail_probe.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
 
-/// Told by a requester what happened, at fabric time, in order.
+/// Is told by a requester what happened, at fabric time, in order.
 class RequesterEvents {
  public:
   virtual ~RequesterEvents() = default;
   virtual void write_completed(uint64_t id) = 0;
-  /// For each write that is not complete, before failed(). `status`: the failure, or kFlushed.
+  /// Called for each write that is not complete, before failed(). `status`: the failure, or
+  /// kFlushed.
   virtual void write_failed(uint64_t id, std::string_view status) = 0;
-  /// A transition that matters outside: "good", "assumed_bad" or "denied".
+  /// A transition that observers outside see: "good", "assumed_bad" or "denied".
   virtual void ev_changed(EntropyValue ev, EvState to) = 0;
   /// A backup took the active place of another value of its plane.
   virtual void ev_swapped(EntropyValue in, EntropyValue out) = 0;
@@ -83,13 +87,13 @@ class Requester {
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request, FabricTime now);
 
-  /// Is there a packet to send, were a port free?
+  /// Would it send a packet if a port were free?
   bool ready(FabricTime now) const;
   SchedulerState scheduler_state(FabricTime now) const;
   /// The next packet for one of `free_ports`; it counts as sent at `now`.
   std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
 
-  /// Feedback. kCount: accepted; else why it was refused.
+  /// Feedback. kNone: accepted; else why it was refused.
   Refusal on_sack(const Seth& seth, FabricTime now);
   Refusal on_nack(const Neth& neth, FabricTime now);
   Refusal on_ack(const Aeth& aeth, Psn psn, FabricTime now);
@@ -101,10 +105,10 @@ class Requester {
   std::optional<ProbePacket> next_probe(FabricTime now);
 
   void set_live_ports(LivePorts live, FabricTime now);
-  /// The controller's word about a value; nothing else undoes it.
+  /// The controller denies or allows a value; nothing else undoes it.
   void set_denied(EntropyValue value, bool denied, FabricTime now);
-  /// The end, for a reason that must outlive the requester. Everything outstanding is flushed;
-  /// `culprit` is the number of the write that is to blame, if one is.
+  /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed;
+  /// `culprit` is the number of the write that caused the failure, if one did.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
   bool failed() const { return failed_; }
 
@@ -113,26 +117,12 @@ class Requester {
   const OutstandingTable& outstanding() const { return sent_; }
 
  private:
-  struct Message {
-    WriteRequest request;
-    uint32_t length = 0;
-    Meth meth;
-    Sequence first = -1;  ///< of its first packet, once that is sent
-    Sequence last = -1;   ///< of its last packet, once that is sent
-  };
-  static constexpr size_t kSendQueueLimit = 2048;  ///< messages
-  static constexpr uint16_t kNoProbe = 0;
-
-  Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
-  const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
   bool has_new_data() const;
   bool may_send_new(FabricTime now) const;
   std::optional<Sequence> sendable_lost(FabricTime now) const;
   FabricTime paced_deadline(FabricTime now) const;
-  Sequence range_end() const { return sent_.begin() + range_; }
-  uint32_t next_length() const;
+  Sequence range_end() const { return range_.end(sent_.begin()); }
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
-  void add_new_packet();
   void leave_plane(Sequence s) {
     window_.planes().leave_flight(evs_.plane(sent_[s].ev), cost(sent_[s].length));
   }
@@ -143,7 +133,6 @@ class Requester {
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
   std::optional<FabricTime> service_time(uint16_t reflected, FabricTime sent, FabricTime now) const;
-  void adopt_range(const Seth& seth, Sequence cumulative);
   bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
   bool acknowledge_to(Sequence last, FabricTime now);
   void acknowledge(Sequence s, FabricTime now);
@@ -152,10 +141,8 @@ class Requester {
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, FabricTime now);
-  void hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now);
+  bool is_loss_enough(uint32_t ev, FabricTime now);
   bool plane_loses_alike(uint32_t ev, FabricTime now) const;
-  void heard_from(uint32_t ev, FabricTime sent);
-  void note_arrival(bool trimmed);
   void assume_bad(uint32_t ev, FabricTime now);
   void tell_ev_change(uint32_t ev, EvState to);
   void tell_swaps();
@@ -163,20 +150,17 @@ class Requester {
   void back_off(Sequence s, FabricTime now);
   void release_refused(FabricTime now);
   void complete_to(Sequence last);
-  std::optional<uint64_t> unfinished_write(Sequence s) const;
   void count_retry();
-  void progress(FabricTime now);
-  FabricTime timeout() const;
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
-  bool waiting() const { return sent_.size() > 0 || completed_ < started_; }
+  bool waiting() const { return sent_.size() > 0 || queue_.completed() < queue_.started(); }
   /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
-  bool starved() const { return posted_ != started_ && evs_.ports_with_choice() == 0; }
-  uint16_t new_probe_id();
+  bool starved() const {
+    return queue_.posted() != queue_.started() && evs_.ports_with_choice() == 0;
+  }
 
   TransportProfile profile_;
   DirectionLimits limits_;
-  RetryPolicy retry_;
   PsnSpace psns_;
   EvSet evs_;
   EvProber prober_;
@@ -185,49 +169,13 @@ class Requester {
   HostStats& stats_;
   LossDetector detector_;
   OutstandingTable sent_;
-  Acknowledgement news_;  // of the SACK or transport ACK in hand, for the window
-
-  SequenceRing<Message> messages_;  // by message number, from completed_ on
-  uint64_t posted_ = 0;             // messages; the next to be posted
-  uint64_t started_ = 0;            // messages whose first packet was sent
-  uint64_t completed_ = 0;
-  uint32_t offset_ = 0;  // into message started_ - 1, if that has more to send
-  bool in_message_ = false;
-  uint32_t immediates_in_flight_ = 0;
-  uint16_t rqmsn_ = 0;
-
-  uint32_t range_ = 0;  // packets beyond cumulative that may be sent now (dynamic MPR)
-  Sequence range_cumulative_ = -1;
-  uint32_t range_units_ = 0;  // received_units of the SACK that said so
-
-  /// What is known of an entropy value's path, from packets that were sent on it.
-  struct PathEvidence {
-    FabricTime held_against;                     ///< when the newest loss was sent
-    FabricTime heard = FabricTime::from_ps(-1);  ///< when the newest that arrived was sent
-    uint32_t silent = 0;  ///< losses in a row, with nothing heard of later packets
-  };
-  static constexpr uint32_t kSilentPath = 4;
-  std::vector<PathEvidence> evidence_;  // by value
-  static constexpr uint32_t kWhole = 1 << 16;
-  uint32_t trimmed_share_ = 0;  // share of packets that arrive trimmed, in 1 / kWhole
-  FabricTime last_trim_ = FabricTime::from_ms(-1000);  // when the newest trim was told
-  FabricTime min_rtt_;  // of packets sent once; zero until there is one
-
-  uint32_t retries_ = 0;
-  FabricTime last_news_;  // newest progress or transmission
-  FabricTime last_timeout_;
-  FabricTime backs_off_until_;  // what is refused until then is part of the same retry
-  /// What the receiver had no room for, and when it goes again, in the order of NACKs.
-  struct RefusedPacket {
-    Sequence sequence = 0;
-    FabricTime due;
-  };
-  Fifo<RefusedPacket> refused_;
-  FabricTime tail_sent_;
-  FabricTime last_tail_;  // last tail probe, sent or wanted
-  uint16_t tail_probe_id_ = kNoProbe;
-  bool tail_wanted_ = false;
-  uint16_t last_probe_id_ = kNoProbe;
+  Acknowledgement news_;  ///< of the SACK or transport ACK in hand, for the window
+  SendQueue queue_;
+  PsnRange range_;
+  RetryState retry_;
+  PathEvidence evidence_;
+  TailProbe tail_;
+  FabricTime min_rtt_;  ///< of packets sent once; zero until there is one
   bool failed_ = false;
 };
 

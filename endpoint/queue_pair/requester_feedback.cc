@@ -23,20 +23,20 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kSkipOnce) evs_.congested(*ev, now);
     if (seth.mark == SackMark::kAlwaysSkip && evs_.connected(*ev)) {
-      evidence_[*ev].held_against = FabricTime::never();  // whatever arrives on it
+      evidence_.condemn(*ev);
       assume_bad(*ev, now);
     }
     on_trigger(seth, cumulative, now);
   }
   const bool cumulative_news = acknowledge_to(cumulative, now);
   const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
-  if (limits_.dynamic_mpr) adopt_range(seth, cumulative);
+  if (limits_.dynamic_mpr) range_.adopt(seth, cumulative);
   window_.on_acknowledged(news_, now);
   if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs_.congested(*ev, now);
-  if (cumulative_news || bitmap_news) progress(now);
+  if (cumulative_news || bitmap_news) retry_.note_progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const {
@@ -59,13 +59,13 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
                                : service_time(seth.tx_timestamp, packet.lost_sent, now).has_value();
   if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
   if (!service) return;
-  heard_from(packet.ev, packet.sent);
+  evidence_.hear(packet.ev, packet.sent);
   // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
   const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
-  // Out of order it says that what was sent before is lost, which only SACKs may say.
+  // Out of order the trigger means that packets sent before it are lost, which only SACKs may say.
   const bool may_tell = profile_.selective_acks || trigger <= cumulative;
   if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
@@ -86,16 +86,6 @@ std::optional<FabricTime> Requester::service_time(uint16_t reflected, FabricTime
   const FabricTime time = kTimestampUnit * units;
   if (units != 0 && (!limits_.service_time || time > now - sent)) return std::nullopt;
   return time;
-}
-
-/// Dynamic MPR. SACKs overtake each other: only the newest counts. The least range is one unit
-/// (our choice): with none, nothing would be under way whose SACK could open it again.
-void Requester::adopt_range(const Seth& seth, Sequence cumulative) {
-  const auto units_later = static_cast<int32_t>((seth.received_units - range_units_) << 8) >> 8;
-  if (cumulative < range_cumulative_ || units_later < 0) return;
-  range_cumulative_ = cumulative;
-  range_units_ = seth.received_units;
-  range_ = std::clamp(seth.mpr * kMprUnit, kMprUnit, limits_.max_psn_range);
 }
 
 bool Requester::absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now) {
@@ -130,27 +120,26 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) {
       detector_.on_arrived(packet.sent);
-      heard_from(packet.ev, packet.sent);
+      evidence_.hear(packet.ev, packet.sent);
     }
     news_.left_flight += cost(packet.length);
     leave_plane(s);
   }
   news_.arrived += cost(packet.length);
-  note_arrival(false);
+  evidence_.note_arrival();
   sent_.mark_sacked(s);
 }
 
 void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now) {
   const uint16_t id = seth.psn_offset_or_probe_id;
-  if (id != kNoProbe && id == tail_probe_id_) {
-    tail_probe_id_ = kNoProbe;
+  if (tail_.answered(id)) {
     if (!profile_.selective_acks) return;
     // The answer describes the 64 packets from its base; what it does not show there and was sent
     // well before the probe is lost. It says nothing about packets further on.
     const Sequence base = cumulative + seth.sack_offset;
     for (Sequence s = std::max(base, sent_.begin()); s < base + 64 && s < sent_.end(); ++s) {
       if (sent_[s].state == SentPacket::State::kInFlight &&
-          detector_.is_lost_by(sent_[s].sent, tail_sent_, now)) {
+          detector_.is_lost_by(sent_[s].sent, tail_.sent(), now)) {
         declare_lost(s, "probe", now);
       }
     }
@@ -160,7 +149,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
   switch (prober_.answered(id, now, ev)) {
     case EvProber::Answer::kResurrect:
       evs_.revived(ev, seth.mark == SackMark::kSkipOnce, now);
-      evidence_[ev].held_against = {};
+      evidence_.forget_losses(ev);
       ++stats_.evs_regained;
       tell_ev_change(ev, EvState::kGood);
       break;
@@ -187,17 +176,16 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       ++stats_.trim_nacks_received;
       // The last hop's queue is the receiver's affair: another path would meet it again.
       if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs_.congested(*ev, now);
-      last_trim_ = now;
-      note_arrival(true);
+      evidence_.note_trim(now);
       if (!current) return on_late_nack(neth, s, *ev, now);
-      heard_from(*ev, packet.sent);
+      evidence_.hear(*ev, packet.sent);
       retransmit_trimmed(s,
                          neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
                              ? CongestionControl::TrimmedAt::kFabric
                              : CongestionControl::TrimmedAt::kLastHop,
                          now);
-      progress(now);
-      return Refusal::kCount;
+      retry_.note_progress(now);
+      return Refusal::kNone;
     case NackReason::kNoBitmap:
     case NackReason::kNoPacketBuffer:
     case NackReason::kNoResource:
@@ -205,11 +193,11 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       ++stats_.resource_nacks_received;
       if (!current) return on_late_nack(neth, s, *ev, now);
       back_off(s, now);
-      return Refusal::kCount;
+      return Refusal::kNone;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
       fail("Remote Operation Error", packet.request);
-      return Refusal::kCount;
+      return Refusal::kNone;
   }
   return Refusal::kMalformed;
 }
@@ -222,9 +210,9 @@ Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, Fabri
       tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
     return Refusal::kStaleFeedback;
   }
-  heard_from(ev, packet.lost_sent);
+  evidence_.hear(ev, packet.lost_sent);
   on_spurious_loss(s, true, now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
@@ -232,43 +220,27 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
   const Sequence last = psns_.sequence(psn, sent_.begin());
   if (last >= sent_.end()) return Refusal::kAckOfFuture;
   if (is_nak(aeth.syndrome)) {
-    const std::optional<uint64_t> culprit = unfinished_write(last);
+    const std::optional<uint64_t> culprit = queue_.unfinished_write(last);
     if (!culprit) return Refusal::kStaleFeedback;
     fail(failure_of(aeth.syndrome), culprit);
-    return Refusal::kCount;
+    return Refusal::kNone;
   }
   if (!is_ack(aeth.syndrome)) return Refusal::kMalformed;
-  const uint64_t completed_before = completed_;
+  const uint64_t completed_before = queue_.completed();
   news_ = {};
   const bool news = acknowledge_to(last, now);
   window_.on_acknowledged(news_, now);
   complete_to(last);
-  if (news || completed_ != completed_before) progress(now);
+  if (news || queue_.completed() != completed_before) retry_.note_progress(now);
   detect_losses(now);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 void Requester::complete_to(Sequence last) {
-  while (completed_ < started_) {
-    const Message& m = message(completed_);
-    if (m.last < 0 || m.last > last) return;
-    const uint64_t id = m.request.id;
-    if (m.request.immediate) --immediates_in_flight_;
-    ++completed_;
+  while (const auto number = queue_.complete_next(last)) {
     ++stats_.writes_completed;
-    events_.write_completed(id);
+    events_.write_completed(queue_.id_of(*number));
   }
-}
-
-/// The write that `s` belongs to, if no transport ACK has covered that write yet: a packet that was
-/// SACKed, even cumulatively, may still be NAKed (MRC specification §7.5).
-std::optional<uint64_t> Requester::unfinished_write(Sequence s) const {
-  for (uint64_t number = completed_; number < started_; ++number) {
-    const Message& m = message(number);
-    if (s < m.first) return std::nullopt;
-    if (m.last < 0 || s <= m.last) return number;
-  }
-  return std::nullopt;
 }
 
 }  // namespace mrclab::endpoint

@@ -1,4 +1,4 @@
-// What is lost, which value is to blame, and second thoughts about both.
+// Which packets are lost, which value is to blame, and corrections of both.
 
 #include <algorithm>
 
@@ -23,15 +23,15 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   // A packet from before the value's resurrection tells nothing about it now, and a port that is
   // known to be down explains the loss.
   const bool connected = evs_.connected(packet.ev);
-  // So it is no sign of congestion either (our choice).
+  // So the loss is no sign of congestion either (our choice).
   if (connected) {
     window_.on_lost({cost(packet.length), evs_.plane(packet.ev)}, now);
   } else {
     window_.on_withdrawn(cost(packet.length));
   }
   if (connected && packet.sent >= evs_.good_since(packet.ev)) {
-    evidence_[packet.ev].held_against = std::max(evidence_[packet.ev].held_against, packet.sent);
-    hold_loss_against(packet.ev, packet.sent, now);
+    const bool dead = evidence_.is_dead_after_loss(packet.ev, packet.sent);
+    if (dead || is_loss_enough(packet.ev, now)) assume_bad(packet.ev, now);
   }
 }
 
@@ -50,17 +50,11 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
 /// A plane that loses alike on whatever path: then it is the NICs' own links that lose, no other path is
 /// better, and to leave one only fills the others. It shows when half of the plane's other paths were left
 /// for a loss of late and had been alive all the time (our choice).
-void Requester::hold_loss_against(uint32_t ev, FabricTime sent, FabricTime now) {
-  PathEvidence& path = evidence_[ev];
-  path.silent = path.heard > sent ? 0 : path.silent + 1;
+bool Requester::is_loss_enough(uint32_t ev, FabricTime now) {
   const bool last = evs_.is_last_of_plane(ev);
-  const bool trimming =
-      trimmed_share_ > kWhole / 2 && now - last_trim_ <= detector_.window(now) * 2;
-  if (path.silent < kSilentPath) {
-    if (!last && trimming) evs_.congested(ev, now);
-    if (last || trimming || plane_loses_alike(ev, now)) return;
-  }
-  assume_bad(ev, now);
+  const bool trimming = evidence_.is_trimming(now, detector_.window(now) * 2);
+  if (!last && trimming) evs_.congested(ev, now);
+  return !last && !trimming && !plane_loses_alike(ev, now);
 }
 
 bool Requester::plane_loses_alike(uint32_t ev, FabricTime now) const {
@@ -73,19 +67,6 @@ bool Requester::plane_loses_alike(uint32_t ev, FabricTime now) const {
   return others > 0 && accused * 2 >= others;
 }
 
-void Requester::heard_from(uint32_t ev, FabricTime sent) {
-  evidence_[ev].heard = std::max(evidence_[ev].heard, sent);
-}
-
-/// What became of the last sixteen packets or so that came to the destination, as a moving average.
-void Requester::note_arrival(bool trimmed) {
-  if (trimmed) {
-    trimmed_share_ += (kWhole - trimmed_share_) / 16;
-  } else {
-    trimmed_share_ -= trimmed_share_ / 16;
-  }
-}
-
 /// A transmission that was declared lost had only been slow, so its retransmission was spurious
 /// (Eifel, RFC 3522; here the reflected timestamp or an answer that comes too soon shows it). The
 /// reorder window gets wider; and if nothing newer is held against its value, that path was alive:
@@ -96,7 +77,7 @@ void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
   ++stats_.spurious_losses;
   detector_.on_spurious(now);
   const uint32_t ev = packet.lost_ev;
-  if (!certain || packet.lost_sent < evidence_[ev].held_against) return;
+  if (!certain || evidence_.is_newer_loss_known(ev, packet.lost_sent)) return;
   if (packet.lost_sent < evs_.good_since(ev) || evs_.state(ev) != EvState::kAssumedBad) return;
   prober_.exonerate(ev);
   evs_.revived(ev, false, now);
@@ -132,27 +113,24 @@ void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt wher
 /// packet.
 void Requester::back_off(Sequence s, FabricTime now) {
   const SentPacket packet = sent_[s];
-  heard_from(packet.ev, packet.sent);
-  if (now >= backs_off_until_) {
+  evidence_.hear(packet.ev, packet.sent);
+  if (!retry_.is_backing_off(now)) {
     count_retry();
     if (failed_) return;
-    backs_off_until_ = now + timeout();
+    retry_.begin_back_off(now);
   }
   leave_plane(s);
   sent_.mark_refused(s);
   window_.on_refused(cost(packet.length), now);
-  // More than a range of them can only be of packets that were acknowledged after all.
-  if (!refused_.push({s, backs_off_until_})) sent_.mark_due(s);
+  if (!retry_.hold_refused(s)) sent_.mark_due(s);
 }
 
 /// A packet that is refused has one entry; one that was acknowledged meanwhile is gone from the table.
 void Requester::release_refused(FabricTime now) {
-  while (!refused_.empty() && refused_.front().due <= now) {
-    const Sequence s = refused_.pop().sequence;
-    if (!sent_.contains(s) || sent_[s].state != SentPacket::State::kRefused) continue;
-    sent_.mark_due(s);
-    last_news_ =
-        now;  // its interval is over: no other one that ran beside it is a retry of its own
+  while (const auto s = retry_.release_refused(now)) {
+    if (!sent_.contains(*s) || sent_[*s].state != SentPacket::State::kRefused) continue;
+    sent_.mark_due(*s);
+    retry_.note_news(now);  // another interval that runs beside it is no retry of its own
   }
 }
 

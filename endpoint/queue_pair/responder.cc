@@ -43,7 +43,7 @@ Responder::Responder(const TransportProfile& profile, const DirectionLimits& lim
 
 void Responder::ask_for_range(uint32_t units) { asked_range_ = units; }
 
-/// As much as was asked for, and no more than the bitmaps that nobody holds.
+/// Advertises the agreed range, but no more than the bitmaps that no queue pair holds.
 void Responder::advertise_range() {
   if (!limits_.dynamic_mpr) return;
   uint32_t most = std::max(1u, limits_.max_psn_range / kMprUnit);
@@ -90,7 +90,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     put_nak_once(kNakRemoteAccess, s, packet, replies);
     return target.check == MemoryCheck::kBadRkey ? Refusal::kBadRkey : Refusal::kOutOfBounds;
   }
-  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kCount) return full;
+  if (const Refusal full = take_room(packet, s, replies); full != Refusal::kNone) return full;
   // A run without payload has none to place, and no memory to place it in.
   if (target.data != nullptr && !packet.cut) {
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
@@ -104,10 +104,10 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   const bool whole = complete_messages(replies);
   resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
   if (due) replies.sack = sack(s, trigger);
-  return whole ? Refusal::kCount : Refusal::kBrokenMessage;
+  return whole ? Refusal::kNone : Refusal::kBrokenMessage;
 }
 
-/// What comes in order needs no bitmap: all up to it is told by one PSN.
+/// Packets in order need no bitmap: one PSN acknowledges all of them.
 Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& replies) {
   const Sequence first = window_.cumulative() + 1;
   const auto units = static_cast<uint32_t>((s - first) / kMprUnit + 1);
@@ -116,12 +116,13 @@ Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& repli
   }
   // One packet completes no more messages than the range has packets, so there is room for the ends.
   const bool room = ends_.size() < limits_.max_psn_range;
-  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kCount;
+  if (room && resources_.buffer.offer({packet.payload_length})) return Refusal::kNone;
   resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
   return refuse(NackReason::kNoPacketBuffer, packet, s, replies);
 }
 
-/// A SACK as well: it may be long until more is taken, and what was taken before has to be told.
+/// Sends a SACK as well: it may be long until more is taken, and packets taken before have to be
+/// acknowledged.
 Refusal Responder::refuse(NackReason reason, const MrcPacket& packet, Sequence s,
                           Replies& replies) {
   replies.nack = nack(reason, packet);
@@ -195,10 +196,10 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
     case ReceiveWindow::Position::kAhead: return Refusal::kPsnOutOfWindow;
     case ReceiveWindow::Position::kFarPast: return Refusal::kPsnFarPast;
   }
-  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it
+  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it
   const bool last_hop = profile_.dscps.is_trimmed_last_hop(packet.outer.dscp());
   replies.nack = nack(last_hop ? NackReason::kTrimmedLastHop : NackReason::kTrimmed, packet);
-  return Refusal::kCount;
+  return Refusal::kNone;
 }
 
 bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
@@ -240,7 +241,7 @@ void Responder::put_nak(uint8_t syndrome, Sequence s, Replies& replies) {
 }
 
 /// One NAK for all bad packets that were under way when the first was answered, as InfiniBand has it.
-/// One that is sent again has not been answered, as far as its sender knows.
+/// A packet that is sent again gets another, because its sender has seen no answer.
 void Responder::put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
                              Replies& replies) {
   if (nak_ && s > nak_->sequence && !packet.bth.retransmission) return;
@@ -250,12 +251,12 @@ void Responder::put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& pack
 void Responder::on_probe_of_failed(Replies& replies) const {
   const SentNak again = nak_.value_or(
       SentNak{kNakRemoteOperation, std::max(window_.highest(), window_.cumulative())});
-  if (again.sequence < 0) return;  // nothing ever came in: nothing waits for an answer
+  if (again.sequence < 0) return;  // nothing ever came in, so no packet waits for an answer
   replies.nak = Aeth{again.syndrome, messages_ & 0xFF'FFFF};
   replies.nak_psn = psns_.psn(again.sequence);
 }
 
-/// Up to the first message end that waits for memory, if one does.
+/// Acknowledges everything up to the first message end that waits for memory.
 void Responder::put_ack(Replies& replies) const {
   const Sequence in = ends_.empty() ? window_.cumulative() : ends_.front().sequence - 1;
   if (in < 0) return;

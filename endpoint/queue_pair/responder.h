@@ -35,14 +35,14 @@
 
 namespace mrclab::endpoint {
 
-/// Told by a responder, in order.
+/// Is told by a responder what happened, in order.
 class ResponderEvents {
  public:
   virtual ~ResponderEvents() = default;
   virtual void immediate_received(const ReceiveCompletion& completion) = 0;
 };
 
-/// What to send back, at most one of each, and whether the queue pair has to fail then.
+/// The packets to send back, at most one of each kind, and whether the queue pair then has to fail.
 struct Replies {
   std::optional<Seth> sack;
   std::optional<Neth> nack;
@@ -53,7 +53,7 @@ struct Replies {
   std::string_view failure;  ///< not empty: the queue pair's error
 };
 
-/// What all responders of a NIC share.
+/// Resources that all responders of a NIC share.
 struct ReceiveResources {
   explicit ReceiveResources(const TransportProfile& profile)
       : buffer(profile.receive_rate, {profile.receive_buffer}, profile.base_rtt),
@@ -64,7 +64,7 @@ struct ReceiveResources {
 
 class Responder {
  public:
-  /// `resources` are at the instant of what is being received (ReceiveBuffer::advance).
+  /// `resources` stand at the instant of the packet in hand (ReceiveBuffer::advance).
   Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
             const MemoryRegistry& memory, ReceiveResources& resources, ResponderEvents& events,
             HostStats& stats);
@@ -73,13 +73,14 @@ class Responder {
   Responder& operator=(const Responder&) = delete;
 
   /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
-  /// it was refused, or kCount. `placed` is set to the payload bytes that are new in memory.
+  /// it was refused, or kNone. `placed` is set to the payload bytes that are new in memory.
   Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
   void on_probe(const MrcPacket& packet, Replies& replies);
   /// Are there message ends whose last packets are not in memory yet? Call on_memory() when they are.
   bool waits_for_memory() const { return !ends_.empty(); }
   void on_memory(Replies& replies);
-  /// The queue pair has failed, or is gone: nothing more is told, and its bitmaps are others'.
+  /// To be called when the queue pair has failed or is gone: nothing more is told, and its bitmaps
+  /// are free for others.
   void give_up_resources();
   /// The answer to a write when the queue pair has failed: UNEXP_EVENT, so that the peer need not
   /// run out of retries to know (our choice).
@@ -108,7 +109,7 @@ class Responder {
   Neth nack(NackReason reason, const MrcPacket& packet) const;
   Seth sack(Sequence s, const SackTrigger& trigger);
   void advertise_range();
-  /// Why the NIC has no room for it; kCount: it has, and it is taken.
+  /// Takes room for a packet; kNone, or the reason why the NIC has none.
   Refusal take_room(const MrcPacket& packet, Sequence s, Replies& replies);
   Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s, Replies& replies);
   uint32_t bitmaps_needed() const;
@@ -119,9 +120,9 @@ class Responder {
   /// False if the packets that are now in do not make whole messages.
   bool complete_messages(Replies& replies);
 
-  /// Of a message that is complete, but not in memory.
+  /// The end of a message that is complete, but not in memory.
   struct PendingEnd {
-    Bytes taken;        ///< of the buffer, up to its last packet
+    Bytes taken;        ///< bytes that the buffer had taken up to its last packet
     Sequence sequence;  ///< everything up to here is in
     ReceiveWindow::MessageEnd end;
   };

@@ -31,7 +31,7 @@ class ReversePath {
   struct Config {
     FabricTime fresh;           ///< a plane counts as heard for so long
     FabricTime confirmed;       ///< and its value as confirmed
-    FabricTime probe_interval;  ///< at least one base RTT
+    FabricTime probe_interval;  ///< one EV probe per this time; at least one base RTT
     FabricTime probe_timeout;
     uint64_t seed = 0;
     NodeId self;
@@ -46,14 +46,14 @@ class ReversePath {
   /// The peer answered something that we sent on this value.
   void confirmed(EntropyValue ev, FabricTime now);
   void data_sent(FabricTime now) { last_sent_ = now; }
-  /// The controller's word about a value: a denied one carries nothing.
+  /// The controller denies or allows a value: a denied one carries nothing.
   void set_denied(EntropyValue ev, bool denied);
 
   /// Empty if no path between live ports is left.
   std::optional<EntropyValue> choose(LivePorts live, FabricTime now);
-  /// Any value that is not denied, at random, whatever is known of it.
+  /// Any value that is not denied, at random, also a suspect one.
   std::optional<EntropyValue> any(LivePorts live);
-  /// The plane's own value, or another of it that leads to a live port.
+  /// The value in use for the plane, or another of the plane that leads to a live port.
   std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {}) const;
   bool suspect(uint32_t plane) const { return planes_[plane].suspect; }
 
@@ -78,7 +78,7 @@ class ReversePath {
     std::vector<Value> values;
     std::optional<Value> own;  ///< never denied
     FabricTime heard;
-    FabricTime confirmed = FabricTime::never();  ///< never(): it is not
+    FabricTime confirmed = FabricTime::never();  ///< when it was confirmed; never(): it was not
     bool suspect = false;
   };
   struct Sent {

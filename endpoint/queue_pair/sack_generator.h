@@ -1,5 +1,5 @@
 #pragma once
-// When a responder sends a SACK, and what it says (MRC specification §7.5.2; bitmap base: MRC
+// When a responder sends a SACK, and its contents (MRC specification §7.5.2; bitmap base: MRC
 // leaves it open, UEC and htsim take max(psn - 63, cumulative + 1)).
 //
 // Triggers: more than the threshold of bytes since the last one, A bit, CE mark, retransmission,
@@ -17,7 +17,7 @@
 
 namespace mrclab::endpoint {
 
-/// What a SACK reflects of the packet that triggered it.
+/// The fields of the triggering packet that a SACK reflects.
 struct SackTrigger {
   EntropyValue entropy;
   uint16_t tx_timestamp = 0;
@@ -64,7 +64,8 @@ class SackGenerator {
 
   Sequence bitmap_base(const ReceiveWindow& window, Sequence trigger_sequence) {
     const Sequence first = window.cumulative() + 1;
-    // A NACK has told of a hole that is a refusal; to tell of it again would leave out the trigger.
+    // A NACK has reported a hole that comes from a refusal; reporting it again would leave no room
+    // for the trigger.
     const bool from_oldest_hole = ++count_ % 4 == 0 && first > newest_refused_;
     switch (base_) {
       case SackBase::kTrigger:

@@ -1,6 +1,6 @@
 #pragma once
-// What a queue pair was asked and what it answered, counted where applications meet the transport:
-// the witness of no lost and no reordered completion. It knows nothing of packets.
+// Counts the requests to a queue pair and its answers, where applications meet the transport:
+// evidence that no completion was lost or reordered. It knows nothing of packets.
 
 #include <cstdint>
 

@@ -11,7 +11,7 @@
 //     (a) all writes of k - 1, which were sent from the same memory, are acknowledged, and (b) all
 //     lanes have finished k - 1, so that at most two iterations are under way
 //   - who has finished k has received of k, in a ring from every host by way of others, in sendrecv
-//     and all_to_all from whomever it sends to; so these have started k, hence finished k - 1 and
+//     and all_to_all from all it sends to; so these have started k, hence finished k - 1 and
 //     used up what k + 1 will overwrite in an inbox that alternates, too
 //   - a ring passes on what it gathers from the results in its inbox. Who has started k has the
 //     acknowledgements of k - 2, by (a), but perhaps not those of k - 1: results that k + 1
@@ -32,11 +32,11 @@ namespace mrclab::endpoint {
 
 class Collective : public Application {
  public:
-  /// One way to another host and one way from it (CollectiveSchedule: which hosts these are).
+  /// A link to one other host and a link from one (CollectiveSchedule says which hosts).
   struct Link {
     std::vector<QpHandle> out;  ///< queue pairs, lane l uses out[l modulo size]
     std::vector<QpHandle> in;
-    uint64_t remote_va = 0;  ///< of the inbox at the other end
+    uint64_t remote_va = 0;  ///< address of the inbox at the other end
     uint32_t remote_rkey = 0;
     Memory inbox;  ///< registered memory that the other host writes to
   };
@@ -46,10 +46,10 @@ class Collective : public Application {
     size_t rank = 0;
     uint32_t iterations = 0;  ///< 0: until `end`
     FabricTime end = FabricTime::never();
-    uint64_t seed = 0;  ///< of the run and this workload, the same on all hosts
+    uint64_t seed = 0;  ///< from the run's seed and this workload, the same on all hosts
     std::vector<Link> links;
     Memory own;         ///< own_size() bytes
-    WorkReport report;  ///< with who and what filled in
+    WorkReport report;  ///< members that name the work are filled in
   };
   explicit Collective(Config config);
 
@@ -94,7 +94,7 @@ class Collective : public Application {
 
   Config config_;
   std::vector<Lane> lanes_;
-  Progress progress_[2];  ///< of the two iterations that may be under way, by parity
+  Progress progress_[2];  ///< the two iterations that may be under way, by parity
   uint32_t finished_iterations_ = 0;
   bool dead_ = false;
 };

@@ -50,7 +50,7 @@ class CollectiveLayout {
 
   uint32_t lanes() const { return lanes_; }
   size_t chunks() const { return chunks_; }
-  Bytes size() const { return size_; }  ///< of the padded vector
+  Bytes size() const { return size_; }  ///< size of the padded vector
   uint64_t longest_chunk() const { return longest_chunk_; }
 
   ReduceChunk chunk(size_t index) const { return reduce_chunk(size_, chunks_, index); }

@@ -57,7 +57,7 @@ CollectiveSchedule::Send CollectiveSchedule::send(size_t rank, uint32_t lane, ui
     send.word = true;
     return send;
   }
-  size_t chunk = 0;  // of sendrecv
+  size_t chunk = 0;  // chunk 0, the only one of sendrecv
   const bool gathering = gathers() && step >= reducing_;
   if (kind_ == CollectiveKind::kAllToAll) {
     send.link = step;

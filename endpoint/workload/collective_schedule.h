@@ -1,6 +1,6 @@
 #pragma once
-// What each host of a collective sends and receives in which step; the state machine that does it
-// is collective.h. All five are here: host i of n, hosts in a ring.
+// What each host of a collective sends and receives in which step; collective.h executes it. All
+// five collectives are here, for host i of n, hosts in a ring.
 //
 //   all_reduce      n - 1 reducing steps, then n - 1 gathering ones, each from left to right
 //   reduce_scatter  the reducing steps alone, one chunk further, so that host i ends with chunk i
@@ -43,20 +43,23 @@ class CollectiveSchedule {
     uint64_t from = 0;
     uint64_t to = 0;
     uint64_t length = 0;
-    uint64_t first_element = 0;  ///< of the vector
+    uint64_t first_element = 0;  ///< index in the vector
     bool passed_on = false;      ///< from the inbox: the previous step brought it
     bool scratch = false;        ///< goes to a scratch slot
-    bool word = false;           ///< of sendrecv: only tells that the iteration has begun
+    bool word = false;           ///< sendrecv only: tells that the iteration has begun
   };
-  /// What has arrived: `length` bytes at `at` in the inbox of `link`.
+  /// One arrival: `length` bytes at `at` in the inbox of `link`.
   struct Receive {
     size_t link = 0;
     uint64_t at = 0;
     uint64_t length = 0;
-    std::optional<uint64_t> add_to;  ///< in this host's own memory: to be added there
-    bool final = false;              ///< what is there then is a result
-    uint64_t first_element = 0;      ///< of the vector whose ramp it must be
-    std::optional<size_t> source;    ///< whose input it must be; none: the sum over all hosts
+    /// Place in this host's own memory where the bytes are to be added.
+    std::optional<uint64_t> add_to;
+    bool final = false;  ///< the bytes there are then a result
+    /// Index in the vector, for the ramp that the bytes must match.
+    uint64_t first_element = 0;
+    /// Host whose input the bytes must be; none: the sum over all hosts.
+    std::optional<size_t> source;
   };
 
   CollectiveKind kind() const { return kind_; }
@@ -71,8 +74,8 @@ class CollectiveSchedule {
   bool reduces() const { return reducing_ > 0; }
   bool gathers() const { return chained() && steps_ > reducing_; }
 
-  /// Hosts that each host sends to. A link leads to host i + d and comes from host i - d, d its
-  /// distance().
+  /// Number of hosts that each host sends to. A link leads to host i + d and comes from host i - d;
+  /// d is its distance().
   size_t links() const;
   size_t to_rank(size_t rank, size_t link) const { return (rank + distance(link)) % hosts_; }
   size_t from_rank(size_t rank, size_t link) const {
@@ -81,9 +84,9 @@ class CollectiveSchedule {
   /// The link that leads from one host to another. There must be one.
   size_t link_between(size_t from, size_t to) const;
 
-  /// Of the memory that another host writes to over `link`, at `rank`.
+  /// Size of the inbox at `rank` that another host writes to over `link`.
   Bytes inbox_size(size_t rank, size_t link) const;
-  /// Of the memory that nobody but the host itself writes to.
+  /// Size of the memory that only the host itself writes to.
   Bytes own_size() const { return {2 * layout_.size().value}; }
 
   Send send(size_t rank, uint32_t lane, uint32_t iteration, uint32_t step) const;

@@ -11,8 +11,8 @@ Ramp PingPong::contents(bool ping, uint64_t number) const {
 
 void PingPong::start(Verbs& verbs) { post_if_due(verbs); }
 
-/// The end that pings is due when all its pings were answered, the other one when a ping was not.
-/// A slot is free when the write before the last is acknowledged.
+/// The pinging end may post when all its pings were answered, the other end when a ping was not. A
+/// slot is free when the write before the last is acknowledged.
 void PingPong::post_if_due(Verbs& verbs) {
   if (dead_ || posted_ - acked_ >= kSlots) return;
   if (config_.pings) {

@@ -23,7 +23,7 @@ class PingPong : public Application {
     Bytes size;
     uint64_t count = 0;  ///< 0: until `end`
     FabricTime end = FabricTime::never();
-    uint64_t seed = 0;  ///< of the run and this workload, the same at both ends
+    uint64_t seed = 0;  ///< from the run's seed and this workload, the same at both ends
     QpHandle qp;
     Memory memory;  ///< kSlots x size to send from
     ConstMemory inbox;
@@ -54,7 +54,7 @@ class PingPong : public Application {
   uint64_t posted_ = 0;
   uint64_t acked_ = 0;
   uint64_t received_ = 0;
-  FabricTime posted_at_;  ///< the newest
+  FabricTime posted_at_;  ///< when the newest message was posted
   bool dead_ = false;
 };
 

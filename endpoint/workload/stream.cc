@@ -72,7 +72,7 @@ void StreamSender::on_wake(Verbs& verbs) {
 void StreamReceiver::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) {
   if (qp != config_.qp) return;
   const uint32_t fresh = immediate - static_cast<uint32_t>(verified_);
-  // More than the ring holds cannot have arrived unread.
+  // More messages than the ring holds cannot have arrived unread.
   for (uint32_t i = 0; i < std::min(fresh, config_.layout.slots()); ++i, ++verified_) {
     const ConstMemory message =
         config_.memory.subspan(config_.layout.offset(verified_), config_.layout.message().value);

@@ -30,7 +30,7 @@ class StreamSender : public Application {
   struct Config {
     explicit Config(const StreamLayout& where) : layout(where) {}
     StreamLayout layout;
-    uint64_t seed = 0;  ///< of the run and this stream, the same at both ends
+    uint64_t seed = 0;  ///< from the run's seed and this stream, the same at both ends
     QpHandle qp;
     Memory memory;  ///< region_size() bytes to send from
     uint64_t remote_va = 0;
@@ -85,7 +85,8 @@ class StreamReceiver : public Application {
   void on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) override;
   void on_wake(Verbs&) override {}
   void on_qp_error(Verbs&, QpHandle, std::string_view) override { dead_ = true; }
-  /// It looks before the sender, which does not wait for it, writes there again.
+  /// False: the check stands for the lab, and must look before the sender, which does not wait for
+  /// it, writes to the slot again.
   bool stands_still() const override { return false; }
   bool finished() const override {
     return dead_ || (config_.count != 0 && verified_ == config_.count);

@@ -51,7 +51,7 @@ uint32_t read_repeats(const YamlValue& body, std::string_view how_often,
   return *otherwise;
 }
 
-/// What every kind of workload has.
+/// The keys that every kind of workload has.
 template <class Spec>
 void read_start(const YamlValue& body, Spec& spec) {
   if (const auto at = body.get("at")) spec.at = at->as_time();

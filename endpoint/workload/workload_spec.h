@@ -29,7 +29,8 @@ namespace mrclab::endpoint {
 
 inline constexpr uint64_t kReduceElementBytes = 4;
 inline constexpr size_t kMaxWorkloads = 64;
-inline constexpr uint32_t kMaxQps = 64;  ///< per connection; our choice: what a host has is bounded
+/// Per connection; our choice, which bounds a host's queue pairs.
+inline constexpr uint32_t kMaxQps = 64;
 
 /// Named as in the file, in `perf` and, but for the underscores, in nccl-tests.
 enum class CollectiveKind : uint8_t {
@@ -126,7 +127,7 @@ std::string describe(const WorkloadSpec& spec);
 /// When its applications start.
 FabricTime start_of(const WorkloadSpec& spec);
 
-/// What it says about its routing; empty: as the fabric.
+/// The routing that the workload asks for; empty: the fabric's.
 std::optional<Routing> routing_of(const WorkloadSpec& spec);
 
 /// Reads a `workload:` list. Throws InputError with the position.

@@ -17,7 +17,7 @@ std::string times(uint32_t count) {
   return count == 0 ? "until the end" : std::to_string(count) + " times";
 }
 
-/// What is not as by default.
+/// The keys that differ from their defaults.
 std::string rest(uint32_t qps, FabricTime at, std::optional<Routing> routing) {
   std::string text = qps == 1 ? "" : ", qps: " + std::to_string(qps);
   if (at > FabricTime::zero()) text += ", at: " + exact(at);

@@ -20,8 +20,8 @@
 
 namespace mrclab::lab {
 
-/// Where records live. Passed in, so that a test can work on a tree of its own; everybody else uses
-/// the default.
+/// Where records live. Passed in, so that a test can work on a tree of its own; all other callers
+/// use the default.
 struct LabPaths {
   std::filesystem::path run_root = "/run/mrclab";
   std::filesystem::path lab_directory(std::string_view lab) const { return run_root / lab; }

@@ -121,8 +121,8 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
       routes.back().table = table;
     }
     routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
-    // Outside of planes ports may share a switch or the host's uSID; each has routes of its own,
-    // which take nobody's place and stay when the port of another goes down.
+    // Outside of planes ports may share a switch or the host's uSID. Each port has routes of its
+    // own metric, which replace no other port's and stay when that port goes down.
     for (Route& route : routes) route.metric = kFirstMetric + p;
   }
   const DeadParts none(topology);

@@ -3,7 +3,7 @@
 // Pure; bring_up.cc carries it out, and puts a port's part back when its link comes up again (the
 // kernel forgets routes and neighbours of an interface that is set down).
 //
-//   every port    neighbour fe80::1 = the other end, so that nobody ever asks on the wire
+//   every port    neighbour fe80::1 = the other end, so that no node ever asks on the wire
 //   host          fd00:<row>::<host> on lo
 //     port pN     5f00:0:fNdd::/48 End.DT6            ordinary traffic for this host
 //     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered

@@ -9,7 +9,8 @@
 namespace mrclab::lab {
 namespace {
 
-/// Of a whole fabric: some 5 us of the kernel's time each (our choice: a third of a second at most).
+/// In a whole fabric: each takes some 5 us of the kernel's time (our choice: a third of a second at
+/// most).
 constexpr uint64_t kMaxWaysOfFabric = 65'536;
 /// A request to the kernel has room for these.
 constexpr uint32_t kMaxWaysOfRoute = 16;

@@ -1,11 +1,12 @@
 #pragma once
-// Which paths ordinary traffic of the hosts' kernels takes: ping, iperf3, ssh, a program of `exec:`. A pair
-// of hosts has one way out of each NIC port, over the first path from there that is known to carry
-// something; the kernel spreads flows over the ways by a hash. Pure; ordinary_routes.h keeps the kernel in step.
+// Which paths ordinary traffic of the hosts' kernels takes: ping, iperf3, ssh, a program of
+// `exec:`. A pair of hosts has one way out of each NIC port, over the first path from there that is
+// not known to be dead; the kernel spreads flows over the ways by a hash. Pure; ordinary_routes.h
+// keeps the kernel in step.
 //
 // What the lab knows of faults counts, as if a routing protocol had told it: no carrier, a dark wire, all
-// frames lost, a switch that forwards nothing or lacks the route. A share of frames that is lost, late or
-// damaged leads nobody elsewhere, as no routing protocol would notice it.
+// frames lost, a switch that forwards nothing or lacks the route. A share of frames that is lost,
+// late or damaged moves no traffic, as no routing protocol would notice it.
 
 #include <cstdint>
 #include <vector>

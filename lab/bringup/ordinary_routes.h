@@ -1,6 +1,6 @@
 #pragma once
 // Keeps the hosts' routes in step with what is broken: when a link, an optic, a switch or a route dies, the
-// kernels' ordinary traffic leaves the paths over it, and comes back when it is mended (ordinary_paths.h).
+// kernels' ordinary traffic leaves the paths over it, and comes back when it is healed (ordinary_paths.h).
 //
 // A change is carried out within a few steps of the lab after the last process has committed to it: some
 // hosts at each step, so that no step takes long however big the fabric is.
@@ -40,7 +40,7 @@ class OrdinaryRoutes {
   size_t next_ = 0;  ///< the first effect of the schedule that is not in `in_force_`
   FabricTime reached_ = FabricTime::from_ps(-1);
   faults::FaultState in_force_;
-  std::set<PortRef> outside_;  ///< ends that somebody else holds down
+  std::set<PortRef> outside_;  ///< ends that another program holds down
   bool changed_ = false;       ///< since `dead_` was made
   DeadParts dead_;
   std::set<uint32_t> stale_;  ///< hosts whose routes may be those of before

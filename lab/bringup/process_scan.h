@@ -1,6 +1,6 @@
 #pragma once
-// Finds and ends processes of a lab that nobody waits for any more. Identity is checked on a pidfd,
-// so a reused pid is never hit.
+// Finds and ends processes of a lab that have no owner any more. Identity is checked on a pidfd, so
+// a reused pid is never hit.
 
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@
 
 namespace mrclab::lab {
 
-/// What makes a process a lab's.
+/// The marks by which a process is known to belong to a lab.
 struct LabProcesses {
   std::vector<ProcessMark> recorded;
   std::string instance_variable;  ///< "MRCLAB_INSTANCE=..."; empty if the record is lost

@@ -1,7 +1,7 @@
 #pragma once
 // The folder of a lab before its record is in it: /run/mrclab/.<lab>.<pid>. create_record
 // (lab_record.h) gives it the lab's name when the record is whole. So the folder of a lab always
-// has a record, and a second lab that wants the name is told who has it.
+// has a record, and a second lab that wants the name is told which lab has it.
 
 #include "lab/bringup/lab_record.h"
 

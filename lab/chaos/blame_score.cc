@@ -14,7 +14,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// From nothing to best.
+/// Ascending: from no match to the best.
 enum class BlameMatch : uint8_t { kNone, kPart, kClass, kComponent };
 
 BlameMatch match_burst(const Topology& t, const analysis::Blame& blame, const BlameTarget& target) {
@@ -53,7 +53,7 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
     return std::all_of(links.begin(), links.end(),
                        [&](LinkId link) { return target.links.contains(link); });
   };
-  for (const Optic& optic : t.optics) {  // of a plane, or a switch
+  for (const Optic& optic : t.optics) {  // the optic belongs to a plane or switch
     if (names.contains("optic " + optic.name) && inside(optic.links)) return BlameMatch::kPart;
   }
   return BlameMatch::kNone;

@@ -25,7 +25,7 @@ struct BlameCases {
   uint64_t targets = 0;     ///< injected
   uint64_t faint = 0;       ///< touched packets, too few to be observable
   uint64_t observable = 0;  ///< touched at least kObservableHits
-  uint64_t component = 0;   ///< of the observable: named itself
+  uint64_t component = 0;   ///< observable ones that were named themselves
   uint64_t in_class = 0;    ///< named as one of a class that cannot be told apart
   uint64_t part = 0;        ///< only a part of it was named: counts as missed
   uint64_t faint_named = 0;
@@ -47,7 +47,7 @@ struct BlameScore {
   BlameCases all_kinds() const;
   double precision() const;     ///< right or a part, of all blames; 1 if there are none
   double recall() const;        ///< component or class, of the observable; 1 if there are none
-  double recall_faint() const;  ///< of all that touched a packet
+  double recall_faint() const;  ///< named ones, of all that touched a packet
   bool reaches_marks() const;
 };
 

@@ -24,7 +24,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Of everything that a seed depends on beside itself and the version.
+/// Hash of everything that a seed's run depends on beside the seed and the version.
 std::string fingerprint(const ChaosBase& base) {
   const std::string text = base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
@@ -48,19 +48,20 @@ SeedResult result_of(const ChaosBase& base, const TaskPool::Answer& answer) {
 }
 
 /// The seed once more, with everything that a run leaves.
-RunResult run_with_folder(const ChaosScenario& drawn, World world,
-                          const std::filesystem::path& out) {
+RunResult run_with_folder(const ChaosScenario& drawn, World world, const std::filesystem::path& out,
+                          InterruptGuard& guard) {
   RunOptions run;
   run.world = world;
   run.runs_root = out;
-  run.interrupted = InterruptGuard::interrupted;
+  end_on_interrupt(guard, run);
   return run_scenario(drawn.scenario, run);
 }
 
 /// A few seeds on packets: each must be as in the simulator, packet for packet.
-SeedResult run_live_seed(const ChaosBase& base, uint64_t seed, const std::filesystem::path& out) {
+SeedResult run_live_seed(const ChaosBase& base, uint64_t seed, const std::filesystem::path& out,
+                         InterruptGuard& guard) {
   const ChaosScenario drawn = chaos_scenario(base, seed);
-  const RunResult live = run_with_folder(drawn, World::kLive, out);
+  const RunResult live = run_with_folder(drawn, World::kLive, out, guard);
   SeedResult result = seed_result(drawn, live.verdict);
   if (!live.verdict.timing.faithful) return result;  // which is inconclusive
   const SeedResult simulated = run_chaos_seed(base, seed);
@@ -74,8 +75,11 @@ SeedResult run_live_seed(const ChaosBase& base, uint64_t seed, const std::filesy
 
 class ChaosRun {
  public:
-  ChaosRun(const ChaosOptions& options, ChaosBase base)
-      : options_(options), base_(std::move(base)), text_(options.json ? stderr : stdout) {
+  ChaosRun(const ChaosOptions& options, ChaosBase base, InterruptGuard& guard)
+      : options_(options),
+        base_(std::move(base)),
+        guard_(guard),
+        text_(options.json ? stderr : stdout) {
     report_.base = base_.word;
     report_.base_sha256 = fingerprint(base_);
     report_.world = std::string(name_of(options.world));
@@ -113,7 +117,7 @@ class ChaosRun {
     if (options_.world == World::kSim) {
       simulate();
     } else {
-      for (const uint64_t seed : seeds_) take(run_live_seed(base_, seed, options_.out));
+      for (const uint64_t seed : seeds_) take(run_live_seed(base_, seed, options_.out, guard_));
     }
   }
 
@@ -135,7 +139,7 @@ class ChaosRun {
     });
     size_t next = 0;
     while (next < seeds_.size() || pool.busy() > 0) {
-      if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+      if (guard_.interrupted()) throw Interrupted("interrupted");
       while (next < seeds_.size() && pool.idle()) pool.start(seeds_[next++]);
       if (const auto answer = pool.wait(std::chrono::milliseconds(100))) {
         take(result_of(base_, *answer));
@@ -170,13 +174,14 @@ class ChaosRun {
         fmt::print(text_, "scenario    {}\n", file.string());
         continue;
       }
-      const RunResult run = run_with_folder(drawn, World::kSim, options_.out);
+      const RunResult run = run_with_folder(drawn, World::kSim, options_.out, guard_);
       fmt::print(text_, "run folder  {}\n", run.folder.path.string());
     }
   }
 
   const ChaosOptions& options_;
   ChaosBase base_;
+  InterruptGuard& guard_;
   std::FILE* text_;
   ChaosReport report_;
   std::vector<uint64_t> seeds_;
@@ -233,13 +238,13 @@ SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
 
 int chaos_command(const ChaosOptions& options) {
   if (!options.merge.empty()) return merge_command(options);
-  const InterruptGuard guard;
+  InterruptGuard guard;
   ChaosBase base = load_chaos_base(options.base);
   if (base.scenario) {
     const std::filesystem::path file = find_scenario(options.base);
     if (is_somebody_elses(file)) require_consent(*base.scenario, file, options.programs);
   }
-  return ChaosRun(options, std::move(base)).run();
+  return ChaosRun(options, std::move(base), guard).run();
 }
 
 }  // namespace mrclab::lab

@@ -29,7 +29,8 @@ struct ChaosOptions {
   std::vector<std::filesystem::path> merge;  ///< join these reports instead
   std::filesystem::path out = "runs";        ///< where the run folders of failing seeds go
   uint32_t keep = 5;                         ///< so many failing seeds get a run folder
-  bool programs = false;                     ///< run somebody else's programs without asking
+  /// Run programs of another user's scenario without asking.
+  bool programs = false;
 };
 
 /// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, missing (merge), or not run because

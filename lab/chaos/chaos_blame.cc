@@ -18,7 +18,8 @@ namespace {
 /// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
 /// process ended is an error: chaos itself says why.
 std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
-                                           const std::vector<uint64_t>& seeds, uint32_t jobs) {
+                                           const std::vector<uint64_t>& seeds, uint32_t jobs,
+                                           const InterruptGuard& guard) {
   TaskPool pool(jobs, [&](uint64_t seed) {
     const ChaosScenario drawn = chaos_scenario(base, seed);
     return to_json(score_scenario(fmt::format("seed {}", seed), drawn.scenario)).dump();
@@ -27,7 +28,7 @@ std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
   Progress progress("chaos --blame");
   size_t next = 0;
   while (next < seeds.size() || pool.busy() > 0) {
-    if (InterruptGuard::interrupted()) break;
+    if (guard.interrupted()) break;
     while (next < seeds.size() && pool.idle()) pool.start(seeds[next++]);
     const auto answer = pool.wait(std::chrono::milliseconds(100));
     if (!answer) continue;
@@ -55,7 +56,7 @@ int chaos_blame_command(const ChaosOptions& options) {
   fmt::print(text, "mrclab: blame over chaos on {}, seeds {}\n", base.word, options.seeds);
   std::fflush(text);
   BlameScore score;
-  const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs);
+  const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs, guard);
   for (const auto& [seed, of_seed] : scores) score.add(of_seed);
   fmt::print(text, "{}", blame_table(score));
   if (options.json) {

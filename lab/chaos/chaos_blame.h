@@ -5,8 +5,8 @@
 
 namespace mrclab::lab {
 
-/// 0 if precision and recall reach their marks (lab/chaos/blame_score.h), else 1. In the simulator only.
-/// Throws InputError.
+/// Returns 0 if precision and recall reach their marks (lab/chaos/blame_score.h), else 1. Runs in the
+/// simulator only. Throws InputError.
 int chaos_blame_command(const ChaosOptions& options);
 
 }  // namespace mrclab::lab

@@ -17,8 +17,8 @@ struct SeedResult {
   analysis::Result result = analysis::Result::kInconclusive;
   bool survivable = true;
   std::vector<std::string> kinds;  ///< switched on
-  std::vector<std::string> drawn;  ///< of the faults, in order of time
-  uint64_t packets = 0;            ///< delivered, of data
+  std::vector<std::string> drawn;  ///< kinds of the faults, in order of time
+  uint64_t packets = 0;            ///< data packets delivered
   std::string check;               ///< the first that failed, or was inconclusive; "crash"
   std::string note;                ///< why
   std::string history_sha256;
@@ -32,7 +32,7 @@ SeedResult seed_result_from_json(const std::string& text);
 /// on nothing but what is said here.
 struct ChaosReport {
   std::string base;         ///< as on the command line
-  std::string base_sha256;  ///< of what it stands for
+  std::string base_sha256;  ///< hash of the file that `base` stands for
   std::string world;        ///< "sim" or "live"
   std::string version;
   std::string seeds;  ///< "1-1000": all of the job, also what other shards have

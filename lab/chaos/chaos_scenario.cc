@@ -32,7 +32,7 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   if (drawn.scenario.faults.empty()) return expect;
   if (!drawn.survivable) return expect;
   expect.emplace_back(analysis::ExpectNoQpError{});
-  const FabricTime within = drawn.scenario.topology.base_rtt * (kLivenessRtts - kSlackRtts);
+  const FabricTime within = drawn.scenario.topology.base_rtt * (kAfterHealRtts - kSlackRtts);
   expect.emplace_back(analysis::ExpectHealed{});
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
   if (!can_catch_up(drawn.scenario.workload, profile)) return expect;
@@ -75,7 +75,7 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   const FabricTime from = next_whole_us(rtt * kSteadyRtts);
   const FabricTime healed =
       from + next_whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
-  scenario.end = healed + next_whole_us(rtt * kLivenessRtts);
+  scenario.end = healed + next_whole_us(rtt * kAfterHealRtts);
   scenario.until.reset();
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;

@@ -1,10 +1,10 @@
 #pragma once
-// A scenario out of a seed: workload, transport and faults (faults/generator.h), on a fabric or in
-// place of what a scenario says. It is a scenario like any other: it has a file, runs in both
-// worlds, can be replayed and shrunk.
+// Makes a scenario from a seed: workload, transport and faults (faults/generator.h), on a fabric or
+// in place of those of a given scenario. The result is a scenario like any other: it has a file,
+// runs in both worlds, can be replayed and shrunk.
 //
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
-//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kLivenessRtts
+//        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kAfterHealRtts
 //
 // Safety is judged over all of it, liveness over the last part, against the steady part; where that
 // was not steady after all, against the same run without faults (lab/run/twin_run.h).
@@ -43,8 +43,9 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed);
 inline constexpr int64_t kSteadyRtts = 40;  ///< half to get going, half as baseline
 inline constexpr int64_t kFaultRttsMin = 8;
 inline constexpr int64_t kFaultRttsMax = 32;
-inline constexpr int64_t kLivenessRtts = 70;
-inline constexpr int64_t kSlackRtts = 10;  ///< of these: what is measured must end before the end
+inline constexpr int64_t kAfterHealRtts = 70;
+/// The last part of kAfterHealRtts: what is measured must end before the end.
+inline constexpr int64_t kSlackRtts = 10;
 
 /// The share of the goodput before that must be back. Closed loops that run against each other settle
 /// into one of several phases, as the bursts of one meet the acknowledgements of the other or miss

@@ -1,11 +1,13 @@
 #include "lab/chaos/chaos_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "fabric/text_wrap.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {
@@ -22,21 +24,8 @@ size_t count(const ChaosReport& report, analysis::Result result) {
 /// "key         one, two, three", wrapped with the words below each other.
 std::string listed(const std::string& key, const std::vector<std::string>& words) {
   constexpr size_t kIndent = 12;
-  std::string text = key + std::string(kIndent - key.size(), ' ');
-  size_t column = kIndent;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i] + (i + 1 < words.size() ? "," : "");
-    if (column > kIndent && column + 1 + word.size() > kTerminalColumns) {
-      text += "\n" + std::string(kIndent, ' ');
-      column = kIndent;
-    } else if (column > kIndent) {
-      text += ' ';
-      ++column;
-    }
-    text += word;
-    column += word.size();
-  }
-  return text + "\n";
+  return wrapped_text(fmt::format("{:<{}}{}", key, kIndent, fmt::join(words, ", ")),
+                      kTerminalColumns, kIndent);
 }
 
 std::string seeds_text(const char* what, const std::vector<uint64_t>& seeds) {

@@ -22,7 +22,7 @@ class WorkloadDraw {
       : draws_(draws), topology_(topology), room_(room.ppb) {
     const BitRate nic{topology.host_rate.bps * topology.planes};
     const uint64_t of_a_host = bytes_in(nic, end).value / topology.pmtu;
-    // What one host may offer if it alone sends: a share of its line rate.
+    // The load that one host may offer if it alone sends: a share of its line rate.
     share_ = static_cast<int64_t>(std::min<uint64_t>(
         Probability::kOne, packets * Probability::kOne / std::max<uint64_t>(1, of_a_host)));
     nic_per_rtt_ = bytes_in(nic, topology.base_rtt).value;
@@ -178,9 +178,9 @@ constexpr std::array kOptions{
     "ev_min_active: 4",
     "max_wimm: 4",
 };
-/// Likewise, with draws of their own, so that a seed that somebody wrote down keeps what it had.
-/// `receive_rate` is not drawn: a slow receiver is a fault, which has an end. What it makes of a small
-/// buffer is, and bitmaps that do not last.
+/// More options, with draws of their own, so that an old seed keeps its options. `receive_rate` is
+/// not drawn: a slow receiver is a fault, which has an end. Its small buffer, and bitmaps that run
+/// out, are options.
 constexpr std::array kReceiverOptions{
     "receive_buffer: 65536",
     "receive_bitmaps: 32",

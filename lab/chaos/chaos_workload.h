@@ -36,8 +36,8 @@ std::map<uint32_t, uint64_t> offered_load(const std::vector<endpoint::WorkloadSp
 /// network, in a queue that trims, where it must be gone before anything is as before.
 bool can_catch_up(const std::vector<endpoint::WorkloadSpec>& workload,
                   const endpoint::TransportProfile& profile);
-/// Of what a host can take with a fixed window: half the planes gone for 32 RTT (kFaultRttsMax) are made
-/// up for in 21 RTT.
+/// The share of a host's capacity that is offered with a fixed window: half the planes gone for 32
+/// RTT (kFaultRttsMax) are made up for in 21 RTT.
 inline constexpr Probability kRoomOfFixedWindow{700'000'000};
 
 /// Is one of them a closed loop, which sends only as fast as it is answered?

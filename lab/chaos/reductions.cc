@@ -17,7 +17,7 @@ void offer(Scenarios& offers, const Scenario& scenario) {
   if (auto valid = read_back(scenario)) offers.push_back(std::move(*valid));
 }
 
-/// Without one of its workloads.
+/// The scenario without one of its workloads, for each of them.
 Scenarios fewer_workloads(const Scenario& scenario) {
   Scenarios offers;
   for (size_t i = 0; scenario.workload.size() > 1 && i < scenario.workload.size(); ++i) {

@@ -27,7 +27,8 @@ constexpr std::string_view kCrash = "crash";
 
 /// The checks that fail, one a line, first to last; "crash" if the run does not end well.
 std::string failing_checks(
-    const Scenario& scenario, const std::function<void()>& waiting = [] {}) {
+    const Scenario& scenario, const IsInterrupted& interrupted = {},
+    const std::function<void()>& waiting = [] {}) {
   TaskPool pool(1, [&](uint64_t) {
     std::string names;
     for (const analysis::CheckResult& check : run_watched(scenario).checks) {
@@ -37,7 +38,7 @@ std::string failing_checks(
   });
   pool.start(0);
   while (true) {
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    if (interrupted && interrupted()) throw Interrupted("interrupted");
     const auto answer = pool.wait(std::chrono::milliseconds(100));
     waiting();
     if (answer) return answer->death.empty() ? answer->text : std::string(kCrash) + "\n";
@@ -50,12 +51,17 @@ bool has_line(const std::string& lines, const std::string& line) {
 
 class Shrinker {
  public:
-  Shrinker(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress)
-      : original_(scenario), smallest_(scenario), budget_(budget), progress_(progress) {}
+  Shrinker(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress,
+           const IsInterrupted& interrupted)
+      : original_(scenario),
+        smallest_(scenario),
+        budget_(budget),
+        progress_(progress),
+        interrupted_by_(interrupted) {}
 
   /// Shrinks until nothing helps, the budget is spent, or the user interrupts.
   ShrunkScenario run() {
-    const std::string checks = failing_checks(original_, [this] { tell(); });
+    const std::string checks = failing_checks(original_, interrupted_by_, [this] { tell(); });
     ++runs_;
     check_ = checks.substr(0, checks.find('\n'));
     if (check_.empty()) {
@@ -88,7 +94,8 @@ class Shrinker {
   bool still_fails(const Scenario& scenario) {
     if (runs_ >= budget_) return false;
     ++runs_;
-    if (!has_line(failing_checks(scenario, [this] { tell(); }), check_)) return false;
+    if (!has_line(failing_checks(scenario, interrupted_by_, [this] { tell(); }), check_))
+      return false;
     ++accepted_;
     smallest_ = scenario;
     tell();
@@ -167,6 +174,7 @@ class Shrinker {
   Scenario smallest_;
   uint32_t budget_;
   const ShrinkProgress& progress_;
+  const IsInterrupted& interrupted_by_;
   std::string check_;
   uint32_t runs_ = 0;
   uint32_t accepted_ = 0;
@@ -215,8 +223,9 @@ std::string failing_check(const Scenario& scenario) {
   return checks.substr(0, checks.find('\n'));
 }
 
-ShrunkScenario shrink(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress) {
-  return Shrinker(scenario, budget, progress).run();
+ShrunkScenario shrink(const Scenario& scenario, uint32_t budget, const ShrinkProgress& progress,
+                      const IsInterrupted& interrupted) {
+  return Shrinker(scenario, budget, progress, interrupted).run();
 }
 
 int shrink_command(const ShrinkOptions& options) {
@@ -226,13 +235,16 @@ int shrink_command(const ShrinkOptions& options) {
   ShrunkScenario shrunk;
   {
     Progress progress("shrink");
-    shrunk = shrink(scenario, options.budget, [&](uint32_t runs, const Scenario& smallest) {
-      progress.show(
-          static_cast<double>(runs) / options.budget,
-          fmt::format("{} of at most {} runs: {} faults, {} hosts, {} planes, end {}", runs,
-                      options.budget, smallest.faults.size(), hosts_of(smallest.workload).size(),
-                      smallest.fabric.planes, to_string(smallest.end)));
-    });
+    shrunk = shrink(
+        scenario, options.budget,
+        [&](uint32_t runs, const Scenario& smallest) {
+          progress.show(static_cast<double>(runs) / options.budget,
+                        fmt::format("{} of at most {} runs: {} faults, {} hosts, {} planes, end {}",
+                                    runs, options.budget, smallest.faults.size(),
+                                    hosts_of(smallest.workload).size(), smallest.fabric.planes,
+                                    to_string(smallest.end)));
+        },
+        guard.question());
   }
   netio::write_file(out, shrunk.comment + to_yaml(shrunk.scenario));
   fmt::print("{}", shrunk.comment);

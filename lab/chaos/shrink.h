@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "lab/console/interrupt.h"
 #include "lab/scenario/scenario.h"
 
 namespace mrclab::lab {
@@ -31,7 +32,7 @@ using ShrinkProgress = std::function<void(uint32_t runs, const Scenario& smalles
 
 /// Throws InputError if the scenario does not fail, Interrupted before that is known.
 ShrunkScenario shrink(const Scenario& scenario, uint32_t budget,
-                      const ShrinkProgress& progress = {});
+                      const ShrinkProgress& progress = {}, const IsInterrupted& interrupted = {});
 
 struct ShrinkOptions {
   std::string target;  ///< a run folder, a scenario, or a fabric with the seed of its chaos

@@ -15,6 +15,7 @@
 #include <exception>
 
 #include "netio/kernel/child_process.h"
+#include "netio/kernel/forked_process.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
@@ -109,17 +110,12 @@ void TaskPool::spawn(Worker& worker) {
   netio::FileDescriptor theirs(pair[1]);
   worker.stderr_file = netio::FileDescriptor(
       check_system_call("memfd_create", ::memfd_create("stderr", MFD_CLOEXEC)));
-  const pid_t parent = ::getpid();
-  worker.pid = check_system_call("fork", ::fork());
-  if (worker.pid > 0) return;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  for (const int number : {SIGINT, SIGHUP, SIGTERM})
-    ::signal(number, SIG_IGN);  // the parent's word
-  ::dup2(worker.stderr_file.get(), STDERR_FILENO);
-  for (Worker& other : workers_) other.channel.reset();  // or their deaths would go unnoticed
-  worker.channel = std::move(theirs);
-  serve(worker);
+  worker.pid = netio::fork_worker([&] {
+    ::dup2(worker.stderr_file.get(), STDERR_FILENO);
+    for (Worker& other : workers_) other.channel.reset();  // or their deaths would go unnoticed
+    worker.channel = std::move(theirs);
+    serve(worker);
+  });
 }
 
 void TaskPool::serve(const Worker& worker) {
@@ -139,7 +135,6 @@ void TaskPool::serve(const Worker& worker) {
     if (!send_all(worker.channel.get(), &length, sizeof length)) break;
     if (!send_all(worker.channel.get(), text.data(), text.size())) break;
   }
-  ::_exit(0);
 }
 
 std::optional<TaskPool::Answer> TaskPool::wait(std::chrono::milliseconds timeout) {

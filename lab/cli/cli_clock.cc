@@ -46,7 +46,7 @@ int print(const json& state, bool as_json) {
 }
 
 /// Until the order is done. Ctrl-C makes the lab stand where it is; then the state says so.
-json wait_for(netio::RpcClient& labd, uint64_t ticket) {
+json wait_for(netio::RpcClient& labd, uint64_t ticket, const InterruptGuard& guard) {
   ProgressLine line;
   bool interrupted = false;
   for (;;) {
@@ -56,7 +56,7 @@ json wait_for(netio::RpcClient& labd, uint64_t ticket) {
       if (interrupted) state["outcome"]["problem"] = "interrupted";
       return state;
     }
-    if (InterruptGuard::interrupted() && !interrupted) {
+    if (guard.interrupted() && !interrupted) {
       ticket = labd.call("clock", {{"order", "pause"}}).at("ticket").get<uint64_t>();
       interrupted = true;
     }
@@ -71,7 +71,7 @@ int give_order(const ClockOptions& options, const json& order) {
   const InterruptGuard guard;
   try {
     const json accepted = labd.call("clock", order);
-    return print(wait_for(labd, accepted.at("ticket").get<uint64_t>()), options.as_json);
+    return print(wait_for(labd, accepted.at("ticket").get<uint64_t>(), guard), options.as_json);
   } catch (const netio::RpcError& error) {
     throw InputError(error.what());
   }

@@ -42,6 +42,7 @@ int conform(const ConformOptions& options) {
   Progress progress("conform");
   const auto start = std::chrono::steady_clock::now();
   check.waiting = [&](Forwarding by) {
+    if (guard.interrupted()) throw Interrupted("interrupted");
     if (!progress.due()) return;
     progress.show({}, fmt::format("{:.0f} s; {}", seconds_since(start), name_of(by)));
   };

@@ -1,4 +1,4 @@
-// fault, heal: break a lab that stays by hand, and mend it.
+// fault, heal: break a lab that stays by hand, and heal it.
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ json body_of(const FaultOptions& options) {
     std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
     if (equals == std::string::npos) {
       const auto kind = faults::find_fault(options.kind);
-      if (!kind) break;  // the lab says so
+      if (!kind) break;  // the lab refuses it with a message
       key = target_key(faults::info(*kind), word);
     }
     if (key.empty() || value.empty()) {
@@ -101,7 +101,7 @@ int fault_command(const FaultOptions& options) {
   }
   fmt::print("{}", fault_text(fault));
   if (!fault.contains("until_ps")) {
-    fmt::print("mend it with:  mrclab heal {}{}\n", fault.at("number").get<uint32_t>(),
+    fmt::print("heal it with:  mrclab heal {}{}\n", fault.at("number").get<uint32_t>(),
                lab_option(choose_lab(options.lab).lab));
   }
   return 0;
@@ -131,7 +131,7 @@ void add_fault_verbs(CLI::App& app, CliResult& result) {
   fault->callback([options, &result] { result.code = fault_command(*options); });
 
   auto what = std::make_shared<std::string>();
-  CLI::App* heal = app.add_subcommand("heal", "Mend what is broken in a lab that stays");
+  CLI::App* heal = app.add_subcommand("heal", "Heal what is broken in a lab that stays");
   heal->add_option("WHAT", *what, "number (inspect --faults), kind, pattern of targets, or all");
   heal->add_option("--lab", options->lab, "which lab (default: the only one)");
   heal->add_flag("--json", options->as_json, "as JSON");

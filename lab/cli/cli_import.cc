@@ -64,7 +64,7 @@ std::string fabric_word(const std::string& fabric, const std::filesystem::path& 
                          .string());
 }
 
-/// Refuses to write over a file, which somebody may have worked on since an earlier import.
+/// Refuses to overwrite a file, which the user may have edited since an earlier import.
 void require_new_file(const ImportVerb& verb) {
   std::error_code ignored;
   if (verb.force || verb.out.empty() || !std::filesystem::exists(verb.out, ignored)) return;
@@ -87,7 +87,7 @@ int import_command(const ImportVerb& verb) {
   text.fabric = fabric_word(verb.fabric, folder);
   text.workload = verb.workload;
   const std::string yaml = to_yaml(incident, topology, text);
-  // What is written must be what `validate` takes: a bad --workload or --name shows here.
+  // The scenario must be one that `validate` accepts: a bad --workload or --name shows here.
   parse_scenario(read_yaml_text(yaml, "the imported scenario"), folder);
   if (verb.out.empty()) {
     fmt::print("{}", yaml);

@@ -56,7 +56,7 @@ void print_report(const CleanUpReport& report, const std::string& what) {
              counted(report.processes, "process", "es"));
 }
 
-/// What crashed, or is from before the last boot, is nobody's: it makes room by itself.
+/// Removes a lab that crashed, or is from before the last boot, without asking: no process uses it.
 void make_room(const std::string& lab) {
   const std::optional<LabRecord> record = read_record({}, lab);
   if (!record || state_of(*record) == "up") return;
@@ -140,8 +140,7 @@ int up_command(UpOptions options) {
   return 0;
 }
 
-/// What was done to a lab by hand, as a scenario. Empty if nothing was done,
-/// or the lab cannot tell.
+/// The manual faults of a lab as a scenario. Empty if there were none, or the lab cannot tell.
 std::optional<std::string> session_of(const std::string& lab) {
   try {
     const json session =

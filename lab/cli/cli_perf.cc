@@ -139,11 +139,6 @@ int perf_code(const PerfOutcome& outcome) {
   return 3;
 }
 
-int worse_code(int a, int b) {
-  const auto rank = [](int code) { return code == 1 ? 2 : code == 0 ? 0 : 1; };
-  return rank(b) > rank(a) ? b : a;
-}
-
 void add_perf_verbs(CLI::App& app, CliResult& result) {
   CLI::App* perf = app.add_subcommand("perf", "Measure as perftest and nccl-tests do");
   perf->require_subcommand(0, 1);

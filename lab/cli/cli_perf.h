@@ -44,8 +44,6 @@ double header_limited_gbps(const PerfSetup& setup, Bytes message);
 /// Says on stderr what was wrong with a measurement. 0, or 1 for wrong bytes, a failed queue pair
 /// or unfinished work, or 3 if a live run was not faithful.
 int perf_code(const PerfOutcome& outcome);
-/// The worse of two: 1 before 3 before 0.
-int worse_code(int a, int b);
 
 void add_perf_writes(CLI::App& perf, CliResult& result);       ///< write_bw, write_lat
 void add_perf_collectives(CLI::App& perf, CliResult& result);  ///< all_reduce, ..., sendrecv

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/checks/check_result.h"
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
@@ -99,7 +100,9 @@ ordered_json document(const PerfSetup& setup, const CollectiveOptions& options,
 }
 
 int collective_command(const CollectiveOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   endpoint::CollectiveSpec spec;
   spec.kind = options.kind;
   spec.hosts = perf_hosts(setup, options.hosts);
@@ -107,14 +110,13 @@ int collective_command(const CollectiveOptions& options) {
   spec.iterations = options.warmup + options.iterations;
   spec.qps = options.qps;
   const std::vector<uint64_t> sizes = sizes_of(options, spec.hosts.size());
-  const InterruptGuard guard;
   if (!options.common.json) fmt::print("{}", header_text(setup, options, spec.hosts, sizes));
   std::vector<CollectiveRow> rows;
   int code = 0;
   for (const uint64_t size : sizes) {
     spec.size = {size};
     const PerfOutcome outcome = run_perf(setup, {spec});
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     const bool complete =
         std::all_of(outcome.work.begin(), outcome.work.end(),
                     [&](const auto& work) { return work.done == spec.iterations; });

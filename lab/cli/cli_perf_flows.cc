@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "analysis/checks/check_result.h"
 #include "fabric/fabric_file.h"
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
@@ -105,7 +106,9 @@ ordered_json info_json(const PerfSetup& setup, const FlowOptions& options, const
 }
 
 int permutation_command(const FlowOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   Load load = load_of(options);
   endpoint::PermutationSpec spec;
   spec.hosts = perf_hosts(setup, options.hosts);
@@ -121,7 +124,6 @@ int permutation_command(const FlowOptions& options) {
   const double full = header_limited_gbps(setup, load.message);
   const double offered = full * static_cast<double>(load.share.ppb) / Probability::kOne;
   load.measured = window_of(setup, options, load.message, offered);
-  const InterruptGuard guard;
   const PerfOutcome outcome = run_perf(setup, {spec}, load.measured.to);
   const std::vector<FlowRow> rows = flow_rows(outcome.work, load.measured, offered);
   const FlowSummary summary = summary_of(rows);
@@ -178,14 +180,15 @@ endpoint::IncastSpec solo(const endpoint::IncastSpec& both) {
 }
 
 int incast_command(const FlowOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   Load load = load_of(options);
   const endpoint::IncastSpec spec = incast_spec(setup, options, load);
   const double full = header_limited_gbps(setup, load.message);
   const double offered = full * static_cast<double>(load.share.ppb) / Probability::kOne;
   const double fair = std::min(offered, full / static_cast<double>(spec.from.size()));
   load.measured = window_of(setup, options, load.message, fair);
-  const InterruptGuard guard;
   const PerfOutcome alone = run_perf(setup, {solo(spec)}, load.measured.to);
   const PerfOutcome together = run_perf(setup, {spec}, load.measured.to);
 
@@ -214,7 +217,7 @@ int incast_command(const FlowOptions& options) {
     fmt::print("victim {}: {:.2f} Gb/s alone, {:.2f} Gb/s together ({:.2f} %)\n", victim.name,
                victim_alone.gbps, victim.gbps, victim.share * 100);
   }
-  return worse_code(perf_code(alone), perf_code(together));
+  return analysis::worse_exit_code(perf_code(alone), perf_code(together));
 }
 
 }  // namespace

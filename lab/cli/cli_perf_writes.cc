@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analysis/checks/check_result.h"
 #include "endpoint/plan/connection_plan.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
@@ -156,7 +157,9 @@ std::vector<endpoint::WorkloadSpec> bandwidth_work(const WriteOptions& options, 
 }
 
 int bandwidth_command(const WriteOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   const Ends ends = ends_of(setup, options);
   const std::vector<uint64_t> sizes = sizes_of(options);
   for (const uint64_t size : sizes) check_size(size);
@@ -166,7 +169,6 @@ int bandwidth_command(const WriteOptions& options) {
     duration = perf_time(setup, options.duration, "--duration");
     if (duration == FabricTime::zero()) throw InputError("--duration: expected more than 0");
   }
-  const InterruptGuard guard;
   if (!options.common.json) {
     fmt::print("{}{}",
                header_text(setup, options, ends,
@@ -187,7 +189,7 @@ int bandwidth_command(const WriteOptions& options) {
       fmt::print("{}", to_text(row));
       std::fflush(stdout);
     }
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     if (code == 1) break;
   }
   if (options.common.json) {
@@ -202,7 +204,9 @@ int bandwidth_command(const WriteOptions& options) {
 }
 
 int latency_command(const WriteOptions& options) {
-  const PerfSetup setup = perf_setup(options.common);
+  const InterruptGuard guard;
+  PerfSetup setup = perf_setup(options.common);
+  setup.interrupted = guard.question();
   const Ends ends = ends_of(setup, options);
   const std::vector<uint64_t> sizes = sizes_of(options);
   for (const uint64_t size : sizes) check_size(size);
@@ -211,7 +215,6 @@ int latency_command(const WriteOptions& options) {
   spec.to = ends.to;
   spec.size = {sizes.front()};
   spec.count = options.iterations != 0 ? options.iterations : kLatencyIterations;
-  const InterruptGuard guard;
   if (!options.common.json) {
     fmt::print("{}{}", header_text(setup, options, ends, "RDMA_Write Latency Test", spec),
                latency_heading());
@@ -221,7 +224,7 @@ int latency_command(const WriteOptions& options) {
   for (const uint64_t size : sizes) {
     spec.size = {size};
     const PerfOutcome outcome = run_perf(setup, {spec});
-    code = worse_code(code, perf_code(outcome));
+    code = analysis::worse_exit_code(code, perf_code(outcome));
     if (outcome.work.empty() || outcome.work.front().samples.empty()) break;
     const LatencyRow row = latency_row(outcome.work.front());
     if (options.common.json) {

@@ -9,6 +9,7 @@
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/options/transport_choice.h"
 #include "fabric/fabric_file.h"
+#include "fabric/text_wrap.h"
 #include "lab/cli/cli.h"
 
 namespace mrclab::lab {
@@ -18,18 +19,6 @@ struct TransportOptions {
   std::string fabric = "octet";
   bool json = false;
 };
-
-/// Breaks `text` into lines of at most `width` columns, the second and later ones indented.
-std::string hanging(std::string_view text, size_t width, size_t indent) {
-  std::string result;
-  while (text.size() > width) {
-    const size_t space = text.rfind(' ', width);
-    const size_t end = space == std::string_view::npos ? width : space;
-    result += std::string(text.substr(0, end)) + "\n" + std::string(indent, ' ');
-    text.remove_prefix(std::min(text.size(), end + (space != std::string_view::npos)));
-  }
-  return result + std::string(text);
-}
 
 int transport_command(const TransportOptions& options) {
   const Topology topology = read_fabric_file(find_fabric(options.fabric));
@@ -50,8 +39,8 @@ int transport_command(const TransportOptions& options) {
                      {"production", in_production},
                      {"about", option.about}});
     } else {
-      fmt::print("{:<22} {:<12} {:<12}\n    {}\n", option.name, in_lab, in_production,
-                 hanging(option.about, 74, 4));
+      fmt::print("{:<22} {:<12} {:<12}\n{}", option.name, in_lab, in_production,
+                 wrapped_text("    " + std::string(option.about), 78, 4));
     }
   }
   if (options.json) fmt::print("{}\n", all.dump(2));

@@ -1,4 +1,4 @@
-// The command line as a whole: which verb is meant, what is said of words that nobody knows.
+// The command line as a whole: finds the verb, and composes the message about unknown words.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ Words option_names(const CLI::App& verb) {
   return names;
 }
 
-/// What is wrong with the first word that should be a verb or an option and
-/// is none; empty if there is no such word.
+/// The message about the first word that should be a verb or an option and is none; empty if there
+/// is no such word.
 std::string unknown_word(const CLI::App& app, const Words& words) {
   const CLI::App* verb = &app;
   std::string called = "mrclab";
@@ -108,7 +108,7 @@ int parse_and_run(CLI::App& app, const Words& words) {
     return -1;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
-      std::ostringstream said;  // of --help or --version
+      std::ostringstream said;  // text of --help or --version
       app.exit(error, said, said);
       fmt::print("{}", fit_help(said.str(), table_columns(stdout)));
       return 0;

@@ -38,7 +38,7 @@ std::string fault_words() {
   return words;
 }
 
-/// What may stand where this verb wants a word that is no option.
+/// The words that may stand where this verb wants a word that is no option.
 std::string words_of(const std::string& verb) {
   constexpr const char* kLabs = "$(cd /run/mrclab 2>/dev/null && echo *)";
   if (verb == "up") return shipped("fabrics") + " " + shipped("incidents");

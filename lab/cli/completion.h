@@ -10,7 +10,7 @@ class App;
 namespace mrclab::lab {
 
 /// A bash script to be sourced. Completes verbs, options, shipped fabrics and incidents, lab names
-/// (from /run/mrclab, which anybody may list) and files.
+/// (from /run/mrclab, which every user may list) and files.
 std::string bash_completion(const CLI::App& app);
 
 }  // namespace mrclab::lab

@@ -18,6 +18,7 @@
 
 #include "lab/bringup/bring_up.h"
 #include "lab/console/terminal.h"
+#include "netio/kernel/forked_process.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/packet_filter.h"
@@ -37,43 +38,8 @@ constexpr uint64_t kMegabyte = 1'000'000;
 constexpr uint64_t kDiskNeeded = 500 * kMegabyte;     // captures and reports of some runs
 constexpr uint64_t kMemoryNeeded = 1000 * kMegabyte;  // octet takes about 400 MB
 
-/// Runs `attempt` in a child, so that its namespaces and its failures stay there. Empty: it worked.
-std::optional<std::string> try_in_child(const std::function<void()>& attempt) {
-  std::array<int, 2> ends{};
-  check_system_call("make a pipe", ::pipe(ends.data()));
-  const netio::FileDescriptor read_end(ends[0]);
-  netio::FileDescriptor write_end(ends[1]);
-  const pid_t child = check_system_call("fork", ::fork());
-  if (child == 0) {
-    int code = 0;
-    try {
-      attempt();
-    } catch (const std::exception& error) {
-      const std::string text = error.what();
-      code = ::write(write_end.get(), text.data(), text.size()) < 0 ? 2 : 1;
-    }
-    ::_exit(code);
-  }
-  write_end.reset();
-  std::array<char, 1024> text{};
-  const ssize_t length = ::read(read_end.get(), text.data(), text.size());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-  if (length > 0) return std::string(text.data(), static_cast<size_t>(length));
-  return "the attempt ended by signal " + std::to_string(WTERMSIG(status));
-}
-
-void enter_private_namespaces() {
-  check_system_call("make a network namespace", ::unshare(CLONE_NEWNET));
-  check_system_call("make a mount namespace", ::unshare(CLONE_NEWNS));
-  check_system_call("make a hostname namespace", ::unshare(CLONE_NEWUTS));
-  check_system_call("make mounts private",
-                    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
-}
-
 NetworkNamespace enter_with_veth() {
-  enter_private_namespaces();
+  netio::enter_private_namespaces();
   NetworkNamespace here = NetworkNamespace::current();
   const std::array<netio::VethPair, 1> pair{{{{&here, "p0", {0x02, 0, 0, 0, 0, 1}, {}},
                                               {&here, "p1", {0x02, 0, 0, 0, 0, 2}, {}},
@@ -123,7 +89,7 @@ void try_egress_filter() {
 
 Diagnosis attempt(const std::string& what, const std::function<void()>& trial, Finding otherwise,
                   const std::string& advice) {
-  const std::optional<std::string> problem = try_in_child(trial);
+  const std::optional<std::string> problem = netio::try_in_child(trial);
   if (!problem) return {what, Finding::kOk, "works", ""};
   return {what, otherwise, *problem, advice};
 }
@@ -172,7 +138,7 @@ std::vector<Diagnosis> examine_machine() {
   const std::string only = "only fabrics with 'forwarding: kernel' need it; ";
   const std::string only_faults = "only fabrics with 'forwarding: kernel' or 'ovs' need it; ";
   return {
-      attempt("namespaces", enter_private_namespaces, Finding::kMissing,
+      attempt("namespaces", netio::enter_private_namespaces, Finding::kMissing,
               "run on a machine or container that may create namespaces (CAP_SYS_ADMIN)"),
       attempt(
           "veth links", [] { enter_with_veth(); }, Finding::kMissing, kernel),

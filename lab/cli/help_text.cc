@@ -1,4 +1,5 @@
 #include "lab/cli/help_text.h"
+#include "fabric/text_wrap.h"
 
 #include <algorithm>
 #include <array>
@@ -24,26 +25,14 @@ size_t description_column(std::string_view line, size_t width) {
   return column == line.npos || column > width * 2 / 3 ? name + 2 : column;
 }
 
-std::string fitted(std::string line, size_t width) {
-  const size_t column = description_column(line, width);
-  std::string out;
-  while (line.size() > width) {
-    size_t end = line.rfind(' ', width);
-    if (end == line.npos || end <= column) end = line.find(' ', width);  // a word that is too long
-    if (end == line.npos) break;
-    out += line.substr(0, end) + '\n';
-    line = std::string(column, ' ') + line.substr(end + 1);
-  }
-  return out + line + '\n';
-}
-
 }  // namespace
 
 std::string fit_help(const std::string& text, size_t width) {
   std::string out;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
-    out += is_example_line(line) ? line + '\n' : fitted(line, width);
+    out += is_example_line(line) ? line + '\n'
+                                 : wrapped_text(line, width, description_column(line, width));
   }
   return out;
 }

@@ -7,7 +7,7 @@
 namespace mrclab::lab {
 
 /// No line is longer than `width`, but for examples (they are there to be copied) and words that are.
-/// What is broken goes on below its description.
+/// A broken line continues below its description.
 std::string fit_help(const std::string& text, size_t width);
 
 }  // namespace mrclab::lab

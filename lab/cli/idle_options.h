@@ -1,6 +1,6 @@
 #pragma once
-// Options of the transport that a scenario sets and that change nothing in it: said, not refused, so
-// that nobody compares runs of which only the file differs.
+// Transport options that a scenario sets and that change nothing in it. They are reported, not
+// refused, so that a user does not compare runs in which only the file differs.
 
 #include <string>
 #include <vector>

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "analysis/checks/check_result.h"
 #include "analysis/report/summary.h"
 #include "lab/cli/idle_options.h"
 #include "lab/console/interrupt.h"
@@ -82,7 +83,8 @@ void print_result(const RunResult& result, World world) {
   std::fflush(stdout);  // a signal may end the process at once in the next run
 }
 
-RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
+RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
+                  InterruptGuard& guard) {
   ProgressView view(stderr, on_terminal(stderr),
                     fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
                                 scenario.topology.name, name_of(options.world), scenario.seed),
@@ -98,13 +100,8 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options) {
   run.threads = options.threads;
   run.view = &view;
   run.progress = true;
-  run.interrupted = InterruptGuard::interrupted;
+  end_on_interrupt(guard, run);
   return run_scenario(scenario, run);
-}
-
-int worse(int a, int b) {
-  const auto rank = [](int code) { return code == 1 ? 2 : code == 0 ? 0 : 1; };
-  return rank(b) > rank(a) ? b : a;
 }
 
 void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results,
@@ -144,7 +141,7 @@ int run_command(const RunCommandOptions& options) {
     if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
     note_idle_options(scenarios.back());
   }
-  const InterruptGuard guard;
+  InterruptGuard guard;
   const auto start = std::chrono::steady_clock::now();
   std::vector<RunResult> results;
   int code = 0;
@@ -152,13 +149,13 @@ int run_command(const RunCommandOptions& options) {
   std::shared_ptr<const void> memory;  // held until the process ends
   for (const Scenario& scenario : scenarios) {
     try {
-      results.push_back(run_one(scenario, options));
+      results.push_back(run_one(scenario, options, guard));
     } catch (const Interrupted& why) {
       interrupted = why.what();
       memory = why.memory();
       break;
     }
-    code = worse(code, analysis::exit_code(results.back().verdict.result));
+    code = analysis::worse_exit_code(code, analysis::exit_code(results.back().verdict.result));
     if (!options.json) print_result(results.back(), options.world);
     interrupted = results.back().interrupted;
     if (!interrupted.empty()) break;
@@ -169,8 +166,8 @@ int run_command(const RunCommandOptions& options) {
   if (interrupted.empty()) return code;
   fmt::print(stderr, "mrclab: {}\n", interrupted);
   std::fflush(nullptr);
-  ::_exit(
-      worse(code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
+  ::_exit(analysis::worse_exit_code(
+      code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
 }
 
 int demo_command(const std::filesystem::path& out) {

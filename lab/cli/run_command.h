@@ -20,17 +20,19 @@ struct RunCommandOptions {
   std::optional<std::string> until;         ///< ends the run here: "300us", "40rtt"
   std::optional<uint32_t> dilation;         ///< a fixed pace
   std::optional<std::string> captures;      ///< hosts | all | none
-  std::optional<std::string> capture_size;  ///< of each capture file at most: "200MiB"
+  std::optional<std::string> capture_size;  ///< bound of each capture file: "200MiB"
   std::optional<std::string> taps;          ///< hosts | all | none
   std::string history = "records";          ///< records | digest | a size such as 1GiB of records
   std::optional<std::string> payload;       ///< real | elided
-  uint32_t threads = 0;                     ///< of the simulator; 0: by the size of the fabric
-  std::filesystem::path out = "runs";       ///< where run folders go
-  std::vector<std::string> without;         ///< mechanisms to switch off (lab/scenario/mechanism.h)
-  bool isolate = false;                     ///< one process per node
-  bool realtime = false;                    ///< SCHED_FIFO for the daemons
-  bool programs = false;                    ///< run somebody else's programs without asking
-  bool json = false;                        ///< print verdict.json (a list for several scenarios)
+  /// Threads of the simulator; 0: by the size of the fabric.
+  uint32_t threads = 0;
+  std::filesystem::path out = "runs";  ///< where run folders go
+  std::vector<std::string> without;    ///< mechanisms to switch off (lab/scenario/mechanism.h)
+  bool isolate = false;                ///< one process per node
+  bool realtime = false;               ///< SCHED_FIFO for the daemons
+  /// Run programs of another user's scenario without asking.
+  bool programs = false;
+  bool json = false;  ///< print verdict.json (a list for several scenarios)
 };
 
 /// Runs the scenarios one after the other. Returns the worst exit code: 1 fail before 3

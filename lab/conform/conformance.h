@@ -22,17 +22,17 @@ struct ConformanceOptions {
   std::function<void(Forwarding)> waiting = [](Forwarding) {};
 };
 
-/// What one forwarder made of everything.
+/// The results of one forwarder.
 struct ForwarderReport {
   static constexpr size_t kMaxDifferences = 20;
 
   Forwarding forwarder = Forwarding::kSwitchd;
   size_t paths = 0, as_computed = 0;
-  std::vector<std::string> differences;  ///< of paths, the first of them
+  std::vector<std::string> differences;  ///< the first differences in paths
   struct Wrong {
-    uint32_t switches = 0;  ///< that sent it on
-    uint8_t hop_limit = 0;  ///< behind the last of them
-    bool changed = false;   ///< something behind the outer header
+    uint32_t switches = 0;  ///< switches that sent the frame on
+    uint8_t hop_limit = 0;  ///< hop limit behind the last of them
+    bool changed = false;   ///< something behind the outer header changed
     bool as_known = false;
   };
   std::vector<Wrong> wrong;  ///< as ConformanceReport::wrong_names

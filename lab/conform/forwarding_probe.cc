@@ -8,7 +8,6 @@
 #include "fabric/byte_order.h"
 #include "fabric/headers.h"
 #include "lab/bringup/node_plan.h"
-#include "lab/console/interrupt.h"
 #include "lab/live/live_lab.h"
 #include "netio/kernel/frame_socket.h"
 #include "netio/kernel/parallel.h"
@@ -53,10 +52,7 @@ class ForwardingProbe::Impl {
   Impl(const Topology& topology, const LiveLabOptions& options,
        const std::function<void()>& waiting)
       : topology_(topology),
-        waiting_([waiting] {
-          if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
-          waiting();
-        }),
+        waiting_(waiting),
         lab_(topology, options, [this](const BringUpStep&) { waiting_(); }) {
     for (const NodeSite& site : topology.nodes) {
       for (uint32_t i = 0; i < site.ports.size(); ++i) ports_.push_back({{site.id, PortId{i}}, {}});
@@ -96,7 +92,7 @@ class ForwardingProbe::Impl {
     }
   }
 
-  /// What was seen of the frame, which is then forgotten.
+  /// Returns the observations of the frame and forgets it.
   ProbeOutcome take(const ProbeFrame& frame) {
     auto node = sent_.extract(label_of(frame.bytes));
     return in_order(frame, std::move(node.mapped().seen));

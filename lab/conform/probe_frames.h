@@ -50,7 +50,7 @@ struct Reach {
 struct WrongProbe {
   ProbeFrame frame;
   std::array<Reach, 3> known;  ///< by Forwarding
-  std::string why;             ///< of what differs; empty if nothing does
+  std::string why;             ///< reason of a difference; empty if there is none
   std::optional<Forwarding> rewritten_by =
       std::nullopt;  ///< what is behind the outer header comes out changed
 };

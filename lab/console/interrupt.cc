@@ -13,7 +13,7 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr int kExitCode = 3;  // of a run that nobody judged
+constexpr int kExitCode = 3;  // code of a run without a verdict
 /// A second signal within this time is the same request: timeout(1) signals
 /// the process and its group.
 constexpr long kRepeatedAfterMs = 500;
@@ -71,7 +71,11 @@ InterruptGuard::~InterruptGuard() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
 }
 
-bool InterruptGuard::interrupted() { return g_interrupted != 0; }
+// The signal handler is one for the process, and so is what it notes: hence the guard has no member.
+bool InterruptGuard::interrupted()
+    const {  // NOLINT(readability-convert-member-functions-to-static)
+  return g_interrupted != 0;
+}
 
 std::chrono::milliseconds InterruptGuard::take() {
   if (g_interrupted == 0) return {};

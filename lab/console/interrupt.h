@@ -3,6 +3,7 @@
 // a second later or more, ends the process at once.
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,8 +12,8 @@
 
 namespace mrclab::lab {
 
-/// Thrown when the user interrupts a run; everything has been torn down, but for memory that takes long
-/// to give back piece by piece: whoever ends the process leaves that to the kernel.
+/// Thrown when the user interrupts a run. Everything has been torn down, except memory that takes
+/// long to free piece by piece: the end of the process leaves that to the kernel.
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(const std::string& what, std::shared_ptr<const void> memory = {})
@@ -23,6 +24,9 @@ class Interrupted : public std::runtime_error {
   std::shared_ptr<const void> memory_;  // shared, because exceptions are copied
 };
 
+/// Does the user want an end? Asked every few milliseconds; an empty one means: never.
+using IsInterrupted = std::function<bool()>;
+
 /// While it lives, the signals are noted instead of ending the process. One at a time.
 class InterruptGuard {
  public:
@@ -31,11 +35,15 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Has one come since the guard was made?
-  static bool interrupted();
-  /// How long ago the one was that interrupted() tells of; it is told no more. For what is still done
-  /// with what there is: the next one kills all the same.
-  static std::chrono::milliseconds take();
+  /// Has a signal come since the guard was made?
+  bool interrupted() const;
+  /// The same as a question to hand on; the guard outlives it.
+  IsInterrupted question() const {
+    return [this] { return interrupted(); };
+  }
+  /// How long ago the signal came that interrupted() tells of; it tells of it no more. This is for what is
+  /// still done with what there is: the next signal ends the process all the same.
+  std::chrono::milliseconds take();
 };
 
 /// While it lives, a signal that a guard would note prints `last_words` and ends the process with

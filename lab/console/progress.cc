@@ -15,7 +15,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// Of a smaller part nothing follows for the rest.
+/// A smaller part allows no estimate of the rest.
 constexpr double kEnoughDone = 0.01;
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// How far something is, for a person who waits: one line on stderr that is written over on a
+// The progress of a task, for a user who waits: one line on stderr that is written over on a
 // terminal; in a pipe plain lines, ever rarer.
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace mrclab::lab {
 class Progress {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// What is over sooner than this shows nothing.
+  /// A task that is over sooner shows nothing.
   static constexpr std::chrono::milliseconds kSilent{1000};
   static constexpr std::chrono::milliseconds kRedraw{100};      ///< on a terminal
   static constexpr std::chrono::milliseconds kFirstLine{2000};  ///< in a pipe; then twice as long
@@ -34,7 +34,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Is it time to show anything? For callers to whom details are dear.
+  /// Is it time to show anything? For callers whose details are expensive.
   bool due() const;
   /// `done` from 0 to 1; what is left is estimated from it. Empty: the end is not known.
   void show(std::optional<double> done, std::string_view details = {});
@@ -53,8 +53,8 @@ class Progress {
   bool shown_ = false;
 };
 
-/// Shows that something goes on of which nobody knows how far it is: "judging: 14 s; 1.2 GB of
-/// evidence". A thread of its own, until it is destroyed.
+/// Shows that a task of unknown length goes on: "judging: 14 s; 1.2 GB of evidence". A thread of
+/// its own, until it is destroyed.
 class Ticking {
  public:
   Ticking(std::string what, std::string details);

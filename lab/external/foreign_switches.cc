@@ -56,8 +56,8 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
   for (auto& entry : trouble_) bring_into_line(entry.first);
 }
 
-/// What can be done ahead of the effects: they then take the kernel a few milliseconds each, and a fault
-/// at many switches is at all of them at nearly the same time.
+/// Makes the kernel objects that effects need ahead of time: an effect then takes a few
+/// milliseconds, and a fault at many switches begins at all of them at nearly the same time.
 void ForeignSwitches::prepare() {
   std::map<NodeId, std::set<std::string>> needed;
   for (size_t i = next_; i < schedule_.size(); ++i) {
@@ -99,7 +99,7 @@ void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule)
     }
     for (const LinkOutage& old : known) {
       if (old.outage.link != outage.link || old.outage.down != outage.down) continue;
-      // What was brought to its end, for an end that it no longer has, begins again.
+      // An outage that was undone at an end that the new schedule does not have begins again.
       const bool begins_again = old.state == LinkOutage::State::kDone && old.outage.up != outage.up;
       item.state = begins_again ? LinkOutage::State::kPending : old.state;
     }
@@ -223,8 +223,8 @@ bool ForeignSwitches::bring_into_line(NodeId node) {
   return true;
 }
 
-/// A fault that came and went in one step was in force for a moment only, whatever the schedule says: who
-/// judges the run must not take it for one that the fabric survived.
+/// A fault that began and ended in one step was in force for a moment only, whatever the schedule
+/// says: it must not be judged as one that the fabric survived.
 void ForeignSwitches::tell_too_late(const std::string& what, FabricTime from, FabricTime until) {
   problems_.push_back(
       fmt::format("{}: what the schedule wants from {} took effect after {}, when it was over; the "
@@ -275,7 +275,7 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
   }
   if (!filters.empty()) change_filter(node, [&](auto& filter) { filter.set(filters); });
   for (std::string& detail : changed) note("kernel_filter", std::move(detail));
-  // What is in place is written down one by one: should the next fail, it is known what stands.
+  // Changes are recorded one by one: if the next one fails, it is known which are in place.
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
     const netio::Shaper shaper = shaper_of(topology_, port, wanted.ports[i], dilation_);

@@ -5,9 +5,9 @@
 // remaining effects in place; when a node has none left, the kernel is read back and compared with
 // what it was before the first of them.
 //
-//   link down     both veths set down, here and not by KernelMirror, also for a moment: nobody else
-//                 would drop the frames
-//   all else      at the port that sends; where that is a node of ours the node does it itself
+//   link down     both veths set down, here and not by KernelMirror, also for a moment: no other
+//                 component would drop the frames
+//   all else      at the port that sends; a node of ours does it itself
 //
 // The clock says when; on a busy machine that is some milliseconds late, and a fault that was over
 // before it took effect is told as a problem. A frame that waits in the queue of a shaper when its
@@ -28,7 +28,7 @@
 
 namespace mrclab::lab {
 
-/// What was done to a switch or a link, for events.jsonl.
+/// A change of a switch or a link, for events.jsonl.
 struct SwitchNote {
   FabricTime t;        ///< by the clock, when it was done
   std::string kind;    ///< "kernel_link_down", "kernel_link_up", "kernel_filter", "kernel_rate",
@@ -49,8 +49,8 @@ class ForeignSwitches {
 
   /// The schedule is another one from an instant on that the last step() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
-  /// Does what is due by the clock. Each time it also reads back one node whose faults are over, and
-  /// asks one namespace whether somebody else has changed its packet filter.
+  /// Makes the changes that are due by the clock. Each time it also reads back one node whose
+  /// faults are over, and asks one namespace whether another program has changed its packet filter.
   void step();
   /// Up to this instant, which is at most `t`, the schedule is not needed any more: all outages
   /// that ended by then are undone.
@@ -63,8 +63,8 @@ class ForeignSwitches {
 
   const std::vector<SwitchNote>& notes() const { return notes_; }
   void forget_notes() { notes_.clear(); }
-  /// What went wrong since the last call: a refused change, an undo that left
-  /// something behind, a change by somebody else.
+  /// Problems since the last call: a refused change, an undo that left something behind, a change
+  /// by another program.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
@@ -101,12 +101,12 @@ class ForeignSwitches {
   double dilation_;
   std::function<FabricTime()> clock_;
   std::vector<ScheduledEffect> schedule_;
-  size_t next_ = 0;     ///< of the schedule
-  FabricTime reached_;  ///< by step()
+  size_t next_ = 0;     ///< next entry of the schedule
+  FabricTime reached_;  ///< instant of the last step()
   faults::FaultState in_force_;
   std::vector<LinkOutage> outages_;
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
-  std::map<NodeId, NodeSnapshot> before_;    ///< of nodes that something was done to
+  std::map<NodeId, NodeSnapshot> before_;    ///< state of nodes before their first change
   std::set<NodeId> to_verify_;
   std::set<NodeId> differing_;                     ///< nodes whose difference has been told
   std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace

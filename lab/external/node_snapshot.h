@@ -14,8 +14,8 @@ namespace mrclab::lab {
 
 using NodeSnapshot = std::vector<std::string>;  ///< sorted
 
-/// Of links between nodes of ours nothing: their interfaces follow fabric time (kernel_mirror.h). `ovs` may be
-/// null where the node is none of its switches.
+/// Leaves out links between nodes of ours: their interfaces follow fabric time (kernel_mirror.h).
+/// `ovs` may be null if Open vSwitch does not forward for the node.
 NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter& filter,
                            const OvsSwitches* ovs);
 

@@ -1,7 +1,6 @@
 #include "lab/external/ovs_switches.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -82,9 +81,7 @@ std::unique_ptr<netio::ChildProcess> OvsSwitches::start(const std::string& progr
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.stdout_file = directory_ / (program + ".out");
   const netio::NetworkNamespace& where = fabric_.network_namespace(switches_.front());
-  options.before_exec = [&where] {
-    netio::check_system_call("enter " + where.name(), ::setns(where.fd(), CLONE_NEWNET));
-  };
+  options.before_exec = [&where] { where.enter(); };
   auto child = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(options));
   fabric_.record_process(mark_of(child->pid(), program));
   return child;
@@ -185,7 +182,8 @@ void OvsSwitches::make_room_for_queues() {
       most = std::max(most, queue);
     }
   }
-  // The daemon opens that socket when it first sends: a frame that nobody takes, to the first port.
+  // The daemon opens that socket when it first sends, so this sends a frame, which no node accepts,
+  // to the first port.
   const std::string frame = fmt::format("{:024x}{:04x}{:092x}", 0, kLocalExperiment, 0);
   run({"ovs-ofctl", "-O", "OpenFlow15", "packet-out",
        netio::ovs_management_socket(directory_, topology.node(switches_.front()).name),

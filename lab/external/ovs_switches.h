@@ -34,8 +34,8 @@ class OvsSwitches {
   OvsSwitches(const OvsSwitches&) = delete;
   OvsSwitches& operator=(const OvsSwitches&) = delete;
 
-  /// What has ended that should run, with how: "ovs-vswitchd: signal 9 (Killed)". Told once: without the
-  /// one the other is of no use.
+  /// The daemon that has ended, and how: "ovs-vswitchd: signal 9 (Killed)". Reported once: without
+  /// one of them the other is of no use.
   std::optional<std::string> check();
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);

@@ -1,6 +1,6 @@
 #pragma once
-// The forwarding table of a switch of a running lab, in one form whoever forwards: our daemon is asked, the
-// kernel's routes are read, or Open vSwitch's rules, each with its counters.
+// The forwarding table of a switch of a running lab, in one form for every forwarder: our daemon is
+// asked, the kernel's routes are read, or Open vSwitch's rules, each with its counters.
 
 #include <nlohmann/json.hpp>
 #include <string>

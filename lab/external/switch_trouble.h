@@ -20,7 +20,7 @@
 
 namespace mrclab::lab {
 
-/// Of a port and the wire that leaves it; as built by default.
+/// State of a port and the wire that leaves it; as built by default.
 struct PortTrouble {
   bool dark = false;
   Probability loss;
@@ -38,8 +38,9 @@ struct SwitchTrouble {
   bool operator==(const SwitchTrouble&) const = default;
 };
 
-/// `degraded`: effects that are in force (faults::FaultState). A link without carrier at both ends is
-/// down as a whole, which is foreign_switches.h's; where it leads to a node of ours a rule says so besides.
+/// `degraded`: effects that are in force (faults::FaultState). A link without carrier at both ends
+/// is down as a whole, which foreign_switches.h carries out; if it leads to a node of ours, a rule
+/// here drops frames, too.
 SwitchTrouble trouble_of(const Topology& topology, NodeId node,
                          const std::vector<Effect>& degraded);
 
@@ -51,7 +52,7 @@ NodeId concerned_switch(const Topology& topology, const Effect& effect);
 /// again: there the rule takes the frame away to an interface that leads nowhere.
 std::vector<std::string> egress_rules(const PortTrouble& trouble, Forwarding by);
 
-/// For an emulation that is `dilation` times slower than the modelled hardware.
+/// The shaper for an emulation that is `dilation` times slower than the modelled hardware.
 netio::Shaper shaper_of(const Topology& topology, PortRef port, const PortTrouble& trouble,
                         double dilation);
 

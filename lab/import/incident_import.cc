@@ -57,7 +57,7 @@ std::vector<PortEvent> known_events(const LinkLog& log, const PortMap& ports, bo
 /// What a port said within one tick of the log's clock happened in that order within it: spread
 /// evenly, as nothing is known of when.
 void spread_ticks(std::vector<PortEvent>& events, ImportedIncident& out) {
-  std::map<PortRef, std::vector<PortEvent*>> same;  // of the instant
+  std::map<PortRef, std::vector<PortEvent*>> same;  // events of the same instant
   const auto spread = [&] {
     for (auto& [port, list] : same) {
       if (list.size() > 1) out.within_a_tick += list.size();
@@ -77,8 +77,8 @@ void spread_ticks(std::vector<PortEvent>& events, ImportedIncident& out) {
                    [](const PortEvent& a, const PortEvent& b) { return a.ns < b.ns; });
 }
 
-/// Events to outages. A link is down while one of its ends says so; a port has errors until it says
-/// anything else.
+/// Events to outages. A link is down while the log of one of its ends says so; a port has errors
+/// until its log says anything else.
 class Pairing {
  public:
   Pairing(const Topology& topology, ImportedIncident& out) : topology_(topology), out_(out) {}
@@ -140,7 +140,7 @@ class Pairing {
   std::map<PortRef, size_t> errors_;
 };
 
-/// Instants of the log at which something breaks (+1) or is mended (-1), in order.
+/// Instants of the log at which something breaks (+1) or is healed (-1), in order.
 std::vector<std::pair<int64_t, int>> changes_of(const std::vector<ImportedOutage>& outages) {
   std::vector<std::pair<int64_t, int>> changes;
   for (const ImportedOutage& outage : outages) {
@@ -200,7 +200,7 @@ class Compression {
     }
     in.quiet_removed = removed_;
   }
-  /// Of an instant at which something changes.
+  /// The fabric time of a change in the log.
   FabricTime at(int64_t ns) const { return start_ + compressed(ns) - removed_at_.at(ns); }
 
  private:

@@ -28,8 +28,8 @@ struct ImportOptions {
 struct ImportedOutage {
   LinkEventKind kind =
       LinkEventKind::kDown;  ///< kDown: the whole link; kErrors: what the port hears
-  PortRef port;              ///< the one that spoke first
-  std::string rate;          ///< of errors
+  PortRef port;              ///< the port that reported first
+  std::string rate;          ///< error rate, for kErrors
   int64_t from = 0;
   std::optional<int64_t> until;  ///< empty: open when the log ends
   FabricTime at;                 ///< in fabric time, compressed
@@ -39,15 +39,15 @@ struct ImportedOutage {
 struct ImportedIncident {
   std::vector<ImportedOutage> outages;  ///< by start, then as in the log
   size_t events = 0;                    ///< that count
-  int64_t first_ns = 0, last_ns = 0;    ///< of these, in the log's time
+  int64_t first_ns = 0, last_ns = 0;    ///< times of the first and last event in the log
   bool dated = true;                    ///< the log says the year
   uint64_t compress = 1;
-  std::optional<int64_t> shortest_ns;  ///< of the outages that end, in the log's time
+  std::optional<int64_t> shortest_ns;  ///< shortest outage that ends, in the log's time
   FabricTime shortest;                 ///< the same compressed
   FabricTime quiet_removed;
-  FabricTime end;             ///< of the scenario
+  FabricTime end;             ///< end of the scenario
   bool host_cut_off = false;  ///< at some instant every port of a host is down
-  // What was not as it should be.
+  // Irregularities of the log.
   size_t unsorted = 0;       ///< lines with a time before that of the line above
   size_t doubled = 0;        ///< downs of what was down
   size_t ups_alone = 0;      ///< ups of what was not down
@@ -61,7 +61,7 @@ ImportedIncident import_incident(const LinkLog& log, const PortMap& ports, const
                                  const ImportOptions& options);
 
 struct ImportText {
-  std::string name;      ///< of the scenario
+  std::string name;      ///< name of the scenario
   std::string source;    ///< the log's file name
   std::string fabric;    ///< as the scenario shall name it
   std::string workload;  ///< one entry, as in a file: "all_reduce: {hosts: all, ...}"
@@ -69,7 +69,8 @@ struct ImportText {
 /// The scenario file.
 std::string to_yaml(const ImportedIncident& incident, const Topology& topology,
                     const ImportText& text);
-/// What was read, what was done to it and what to mind: lines of at most 80 columns.
+/// The import in words: the events read, the changes made to them, and warnings. Lines of at most
+/// 80 columns.
 std::string summary(const ImportedIncident& incident, const Topology& topology);
 std::string summary_json(const ImportedIncident& incident, const Topology& topology);
 

@@ -57,7 +57,8 @@ class CsvReader {
  private:
   enum Column : uint8_t { kTime, kDevice, kPort, kEvent, kRate, kColumns };
   static constexpr size_t kNone = SIZE_MAX;
-  static constexpr uint64_t kMaxErrorRate = BitErrorRate::kOne / 1000;  // of the fault bit_errors
+  // Bound of the fault bit_errors.
+  static constexpr uint64_t kMaxErrorRate = BitErrorRate::kOne / 1000;
 
   std::string field(const std::vector<std::string>& fields, Column column) const {
     const size_t at = place_[column];
@@ -161,7 +162,7 @@ class SyslogReader {
     size_t length = 0;
   };
 
-  /// Without "<187>" (RFC 3164) or "<187>1 " (RFC 5424).
+  /// The text without its priority, "<187>" (RFC 3164) or "<187>1 " (RFC 5424).
   static std::string_view without_priority(std::string_view text) {
     if (text.empty() || text.front() != '<') return text;
     const size_t end = text.find('>');
@@ -178,7 +179,7 @@ class SyslogReader {
     return text.substr(from, at - from);
   }
 
-  /// Without the colon behind it.
+  /// The word without the colon behind it.
   static std::string_view bare(std::string_view word) {
     while (!word.empty() && word.back() == ':') word.remove_suffix(1);
     return word;

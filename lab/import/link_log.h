@@ -21,7 +21,8 @@ struct LinkEvent {
   LogTime time;
   LinkEventKind kind = LinkEventKind::kDown;
   std::string port;  ///< as the log has it: "leaf-07 Ethernet1/3", "eth0" if it names no device
-  /// Of errors, as written: "2%" of frames, "1e-6" of bits, "0" for their end; empty if not said.
+  /// For errors, as written: "2%" of frames, "1e-6" of bits, "0" for their end; empty if the log
+  /// has none.
   std::string rate;
   size_t line = 0;  ///< from 1
 };
@@ -29,7 +30,7 @@ struct LinkEvent {
 struct LinkLog {
   std::vector<LinkEvent> events;    ///< in the order of the file, with years
   size_t lines = 0;                 ///< not counting empty ones
-  std::vector<size_t> other_lines;  ///< of syslog: those that say nothing about a link
+  std::vector<size_t> other_lines;  ///< lines of a syslog that say nothing about a link
 };
 
 enum class LogFormat : uint8_t { kAuto, kCsv, kSyslog };

@@ -1,5 +1,6 @@
 #include "lab/import/log_time.h"
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDaySeconds = 86'400;
-constexpr int kPlainYear = 2001;  // of logs without years
+constexpr int kPlainYear = 2001;  // for logs without years
 constexpr int kLeapYear = 2004;
 constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
@@ -68,17 +69,6 @@ class Scanner {
   bool ok_ = true;
 };
 
-/// Days since 1970-01-01 in the Gregorian calendar (Hinnant, "chrono-compatible low-level date
-/// algorithms").
-int64_t days_from_civil(int64_t year, int month, int day) {
-  year -= month <= 2;
-  const int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const int64_t year_of_era = year - era * 400;
-  const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146'097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-         719'468;
-}
-
 void read_clock(Scanner& in, LogTime& time) {
   int64_t seconds = int64_t{3600} * in.number(2, 2, 0, 23);
   in.expect(':');
@@ -91,7 +81,8 @@ void read_clock(Scanner& in, LogTime& time) {
 }
 
 int64_t date_ns(int year, int month, int day) {
-  return days_from_civil(year, month, day) * kDaySeconds * kSecond;
+  const std::chrono::sys_days date{std::chrono::year(year) / month / day};
+  return int64_t{date.time_since_epoch().count()} * kDaySeconds * kSecond;
 }
 
 /// "Z", "+01:00", "+0100", or nothing at all.

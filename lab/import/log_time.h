@@ -27,7 +27,7 @@ struct ReadLogTime {
 /// (NX-OS, newer SONiC). Empty if the text does not start with one.
 std::optional<ReadLogTime> read_log_time(std::string_view text);
 
-/// Seconds, "12.5" or "1710237072.123": the whole text. Of a list of events only.
+/// Reads seconds, "12.5" or "1710237072.123": the whole text. For lists of events only.
 std::optional<LogTime> read_seconds(std::string_view text);
 
 /// Gives times without a year one, in the order of the log: what is more than half a year before the

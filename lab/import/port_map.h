@@ -1,5 +1,5 @@
 #pragma once
-// What the ports of somebody's log are called in a fabric of ours. A YAML map, or CSV lines
+// Maps the port names of a log to ports of a fabric of ours. A YAML map, or CSV lines
 // "device,port,name" or "port,name":
 //
 //   leaf-07 Ethernet1/3: p0.t0-0:d2

@@ -56,14 +56,14 @@ uint32_t FaultBook::add(BookedFault fault) {
   return total_++;
 }
 
-void FaultBook::mend(uint32_t number, FabricTime at) {
+void FaultBook::heal(uint32_t number, FabricTime at) {
   faults::Fault& fault = entries_.at(number).fault;
-  fault.mended = std::min(fault.mended, at);
+  fault.healed = std::min(fault.healed, at);
 }
 
 FaultStage FaultBook::stage(uint32_t number, FabricTime now) const {
   const faults::Fault& fault = entries_.at(number).fault;
-  if (fault.mended <= fault.at) return FaultStage::kCancelled;
+  if (fault.healed <= fault.at) return FaultStage::kCancelled;
   if (now < fault.at) return FaultStage::kToCome;
   return now < faults::interval_of(fault, topology_).last_heal ? FaultStage::kInForce
                                                                : FaultStage::kOver;

@@ -1,7 +1,7 @@
 #pragma once
-// The faults of a lab, with their instants: those of its scenario, those by hand, and what others
-// did to it. Compiled as one list, so that faults that overlap compose whoever made them. A lab
-// that stays takes those that are over out of the book, so that it does not grow
+// The faults of a lab, with their instants: those of its scenario, those by hand, and changes from
+// outside. Compiled as one list, so that overlapping faults compose whatever their source. A
+// resident lab takes faults that are over out of the book, so that it does not grow
 // (lab/live/fault_record.h). Pure.
 
 #include <map>
@@ -18,7 +18,7 @@ namespace mrclab::lab {
 enum class FaultSource : uint8_t {
   kScenario,
   kHand,
-  kOutside,  ///< somebody did something to the lab with other tools
+  kOutside,  ///< another program changed the lab
 };
 std::string_view name_of(FaultSource source);
 
@@ -41,8 +41,8 @@ class FaultBook {
   uint32_t add(BookedFault fault);
   /// What the fault holds ends at `at`, if it has not ended before; what
   /// would begin later does not.
-  void mend(uint32_t number, FabricTime at);
-  /// The faults that are meant and can be mended at `at`, none of them from outside: "" is all that
+  void heal(uint32_t number, FabricTime at);
+  /// The faults that are meant and can be healed at `at`, none of them from outside: "" is all that
   /// are in force, "all" those that are to come as well; a number; a kind; or a pattern of the
   /// names of what they are about. Throws InputError for a word that means none.
   std::vector<uint32_t> select(const std::string& word, FabricTime at) const;
@@ -55,7 +55,7 @@ class FaultBook {
   /// if so many never will be.
   FabricTime when_over(size_t count) const;
 
-  /// By number.
+  /// The faults in the book by number.
   const std::map<uint32_t, BookedFault>& entries() const { return entries_; }
   /// How many faults there ever were; their numbers are 0 to total() - 1.
   uint32_t total() const { return total_; }
@@ -73,8 +73,8 @@ class FaultBook {
   const Topology& topology_;
   std::map<uint32_t, BookedFault> entries_;
   uint32_t total_ = 0;
-  // What is known of faults that are out of the book. Bounded by the kinds
-  // and names that there are.
+  // Kinds and names of faults that are out of the book. Bounded by the kinds and names that there
+  // are.
   std::set<faults::FaultKind> forgotten_kinds_;
   std::set<std::string> forgotten_names_;
 };

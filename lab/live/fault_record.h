@@ -22,8 +22,7 @@ class FaultRecord {
   /// Throws SystemError, with nothing recorded.
   void add(uint32_t number, const BookedFault& fault);
   bool full() const { return bytes_ >= kMaxBytes; }
-  /// All of them by number, as they were. Throws SystemError, or InputError
-  /// for a file that somebody has changed.
+  /// All recorded faults by number. Throws SystemError, or InputError for a file that was altered.
   std::map<uint32_t, BookedFault> read() const;
 
  private:

@@ -31,14 +31,15 @@ void KernelMirror::replace(const std::vector<ScheduledEffect>& schedule) {
   items_.clear();
   for (const faults::CarrierOutage& outage : faults::carrier_outages(topology_, schedule)) {
     const Link& link = topology_.link(outage.link);
-    const FabricTime head_start =
+    const FabricTime lookahead =
         std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));
-    Item item{outage, outage.down + head_start, State::kPending, is_ours(topology_, link)};
+    Item item{outage, outage.down + lookahead, State::kPending, is_ours(topology_, link)};
     const auto known = std::find_if(before.begin(), before.end(), [&](const Item& old) {
       return old.outage.link == outage.link && old.outage.down == outage.down;
     });
     if (known != before.end()) {
-      // What was brought to its end, or left out, for an end that it no longer has begins again.
+      // An outage that was undone, or left out, for an end that the new schedule does not have
+      // begins again.
       const bool begins_again = known->state == State::kDone && known->outage.up != outage.up;
       item.state = begins_again ? State::kPending : known->state;
     }

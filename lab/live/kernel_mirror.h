@@ -33,8 +33,8 @@ class KernelMirror {
   KernelMirror(const Topology& topology, const std::vector<ScheduledEffect>& schedule,
                SetLink set_link, KeepBefore keep_before);
 
-  /// The schedule is another one from an instant on that nobody has committed. What is down in the
-  /// kernel stays so until its outage ends, whenever that now is.
+  /// Takes a new schedule, which differs only after instants that processes have committed. A link
+  /// that is down in the kernel stays down until its outage ends by the new schedule.
   void replace(const std::vector<ScheduledEffect>& schedule);
 
   /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At

@@ -44,7 +44,7 @@ LabFaults::LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults:
 FabricTime LabFaults::instant_of(const FaultOrder& order, FabricTime open) const {
   if (!order.at) return open;
   const FabricTime at = parse_instant(*order.at, topology_, lab_.now(), nullptr);
-  // What is asked for "from now on" is not late because the lab has moved on meanwhile.
+  // An order "from now on" is not late because the lab has moved on meanwhile.
   if (at >= open || order.at->starts_with('+')) return std::max(at, open);
   throw InputError(fmt::format("--at: found {}: the lab is at {} already", in_quotes(*order.at),
                                in_microseconds(open)));
@@ -77,7 +77,7 @@ std::vector<uint32_t> LabFaults::heal(const std::string& word) {
   const Standstill standstill(lab_);
   const FabricTime at = standstill.open_instant();
   const std::vector<uint32_t> chosen = book_.select(word, at);
-  for (const uint32_t number : chosen) book_.mend(number, at);
+  for (const uint32_t number : chosen) book_.heal(number, at);
   if (chosen.empty()) return chosen;
   changed_ = true;
   tell_nodes(standstill);
@@ -98,8 +98,7 @@ void LabFaults::settle() {
   }
 }
 
-/// Faults that are over leave the schedule with the next change. In a lab
-/// that nobody changes they leave it here.
+/// Faults that are over leave the schedule with the next change, and in a lab without changes here.
 void LabFaults::tidy() {
   if (!record_ || lab_.now() < tidy_at_ || lab_.settled() < tidy_at_) return;
   settle();
@@ -158,7 +157,7 @@ bool LabFaults::notice_link(const OutsideFault& outside) {
     return number.has_value();
   }
   if (outside.kind == OutsideFault::Kind::kLinkUp && known != set_down_.end()) {
-    book_.mend(known->second, from_);
+    book_.heal(known->second, from_);
     set_down_.erase(known);
     return true;
   }

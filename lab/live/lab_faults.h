@@ -1,12 +1,12 @@
 #pragma once
-// Faults of a running lab: breaks and mends it by hand, and makes a fault of what others do to it.
-// Each act gets an instant that no process has committed yet; where the lab stands, the next
-// picosecond. With a record, faults that are over leave the book and what the nodes are told.
+// Faults of a running lab: begins and ends them by hand, and turns changes by other programs into
+// faults. Each act gets an instant that no process has committed yet; where the lab stands, the
+// next picosecond. With a record, faults that are over leave the book and the nodes' schedule.
 //
-//   somebody sets a link down         link_down, until somebody sets it up again
+//   a link is set down by others      link_down, until it is set up again
 //   a daemon dies                     its switches: switch_crash; its hosts: nic_dead
 //   a daemon stands still for long    its switches: switch_hang; its hosts: blackhole, both ways
-//   a queueing discipline (tc)        is only told: its frames are late or lost in the kernel
+//   a queueing discipline (tc)        is only reported: its frames are late or lost in the kernel
 //
 // All of them make the run NOT FAITHFUL: what happened until the instant was not the model's.
 
@@ -24,7 +24,7 @@
 
 namespace mrclab::lab {
 
-/// What somebody asks for by hand.
+/// An order by hand.
 struct FaultOrder {
   std::string kind;
   std::map<std::string, std::string> body;  ///< key and value as in a scenario
@@ -37,8 +37,8 @@ class LabFaults {
   static constexpr size_t kMaxOverListed = 32;
   /// list() shows this many of the faults in the book, the newest.
   static constexpr size_t kMaxListed = 500;
-  /// When this many faults of the book are over, a lab that nobody changes
-  /// leaves them out of its schedule.
+  /// When this many faults of the book are over, a lab without changes leaves them out of its
+  /// schedule.
   static constexpr size_t kTidyAt = 32;
 
   /// `lab` runs the schedule of `scenario`; `seed` is that of random() in faults by hand. Faults
@@ -49,7 +49,8 @@ class LabFaults {
 
   /// Returns its number. Throws InputError.
   uint32_t break_it(const FaultOrder& order);
-  /// What was mended; FaultBook::select says what `word` means. Throws InputError.
+  /// Ends faults and returns their numbers; FaultBook::select says what `word` means. Throws
+  /// InputError.
   std::vector<uint32_t> heal(const std::string& word);
   /// To be called after every LiveLab::step(): what others did since takes effect.
   void notice();
@@ -68,7 +69,7 @@ class LabFaults {
   nlohmann::json list() const;
   /// The faults that others made and that are not over, by number.
   nlohmann::json outside() const;
-  /// Did anybody do more than the scenario says?
+  /// Was the lab changed beyond its scenario?
   bool changed() const { return changed_; }
 
  private:
@@ -91,9 +92,9 @@ class LabFaults {
   std::deque<nlohmann::json> newest_over_;   ///< the last kMaxOverListed that have left the book
   FabricTime settled_ = netio::kBeforeTime;  ///< no effect of faults that left is later
   FabricTime tidy_at_ = FabricTime::never();
-  uint64_t noticed_ = 0;                 ///< of LiveLab::outside_faults()
+  uint64_t noticed_ = 0;                 ///< entries of LiveLab::outside_faults() that were handled
   std::map<LinkId, uint32_t> set_down_;  ///< by others: the number of its fault
-  FabricTime from_;                      ///< of what is being noticed
+  FabricTime from_;                      ///< instant of the entry that is being handled
   bool changed_ = false;
 };
 

@@ -1,26 +1,18 @@
 #include "lab/live/link_guard.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
 
 #include "lab/bringup/node_plan.h"
 
 namespace mrclab::lab {
 
-LinkGuard::LinkGuard(LiveFabric& fabric)
-    : fabric_(fabric),
-      epoll_(netio::check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))) {
+LinkGuard::LinkGuard(LiveFabric& fabric) : fabric_(fabric) {
   for (const NodeSite& site : fabric.topology().nodes) {
-    watches_.emplace_back(fabric.network_namespace(site.id));
+    watches_.add(fabric.network_namespace(site.id));
     ports_.emplace_back(site.ports.size());
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       ports_.back()[i].interface = fabric.interface_index({site.id, PortId{i}});
     }
-    epoll_event event{.events = EPOLLIN, .data = {.u32 = site.id.value}};
-    netio::check_system_call(
-        "watch links", ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watches_.back().fd(), &event));
   }
 }
 
@@ -28,10 +20,8 @@ LinkGuard::~LinkGuard() = default;
 
 std::vector<ForeignLinkChange> LinkGuard::check() {
   std::vector<ForeignLinkChange> found;
-  std::array<epoll_event, 64> events;
-  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < count; ++i) {
-    const NodeId node{events[static_cast<size_t>(i)].data.u32};
+  for (const size_t number : watches_.ready()) {
+    const NodeId node{static_cast<uint32_t>(number)};
     netio::LinkWatch& watch = watches_[node.value];
     watch.read();
     watch.clear_overrun();

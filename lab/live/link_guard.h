@@ -1,7 +1,7 @@
 #pragma once
-// Notices when somebody other than the lab sets a link down, deletes it, or hangs a queueing
-// discipline on it (tc): every change that the kernel reports is compared with what the lab wants
-// that link to be.
+// Notices when another program sets a link down, deletes it, or adds a queueing discipline to it
+// (tc): every change that the kernel reports is compared with the state that the lab wants for that
+// link.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace mrclab::lab {
 
-/// What somebody has done to a port.
+/// A change of a port by another program.
 struct ForeignLinkChange {
   enum class Kind : uint8_t { kDown, kUp, kQdisc };
   PortRef port;
@@ -36,14 +36,13 @@ class LinkGuard {
                   std::vector<ForeignLinkChange>& found) const;
 
   LiveFabric& fabric_;
-  netio::FileDescriptor epoll_;
   struct PortState {
     int interface = 0;      ///< its index in the kernel, as it was brought up
     bool up = true;         ///< as last seen
-    bool set_down = false;  ///< by somebody else, as was reported
-    bool gone = false;      ///< somebody has deleted it
+    bool set_down = false;  ///< another program did so, and it was reported
+    bool gone = false;      ///< another program deleted it
   };
-  std::vector<netio::LinkWatch> watches_;      ///< by NodeId
+  netio::LinkWatchSet watches_;                ///< by node
   std::vector<std::vector<PortState>> ports_;  ///< by NodeId and port
 };
 

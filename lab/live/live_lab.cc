@@ -80,8 +80,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
-      head_start_(shortest_lookahead(topology)),
-      pace_(gate_.clock, options_.dilation, head_start_),
+      lookahead_(shortest_lookahead(topology)),
+      pace_(gate_.clock, options_.dilation, lookahead_),
       mirror_(
           topology, options_.schedule, [this](LinkId link, bool up) { mirror_link(link, up); },
           [this](FabricTime instant) { return keep_before(instant); }),
@@ -173,7 +173,7 @@ void LiveLab::wait_until_ready() {
 }
 
 void LiveLab::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_point deadline) {
-  // One that begins near the end of a run may have finished before anybody looks.
+  // A process that begins near the end of a run may have finished before this looks.
   while (gate_.state(i) == ProcessState::kAbsent) {
     const bool late = std::chrono::steady_clock::now() > deadline;
     const auto ended = children_[i]->wait(milliseconds(1));
@@ -204,7 +204,7 @@ void LiveLab::replace_process(uint32_t process) {
                              plan_.processes[process].name, error.what()));
     return;
   } catch (const std::exception&) {
-    return;  // somebody has stopped or killed it: supervision will say so
+    return;  // another program stopped or killed it: supervision will report it
   }
   const auto file = fabric_->run_directory() / (plan_.processes[process].name + ".left");
   netio::write_file(file, json.dump());
@@ -283,7 +283,7 @@ void LiveLab::replace_schedule(const Standstill& standstill, netio::Schedule sch
 bool LiveLab::step() {
   const FabricTime slowest = now();
   mirror_.step(slowest, pace_.dilation(), limit_);
-  kept_before_ = FabricTime::never();  // the mirror's own limit says so by now
+  kept_before_ = FabricTime::never();  // the mirror's own limit covers it by now
   watch_foreign_switches();
   cut_power();
   if (options_.run_dir.empty()) forget_notes();
@@ -312,11 +312,11 @@ void LiveLab::step_pace() {
   }
   if (!pace_.fixed()) {
     const auto quiet = gate_.quiet_until();
-    // A lab without an end is somebody's who may do something to it at any time.
+    // In a lab without an end, the user may act at any time, so the clock does not jump.
     if (quiet && options_.end != FabricTime::never()) {
       reading.quiet_until = std::min({*quiet, combined_limit(), options_.end});
     }
-    gate_.tick_ns.store(tick_for(pace_.dilation(), head_start_, gate_.process_count),
+    gate_.tick_ns.store(tick_for(pace_.dilation(), lookahead_, gate_.process_count),
                         std::memory_order_relaxed);
   }
   const std::optional<FabricTime> jumped = pace_.step(reading, now);

@@ -33,7 +33,7 @@
 
 namespace mrclab::lab {
 
-/// No frame is needed by anybody before this long after its start.
+/// The shortest lookahead of a wire: no process needs a frame earlier than this after its start.
 FabricTime shortest_lookahead(const Topology& topology);
 
 struct LiveLabOptions {
@@ -55,7 +55,8 @@ struct LiveLabOptions {
   uint32_t host_processes = 2;
   bool realtime = false;
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
-  int64_t tick_ns = 250'000;       ///< of the daemons; a lab that stays ticks slower
+  /// Of the daemons, in ns of lab time; a resident lab ticks slower.
+  int64_t tick_ns = 250'000;
 };
 
 /// A process was killed because its switch had lost its power, and another took its place.
@@ -85,7 +86,8 @@ class LiveLab {
 
   /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own
   /// limit. A limit that is lower than the one before must be no lower than
-  /// Standstill::last_commit(). The clock goes on: whoever stops a lab for long pauses it too.
+  /// Standstill::last_commit(). The clock goes on: a caller that stops a lab for long also pauses
+  /// it.
   void set_limit(FabricTime limit);
   FabricTime limit() const { return limit_; }
   /// `brake` returns an upper bound on commits and is asked at each step; it never decreases.
@@ -108,7 +110,7 @@ class LiveLab {
   netio::GatePage& gate() { return gate_; }
   LiveFabric& fabric() { return *fabric_; }
   const KernelMirror& mirror() const { return mirror_; }
-  /// What was done to switches that are not ours.
+  /// The changes of switches that are not ours.
   const std::vector<SwitchNote>& switch_notes() const;
   const std::vector<ScheduledEffect>& schedule() const { return options_.schedule; }
   const ProcessPlan& plan() const { return plan_; }
@@ -160,7 +162,7 @@ class LiveLab {
   std::unique_ptr<LiveFabric> fabric_;
   netio::SharedPage page_;
   netio::GatePage& gate_;
-  FabricTime head_start_;
+  FabricTime lookahead_;
   Pace pace_;
   PaceCurve curve_;
   KernelMirror mirror_;

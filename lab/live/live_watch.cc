@@ -1,5 +1,5 @@
-// What the live lab sees of its daemons, links and foreign switches while it runs, and what of that
-// somebody else did.
+// Observes the live lab's daemons, links and foreign switches while it runs, and turns changes by
+// other programs into outside faults.
 
 #include <fmt/format.h>
 
@@ -82,8 +82,8 @@ void LiveLab::watch_ovs() {
   }
 }
 
-/// The kernel's link follows the modelled one. If somebody has deleted it,
-/// watch_links() tells that.
+/// Makes the kernel's link follow the modelled one. If another program has deleted it,
+/// watch_links() reports that.
 void LiveLab::mirror_link(LinkId link, bool up) {
   try {
     fabric_->set_link(link, up);

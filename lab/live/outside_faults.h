@@ -15,11 +15,11 @@ namespace mrclab::lab {
 /// Something happened to the lab that its model does not know.
 struct OutsideFault {
   enum class Kind : uint8_t {
-    kLinkDown,    ///< somebody set `port` down
+    kLinkDown,    ///< another program set `port` down
     kLinkUp,      ///< and up again
     kDied,        ///< `process` has ended
     kStoodStill,  ///< `process` was taken out of the gate
-    kOther,       ///< told, without an effect that the model knows
+    kOther,       ///< reported, without an effect that the model knows
   };
   Kind kind = Kind::kOther;
   FabricTime t = {};  ///< committed when it was noticed

@@ -32,10 +32,10 @@ class Pace {
     std::optional<FabricTime> quiet_until;
   };
 
-  /// `fixed`: a pace that neither adapts nor jumps. `head_start`: the shortest lookahead of the
+  /// `fixed`: a pace that neither adapts nor jumps. `lookahead`: the shortest lookahead of the
   /// fabric's wires.
-  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime head_start)
-      : clock_(clock), fixed_(fixed), controller_(head_start) {}
+  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime lookahead)
+      : clock_(clock), fixed_(fixed), controller_(lookahead) {}
 
   /// Lets time start; at a pace of its own once every process has done the instant 0.
   void start(netio::LabTime now);

@@ -37,11 +37,11 @@ PaceDecision PaceController::set(double dilation) {
 }
 
 double PaceController::margin() const {
-  const auto most = static_cast<double>(head_start_.ps());
+  const auto most = static_cast<double>(lookahead_.ps());
   double margin = 1.0 - static_cast<double>(window_behind_.ps()) / most;
   if (window_slack_ns_) {
     margin =
-        std::min(margin, static_cast<double>(*window_slack_ns_) / lab_ns(head_start_, dilation_));
+        std::min(margin, static_cast<double>(*window_slack_ns_) / lab_ns(lookahead_, dilation_));
   }
   return std::clamp(margin, -1.0, 1.0);
 }
@@ -60,7 +60,7 @@ PaceDecision PaceController::step(const PaceInput& input) {
     window_slack_ns_ = std::min(window_slack_ns_.value_or(INT64_MAX), *input.window_slack_ns);
   }
   if (holding_) return go_on(input, reached, behind);
-  if (static_cast<double>(behind.ps()) > kHoldAt * static_cast<double>(head_start_.ps())) {
+  if (static_cast<double>(behind.ps()) > kHoldAt * static_cast<double>(lookahead_.ps())) {
     return hold(input, reached);
   }
   if (const auto jumped = jump(input)) return *jumped;
@@ -88,7 +88,7 @@ PaceDecision PaceController::go_on(const PaceInput& input, FabricTime reached, F
   }
   hold_reached_ = reached;
   looked_at_ = input.now;
-  if (static_cast<double>(behind.ps()) > kCatchUp * static_cast<double>(head_start_.ps())) {
+  if (static_cast<double>(behind.ps()) > kCatchUp * static_cast<double>(lookahead_.ps())) {
     return {};
   }
   holding_ = false;
@@ -141,9 +141,9 @@ void PaceController::note_trouble() {
   windows_since_trouble_ = 0;
 }
 
-int64_t tick_for(double dilation, FabricTime head_start, uint32_t processes) {
+int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes) {
   const int64_t affordable = kTickPerProcessNs * processes;
-  const auto wanted = static_cast<int64_t>(std::min(lab_ns(head_start, dilation) / 16, 1e9));
+  const auto wanted = static_cast<int64_t>(std::min(lab_ns(lookahead, dilation) / 16, 1e9));
   return std::clamp(std::max(wanted, affordable), kShortestTickNs, kLongestTickNs);
 }
 

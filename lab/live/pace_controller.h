@@ -1,8 +1,8 @@
 #pragma once
-// How fast fabric time should pass: pure, decided from what the processes show.
+// How fast fabric time should pass: pure, decided from measurements of the processes.
 //
-// Margin is what is left of the shortest head start L when a frame comes or a process commits, as a
-// share of it: 1 nothing used, 0 all used, below 0 somebody waits at the gate. It is the smaller of
+// Margin is the part of the shortest lookahead L that is left when a frame comes or a process
+// commits: 1 nothing used, 0 all used, below 0 a process waits at the gate. It is the smaller of
 //   slack / (L x k)      least slack of any frame since the last decision,
 //   1 - behind / L       how far the slowest process is behind the clock.
 //
@@ -11,11 +11,11 @@
 // calibration: from kStart the pace doubles every few windows for as long as the margin
 // stays comfortable. From there on it follows the smoothed margin, slower below kLow, faster
 // above kHigh, in small steps; between the two nothing changes, which keeps it from
-// swinging. That a pace is too fast shows only when the slack is gone, so the last one that
-// was is remembered and kept away from, the less the longer ago. One bad window is no reason
-// to slow down: the clock just waits (a hold) until the process that was late has caught up,
-// and goes on as before. How fast it catches up says whether the pace was too fast or the
-// process had no processor, which a busy machine takes away at any pace, even the slowest.
+// swinging. A pace that is too fast shows only when the slack is gone, so the last such pace is
+// remembered and avoided, the less the longer ago it was. One bad window is no reason to slow down:
+// the clock just waits (a hold) until the process that was late has caught up, and goes on as
+// before. How fast it catches up says whether the pace was too fast or the process had no
+// processor, which a busy machine takes away at any pace, even the slowest.
 
 #include <cstdint>
 #include <optional>
@@ -60,8 +60,8 @@ class PaceController {
   /// A jump must gain at least this much lab time over waiting; it costs ClockPage::kLeadNs.
   static constexpr int64_t kJumpGainNs = 2 * netio::ClockPage::kLeadNs;
 
-  /// `head_start`: the shortest lookahead of the fabric's wires.
-  explicit PaceController(FabricTime head_start) : head_start_(head_start) {}
+  /// `lookahead`: the shortest lookahead of the fabric's wires.
+  explicit PaceController(FabricTime lookahead) : lookahead_(lookahead) {}
 
   PaceDecision step(const PaceInput& input);
   double dilation() const { return dilation_; }
@@ -81,7 +81,7 @@ class PaceController {
   void note_trouble();
   PaceDecision set(double dilation);
 
-  FabricTime head_start_;
+  FabricTime lookahead_;
   Stage stage_ = Stage::kWaiting;
   double dilation_ = kStart;
   double smoothed_ = 1;
@@ -98,9 +98,9 @@ class PaceController {
   uint64_t jumps_ = 0, holds_ = 0;
 };
 
-/// Lab time between ticks: a sixteenth of the head start, so that what waits
+/// Lab time between ticks: a sixteenth of the lookahead, so that what waits
 /// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
 /// each) than all processes can afford together.
-int64_t tick_for(double dilation, FabricTime head_start, uint32_t processes);
+int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes);
 
 }  // namespace mrclab::lab

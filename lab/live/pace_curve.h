@@ -24,8 +24,8 @@ class PaceCurve {
     int64_t slack_ns = INT64_MAX;  ///< least in the span; INT64_MAX: no frame came
     uint32_t slack_of = netio::kNoProcess;
     FabricTime behind;                     ///< most that the slowest process was behind the clock
-    uint32_t slowest = netio::kNoProcess;  ///< who, at that instant
-    uint32_t waited_for = netio::kNoProcess;  ///< and whom it waited for, if anybody
+    uint32_t slowest = netio::kNoProcess;  ///< that process
+    uint32_t waited_for = netio::kNoProcess;  ///< the process that it waited for, if any
   };
 
   /// Least slack of a process since the last call.

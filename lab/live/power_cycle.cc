@@ -64,15 +64,15 @@ std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t p
                                const std::vector<ScheduledEffect>& schedule,
                                const SettledPast& past) {
   PowerCut cut{process, off, off, FabricTime::never()};
-  FabricTime head_start;
+  FabricTime lookahead;
   for (const Port& port : topology.node(node).ports) {
     for (const WireId wire : {port.in, port.out}) {
       cut.settled = std::max(cut.settled, settled_on(topology, wire, off, schedule, past));
-      head_start = std::max(head_start, topology.lookahead(wire));
+      lookahead = std::max(lookahead, topology.lookahead(wire));
     }
   }
   // A neighbour may be so much ahead, and must not start anything before the successor listens.
-  if (on != FabricTime::never()) cut.last = on - head_start - kPicosecond;
+  if (on != FabricTime::never()) cut.last = on - lookahead - kPicosecond;
   if (cut.last < cut.settled || has_memory(topology, node, cut.settled, schedule, past)) {
     return std::nullopt;
   }

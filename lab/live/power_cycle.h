@@ -55,7 +55,7 @@ class PowerCycle {
              const std::vector<ScheduledEffect>& schedule);
   /// The schedule is about to forget what is settled up to `until`.
   void settle(const std::vector<ScheduledEffect>& schedule, FabricTime until);
-  /// Replaces the schedule from an instant on that no process has committed. If an outage is mended
+  /// Replaces the schedule from an instant on that no process has committed. If an outage is healed
   /// there so soon that killing a process no longer fits in, none is killed for it.
   void replace(const std::vector<ScheduledEffect>& schedule, FabricTime from);
 

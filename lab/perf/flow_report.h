@@ -13,7 +13,7 @@ namespace mrclab::lab {
 struct FlowRow {
   std::string name;  ///< "h1 -> h5"
   double gbps = 0;
-  double share = 0;  ///< of what it could get
+  double share = 0;  ///< share of the rate that it could get
 };
 
 struct FlowSummary {
@@ -30,8 +30,8 @@ struct Window {
 
 /// Rate of each flow (all queue pairs from one host to another) in the window, by what was
 /// acknowledged. A message that was under way at an edge counts in part: as much of it as of the
-/// time between the acknowledgement before it and its own lies in the window; the last one, whose
-/// acknowledgement nobody saw, does not count. `full_gbps` is share 1.
+/// time between the acknowledgement before it and its own lies in the window; the last one, which
+/// was not acknowledged, does not count. `full_gbps` is share 1.
 std::vector<FlowRow> flow_rows(const std::vector<endpoint::WorkReport>& work, Window window,
                                double full_gbps);
 FlowSummary summary_of(const std::vector<FlowRow>& rows);

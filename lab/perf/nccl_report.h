@@ -39,7 +39,7 @@ std::string nccl_row(endpoint::CollectiveKind kind, const CollectiveRow& row, bo
 std::string nccl_footer(const std::vector<CollectiveRow>& rows);
 /// The mean of busbw over the rows.
 double average_busbw(const std::vector<CollectiveRow>& rows);
-/// With the names of nccl-tests' JSON output.
+/// The row with the names of nccl-tests' JSON output.
 nlohmann::ordered_json nccl_json(endpoint::CollectiveKind kind, const CollectiveRow& row,
                                  bool checked);
 

@@ -114,7 +114,7 @@ PerfOutcome run_live(const PerfSetup& setup, const std::vector<endpoint::Workloa
   options.world = World::kLive;
   options.runs_root = setup.out;
   options.progress = true;
-  options.interrupted = InterruptGuard::interrupted;
+  options.interrupted = setup.interrupted;
   const RunResult result = run_scenario(scenario, options);
   PerfOutcome outcome;
   collect(setup, result.folder, outcome);

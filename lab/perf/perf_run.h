@@ -28,6 +28,7 @@ struct PerfSetup {
   endpoint::TransportChoice transport;
   World world = World::kSim;
   std::filesystem::path out = "runs";  ///< where run folders go; live only
+  IsInterrupted interrupted = {};      ///< ends a live run
 };
 
 struct PerfOutcome {
@@ -40,10 +41,10 @@ struct PerfOutcome {
   FabricTime ended;
   bool finished = false;  ///< every application has done what it was asked for
   bool faithful = true;
-  std::string folder;  ///< of a live run
+  std::string folder;  ///< folder of a live run
 };
 
-/// Until every application has finished, a queue pair fails, or `end`. Throws InputError for
+/// Runs until all applications have finished, a queue pair fails, or `end`. Throws InputError for
 /// workloads that do not fit the fabric, SystemError and Interrupted.
 PerfOutcome run_perf(const PerfSetup& setup, const std::vector<endpoint::WorkloadSpec>& workloads,
                      FabricTime end = FabricTime::never());

@@ -22,11 +22,11 @@ struct BandwidthRow {
   double mpps = 0;  ///< messages
 };
 
-/// Of writes with a count: from the first one posted to the last one acknowledged. The peak is the
-/// best rate between any posting and any completion, as in perftest, which does not look for it
-/// beyond 20,000 iterations. Reports of several directions add up (perftest -b).
+/// The row of writes with a count, from the first one posted to the last one acknowledged. The peak
+/// is the best rate between any posting and any completion, as in perftest, which does not look for
+/// it beyond 20,000 iterations. Reports of several directions add up (perftest -b).
 BandwidthRow bandwidth_row(const std::vector<endpoint::WorkReport>& work);
-/// Of writes until the end (perftest -D): all that was acknowledged in `duration`; no peak.
+/// The row of writes until the end (perftest -D): all that was acknowledged in `duration`; no peak.
 BandwidthRow bandwidth_row(const std::vector<endpoint::WorkReport>& work, FabricTime duration);
 
 struct LatencyRow {
@@ -49,7 +49,7 @@ std::string latency_heading();
 std::string to_text(const BandwidthRow& row);
 std::string to_text(const LatencyRow& row);
 
-/// With the names of perftest's --out_json.
+/// The row with the names of perftest's --out_json.
 nlohmann::ordered_json to_json(const BandwidthRow& row);
 nlohmann::ordered_json to_json(const LatencyRow& row);
 

@@ -12,8 +12,8 @@ namespace mrclab::lab {
 
 struct EcmpQuestion {
   std::string from, to;             ///< hosts on two T0s
-  uint32_t evs = 256;               ///< of a queue pair, over all planes
-  uint64_t seed = 1;                ///< of the run, which draws them
+  uint32_t evs = 256;               ///< entropy values of a queue pair, over all planes
+  uint64_t seed = 1;                ///< seed of the run, from which they are drawn
   std::optional<std::string> down;  ///< an uplink of the sender's T0s, such as "p1.t0-0:u2"
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // What it takes to build a fabric, as arithmetic: no graph is made, so 131,072 hosts on eight planes
 // cost as much as eight. The text and JSON of it are in fabric_plan_text.h, its addresses in
-// address_plan.h.
+// node_addresses.h.
 
 #include <cstdint>
 #include <optional>
@@ -53,10 +53,10 @@ struct SwitchRoutes {
 
 /// What a queue pair has if it uses `size` entropy values, equally many per plane. They name
 /// different paths, so a T0-T1 link that is lost takes at most one of them.
-struct EvSet {
+struct PlannedEvs {
   uint32_t size = 0;
   uint32_t per_plane = 0;
-  Ratio of_all;  ///< of the pair's paths
+  Ratio of_all;  ///< share of the pair's paths
 };
 
 /// Both designs fully built of the same switches, per host with the same bandwidth.
@@ -85,7 +85,7 @@ struct FabricPlan {
   Bytes plane_bdp, nic_bdp;
   SwitchRoutes t0_routes, t1_routes;
   uint64_t evs_per_pair = 0, evs_in_row = 0;  ///< across T1, and under one T0
-  std::vector<EvSet> ev_sets;
+  std::vector<PlannedEvs> ev_sets;
   std::optional<DesignComparison> comparison;  ///< none if no single plane of such switches exists
 
   uint64_t switches() const { return t0 + t1; }

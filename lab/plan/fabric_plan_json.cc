@@ -95,7 +95,7 @@ ordered_json plan_json(const FabricPlan& plan) {
                     {"times", times(plan)},
                     {"routes", {{"t0", routes(plan.t0_routes)}, {"t1", routes(plan.t1_routes)}}}};
   ordered_json sets = ordered_json::array();
-  for (const EvSet& set : plan.ev_sets) {
+  for (const PlannedEvs& set : plan.ev_sets) {
     sets.push_back(
         {{"size", set.size}, {"per_plane", set.per_plane}, {"of_all", share(set.of_all)}});
   }

@@ -103,7 +103,7 @@ std::string paths_section(const FabricPlan& plan) {
   text += row("paths across T1", grouped(plan.evs_per_pair / plan.shape.planes),
               grouped(plan.evs_per_pair));
   text += row("paths under one T0", "1", grouped(plan.evs_in_row));
-  for (const EvSet& set : plan.ev_sets) {
+  for (const PlannedEvs& set : plan.ev_sets) {
     text += row(fmt::format("a set of {} ({:.3g} % of the paths)", set.size, set.of_all.percent()),
                 grouped(set.per_plane), grouped(set.size));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// The arithmetic of full folded-Clos fabrics, to compare fabrics that nobody has to build. Every
+// The arithmetic of full folded-Clos fabrics, to compare fabrics without building them. Every
 // switch below the top has half of its ports down and half up; the top has all of them down.
 // Checked against the MRC paper (§2, figure 1): radix 512 in two tiers is one of its planes, radix
 // 64 in three tiers the network that it compares with.

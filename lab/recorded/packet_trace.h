@@ -34,7 +34,7 @@ class PacketTrace {
   const Topology& topology() const { return topology_; }
   const analysis::FoundPacket& packet() const { return packet_; }
   const analysis::PacketLife& life() const { return life_; }
-  /// What was read, and what would have to be for more.
+  /// The sources that were read, and those that would show more.
   const std::vector<std::string>& sources() const { return sources_; }
   std::optional<uint32_t> only_attempt() const { return only_attempt_; }
 

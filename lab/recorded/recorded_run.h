@@ -17,12 +17,12 @@ struct RecordedRun {
   Scenario scenario;  ///< as resolved when it ran
   std::string world;  ///< "live" or "sim"
   std::string version;
-  bool wall = false;  ///< timing: wall, where exactness is nobody's promise
+  bool wall = false;  ///< timing: wall, which promises no exact times
   bool faithful = false;
   std::vector<std::string> reasons;  ///< why it was not faithful
   std::string history_sha256;
   std::vector<HistoryStream> streams;  ///< history.txt
-  uint64_t records() const;            ///< of all streams
+  uint64_t records() const;            ///< sum over all streams
 };
 
 /// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing,

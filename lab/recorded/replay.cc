@@ -61,7 +61,7 @@ Scenario recorded_scenario(const std::filesystem::path& folder) {
 }
 
 int replay_command(const ReplayOptions& options) {
-  const InterruptGuard guard;
+  InterruptGuard guard;
   const RecordedRun first = read_run(lasting_name(options.run));
   const Scenario scenario = recorded_scenario(first.folder);
   require_consent(scenario, first.folder, options.programs);
@@ -70,7 +70,7 @@ int replay_command(const ReplayOptions& options) {
   if (run.world == World::kLive) require_root("replay --world live");
   run.runs_root = options.out;
   run.progress = true;
-  run.interrupted = InterruptGuard::interrupted;
+  end_on_interrupt(guard, run);
   const RunResult again = run_scenario(scenario, run);
   if (!again.interrupted.empty()) throw Interrupted(again.interrupted);
   const bool same = again.verdict.metrics.history_sha256 == first.history_sha256;

@@ -20,8 +20,8 @@ struct ReplayOptions {
 /// hand or from outside. Throws InputError.
 Scenario recorded_scenario(const std::filesystem::path& folder);
 
-/// 0: the same history; 1: another one, and where they part is printed; 3: another one, but one of
-/// the two was not faithful, so nobody promised more. Throws InputError.
+/// Returns 0: the same history; 1: another one, and the first difference is printed; 3: another
+/// one, but one of the two was not faithful, which promises no equal history. Throws InputError.
 int replay_command(const ReplayOptions& options);
 
 }  // namespace mrclab::lab

@@ -16,7 +16,7 @@ struct Compared {
   std::string what;
   Ordered a, b;  // a number, a word, or null
   std::string unit;
-  std::string result_a, result_b;  // of a check; empty where a run has no such check
+  std::string result_a, result_b;  // results of a check; empty where a run has no such check
   bool check = false;
 };
 

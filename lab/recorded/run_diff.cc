@@ -13,7 +13,7 @@ using analysis::StreamDifference;
 /// "p0.t0-0:d1/in" and "p0.t0-0:d1/out" of "p0.t0-0:d1/in".
 std::string port_of(const std::string& stream) { return stream.substr(0, stream.rfind('/')); }
 
-/// The last records of the port before the difference. In a run that has the stream.
+/// The last records of the port before the difference, in a run that has the stream.
 std::vector<ContextRecord> records_before(const RecordedRun& run, const StreamDifference& first,
                                           size_t at_most) {
   const std::string in = port_of(first.name) + "/in";

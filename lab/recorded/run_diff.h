@@ -23,7 +23,7 @@ struct RunDiff {
   /// Up to here the kept records are complete; never() for all of them.
   FabricTime complete_a, complete_b;
   FabricTime complete() const { return std::min(complete_a, complete_b); }
-  /// By the time of their first difference.
+  /// Ordered by the time of their first difference.
   std::vector<analysis::StreamDifference> streams;
   /// The first difference is known, and nothing that was not kept can come before it.
   bool located = false;
@@ -36,7 +36,7 @@ struct RunDiff {
 /// Reads both folders. Throws InputError.
 RunDiff diff_runs(const std::filesystem::path& a, const std::filesystem::path& b, size_t context);
 
-/// For a terminal of 80 columns.
+/// The difference as text for a terminal of 80 columns.
 std::string to_text(const RunDiff& diff);
 nlohmann::ordered_json to_json(const RunDiff& diff);
 

@@ -67,7 +67,7 @@ struct Field {
   std::string value;
 };
 
-/// Everything that is kept of a packet, for people. Of the same length for all.
+/// All fields that are kept of a packet, for people. The same number for all packets.
 std::vector<Field> fields_of(const RecordedRun& run, const CompactRecord& record) {
   const bool mrc = record.opcode != 0;
   return {{"time", time_text(record.t)},
@@ -185,7 +185,8 @@ std::string context_text(const RunDiff& diff) {
 }
 
 std::string streams_text(const RunDiff& diff) {
-  std::set<std::string_view> names;  // of both runs: unlike fabrics have only some in common
+  // Streams of both runs: unlike fabrics have only some in common.
+  std::set<std::string_view> names;
   for (const RecordedRun* run : {&diff.a, &diff.b}) {
     for (const HistoryStream& stream : run->streams) names.insert(stream.name);
   }

@@ -24,7 +24,7 @@ std::string_view suffix_of(RunFormat format) {
 
 namespace {
 
-/// What cannot be read was said when the packets were.
+/// Files that cannot be read were named when their packets were read.
 analysis::RunAnswers answers_in(const Topology& topology,
                                 const std::vector<std::filesystem::path>& captures,
                                 std::vector<std::string>& notes) {

@@ -26,7 +26,7 @@ constexpr size_t kVerdictBytesMax = size_t{64} << 20;
 constexpr size_t kPacePointsMax = 1u << 20;
 constexpr size_t kContextRecords = 4;  // before the first difference of two histories
 
-/// What the page counts on; numbers may be missing, then it says so.
+/// The parts of the verdict that the page needs; numbers may be missing, then the page says so.
 Ordered read_whole_verdict(const fs::path& file) {
   const auto json = parse_json<Ordered>(netio::read_file(file, kVerdictBytesMax));
   const auto is = [&](const char* key, auto kind) { return json.contains(key) && kind(json[key]); };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/report/text_table.h"
+#include "fabric/text_wrap.h"
 
 namespace mrclab::lab {
 namespace {
@@ -25,20 +26,19 @@ std::string headline(const RunRow& row) {
                              : wall                  ? "wall clock  "
                                                      : "") +
                             analysis::capitals(verdict.result);
-  return fmt::format("{:<{}} {}\n", analysis::cut_to(left, 79 - right.size()), 79 - right.size(),
-                     right);
+  return fmt::format("{:<{}} {}\n", cut_to(left, 79 - right.size()), 79 - right.size(), right);
 }
 
 std::string check_lines(const CheckResult& check) {
-  std::vector<std::string> what = analysis::wrapped(
-      (check.result == Result::kPass ? "" : analysis::capitals(check.result) + ": ") +
-          (check.published ? check.published->figure : check.about),
-      kWhat - 2);
+  std::vector<std::string> what =
+      wrapped_lines((check.result == Result::kPass ? "" : analysis::capitals(check.result) + ": ") +
+                        (check.published ? check.published->figure : check.about),
+                    kWhat - 2);
   what.resize(std::max<size_t>(what.size(), 1));
   const std::string ours = check.measured ? fmt::format("{:.2f}", *check.measured) : "-";
-  std::string text = fmt::format("  {:<{}} {:>10} {:>10}  {}", what[0], kWhat - 2, ours,
-                                 check.published ? analysis::shown(*check.published) : "",
-                                 analysis::cut_to(check.unit, 15));
+  std::string text =
+      fmt::format("  {:<{}} {:>10} {:>10}  {}", what[0], kWhat - 2, ours,
+                  check.published ? analysis::shown(*check.published) : "", cut_to(check.unit, 15));
   text.erase(text.find_last_not_of(' ') + 1);
   text += '\n';
   for (size_t i = 1; i < what.size(); ++i) text += "  " + what[i] + "\n";

@@ -21,7 +21,7 @@ class DaemonWatch {
   /// From now on every process of the gate counts what matches, starting from 0. Throws SystemError
   /// or RpcError when one does not answer.
   void start(const netio::RecordFilter& filter);
-  /// Nobody watches any more. A process that does not answer is somebody else's problem.
+  /// Ends watching. A process that does not answer is ignored here; supervision deals with it.
   void stop();
   /// {"records": [...], "left_out": n}, ordered by time and, within an instant, by process.
   nlohmann::json take();

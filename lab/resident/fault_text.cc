@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text_wrap.h"
 #include "fabric/units.h"
 #include "fabric/yaml.h"
 #include "faults/fault_kind.h"
@@ -12,24 +13,6 @@ namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
-
-/// Breaks at spaces; what follows the first line is indented.
-std::string wrapped(const std::string& text, size_t indent) {
-  std::string result, line;
-  const auto end_line = [&] {
-    result += line + "\n";
-    line = std::string(indent, ' ');
-  };
-  for (size_t at = 0; at < text.size();) {
-    const size_t space = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, space - at);
-    if (line.size() > indent && line.size() + 1 + word.size() > kTerminalColumns) end_line();
-    line += (line.empty() || line.back() == ' ' ? "" : " ") + word;
-    if (word.empty()) line += ' ';
-    at = space + 1;
-  }
-  return result + line + "\n";
-}
 
 /// `link=p0.t0-0:u0 for=50us`, for a shell.
 std::string command_words(std::string_view example) {
@@ -65,17 +48,19 @@ std::string by_number(const json& fault) {
 }  // namespace
 
 std::string fault_text(const json& fault) {
-  return wrapped(fmt::format("fault {}: {}", fault.at("number").get<uint32_t>(),
-                             fault.at("fault").get<std::string>()),
-                 2);
+  return wrapped_text(fmt::format("fault {}: {}", fault.at("number").get<uint32_t>(),
+                                  fault.at("fault").get<std::string>()),
+                      kTerminalColumns, 2);
 }
 
 std::string healed_text(const json& healed) {
   std::string text;
-  for (const json& fault : healed.at("mended")) text += wrapped("mended " + by_number(fault), 12);
-  if (text.empty()) text = "nothing to mend\n";
+  for (const json& fault : healed.at("healed"))
+    text += wrapped_text("healed " + by_number(fault), kTerminalColumns, 12);
+  if (text.empty()) text = "nothing to heal\n";
   for (const json& fault : healed.at("outside")) {
-    text += wrapped("not mended, others did it: " + fault.at("noticed").get<std::string>(), 2);
+    text += wrapped_text("not healed, others did it: " + fault.at("noticed").get<std::string>(),
+                         kTerminalColumns, 2);
   }
   return text;
 }
@@ -83,13 +68,14 @@ std::string healed_text(const json& healed) {
 std::string faults_text(const json& faults) {
   std::string text;
   for (const json& fault : faults.at("faults")) {
-    text += wrapped(
+    text += wrapped_text(
         fmt::format("{:>3}  {:<9}  {:<8}  {}", fault.at("number").get<uint32_t>(),
                     fault.at("stage").get<std::string>(), fault.at("source").get<std::string>(),
                     fault.at("fault").get<std::string>()),
-        26);
+        kTerminalColumns, 26);
     if (fault.contains("noticed")) {
-      text += wrapped(std::string(26, ' ') + fault.at("noticed").get<std::string>(), 26);
+      text += wrapped_text(std::string(26, ' ') + fault.at("noticed").get<std::string>(),
+                           kTerminalColumns, 26);
     }
   }
   const auto left_out = faults.at("left_out").get<uint64_t>();
@@ -116,7 +102,7 @@ json fault_kinds_json() {
 std::string fault_kinds_text() {
   std::string text;
   for (const faults::FaultInfo& fault : faults::all_faults()) {
-    text += wrapped(fmt::format("{:<21} {}", fault.name, fault.about), 22);
+    text += wrapped_text(fmt::format("{:<21} {}", fault.name, fault.about), kTerminalColumns, 22);
     text += fmt::format("    {} {}\n", fault.name, command_words(fault.example));
   }
   return text + "Without \"for\" a fault stays until 'mrclab heal'.\n";

@@ -6,9 +6,9 @@
 
 namespace mrclab::lab {
 
-/// Of one that was just ordered: "fault 3 in force: link_down ...".
+/// One line about a fault that was just ordered: "fault 3 in force: link_down ...".
 std::string fault_text(const nlohmann::json& fault);
-/// Answer of `heal`: {"mended": [...], "outside": [...]}.
+/// Answer of `heal`: {"healed": [...], "outside": [...]}.
 std::string healed_text(const nlohmann::json& healed);
 /// `inspect --faults`: a line each; the answer of `faults`.
 std::string faults_text(const nlohmann::json& faults);

@@ -212,7 +212,7 @@ void LabClock::finish(const char* result) {
 void LabClock::fail(const std::string& problem) {
   outcome_ = {{"result", "failed"}, {"problem", problem}};
   pending_.reset();
-  // Not everybody may be there yet, but nobody goes further.
+  // Some processes may still be behind, but none goes further.
   if (!lab_.paused()) lab_.pause();
   state_ = State::kStanding;
 }

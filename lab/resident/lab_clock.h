@@ -1,14 +1,14 @@
 #pragma once
-// The time of a lab that stays: running, running to an instant, standing, or stepping to the next
-// event. Every order gets a ticket; what came of the last one is in state(), for a client that asks
-// again and again: nobody waits inside the lab.
+// The time of a resident lab: running, running to an instant, standing, or stepping to the next
+// event. Every order gets a ticket; state() has the result of the last one, for a client that asks
+// again and again. No call waits inside the lab.
 //
 //   running --pause--> stopping --(all there)--> standing --step--> stepping --(found)--> standing
 //      ^ `-----until----> until ---(all there)---^  |  ^------------------------------------'
 //      '------------------resume---------------------'
 //
-// Standing means that every process has committed exactly to one instant, beyond which nobody can
-// go; the clock stands there too, so that nothing has to be caught up with on resume.
+// Standing means that every process has committed exactly to one instant, which is the limit; the
+// clock stands there too, so that processes have nothing to catch up with on resume.
 
 #include <deque>
 #include <nlohmann/json.hpp>

@@ -39,7 +39,7 @@ volatile std::sig_atomic_t g_asked_to_end = 0;  // a signal handler can reach no
 
 void note_signal(int) { g_asked_to_end = 1; }
 
-/// The pipe to `up`. A broken one throws: nobody waits for this lab any more.
+/// The pipe to `up`. A broken pipe throws: no caller waits for this lab any more.
 class Report {
  public:
   explicit Report(int fd) : fd_(fd) {}
@@ -50,7 +50,8 @@ class Report {
                   {reinterpret_cast<const uint8_t*>(line.data()), line.size()});
   }
   void close() { fd_.reset(); }
-  /// Only the end of this process closes it: who waits for that finds nothing of it left.
+  /// Only the end of this process closes it: a caller that waits for that finds nothing of the lab
+  /// left.
   void keep_to_the_end() { fd_.release(); }
 
  private:
@@ -64,10 +65,11 @@ void prepare_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
 }
 
-/// How often somebody looks when the lab does single steps: a tick is 250 us.
+/// Time between two looks while the lab does single steps: a tick is 250 us.
 constexpr std::chrono::microseconds kStepLook{200};
 
-/// Until somebody asks for the end. A client that asked for `down` gets its answer first.
+/// Serves until a client or a signal asks for the end. A client that asked for `down` gets its
+/// answer first.
 void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
   uint64_t faults_told = 0;
   while (!lab.end && g_asked_to_end == 0) {
@@ -141,7 +143,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
   ResidentLab lab{live, clock, faults, topology, scenario};
   netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
   add_resident_methods(server, lab, *log);
-  report.send({{"ready", true}});  // who was told so can talk to the lab
+  report.send({{"ready", true}});  // from here on clients can talk to the lab
   report.close();
   serve(server, lab, *log);
   live.tear_down();
@@ -167,7 +169,7 @@ int resident_main(int argc, char** argv) {
   }
   try {
     report.send(problem);
-  } catch (const netio::SystemError&) {  // nobody is there to read it
+  } catch (const netio::SystemError&) {  // no caller is left to read it
   }
   report.keep_to_the_end();
   return problem.at("code").get<int>();

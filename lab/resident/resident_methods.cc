@@ -51,7 +51,7 @@ StepOrder step_order(const ResidentLab& lab, const netio::Json& params) {
   return order;
 }
 
-/// Runs what somebody asked for; bad input is refused, not an error of the lab.
+/// Runs the order of a client; bad input is refused and is no error of the lab.
 template <class Act>
 netio::Json refuse_bad_input(Act act) {
   try {
@@ -138,10 +138,10 @@ netio::Json order_fault(const ResidentLab& lab, const netio::Json& params, spdlo
 
 netio::Json heal(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   return refuse_bad_input([&] {
-    netio::Json answer{{"mended", netio::Json::array()}};
+    netio::Json answer{{"healed", netio::Json::array()}};
     for (const uint32_t number : lab.faults.heal(params.at("what").get<std::string>())) {
-      answer["mended"].push_back(lab.faults.describe(number));
-      log.info("fault {} mended by hand", number);
+      answer["healed"].push_back(lab.faults.describe(number));
+      log.info("fault {} healed by hand", number);
     }
     answer["outside"] = lab.faults.outside();
     return answer;

@@ -1,5 +1,5 @@
 #pragma once
-// What a lab that stays answers on its control socket. Every method answers at once: a client that
+// The methods of a resident lab on its control socket. Every method answers at once: a client that
 // waits for an instant asks clock_state again and again, while the lab goes on.
 //
 //   status                          name, fabric, scenario, pid, fabric time, state, outside faults
@@ -9,9 +9,9 @@
 //   clock_state     {"ticket"?}     LabClock::state()
 //   history                         digest of the packet history so far, and what was not faithful
 //   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
-//   heal {"what"}                   mends; {"mended": [...], "outside": [...]}
+//   heal {"what"}                   heals; {"healed": [...], "outside": [...]}
 //   faults                          {"fabric_ps", ...LabFaults::list()}
-//   session                         {"yaml": a scenario that repeats the lab, "changed": by anybody}
+//   session                         {"yaml": a scenario that repeats the lab, "changed": bool}
 //   down                            takes the lab down after the answer
 
 #include <optional>
@@ -32,7 +32,7 @@ struct ResidentLab {
   LabFaults& faults;
   const Topology& topology;
   const std::optional<Scenario>& scenario;
-  bool end = false;  ///< somebody asked for `down`
+  bool end = false;  ///< a client asked for `down`
 };
 
 /// `log` is told every act by hand; it outlives the server too.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -12,6 +11,7 @@
 #include "lab/resident/resident.h"
 #include "lab/scenario/dilation.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/forked_process.h"
 
 namespace mrclab::lab {
 namespace {
@@ -22,44 +22,6 @@ using nlohmann::json;
 
 constexpr int kReportFd = 3;
 constexpr size_t kMaxReportLine = 1 << 16;
-
-/// In the grandchild, between fork and exec: only calls that are safe there.
-[[noreturn]] void become_labd(const std::vector<char*>& argv, int report, int null) {
-  ::dup2(null, 0);
-  ::dup2(null, 1);
-  ::dup2(null, 2);
-  if (report == kReportFd) {
-    ::fcntl(report, F_SETFD, 0);
-  } else {
-    ::dup2(report, kReportFd);
-  }
-  ::close_range(kReportFd + 1, ~0u, 0);
-  ::chdir("/");
-  ::execv(argv[0], argv.data());
-  constexpr char kMessage[] =
-      "{\"error\":\"mrclab-labd cannot be started; is the build complete?\",\"code\":3}\n";
-  if (::write(kReportFd, kMessage, sizeof kMessage - 1) < 0) ::_exit(126);
-  ::_exit(127);
-}
-
-/// Forked twice, in a session of its own: neither the terminal nor `up` can take it along.
-void spawn_detached(std::vector<std::string> words, int report) {
-  const FileDescriptor null = FileDescriptor::open("/dev/null", O_RDWR);
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const pid_t child = check_system_call("fork", ::fork());
-  if (child == 0) {
-    ::setsid();
-    const pid_t grandchild = ::fork();
-    if (grandchild == 0) become_labd(argv, report, null.get());
-    ::_exit(grandchild < 0 ? 1 : 0);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status != 0) throw netio::SystemError("start mrclab-labd", EAGAIN);
-}
 
 /// Returns true at "ready". Throws what labd reports.
 bool take_report(const std::string& line, const BringUpProgress& progress) {
@@ -155,8 +117,10 @@ void start_resident(const ResidentOptions& options, const BringUpProgress& progr
   const FileDescriptor read_end(ends[0]);
   FileDescriptor write_end(ends[1]);
   const auto programs = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  spawn_detached({programs / "mrclab-labd", to_json(options).dump(), std::to_string(kReportFd)},
-                 write_end.get());
+  netio::start_detached(
+      {programs / "mrclab-labd", to_json(options).dump(), std::to_string(kReportFd)}, write_end,
+      kReportFd,
+      "{\"error\":\"mrclab-labd cannot be started; is the build complete?\",\"code\":3}\n");
   write_end.reset();
   try {
     follow(read_end, progress);

@@ -16,7 +16,7 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
   session.faults.clear();
   size_t by_hand = 0, outside = 0;
   for (const auto& [number, entry] : faults) {
-    const bool cancelled = entry.fault.mended <= entry.fault.at;
+    const bool cancelled = entry.fault.healed <= entry.fault.at;
     if (cancelled || entry.fault.at >= session.end) continue;
     session.faults.push_back(entry.fault);
     by_hand += entry.source == FaultSource::kHand ? 1 : 0;
@@ -27,7 +27,7 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
   std::string text = to_yaml(session);
   try {
     parse_scenario(read_yaml_text(text, "session"));
-  } catch (const InputError&) {  // "healed", say, beside a fault that nobody mended
+  } catch (const InputError&) {  // for example "healed", beside a fault that was never ended
     session.expect.clear();
     text = to_yaml(session);
   }

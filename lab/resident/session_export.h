@@ -1,6 +1,6 @@
 #pragma once
-// A lab that stays as a scenario that repeats it: what it runs, with every fault at the instant at
-// which it took effect, whoever made it.
+// A resident lab as a scenario that repeats it: its workload, and every fault at the instant at
+// which it took effect, whatever its source.
 
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace mrclab::lab {
 
-/// Text of a scenario file. What has no end by itself ends at `now`. Expectations stay where they
-/// still make sense beside the faults. Throws InputError if no time has passed yet.
+/// Text of a scenario file. Faults without an end of their own end at `now`. Expectations stay
+/// where they still make sense beside the faults. Throws InputError if no time has passed yet.
 std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
                          FabricTime now);
 

@@ -1,11 +1,11 @@
 #pragma once
 // Single steps of a whole lab, as decisions: from an instant at which every process stands, how far
-// may all of them go without missing what is waited for, and was it there? Pure: looks at what it
-// is shown, says what the limit shall be.
+// may all of them go without missing the awaited record, and did it occur? Pure: looks at a view,
+// returns a limit.
 //
 // All stand at L, no frame is under way. Then nothing happens in the lab before its earliest event
 // N, and a node X that is waited for does nothing before min(W, N + lookahead), W being its own
-// earliest event in hand: a frame that nobody has started yet starts at N at the earliest. So the
+// earliest event in hand: a frame that no node has started yet starts at N at the earliest. So the
 // next limit is min(W, N + lookahead - 1 ps): X acts exactly there, or not at all up to there.
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace mrclab::lab {
 
-/// What is waited for.
+/// The record that a step waits for.
 struct StepGoal {
   FabricTime from;        ///< where every process stands
   FabricTime lookahead;   ///< the shortest of the fabric's wires
@@ -45,7 +45,8 @@ class Stepper {
 
   explicit Stepper(const StepGoal& goal) : goal_(goal), limit_(goal.from) {}
 
-  /// Looks; afterwards limit() is what nobody may commit past, and result() whether it is over.
+  /// Looks at the view; afterwards limit() is the instant that no process may commit past, and
+  /// result() tells whether the step is over.
   void look(const View& view);
   FabricTime limit() const { return limit_; }
   Result result() const { return result_; }

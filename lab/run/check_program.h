@@ -1,6 +1,6 @@
 #pragma once
-// A program of the user's as a check: after the run it gets the run folder as its argument and answers
-// with its exit code.
+// A program of the user as a check: after the run it gets the run folder as its argument and
+// answers with its exit code.
 //
 //   expect:
 //     - program: {command: "./check.py", name: "no more than 40 retransmissions", timeout: 10s}

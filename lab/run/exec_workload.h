@@ -1,6 +1,7 @@
 #pragma once
-// Programs of the user's as a workload: they run in hosts of a live lab and speak over the fabric with
-// the kernel's ordinary addresses. They live in this machine's time, so the run's timing is `wall`.
+// Programs of the user as a workload: they run in hosts of a live lab and communicate over the
+// fabric with the kernel's ordinary addresses. They live in this machine's time, so the run's
+// timing is `wall`.
 //
 //   workload:
 //     - exec: {host: h4, command: "iperf3 -s -1", until: end}

@@ -80,7 +80,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   return live;
 }
 
-/// What cannot be recorded cannot be judged, so a full disk ends a run without a verdict.
+/// A run that cannot be recorded cannot be judged, so a full disk ends it without a verdict.
 struct DiskFull : netio::SystemError {
   explicit DiskFull(const OutsideFault& fault)
       : SystemError("record the run beyond " + to_string(fault.t), ENOSPC, fault.what) {}
@@ -196,9 +196,9 @@ void write_pace(const std::vector<analysis::PacePoint>& points, const std::files
   netio::write_file(file, text);
 }
 
-/// Follows the lab to its end. If the kernel refuses something underway,
-/// because somebody took away what the lab needs, the run ends there and the
-/// reason is returned: it makes the run inconclusive.
+/// Follows the lab to its end. If the kernel refuses a change underway, because another program
+/// removed what the lab needs, the run ends there and the reason is returned: it makes the run
+/// inconclusive.
 std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOptions& options,
                                          LiveLab& lab, LabFaults& faults, ExecPrograms& programs) {
   try {

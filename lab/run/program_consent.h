@@ -1,6 +1,6 @@
 #pragma once
-// Consent to the programs that a scenario would run (`exec:`, `program:`). If somebody else may
-// have written the scenario, they are shown, and run only if the user says so.
+// Consent to the programs that a scenario would run (`exec:`, `program:`). If another user may have
+// written the scenario, they are shown, and run only if the user agrees.
 
 #include <filesystem>
 
@@ -8,7 +8,7 @@
 
 namespace mrclab::lab {
 
-/// Is this the scenario of a run folder, or does it belong to somebody whom this process does not
+/// Is this the scenario of a run folder, or does it belong to a user that this process does not
 /// trust (netio/kernel/output_folder.h)?
 bool is_somebody_elses(const std::filesystem::path& scenario_file);
 

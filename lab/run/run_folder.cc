@@ -128,7 +128,7 @@ void merge_events(const RunFolder& folder) {
   SealedSpans sealed;
   const fs::path parts = folder.path / "events";
   std::vector<fs::path> files;
-  std::error_code gone;  // then nobody has the events of any node, which its reader will find
+  std::error_code gone;  // then no file has the events of any node, which its reader will find
   for (const auto& entry : fs::directory_iterator(parts, gone)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {

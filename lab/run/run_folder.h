@@ -34,13 +34,14 @@ void mark_judged(const RunFolder& folder);
 
 /// The size of its files so far.
 uint64_t folder_bytes(const RunFolder& folder);
-/// "1.2 GB of evidence", of a run folder or "latest"; for whoever waits while it is read.
+/// "1.2 GB of evidence", the size of a run folder or "latest", for a user who waits while it is
+/// read.
 std::string evidence_text(const std::filesystem::path& run);
 
 /// Joins events/<process>.jsonl by time into events.jsonl and removes the parts.
 void merge_events(const RunFolder& folder);
 
-/// Under sudo the folder, if this process made it, goes to the user who typed the command.
+/// Under sudo gives the folder, if this process made it, to the user who typed the command.
 void give_to_invoking_user(const RunFolder& folder);
 
 }  // namespace mrclab::lab

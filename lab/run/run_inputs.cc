@@ -62,8 +62,8 @@ analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario) {
   return scenario.captures == CaptureScope::kAll ? kDropsAndTrims : kDrops;
 }
 
-analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
-                               WorldOutcome&& outcome) {
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome,
+                               IsInterrupted interrupted) {
   std::vector<analysis::FaultSpan> faults = fault_spans_of(scenario);
   std::optional<analysis::EarlyEnd> early_end;
   if (scenario.until) {
@@ -93,7 +93,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world,
           .regions = regions_of(scenario),
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,
-          .twin = twin_of(scenario)};
+          .twin = twin_of(scenario, std::move(interrupted))};
 }
 
 }  // namespace mrclab::lab

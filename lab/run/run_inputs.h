@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analysis/analyze.h"
+#include "lab/console/interrupt.h"
 #include "lab/run/world_outcome.h"
 #include "lab/scenario/scenario.h"
 
@@ -16,6 +17,7 @@ std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
 analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
 
 /// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
-analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome);
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome,
+                               IsInterrupted interrupted = {});
 
 }  // namespace mrclab::lab

@@ -211,7 +211,7 @@ void renew_in_manifest(const fs::path& folder, const fs::path& file) {
   } else {
     const std::string before = line_of(known->first, known->second);
     const size_t at = ("\n" + text).find("\n" + before);
-    if (at == std::string::npos) return;  // sha256sum --binary wrote it: somebody keeps it by hand
+    if (at == std::string::npos) return;  // sha256sum --binary wrote it: the user keeps it by hand
     text.replace(at, before.size(), line_of(known->first, *hash));
   }
   netio::write_file(manifest, text);

@@ -2,7 +2,7 @@
 // SHA256SUMS: the hash of every file that a run left, in the format of sha256sum. Every verb that
 // reads a run folder first checks the files that its answer rests on, because an answer from files
 // that were altered since would be no evidence. A hash is no signature: it finds accidents and
-// careless hands, not somebody who writes the manifest anew.
+// careless edits, but not a forger who rewrites the manifest, too.
 
 #include <filesystem>
 #include <initializer_list>
@@ -15,9 +15,9 @@ namespace mrclab::lab {
 
 inline constexpr std::string_view kManifestFile = "SHA256SUMS";
 
-/// Hashes every regular file below `folder`; the last thing that a run writes. What is no regular
-/// file, or larger than kHashedBytesMax, is named in a comment and counts as altered when it is
-/// read back. Throws SystemError.
+/// Hashes every regular file below `folder`; the last step of a run. Any other entry, and a file
+/// larger than kHashedBytesMax, is named in a comment and counts as altered when it is read back.
+/// Throws SystemError.
 void write_manifest(const std::filesystem::path& folder);
 
 /// Renews the hash of one file of the folder that a verb made from the run (its report, an export).

@@ -25,13 +25,14 @@ void check_taps(const Scenario& scenario);
 std::unique_ptr<netio::VethTaps> tap_veths(const LiveFabric& fabric, CaptureScope scope,
                                            const RunFolder& folder);
 
-/// Keeps a run from outpacing its taps: nobody commits further past what the taps have read than what
-/// their buffers hold at line rate. A busy machine makes the run slower, and no frame is missing.
+/// Keeps a run from outpacing its taps: no process commits further past the frames that the taps
+/// have read than their buffers hold at line rate. On a busy machine the run becomes slower, and no
+/// frame is missing.
 class TapBrake {
  public:
   TapBrake(const netio::VethTaps& taps, const Topology& topology);
-  /// What nobody may commit past, from now on; never less than before. `done`: committed by every
-  /// process, so that all frames up to there are on the veths.
+  /// The limit for commits from now on; it never decreases. `done`: committed by every process, so
+  /// that all frames up to there are on the veths.
   FabricTime limit(FabricTime done);
 
  private:

@@ -60,8 +60,8 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
   }
 }
 
-/// The user's own checks see the run as it lies there, judged but for themselves. They may take long, so
-/// nobody who has interrupted the run waits for them.
+/// The user's own checks see the run folder with a verdict that lacks only their results. They may
+/// take long, so an interrupted run does not wait for them.
 void run_check_programs(const Scenario& scenario, const RunOptions& options,
                         const RunResult& result, analysis::Verdict& verdict) {
   for (size_t i = 0; i < scenario.check_programs.size(); ++i) {
@@ -114,8 +114,8 @@ analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options
                              const RunResult& result, WorldOutcome&& outcome,
                              const std::optional<analysis::Evidence>& watched) {
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
-  analysis::RunInputs inputs =
-      run_inputs(scenario, std::string(name_of(options.world)), std::move(outcome));
+  analysis::RunInputs inputs = run_inputs(scenario, std::string(name_of(options.world)),
+                                          std::move(outcome), options.interrupted);
   inputs.captures = analysis::captures_in(result.folder.captures());
   inputs.records = analysis::records_in(result.folder.history());
   inputs.events = result.folder.path / "events.jsonl";
@@ -132,21 +132,24 @@ analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options
 
 /// What ends the process at once, from here on, and in what words; after an interrupt that is the time,
 /// too, that is left to judge what there is.
-void set_last_words(const Scenario& scenario, const std::optional<FabricTime>& interrupted_at,
-                    RunResult& result, std::optional<EndsAtOnce>& at_once) {
+void set_last_words(const Scenario& scenario, const RunOptions& options,
+                    const std::optional<FabricTime>& interrupted_at, RunResult& result,
+                    std::optional<EndsAtOnce>& at_once) {
   if (!interrupted_at) {
     at_once.emplace(fmt::format("mrclab: interrupted while it was judged; {} has no verdict",
                                 result.folder.path.string()));
     return;
   }
   give_to_invoking_user(result.folder);
+  const auto ago = options.take_interrupt ? options.take_interrupt() : std::chrono::milliseconds(0);
   at_once.emplace("mrclab: " + note_interrupt(scenario, result.folder, interrupted_at),
-                  kJudgedWithin - InterruptGuard::take());
+                  kJudgedWithin - ago);
   result.interrupted = fmt::format("interrupted at {} of {}; judged that far",
                                    exact(*interrupted_at), to_string(scenario.stop()));
 }
 
-/// From what the world left to a verdict. `happened`: the scenario as it was in fact.
+/// Makes the verdict from the world's outcome. `happened`: the scenario with the faults that were
+/// added while it ran.
 void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcome&& outcome,
                 const std::optional<analysis::Evidence>& watched,
                 const std::optional<Scenario>& happened, RunResult& result) {
@@ -156,7 +159,7 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   std::optional<Ticking> ticking;
   if (options.progress) ticking.emplace("judging", evidence_text(result.folder.path));
   std::optional<EndsAtOnce> at_once;
-  set_last_words(scenario, outcome.interrupted_at, result, at_once);
+  set_last_words(scenario, options, outcome.interrupted_at, result, at_once);
   Scenario judged = happened.value_or(scenario);
   if (outcome.interrupted_at) {
     judged.until = outcome.interrupted_at;
@@ -178,6 +181,11 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
 }  // namespace
 
 std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
+
+void end_on_interrupt(InterruptGuard& guard, RunOptions& options) {
+  options.interrupted = guard.question();
+  options.take_interrupt = [&guard] { return guard.take(); };
+}
 
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
   check_options(scenario, options);

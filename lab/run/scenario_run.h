@@ -9,6 +9,7 @@
 
 #include "analysis/report/verdict.h"
 #include "fabric/history_record.h"
+#include "lab/console/interrupt.h"
 #include "lab/run/progress_view.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
@@ -26,20 +27,25 @@ struct RunOptions {
   std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
-  uint32_t threads = 0;  ///< of the simulator; 0: by the size of the fabric
+  uint32_t threads = 0;  ///< threads of the simulator; 0: by the size of the fabric
   uint32_t host_processes = 2;
   /// What each capture file may take. What comes later is not judged in the live world; in the
   /// simulated one the judge looks on itself.
   uint64_t capture_bytes = netio::kCaptureBytesDefault;
   /// What the packet records may take, for `mrclab diff`; 0: none, the digest alone.
   uint64_t history_bytes = kHistoryBytesDefault;
-  std::filesystem::path programs;     ///< where the daemons lie; empty: beside this program
-  ProgressView* view = nullptr;       ///< of a live run
-  bool progress = false;              ///< lines on stderr about what takes long, and has no view
-  std::function<bool()> interrupted;  ///< asked every few milliseconds
+  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
+  ProgressView* view = nullptr;    ///< of a live run
+  bool progress = false;           ///< lines on stderr about what takes long, and has no view
+  IsInterrupted interrupted;       ///< asked every few milliseconds
+  /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
+  std::function<std::chrono::milliseconds()> take_interrupt;
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
 };
+
+/// `guard`, which outlives the run, ends it.
+void end_on_interrupt(InterruptGuard& guard, RunOptions& options);
 
 struct RunResult {
   RunFolder folder;
@@ -54,10 +60,11 @@ struct RunResult {
   std::shared_ptr<const void> memory;    ///< as in Interrupted
 };
 
-/// Runs it. Throws InputError, SystemError, Interrupted; nothing of the lab is left behind. A simulated
-/// run that is interrupted is judged that far, unless that takes longer than whoever interrupts
-/// (InterruptGuard) waits. Any other keeps its folder, which says that it has no verdict; `latest` stays
-/// where it was. Of a live run the captures would have to be read first, which takes too long.
+/// Runs the scenario. Throws InputError, SystemError, Interrupted; nothing of the lab is left
+/// behind. A simulated run that is interrupted is judged up to there, unless that takes longer than
+/// the caller (InterruptGuard) waits. Any other keeps its folder, which says that it has no
+/// verdict; `latest` stays where it was. The captures of a live run would have to be read first,
+/// which takes too long.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);
 
 }  // namespace mrclab::lab

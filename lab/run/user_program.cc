@@ -70,7 +70,8 @@ void UserProgram::take(std::string_view chunk) {
   }
 }
 
-/// At most so much at a time that somebody who only writes cannot keep the lab from its work.
+/// Reads a bounded amount at a time, so that a program that only writes cannot keep the lab from
+/// its work.
 void UserProgram::take_output() {
   constexpr int kMaxChunks = 32;
   char chunk[16'384];

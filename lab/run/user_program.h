@@ -1,5 +1,5 @@
 #pragma once
-// A program of the user's own: a command line for `sh -c`, out of the user's own file, run as whoever
+// A program of the user: a command line for `sh -c` from the user's own file, run as the user who
 // runs mrclab. Bounded in time and in output; it ends with its whole process group.
 
 #include <chrono>

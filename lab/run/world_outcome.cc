@@ -19,7 +19,8 @@ namespace mrclab::lab {
 namespace {
 
 constexpr size_t kLargeFabric = 500;  // nodes
-/// Of the simulator, each some 20 ms after the one before: whoever interrupts it waits for so long.
+/// Questions to the simulator, each some 20 ms after the one before: the time that an interrupting
+/// caller waits.
 constexpr int kLastQuestions = 5;
 
 using Recorders = std::vector<std::unique_ptr<netio::RunRecorder>>;

@@ -26,11 +26,11 @@ struct WorldOutcome {
   analysis::TimingReport timing;
   uint64_t capture_records = 0;                 ///< in the simulated world's capture
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
-  /// Where somebody ended the run, before its scenario did.
+  /// The instant at which the user ended the run, before its scenario's end.
   std::optional<FabricTime> interrupted_at;
   bool judgeable = true;  ///< what was recorded is whole until there, and nothing of it later
-  /// The simulator's, of a run that was interrupted (Interrupted says why); nobody looks into it. Shared
-  /// with whoever ends the process.
+  /// Memory of the simulator, for a run that was interrupted (see Interrupted); it is never read.
+  /// Shared with the code that ends the process.
   std::shared_ptr<const void> memory;
 };
 
@@ -59,7 +59,7 @@ struct SimOptions {
   FabricTime until = FabricTime::never();
 };
 
-/// The threads of the simulated world where nobody says how many: one, or two for a large fabric
+/// The threads of the simulated world if the user gives no number: one, or two for a large fabric
 /// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 

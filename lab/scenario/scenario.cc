@@ -113,7 +113,7 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
   }
 }
 
-/// Does anybody in this fabric mark and trim?
+/// Has the fabric a switch of ours, which marks and trims?
 bool has_switch_of_ours(const Topology& topology) {
   return topology.has_forwarding(Forwarding::kSwitchd);
 }
@@ -131,7 +131,7 @@ void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
   }
 }
 
-/// At the end itself nothing is cut short.
+/// `--until` at the scenario's end itself changes nothing.
 void read_until(const std::string& text, Scenario& out) {
   const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
   const FabricTime until = value.as_time();

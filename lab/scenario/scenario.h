@@ -61,8 +61,8 @@ struct Scenario {
 struct ScenarioOverrides {
   std::optional<uint64_t> seed;
   std::optional<std::string> fabric;  ///< a name or a path
-  /// Of all switches, in place of what the fabric says. One that is not ours brings with it what it cannot
-  /// do otherwise: no ECN, no trimming, `timing: wall`, and a pace if the file has none.
+  /// The forwarder of all switches, in place of the fabric's. A forwarder that is not ours also
+  /// sets what it needs: no ECN, no trimming, `timing: wall`, and a pace if the file has none.
   std::optional<Forwarding> forwarding;
   std::optional<FabricTime> end;
   std::optional<std::string> until;  ///< a time of at most the end: "300us", "40rtt"

@@ -5,8 +5,8 @@
 // Time goes in windows of at most one lookahead: nothing that starts in a window needs an event before
 // the next one, so within a window nodes do not depend on each other. They run one after the other, or
 // split over threads that meet at the end of each window; the history is the same (tested). Only
-// nodes that have an event in a window are touched. Where very much happens in one lookahead, windows
-// become shorter: whoever waits is asked after each of them whether to go on.
+// nodes that have an event in a window are touched. Where very much happens in one lookahead,
+// windows become shorter: the caller is asked after each of them whether to go on.
 
 #include <functional>
 #include <memory>

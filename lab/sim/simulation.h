@@ -1,5 +1,6 @@
 #pragma once
-// A scenario in the simulated world: its hosts and switches, watched by whoever wants to know.
+// A scenario in the simulated world: its hosts and switches, with an observer of the caller's
+// choice.
 
 #include <functional>
 #include <vector>
@@ -20,9 +21,9 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Runs to the instant where the scenario stops, to `until`, or until
-  /// `go_on` says no. It is asked every few milliseconds of wall time,
-  /// however slowly fabric time passes. Returns how far it came.
+  /// Runs to the instant where the scenario stops, to `until`, or until `go_on` returns false. It
+  /// is called every few milliseconds of wall time, however slowly fabric time passes. Returns the
+  /// instant reached.
   FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
   /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;

@@ -103,7 +103,7 @@ CountedAt counted_at(const Traffic& traffic) {
   return {said(sent_at), said(arrived_at)};
 }
 
-/// The notes of whoever asked and of the analysis, and what of the records is not in the numbers.
+/// The notes of the caller and of the analysis, and the records that the numbers do not cover.
 std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficContext& context) {
   std::vector<std::string> notes = context.notes;
   notes.insert(notes.end(), traffic.notes.begin(), traffic.notes.end());

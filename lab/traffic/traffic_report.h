@@ -32,7 +32,7 @@ struct WindowSource {
       between;  ///< host numbers; empty: all
 };
 
-/// What is known apart from the captures.
+/// Facts that do not come from the captures.
 struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
@@ -45,8 +45,8 @@ struct TrafficContext {
 enum class Shown : uint8_t { kPlain, kNanoseconds, kRate, kShare, kPercent, kBytes };
 
 struct ReportColumn {
-  std::string key;      ///< of JSON and CSV, with its unit
-  std::string heading;  ///< of the text, which has only columns with one
+  std::string key;      ///< key in JSON and CSV, with its unit
+  std::string heading;  ///< heading in text, which shows only columns with one
   Shown shown = Shown::kPlain;
 };
 

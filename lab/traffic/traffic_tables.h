@@ -1,5 +1,5 @@
 #pragma once
-// One function per section of the traffic report. The parts of traffic_report.h; nobody else needs them.
+// One function per section of the traffic report: the parts of traffic_report.h, not for other use.
 
 #include "lab/traffic/traffic_report.h"
 

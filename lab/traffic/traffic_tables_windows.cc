@@ -44,7 +44,7 @@ SaidWindows said_windows(const TrafficContext& context) {
   SaidWindows said;
   const WindowSource& source = context.windows;
   said.notes = source.notes;
-  // Where nobody told, no windows would be a claim.
+  // If no host reported windows, "none" would be a claim.
   said.without = source.news.empty() ? "unknown" : "none";
   if (source.news.empty() && source.notes.empty()) {
     said.notes.emplace_back("known of a run only, whose hosts say it: mrclab analyze RUN");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text_wrap.h"
 #include "lab/console/terminal.h"
 #include "lab/traffic/traffic_report.h"
 
@@ -59,18 +60,6 @@ std::string cell(const Json& value, Shown shown) {
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
 }
 
-/// Breaks at spaces; what follows the first line stands under `indent` columns.
-std::string wrapped_text(std::string text, size_t indent) {
-  std::string result;
-  for (size_t width = kReportWidth; text.size() > width;) {
-    size_t space = text.rfind(' ', width);
-    if (space == std::string::npos || space <= indent) break;
-    result += text.substr(0, space) + "\n";
-    text = std::string(indent, ' ') + text.substr(space + 1);
-  }
-  return result + text + "\n";
-}
-
 /// Shortens the first column, which holds names, where a row would be longer than a line.
 void fit(std::vector<std::vector<std::string>>& rows) {
   constexpr size_t kLeast = 12, kBetween = 2;
@@ -106,8 +95,9 @@ std::string as_list(const ReportTable& table) {
     const Json& value = table.rows[0][i];
     if (value.is_null()) continue;
     const ReportColumn& column = table.columns[i];
-    text += wrapped_text(
-        fmt::format("{:<{}}  {}", column.heading, widest, cell(value, column.shown)), widest + 2);
+    text +=
+        wrapped_text(fmt::format("{:<{}}  {}", column.heading, widest, cell(value, column.shown)),
+                     kReportWidth, widest + 2);
   }
   return text;
 }
@@ -117,7 +107,7 @@ std::string as_list(const ReportTable& table) {
 std::string to_text(const ReportTable& table, size_t rows_max) {
   std::string text;
   const bool list = table.name == "summary" || table.name == "answers";
-  if (!table.title.empty()) text += wrapped_text(table.title, 2);
+  if (!table.title.empty()) text += wrapped_text(table.title, kReportWidth, 2);
   if (table.rows.empty()) {
     text += "  " + table.without_rows + "\n";
   } else if (list) {
@@ -142,7 +132,7 @@ std::string to_text(const ReportTable& table, size_t rows_max) {
                           table.name);
     }
   }
-  for (const std::string& note : table.notes) text += wrapped_text("  " + note, 2);
+  for (const std::string& note : table.notes) text += wrapped_text("  " + note, kReportWidth, 2);
   return text;
 }
 

@@ -44,8 +44,8 @@ FileDescriptor open_output(const std::filesystem::path& path) {
   return append_file(path);
 }
 
-/// What the child needs, made before the fork: between fork and exec nothing may allocate, but for
-/// `before_exec`, which is for parents of one thread.
+/// What the child needs, prepared before the fork: between fork and exec nothing may allocate,
+/// except `before_exec`, which only parents with one thread may use.
 struct Preparation {
   std::vector<char*> argv, environment;
   FileDescriptor null, out, err;
@@ -64,7 +64,8 @@ struct Preparation {
     ::_exit(127);
   };
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail();
-  if (::getppid() != child.parent) ::_exit(127);  // died in between: nobody to report to
+  // The parent died in between: no process is left to report to.
+  if (::getppid() != child.parent) ::_exit(127);
   if (child.own_process_group) ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);

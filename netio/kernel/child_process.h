@@ -57,17 +57,18 @@ class ChildProcess {
   /// Readable when the child has ended.
   int pidfd() const { return pidfd_.get(); }
   const std::string& name() const { return name_; }
-  /// Empty when it still runs after `timeout`. Repeated calls return the same status.
+  /// Waits up to `timeout` for the child's end; empty if it still runs then. Repeated calls return
+  /// the same status.
   std::optional<ExitStatus> wait(std::chrono::milliseconds timeout);
   bool running() { return !wait(std::chrono::milliseconds(0)); }
-  /// No effect on a child that has ended.
+  /// Sends a signal; has no effect on a child that has ended.
   void signal(int number);
   /// Has it ended? Unlike wait() this leaves it a zombie, so that its process group can be told.
   bool ended() const;
-  /// To its process group, also what is left of it when the child has ended(). No effect once
-  /// wait() has returned its status: from then on the number may be another group's.
+  /// Signals the child's process group, which may have members when the child has ended(). No
+  /// effect once wait() has returned the status: from then on the number may be another group's.
   void signal_group(int number);
-  /// SIGTERM, then SIGKILL after `grace`. Also ends a stopped (SIGSTOP) child.
+  /// Sends SIGTERM, then SIGKILL after `grace`. Also ends a stopped (SIGSTOP) child.
   ExitStatus stop(std::chrono::milliseconds grace);
 
  private:

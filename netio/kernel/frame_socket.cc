@@ -44,7 +44,7 @@ std::optional<std::span<const uint8_t>> FrameSocket::receive() const {
   pcap_pkthdr* header = nullptr;
   const u_char* bytes = nullptr;
   const int result = ::pcap_next_ex(handle_.get(), &header, &bytes);
-  // An interface that is set down says so once and goes on when it is up again.
+  // libpcap reports an interface that is set down once, and goes on when it is up again.
   if (result == 0 || result == PCAP_ERROR_IFACE_NOT_UP) return std::nullopt;
   if (result < 0) throw SystemError(name_, EIO, ::pcap_geterr(handle_.get()));
   return std::span<const uint8_t>(bytes, header->caplen);

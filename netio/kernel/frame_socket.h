@@ -1,7 +1,7 @@
 #pragma once
-// Whole Ethernet frames on one interface: sends any bytes, and sees what arrives there as it arrived,
-// beside whoever else reads or forwards it. For measuring from outside; packet_port.h is what the daemons
-// use.
+// Whole Ethernet frames on one interface: sends any bytes, and sees frames as they arrived,
+// whichever program or kernel part reads or forwards them, too. For measuring from outside;
+// packet_port.h is what the daemons use.
 //
 // libpcap's ring has its own copy of each frame. A plain packet socket would share the kernel's, and the
 // kernel's SRv6 shifts a carrier in place: it would show frames as they leave.
@@ -21,8 +21,8 @@ namespace mrclab::netio {
 
 class FrameSocket {
  public:
-  /// On an interface of that namespace, up or down; the calling thread stays where it is. Throws
-  /// SystemError.
+  /// Opens an interface of that namespace, which may be down; the calling thread stays in its own.
+  /// Throws SystemError.
   FrameSocket(const NetworkNamespace& where, const std::string& device);
 
   /// Throws SystemError unless the kernel took all of it.

@@ -6,6 +6,7 @@
 // namespace.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,12 +63,12 @@ class NamespaceNetlink {
   LinkState link(const std::string& name);
   /// From a cache filled at first use: ifindexes do not change in our namespaces.
   uint32_t ifindex(const std::string& name);
-  /// Queued; flush() waits and throws.
+  /// Queues the change; flush() waits and throws.
   void queue_up(const std::string& name) { queue_flags(name, true); }
   void queue_down(const std::string& name) { queue_flags(name, false); }
   void queue_altname(const std::string& name, const std::string& full_name);
   void flush() { socket_.flush(); }
-  /// At once.
+  /// Changes the state and waits until the kernel has done it.
   void set_up(const std::string& name) { queue_up(name), flush(); }
   void set_down(const std::string& name) { queue_down(name), flush(); }
 
@@ -79,7 +80,7 @@ class NamespaceNetlink {
   std::vector<LinkState> known_;
 };
 
-/// Somebody hung a queueing discipline on an interface, changed it or took it away (tc).
+/// A queueing discipline on an interface was added, changed or removed (tc).
 struct QdiscEvent {
   uint32_t ifindex = 0;
   std::string kind;  ///< "netem"
@@ -98,7 +99,7 @@ class LinkWatch {
   /// As read(), but where the kernel lost messages the states of all links follow, which `netlink`
   /// is asked for.
   std::vector<LinkState> read_or_ask(NamespaceNetlink& netlink);
-  /// What the last reads brought of them, at most kMaxQdiscs.
+  /// The qdisc messages of the last reads, at most kMaxQdiscs.
   std::vector<QdiscEvent> take_qdiscs() { return std::exchange(qdiscs_, {}); }
   bool overrun() const { return overrun_; }
   void clear_overrun() { overrun_ = false; }
@@ -110,9 +111,25 @@ class LinkWatch {
   bool overrun_ = false;
 };
 
+/// Watches of many namespaces, by number, and which of them have something to read.
+class LinkWatchSet {
+ public:
+  LinkWatchSet();
+  /// Its number is size() before the call. Throws SystemError.
+  void add(const NetworkNamespace& ns);
+  size_t size() const { return watches_.size(); }
+  LinkWatch& operator[](size_t number) { return watches_[number]; }
+  /// At most 64 of those that the kernel has reported something to; the others come with the next call.
+  std::vector<size_t> ready() const;
+
+ private:
+  FileDescriptor epoll_;
+  std::deque<LinkWatch> watches_;
+};
+
 /// Switches off transmit checksums, TSO, GSO and GRO. A veth that offloads its checksum hands
-/// AF_PACKET readers packets whose checksum nobody ever computed, and TSO hands them 64 KiB ones:
-/// needed on every interface that a kernel's own IPv6 sends from.
+/// AF_PACKET readers packets without a computed checksum, and TSO hands them 64 KiB ones: needed on
+/// every interface that a kernel's own IPv6 sends from.
 void disable_offloads(const NetworkNamespace& ns, std::span<const std::string> interfaces);
 
 }  // namespace mrclab::netio

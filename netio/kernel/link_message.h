@@ -7,7 +7,7 @@
 
 namespace mrclab::netio {
 
-/// Empty for another message or a malformed one.
+/// Empty for any other message, and for a malformed one.
 std::optional<LinkState> parse_link_message(const nlmsghdr& header);
 
 }  // namespace mrclab::netio

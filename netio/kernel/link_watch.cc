@@ -1,7 +1,10 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netlink/msg.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+
+#include <array>
 
 #include "netio/kernel/link_message.h"
 
@@ -62,6 +65,24 @@ std::vector<LinkState> LinkWatch::read_or_ask(NamespaceNetlink& netlink) {
   if (!std::exchange(overrun_, false)) return states;
   for (LinkState& link : netlink.links()) states.push_back(std::move(link));
   return states;
+}
+
+LinkWatchSet::LinkWatchSet()
+    : epoll_(check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))) {}
+
+void LinkWatchSet::add(const NetworkNamespace& ns) {
+  epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<uint32_t>(watches_.size())}};
+  watches_.emplace_back(ns);
+  check_system_call("watch links",
+                    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, watches_.back().fd(), &event));
+}
+
+std::vector<size_t> LinkWatchSet::ready() const {
+  std::array<epoll_event, 64> events;
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
+  std::vector<size_t> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(events[static_cast<size_t>(i)].data.u32);
+  return numbers;
 }
 
 }  // namespace mrclab::netio

@@ -88,13 +88,25 @@ Sysctls host_sysctls() {
 }
 Sysctls forwarding_sysctls() { return quiet_ipv6("1"); }
 
+void NetworkNamespace::enter() const {
+  check_system_call("enter namespace " + name(), ::setns(fd(), CLONE_NEWNET));
+}
+
+void enter_private_namespaces() {
+  check_system_call("make a network namespace", ::unshare(CLONE_NEWNET));
+  check_system_call("make a mount namespace", ::unshare(CLONE_NEWNS));
+  check_system_call("make a hostname namespace", ::unshare(CLONE_NEWUTS));
+  check_system_call("make mounts private",
+                    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+}
+
 NetworkNamespace::Visit::Visit(const NetworkNamespace& target)
     : home_(FileDescriptor::open(kOwnNamespace, O_RDONLY)) {
-  check_system_call("enter namespace " + target.name(), ::setns(target.fd(), CLONE_NEWNET));
+  target.enter();
 }
 
 NetworkNamespace::Visit::~Visit() {
-  // Anything done after a failed return would happen in somebody else's network.
+  // After a failed return, all further calls would act on another namespace's network.
   if (::setns(home_.get(), CLONE_NEWNET) != 0) std::abort();
 }
 

@@ -40,11 +40,11 @@ class NetworkNamespace {
   /// when asked for. Throws SystemError with EEXIST when the name is taken. Owned.
   static NetworkNamespace create(const std::string& name, const Sysctls& sysctls,
                                  bool loopback_up = false);
-  /// Opens an existing one by name. Not owned.
+  /// Opens an existing namespace by name. Not owned.
   static NetworkNamespace open(const std::string& name);
   /// The namespace behind an inherited descriptor. Not owned.
   static NetworkNamespace from_descriptor(FileDescriptor fd, std::string name);
-  /// The one that the calling thread is in. Not owned.
+  /// The namespace that the calling thread is in. Not owned.
   static NetworkNamespace current();
 
   /// The same namespace by one more name, /run/netns/<name>. Throws SystemError with EEXIST when it is
@@ -63,6 +63,8 @@ class NetworkNamespace {
   /// Identity: equal inodes are the same namespace.
   ino_t inode() const;
 
+  /// The calling thread is in it from now on; for a child that is about to become another program.
+  void enter() const;
   /// Calls `fn` inside and comes back, also when it throws. Returns what it returns.
   template <class Fn>
   auto run_in(Fn&& fn) const {
@@ -90,9 +92,12 @@ class NetworkNamespace {
   bool owned_ = false;
 };
 
+/// The calling process is in new network, mount and hostname namespaces from now on, and no mount that it
+/// makes is seen outside. Throws SystemError.
+void enter_private_namespaces();
 /// Names in /run/netns that start with `prefix`, sorted.
 std::vector<std::string> list_namespaces(std::string_view prefix);
-/// Unmounts and unlinks /run/netns/<name>. Also mends half-made ones (a file without a mount).
+/// Unmounts and unlinks /run/netns/<name>. Also repairs half-made ones (a file without a mount).
 /// False if there was none.
 bool remove_namespace(const std::string& name);
 /// Processes that live in the namespace, by /proc/<pid>/ns/net.

@@ -16,7 +16,7 @@
 namespace mrclab::netio {
 namespace {
 
-/// With what is mounted inside.
+/// Mounts `source`, with the mounts inside it, at `target`.
 void bind_mount(const std::filesystem::path& source, const std::filesystem::path& target) {
   check_system_call("mount " + source.string() + " on " + target.string(),
                     ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr));
@@ -32,7 +32,7 @@ void remount_sys(const std::string& name) {
   check_system_call("mount /sys", ::mount(name.c_str(), "/sys", "sysfs", flags, nullptr));
 }
 
-/// The terminal's signals are for the command; system(3) does the same.
+/// Leaves the terminal's signals to the command, as system(3) does.
 class IgnoreTerminalSignals {
  public:
   IgnoreTerminalSignals() {
@@ -74,7 +74,7 @@ class IgnoreTerminalSignals {
 }  // namespace
 
 void enter_node(const NodeContainer& node, const NetworkNamespace& ns) {
-  check_system_call("enter namespace " + ns.name(), ::setns(ns.fd(), CLONE_NEWNET));
+  ns.enter();
   check_system_call("make a mount and UTS namespace", ::unshare(CLONE_NEWNS | CLONE_NEWUTS));
   check_system_call("set hostname " + node.hostname,
                     ::sethostname(node.hostname.data(), node.hostname.size()));

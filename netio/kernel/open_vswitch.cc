@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <boost/process/environment.hpp>
+#include <boost/process/search_path.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
@@ -22,15 +24,13 @@ constexpr size_t kMaxToolOutput = 16 << 20;
 }  // namespace
 
 std::optional<fs::path> find_ovs_program(const std::string& name) {
-  std::string folders = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-  folders += ":/usr/sbin:/usr/bin:/sbin:/bin";
-  for (size_t at = 0; at <= folders.size();) {
-    const size_t end = std::min(folders.find(':', at), folders.size());
-    const fs::path candidate = fs::path(folders.substr(at, end - at)) / name;
-    if (end > at && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    at = end + 1;
+  std::vector<boost::filesystem::path> folders = boost::this_process::path();
+  for (const char* folder : {"/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
+    folders.emplace_back(folder);
   }
-  return std::nullopt;
+  const boost::filesystem::path found = boost::process::search_path(name, folders);
+  if (found.empty()) return std::nullopt;
+  return fs::path(found.string());
 }
 
 std::vector<std::pair<std::string, std::string>> ovs_environment(const fs::path& folder) {

@@ -14,7 +14,7 @@
 namespace mrclab::netio {
 namespace {
 
-constexpr int kMaxDepth = 8;  // of what a run leaves: the folder, captures/, ...
+constexpr int kMaxDepth = 8;  // levels below the folder of a run: captures/, ...
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
 /// Errors of the machine itself, which no other place would avoid.
@@ -43,7 +43,8 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-/// Gives a file or a folder with its content away. This is a convenience: what fails stays root's.
+/// Gives a file, or a folder with its content, to `owner`. This is a convenience: entries that
+/// cannot be given away stay root's.
 void give(int file, const Owner& owner, dev_t device, int depth) {
   struct stat info {};
   if (::fstat(file, &info) != 0 || info.st_uid != 0 || info.st_dev != device || depth == 0) return;

@@ -1,16 +1,16 @@
 #pragma once
 // Where files are made. Root writes into folders that other users may have prepared: a link that
 // one of them laid there would lead it anywhere. So every path is opened component by component,
-// and what is made is made relative to a folder that is held open:
+// and files are made relative to a folder that is held open:
 //
 //   - A link is followed only if a trusted user made it: root, this process's user, or the owner of
 //     this program or of the root folder, who can do as they please anyway. A link of the user who
 //     called with sudo may lead only into folders of that same user.
-//   - Root makes nothing in a folder that somebody else owns, or that others may write to, unless
+//   - Root makes nothing in a folder that another user owns, or that others may write to, unless
 //     it is sticky (/tmp). The same holds for every folder on the way there.
 //   - A whole file replaces its predecessor by rename(2), a growing one is a new file (O_EXCL).
-//     What belongs to somebody else is not replaced.
-//   - What is made in a folder of the user who called with sudo is that user's at once.
+//     A file of another user is not replaced.
+//   - Files that root makes in a folder of the user of sudo belong to that user at once.
 
 #include <sys/types.h>
 
@@ -34,10 +34,11 @@ struct Owner {
   gid_t group = 0;
 };
 
-/// The user who called this process, which is root, with sudo; empty if nobody did.
+/// The user that started this process by sudo; empty if this process is not root or sudo was not
+/// used.
 std::optional<Owner> calling_user();
-/// Does the file or folder belong to a trusted user (see above) or to the one who called with sudo?
-/// False if it is not there.
+/// Does the file or folder belong to a trusted user (see above) or to the user of sudo? False if it
+/// does not exist.
 bool is_trusted_with(const std::filesystem::path& path);
 
 /// A folder that is held open, so that renaming it or putting a link in its place changes nothing.
@@ -45,10 +46,10 @@ bool is_trusted_with(const std::filesystem::path& path);
 class OutputFolder {
  public:
   static OutputFolder open(const std::filesystem::path& path);
-  /// The same; what is missing of it is made, with mode 0755.
+  /// The same, but makes missing folders with mode 0755.
   static OutputFolder make(const std::filesystem::path& path);
 
-  /// Makes a folder in it; empty if the name is taken.
+  /// Makes a folder inside this one; empty if the name is taken.
   std::optional<OutputFolder> make_new(const std::string& name) const;
   /// Replaces a file, whole or not at all.
   void write_file(const std::string& name, std::string_view text) const;

@@ -98,8 +98,8 @@ void OutputPath::enter(FileDescriptor folder, const std::filesystem::path& path)
   at_owner_ = info.st_uid;
 }
 
-/// If the way led over a link of the user who called with sudo, root makes only what that user
-/// could have made: it must end in a folder of theirs.
+/// If the path led over a link of the user of sudo, root makes only what that user could have made:
+/// the path must end in a folder of theirs.
 void OutputPath::require_callers_own() const {
   if (!by_caller_ || at_owner_ == trust_.caller->user) return;
   refuse(ELOOP, "a link of user " + std::to_string(trust_.caller->user) + " leads to " +

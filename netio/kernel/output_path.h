@@ -56,7 +56,7 @@ class OutputPath {
   std::string name_;
   FileDescriptor opened_;
   int links_ = 0;
-  bool by_caller_ = false;  ///< the way led over a link of the user who called with sudo
+  bool by_caller_ = false;  ///< the path led over a link of the user of sudo
 };
 
 }  // namespace mrclab::netio

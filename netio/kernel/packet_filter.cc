@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kTable = "netdev mrclab";
 
-/// With its table. An identifier of nft: no '-' in it, and none of its own words.
+/// The table and the name of the device's chain. An identifier of nft has no '-' and is none of
+/// nft's own words.
 std::string chain_of(const std::string& device) {
   std::string chain = "to_" + device;
   std::replace(chain.begin(), chain.end(), '-', '_');
@@ -47,7 +48,7 @@ std::string PacketFilter::run(const std::string& commands) {
   throw SystemError("filter packets in " + ns_.name(), EINVAL, problem.substr(0, 500));
 }
 
-/// A chain for the device, where it has none.
+/// The commands that add a chain for the device, if it has none.
 std::string PacketFilter::commands_to_add(const std::string& device) const {
   if (devices_.contains(device)) return "";
   return "add table " + std::string(kTable) + "\nadd chain " + chain_of(device) +
@@ -78,7 +79,7 @@ std::map<std::string, PacketFilter::Rules> PacketFilter::rules() {
   std::map<std::string, Rules> rules;
   constexpr std::string_view kHook = "hook egress device \"";
   const std::string text = run("list ruleset");
-  std::string device;  // of the chain that is being read
+  std::string device;  // owner of the chain that is being read
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = trimmed(text.substr(at, end - at));

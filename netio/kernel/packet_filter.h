@@ -1,7 +1,7 @@
 #pragma once
-// Rules of the kernel's packet filter (nftables) at the egress of interfaces: what a wire out of a node
-// that is not ours loses or corrupts. The hook is behind every sender, also behind one that bypasses the
-// queueing disciplines, and in front of the queue of the interface.
+// Rules of the kernel's packet filter (nftables) at the egress of interfaces: they make the losses
+// and corruption of a wire out of a node that is not ours. The hook is behind every sender, also
+// behind one that bypasses the queueing disciplines, and in front of the queue of the interface.
 
 #include <map>
 #include <memory>
@@ -16,8 +16,8 @@ struct nft_ctx;
 namespace mrclab::netio {
 
 /// The rules of one network namespace, in a table of ours. A device has a chain in it from its first rule
-/// on, or from prepare() on, for good: to take a chain away the kernel waits for an RCU grace period or
-/// two, and what ends a fault should not.
+/// on, or from prepare() on, for good: the kernel waits for one or two RCU grace periods to remove
+/// a chain, and the end of a fault must not wait.
 class PacketFilter {
  public:
   explicit PacketFilter(const NetworkNamespace& ns);  ///< outlives this
@@ -31,7 +31,8 @@ class PacketFilter {
   /// Puts these rules, or none, in place of what the devices have, all in one transaction.
   void set(const std::map<std::string, Rules>& of_devices);
   void set(const std::string& device, const Rules& rules) { set({{device, rules}}); }
-  /// By device, as the kernel has them, without counters; whoever put them there.
+  /// The rules of each device as the kernel has them, without counters; also rules of other
+  /// programs.
   std::map<std::string, Rules> rules();
 
  private:
@@ -44,7 +45,7 @@ class PacketFilter {
 
   const NetworkNamespace& ns_;
   std::unique_ptr<nft_ctx, FreeContext> context_;
-  std::set<std::string> devices_;  ///< with a chain
+  std::set<std::string> devices_;  ///< devices that have a chain
 };
 
 }  // namespace mrclab::netio

@@ -20,11 +20,11 @@ constexpr size_t kSendBatch = 1024;  // UIO_MAXIOV
 /// Ethernet header, count, at most 128 bytes of the lost frame, trailer (fabric/trailer.h).
 constexpr size_t kVoidSlotPayload = 256;
 
-constexpr size_t kLabRingBytes = 256 << 20;  // of a big lab
+constexpr size_t kLabRingBytes = 256 << 20;  // all rings of a big lab together
 constexpr size_t kPortRingBytesMin = 64 << 10, kPortRingBytesMax = 256 << 10;
 constexpr size_t kSmallLabRingBytes = 64 << 20;  // cleared unnoticed, in a lab of any size
 constexpr size_t kRingBytesMin = 512 << 10;
-constexpr size_t kRingBytesBound = 64 << 20;  // whatever a fabric's rates and latencies ask for
+constexpr size_t kRingBytesBound = 64 << 20;  // bound for any rates and latencies of a fabric
 /// What a slot of the IPv6 ring takes: 14 in a block of 64 KiB.
 constexpr size_t kSlotBytes = (64 << 10) / 14;
 /// Ethernet, both IPv6 headers, UDP, BTH, METH, RETH, ICRC: the shortest write.
@@ -63,7 +63,7 @@ struct PacketSocket::SendBatch {
   std::array<mmsghdr, kSendBatch> messages{};
   std::array<iovec, kSendBatch> vectors{};
   std::array<sockaddr_ll, kSendBatch> addresses{};
-  std::array<size_t, kSendBatch> index{};  ///< of each message in outgoing_
+  std::array<size_t, kSendBatch> index{};  ///< place of each message in outgoing_
 
   SendBatch() {
     for (size_t i = 0; i < kSendBatch; ++i) {

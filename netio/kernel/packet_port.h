@@ -36,11 +36,12 @@ struct PacketSocketOptions {
   bool qdisc_bypass = false;
 };
 
-/// Rings for a node. What waits in them at once: a neighbour is ahead by its wire's lookahead at
-/// most, and was behind by the lookahead of the way back when the ring was last drained; in that
-/// time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of 512 at 400 Gb/s, and
-/// 180 writes of a few bytes at 100 Gb/s. There is room for twice the full frames, and for the shortest
-/// ones in a lab of up to some 80 ports: the kernel clears all of it before the lab is up.
+/// The ring sizes for a node, from the most frames that wait at once: a neighbour is ahead by its
+/// wire's lookahead at most, and was behind by the lookahead of the way back when the ring was last
+/// drained; in that time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of
+/// 512 at 400 Gb/s, and 180 writes of a few bytes at 100 Gb/s. There is room for twice the full
+/// frames, and for the shortest ones in a lab of up to some 80 ports: the kernel clears all of it
+/// before the lab is up.
 PacketSocketOptions rings_for(const Topology& topology, NodeId node);
 
 /// What was received and what the kernel lost, since the socket was opened.

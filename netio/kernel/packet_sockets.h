@@ -10,9 +10,10 @@
 
 namespace mrclab::netio {
 
-/// How many AF_PACKET sockets a child has. Each of them may from now on hold `sent` bytes of frames that
-/// no interface has taken yet, and `received` bytes of those that the child has not, as the kernel
-/// counts them: with what it keeps beside a frame. At most 1 GiB. Needs Linux 5.6 and the rights over the child; throws SystemError.
+/// Lets each AF_PACKET socket of a child hold `sent` bytes of frames that no interface has taken
+/// yet, and `received` bytes of frames that the child has not read; the kernel's overhead per frame
+/// counts. At most 1 GiB each. Returns how many such sockets the child has. Needs Linux 5.6 and the
+/// rights over the child; throws SystemError.
 size_t set_packet_buffers(const ChildProcess& child, size_t sent, size_t received);
 
 }  // namespace mrclab::netio

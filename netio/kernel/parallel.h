@@ -1,6 +1,6 @@
 #pragma once
-// Work that waits in the kernel, side by side: opening and closing packet rings waits for RCU grace
-// periods (8-24 ms each), and those who wait together share one.
+// Runs calls that wait in the kernel side by side: opening and closing packet rings waits for RCU
+// grace periods (8-24 ms each), and calls that wait together share one.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,8 @@
 namespace mrclab::netio {
 
 /// Calls fn(0) ... fn(count - 1), each once, on at most `threads` threads, and returns when all
-/// have. The first exception is rethrown then; what had not begun by that time is left out.
+/// have. The first exception is rethrown then; calls that had not begun when it was thrown are left
+/// out.
 template <class Fn>
 void in_parallel(size_t count, size_t threads, Fn&& fn) {
   std::atomic<size_t> next{0};

@@ -67,8 +67,8 @@ struct RouteWay {
 /// What a route without an interface does with packets.
 enum class RouteEnd : uint8_t {
   kNone,         ///< the route has an interface
-  kBlackhole,    ///< dropped without a word
-  kUnreachable,  ///< their sender is told
+  kBlackhole,    ///< dropped silently
+  kUnreachable,  ///< dropped, and the sender is told
 };
 
 /// One IPv6 route: unicast, or one that ends packets here.
@@ -89,14 +89,14 @@ struct Route {
 /// An IPv6 unicast or blackhole route as the kernel has it.
 struct InstalledRoute {
   Ipv6Prefix destination;
-  std::string dev;  ///< empty for a blackhole, and of a route with several ways
+  std::string dev;  ///< empty for a blackhole and for a route with several ways
   std::optional<Ipv6Address> via;
   uint32_t metric = 0;
   uint32_t table = 0;
   bool blackhole = false;
   std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
-  /// Of a seg6local route: what it took, and what it refused. A carrier that ends here, without a
-  /// local address for it, is only seen in the errors.
+  /// Counters of a seg6local route: packets and bytes that it processed, errors for those that it
+  /// refused. A carrier that ends here, without a local address for it, shows only in the errors.
   struct Counters {
     uint64_t packets = 0, bytes = 0, errors = 0;
   };
@@ -124,7 +124,8 @@ struct InstalledNeighbour {
   Ipv6Address address{};
   MacAddress mac{};
 };
-/// Of all interfaces of a namespace, without what the kernel has learnt or adds by itself.
+/// The neighbours of all interfaces of a namespace, without those that the kernel has learnt or
+/// adds by itself.
 std::vector<InstalledNeighbour> installed_neighbours(NamespaceNetlink& netlink);
 
 class RouteBatch {
@@ -133,15 +134,15 @@ class RouteBatch {
 
   /// Adds an address without duplicate address detection; an existing one is replaced.
   void address(const std::string& dev, const Ipv6Prefix& prefix);
-  /// A permanent neighbour entry: nobody ever asks for it on the wire.
+  /// Adds a permanent neighbour entry, so that the kernel never asks for it on the wire.
   void neighbour(const std::string& dev, const Ipv6Address& address, const MacAddress& mac);
   /// Adds or replaces a route. An answer with the error number `tolerated` is
   /// no error (0: none is).
   void route(const Route& route, int tolerated = 0);
-  /// Adds a rule at this place in the list of rules. For a packet the first rule counts that
-  /// matches it and whose table has a route.
+  /// Adds a rule at this place in the list of rules. The kernel uses the first rule that matches a
+  /// packet and whose table has a route.
   void rule(const RouteRule& rule, uint32_t place);
-  /// Removes; a missing one is no error.
+  /// Removes a route; a missing one is no error.
   void remove_route(const Route& route);
   /// Waits until the kernel has taken all; throws the first refusal as SystemError naming route and
   /// namespace.

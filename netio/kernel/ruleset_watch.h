@@ -1,7 +1,7 @@
 #pragma once
 // Notices that the packet filter of a network namespace was changed: the kernel counts the changes
-// of its rules, whoever makes them. One small request each time; nothing is read of the rules
-// themselves.
+// of its rules, whichever program makes them. One small request each time; the rules themselves are
+// not read.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ class RulesetWatch {
   /// The lab calls these two around each change of its own, which must be a single transaction.
   void before_own_change() { changed_ |= look(); }
   void after_own_change();
-  /// Has somebody else changed rules since this was last called, or since the start?
+  /// Has another program changed rules since the last call, or since the start?
   bool take_changed();
 
  private:

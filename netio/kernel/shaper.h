@@ -26,9 +26,9 @@ void queue_shaper(NamespaceNetlink& netlink, const std::string& device, const Sh
 struct InstalledQdisc {
   std::string device;
   std::string kind;              ///< "tbf", "noqueue"
-  std::optional<Shaper> shaper;  ///< of a tbf; its burst is a little more than what was asked for
+  std::optional<Shaper> shaper;  ///< tbf only; its burst is a little more than was asked for
 };
-/// Of all interfaces of a namespace, as the kernel has them.
+/// The disciplines of all interfaces of a namespace, as the kernel has them.
 std::vector<InstalledQdisc> installed_qdiscs(NamespaceNetlink& netlink);
 
 }  // namespace mrclab::netio

@@ -23,7 +23,8 @@ class HistoryWriter {
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-  /// What no longer fits is counted. Throws SystemError (disk full); the file then takes no more.
+  /// Adds a record, or counts it if it no longer fits. Throws SystemError (disk full); the file
+  /// then takes no more.
   void add(const HistoryBytes& record, uint32_t stream);
   /// Writes what is buffered, the seal and the final header. `told` says
   /// whose records were offered, from when to when; it is shortened to the
@@ -32,7 +33,7 @@ class HistoryWriter {
 
   uint64_t written() const { return written_; }
   uint64_t left_out() const { return left_out_; }
-  /// Of `max_bytes`; room for no record, once one had to be left out.
+  /// Bytes of `max_bytes` that are free; 0 for records once one had to be left out.
   uint64_t bytes_left() const {
     return left_out_ > 0 ? 0
                          : (max_records_ - written_) * kCompactRecordBytes + kHistoryHeaderBytes;
@@ -47,10 +48,10 @@ class HistoryWriter {
   FileDescriptor fd_;
   uint32_t streams_;
   uint64_t max_records_;
-  uint64_t written_ = 0;  ///< also what is still buffered
+  uint64_t written_ = 0;  ///< includes records that are still buffered
   uint64_t left_out_ = 0;
   FabricTime complete_ = FabricTime::never();
-  uint32_t checksum_ = 0;  ///< of the records in the file
+  uint32_t checksum_ = 0;  ///< CRC-32 of the records in the file
   std::vector<uint8_t> buffer_;
 };
 

@@ -25,7 +25,7 @@ struct PcapngOptions {
   uint64_t max_file_bytes = kCaptureBytesDefault;
   size_t buffer_bytes = 1 << 20;  ///< one write(2) per this much
   std::string application = "mrclab";
-  std::string comment;  ///< of the section: which run this is
+  std::string comment;  ///< comment of the section: which run this is
 };
 
 /// One packet to record.
@@ -90,7 +90,7 @@ class PcapngWriter {
   uint64_t skipped_ = 0;
   bool full_ = false;
   FabricTime complete_ = FabricTime::never();  ///< the earliest instant of a frame that is left out
-  uint32_t checksum_ = 0;                      ///< of what is in the file
+  uint32_t checksum_ = 0;                      ///< CRC-32 of the bytes in the file
   std::vector<Interface> interfaces_;
 };
 

@@ -31,7 +31,7 @@ struct ProcessReport {
   uint64_t foreign_frames = 0;
   uint64_t unknown_frames = 0;
   uint64_t failed_sends = 0;
-  std::vector<std::string> failed_send_reasons;  ///< of some of the failed sends
+  std::vector<std::string> failed_send_reasons;  ///< reasons of some of the failed sends
   uint64_t ring_drops = 0;
   uint64_t late_effects = 0;
   uint64_t frame_pool_exhausted = 0;
@@ -46,7 +46,7 @@ struct ProcessReport {
   /// host, numbers by name of a switch.
   std::map<std::string, nlohmann::json> nodes;
 
-  /// Adds what a predecessor had counted. Its nodes and history are in this report already.
+  /// Adds the counts of a predecessor. Its nodes and history are in this report already.
   void add_earlier(const ProcessReport& earlier);
   /// Throws ReportError.
   std::vector<HistoryStream> streams() const;
@@ -56,7 +56,7 @@ struct ProcessReport {
 struct Handover {
   FabricTime committed;
   std::map<std::string, std::string> histories;  ///< by node: HistoryDigest::saved
-  uint64_t record_bytes = 0;                     ///< that packet records may still take
+  uint64_t record_bytes = 0;                     ///< bytes that packet records may still take
   ProcessReport report;
 };
 

@@ -18,7 +18,7 @@ void add_ev(json& line, EntropyValue ev) {
   if (const std::optional<Path> path = path_of(ev)) line["path"] = to_string(*path);
 }
 
-/// Empty if the frame is no MRC packet, or nobody has its bytes.
+/// The decoded packet; empty if the frame is no MRC packet, or its bytes are not known.
 std::optional<MrcPacket> parsed(const Frame& frame) {
   MrcPacket packet;
   if (!frame) return std::nullopt;

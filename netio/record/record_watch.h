@@ -1,6 +1,6 @@
 #pragma once
-// What happened in a single step: the records of some nodes of this process, kept as JSON while
-// somebody steps through a lab. Exists only then; a run without it pays for one comparison per
+// The records of a single step: what some nodes of this process did, kept as JSON while a user
+// steps through a lab. A watch exists only then; a run without one pays for one comparison per
 // record.
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace mrclab::netio {
 
-/// Which records count. Everything if empty.
+/// Which records count; all of them if every member is empty.
 struct RecordFilter {
   /// One end of a connection: what it gets names its own number, what it sends the peer's.
   struct QueuePair {
@@ -22,8 +22,8 @@ struct RecordFilter {
     bool operator==(const QueuePair&) const = default;
   };
   std::optional<NodeId> node;
-  std::optional<PortId> port;   ///< of that node
-  std::optional<QueuePair> qp;  ///< of that node
+  std::optional<PortId> port;   ///< port of that node
+  std::optional<QueuePair> qp;  ///< queue pair of that node
   bool operator==(const RecordFilter&) const = default;
 };
 nlohmann::json to_json(const RecordFilter& filter);

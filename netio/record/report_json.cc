@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSealKey = "crc32";
 
-/// Of the values and their names; how they are set out on lines does not count.
+/// CRC-32 of the values and their names; line breaks and spaces do not count.
 uint32_t checksum_of(const nlohmann::json& report) { return checksum(0, report.dump()); }
 
 std::string text_of(const ReportPlace& place) {

@@ -1,7 +1,7 @@
 #pragma once
 // Reports between processes as JSON, out of their tables (fabric/report_table.h). Reading is
-// strict: a key that is missing, unknown or of another kind is a ReportError that says where, and
-// nothing is ever taken for zero.
+// strict: a key that is missing, unknown or of another kind is a ReportError that says where, and a
+// missing value never counts as zero.
 
 #include <concepts>
 #include <limits>

@@ -133,7 +133,7 @@ void RunRecorder::event(const EventRecord& record) {
   if (events_ != nullptr) events_->write(topology_, node_, record);
 }
 
-/// Not for who steps from event to event: a window tells of events, and is none.
+/// Not told to the watch of single steps: a window sums up events and is not an event.
 void RunRecorder::window(const WindowRecord& record) {
   if (muted_ || record.t > end_) return;
   last_ = std::max(last_, record.t);

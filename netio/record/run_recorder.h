@@ -25,7 +25,7 @@ inline constexpr uint32_t kCaptureSnapLength = 160;
 class EventLog {
  public:
   static constexpr uint64_t kMaxEvents = 1'000'000;
-  /// They have a bound of their own, so that no number of them takes the place of an event.
+  /// Windows have a bound of their own, so that they never take the place of an event.
   static constexpr uint64_t kMaxWindows = 250'000;
   explicit EventLog(const std::filesystem::path& file, uint64_t windows_max = kMaxWindows);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
@@ -46,7 +46,7 @@ class EventLog {
   uint64_t windows_max_;
   uint64_t windows_ = 0;
   uint64_t windows_left_out_ = 0;
-  FabricTime windows_until_;  // the earliest instant of one that is left out
+  FabricTime windows_until_;  // earliest instant of a window that is left out
   FabricTime last_;
   FabricTime complete_ = FabricTime::never();  // the earliest instant of an event that is left out
   uint32_t checksum_ = 0;
@@ -63,13 +63,15 @@ class RunRecorder : public NodeObserver {
   void window(const WindowRecord& record) override;
   const HistoryDigest& history() const { return history_; }
   HistoryDigest& history() { return history_; }
-  /// Records nothing while it is so: a node is brought to a state that it had before.
+  /// Records nothing while muted: a successor brings its node to the state of its predecessor,
+  /// whose records exist already.
   void set_muted(bool muted) { muted_ = muted; }
   /// The latest instant of all that was recorded.
   FabricTime last() const { return last_; }
   /// Nothing later than `end` is recorded from now on; not before last().
   void set_end(FabricTime end) { end_ = end; }
-  /// Tells `watch` everything from now on; null: nobody. It must outlive this, or be taken away.
+  /// Tells `watch` every record from now on; null: no watch. It must outlive this recorder, or be
+  /// taken away.
   void set_watch(RecordWatch* watch) { watch_ = watch; }
 
  private:

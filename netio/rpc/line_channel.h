@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/rpc/timed_stream.h"
 
 namespace mrclab::netio {
 
@@ -18,7 +19,7 @@ inline constexpr size_t kMaxLineBytes = 64 << 10;
 class LineChannel {
  public:
   /// Waits for one peer on `address` ("::" for any) and `port`. Throws SystemError; ETIMEDOUT when
-  /// nobody came within `limit`.
+  /// no peer connected within `limit`.
   static LineChannel accept(const std::string& address, uint16_t port,
                             std::chrono::milliseconds limit);
   /// Connects to a server, trying again while it refuses, until `limit` has passed: the two ends
@@ -26,7 +27,7 @@ class LineChannel {
   static LineChannel connect(const std::string& host, uint16_t port,
                              std::chrono::milliseconds limit);
 
-  /// Sends `line`, which has no line feed, and one. Throws SystemError.
+  /// Sends `line`, which has no line feed, and a line feed. Throws SystemError.
   void send(const std::string& line);
   /// The next line without its line feed. Throws SystemError: ETIMEDOUT, EMSGSIZE for one longer
   /// than kMaxLineBytes, ECONNRESET when the peer has gone.
@@ -35,12 +36,9 @@ class LineChannel {
   bool ready();
 
  private:
-  explicit LineChannel(FileDescriptor fd) : fd_(std::move(fd)) {}
-  bool read_some(std::chrono::milliseconds limit);
+  explicit LineChannel(TimedStream stream) : stream_(std::move(stream)) {}
 
-  FileDescriptor fd_;
-  std::string buffer_;
-  bool closed_ = false;
+  TimedStream stream_;
 };
 
 }  // namespace mrclab::netio

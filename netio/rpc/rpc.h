@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/rpc/timed_stream.h"
 
 namespace mrclab::netio {
 
@@ -91,13 +91,8 @@ class RpcClient {
             std::chrono::milliseconds deadline = std::chrono::seconds(10));
 
  private:
-  void send(std::string_view bytes, std::chrono::steady_clock::time_point until);
-  std::string receive_line(std::chrono::steady_clock::time_point until);
-  void wait_for(short events, std::chrono::steady_clock::time_point until);
-
   std::string path_;
-  FileDescriptor fd_;
-  std::string received_;
+  TimedStream stream_;
   uint64_t next_id_ = 1;
 };
 

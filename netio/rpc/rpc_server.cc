@@ -15,6 +15,7 @@
 #include <list>
 #include <map>
 
+#include "netio/kernel/system_error.h"
 #include "netio/rpc/rpc.h"
 
 namespace mrclab::netio {

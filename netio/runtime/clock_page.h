@@ -27,9 +27,10 @@ struct Dilation {
 /// Lives in shared memory: trivially laid out, address-free atomics only.
 class ClockPage {
  public:
-  /// A rate change takes effect this much ahead, so that hardly any reader is already past it. One
-  /// that is sees the clock step back by what it gained: no harm, since nobody takes back a commit
-  /// and the gate, not the clock, keeps the order. So the lead is short, and a jump costs little.
+  /// A rate change takes effect this much ahead, so that hardly any reader is already past it. A
+  /// reader that is past it sees the clock step back by what it gained. That does no harm: no
+  /// process takes back a commit, and the gate, not the clock, keeps the order. So the lead is
+  /// short, and a jump costs little.
   static constexpr int64_t kLeadNs = 500'000;
 
   /// Writer: fabric time stays at `fabric` until a rate is set.

@@ -32,10 +32,10 @@ namespace {
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
-/// Rings are opened and closed by so many threads, which spend their time waiting.
+/// Threads that open and close rings; they spend their time waiting for the kernel.
 constexpr size_t kSocketThreads = 32;
 
-volatile std::sig_atomic_t g_stop = 0;  // a signal handler can reach nothing else
+volatile std::sig_atomic_t g_stop = 0;  // global, because a signal handler can reach nothing else
 
 void request_stop(int) { g_stop = 1; }
 
@@ -67,7 +67,7 @@ class Daemon {
     in_parallel(sites.size(), kSocketThreads,
                 [&](size_t i) { sockets[i] = open_socket(*sites[i]); });
     // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
-    // for 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
+    // for 8 MiB. So all memory is locked in before time starts, as an RDMA registration pins it.
     if (!config_.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
     for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
     driver_.follow_schedule(
@@ -88,7 +88,7 @@ class Daemon {
     LabTime next_tick = LabTime::now();
     LabTime housekeeping = next_tick;
     while (g_stop == 0) {
-      if (off_) {  // until somebody kills it
+      if (off_) {  // powered off: waits for the lab to kill this process
         rpc_.poll();
         sleep_until(LabTime::now() + kOffTickNs);
         continue;
@@ -100,7 +100,8 @@ class Daemon {
         housekeeping = now + kHousekeepingNs;
       }
       if (tick.finished && !finished_) finish();
-      // Held back by the gate, not by the clock, and something moved: the neighbours have more.
+      // The gate, not the clock, holds this process back, and something moved: the neighbours may
+      // have published more.
       if (tick.advanced && tick.clock_ahead) continue;
       next_tick = std::max(next_tick + tick_ns(), now);
       if (finished_) next_tick = now + kIdleTickNs;
@@ -135,7 +136,7 @@ class Daemon {
     return fmt::format("{}.start{:04}{}", config_.process_name, config_.incarnation, extension);
   }
 
-  /// What packet records may still take: the lives of a process share its bound.
+  /// Bytes that packet records may still take: a process and its predecessors share one bound.
   uint64_t record_bytes_left() const {
     if (records_) return records_->bytes_left();
     if (left_) return left_->record_bytes;
@@ -180,7 +181,7 @@ class Daemon {
     nodes_.push_back(std::move(hosted));
   }
 
-  /// Where the nodes are, for a successor; this process does nothing more.
+  /// Returns the state of the nodes for a successor; this process does nothing more.
   Json power_off() {
     Handover left;
     for (const Hosted& hosted : nodes_) {
@@ -215,7 +216,7 @@ class Daemon {
 
   void prepare_scheduling() {
     ::prctl(PR_SET_TIMERSLACK, 1);
-    ::munlockall();  // what is there stays there until somebody needs it more
+    ::munlockall();  // locked pages stay in memory until the kernel needs them for others
     if (!config_.realtime) return;
     const sched_param priority{.sched_priority = 10};
     if (::sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
@@ -256,7 +257,7 @@ class Daemon {
     });
   }
 
-  /// For single steps: null when nobody steps.
+  /// Sets the watch of single steps; null: the lab does not step.
   void set_watch(std::unique_ptr<RecordWatch> watch) {
     watch_ = std::move(watch);
     for (Hosted& hosted : nodes_) hosted.recorder->set_watch(watch_.get());
@@ -312,7 +313,7 @@ class Daemon {
     }
   }
 
-  /// The nodes whose evidence this process has written, from when to when.
+  /// Seal of the evidence that this process has written: which nodes, from when to when.
   EvidenceSeal told() const {
     EvidenceSeal seal;
     for (const Hosted& hosted : nodes_) seal.nodes.push_back(hosted.id);
@@ -352,7 +353,7 @@ class Daemon {
   std::unique_ptr<RecordWatch> watch_;
   std::unique_ptr<HistoryWriter> records_;
   std::vector<Hosted> nodes_;
-  std::optional<Handover> left_;  ///< by a predecessor (power_off)
+  std::optional<Handover> left_;  ///< what a predecessor left (power_off)
   Driver driver_;
   RpcServer rpc_;
   bool finished_ = false;

@@ -16,7 +16,7 @@ enum class CaptureMode : uint8_t { kNone, kHosts, kAll };
 
 struct DaemonConfig {
   std::string lab;           ///< lab name; namespaces are mrclab-<lab>-<node>
-  uint32_t lab_id = 0;       ///< in every trailer
+  uint32_t lab_id = 0;       ///< stands in every trailer
   std::string process_name;  ///< "plane-3", "hosts-0"
   uint32_t process = 0;      ///< index in the gate
   uint32_t incarnation = 1;
@@ -24,11 +24,11 @@ struct DaemonConfig {
   std::filesystem::path fabric_file;  ///< resolved fabric
   uint64_t seed = 1;
   FabricTime end = FabricTime::never();  ///< stops committing here
-  /// No application starts new work from here on, and no history is kept of what comes later: a lab
-  /// that stays goes on past it.
+  /// From here on applications start no new work, and no history is kept; a lab that stays runs on
+  /// past it.
   FabricTime work_end = FabricTime::never();
-  std::filesystem::path resume_file;    ///< of a successor: what its predecessor left; else empty
-  std::filesystem::path schedule_file;  ///< of the whole lab; netio/runtime/schedule_file.h
+  std::filesystem::path resume_file;    ///< what the predecessor left; empty: this process has none
+  std::filesystem::path schedule_file;  ///< effects of the whole lab; netio/runtime/schedule_file.h
   CaptureMode capture = CaptureMode::kHosts;
   uint64_t capture_bytes = kCaptureBytesDefault;  ///< bound on the capture of this process
   uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none

@@ -7,8 +7,9 @@
 #include "fabric/headers.h"
 
 namespace mrclab::netio {
-/// Puts what a node starts to send on its veths: trailer behind the frame, void frame for what is
-/// known to be lost, or straight to the neighbour where the wire stays inside the process.
+/// Puts what a node starts to send on its veths: trailer behind the frame, a void frame in place of
+/// one that is known to be lost, or straight to the neighbour where the wire stays inside the
+/// process.
 class Driver::Egress : public FrameSink {
  public:
   Egress(Driver& driver, HostedNode& hosted) : driver_(driver), hosted_(hosted) {}
@@ -148,8 +149,8 @@ FabricTime Driver::claim(FabricTime target) {
   std::atomic<int64_t>& claimed = page_.slot(processes_.self).claimed_ps;
   claimed.store(target.ps(), std::memory_order_seq_cst);
   const bool allowed = page_.limit_ps.load(std::memory_order_seq_cst) >= target.ps();
-  // The limit may have been lowered and raised again meanwhile. Then the schedule is a newer one,
-  // or the lab has changed nothing.
+  // The limit may have been lowered and raised again meanwhile. Then either the schedule is a newer
+  // one, or the lab has changed nothing.
   if (allowed && page_.schedule.load(std::memory_order_acquire) == schedule_) return target;
   claimed.store(committed_.ps(), std::memory_order_seq_cst);
   return committed_;
@@ -191,8 +192,8 @@ Driver::Tick Driver::tick() {
 
 void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
   hand_out_effects(target);
-  // A process that has much to catch up on, or is slow, would keep its neighbours waiting for all
-  // of it: they could have begun with the first part, and need it first.
+  // A process that has much to catch up on, or is slow, would keep its neighbours waiting until it
+  // is done with everything. So it hands over the first part as soon as that is ready.
   const FabricTime slice =
       std::max(FabricTime::from_ps(shortest_lookahead_.ps() / kSlices), FabricTime::from_ps(1));
   while (committed_ < target) {
@@ -209,7 +210,8 @@ void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
 }
 
 void Driver::send(FabricTime clock) {
-  // Before the kernel has them, or somebody could count a frame as taken that nobody has sent.
+  // Stored before the kernel has the frames: else a receiver could count a frame as taken before it
+  // counts as sent.
   page_.slot(processes_.self).frames_sent.store(sent_to_processes_, std::memory_order_release);
   for (HostedNode& hosted : nodes_) {
     release_held(hosted, clock);
@@ -218,8 +220,8 @@ void Driver::send(FabricTime clock) {
 }
 
 void Driver::run_nodes(FabricTime target) {
-  // Fast wires hand frames over inside the process: then nobody may run further ahead of the others
-  // than the shortest of those wires.
+  // Fast wires hand frames over inside the process, so no node may run further ahead of the others
+  // than the shortest lookahead of those wires.
   while (committed_ < target) {
     FabricTime step = target;
     if (fast_lookahead_ != FabricTime::never()) {
@@ -280,14 +282,14 @@ void Driver::take_frame(HostedNode& hosted, uint32_t ifindex, std::span<const ui
     const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
     if (trailer) {
       IngressWireState& wire = ingress_[ingress_index_[topology_.port({hosted.id, port}).in.value]];
-      // A neighbour that is not ours (Open vSwitch) passes on the trailer of
-      // the frame's first wire: its time is over.
+      // A neighbour that is not ours (Open vSwitch) passes on the trailer of the frame's first
+      // wire, whose times no longer apply.
       if (wire.sender == kNoProcess) {
         take_foreign(hosted, port, bytes.first(*offset), received, now);
         return;
       }
-      // A process that was taken out of the gate has fallen silent: what it
-      // still sends is not news.
+      // A process that was taken out of the gate counts as silent: frames that it still sends are
+      // dropped.
       const bool silent = !in_gate(page_.state(wire.sender));
       if (trailer->lab != page_.lab || trailer->wire != wire.wire || silent) {
         ++report_.unknown_frames;
@@ -344,7 +346,7 @@ void Driver::take_foreign(HostedNode& hosted, PortId port, std::span<const uint8
 bool Driver::note_sequence(IngressWireState& wire, uint64_t sequence) {
   if (sequence < wire.next_sequence) {
     if (wire.missing.erase(sequence) == 0) {
-      ++report_.unknown_frames;  // a duplicate: somebody replayed it
+      ++report_.unknown_frames;  // a duplicate: a program on this machine replayed it
       return false;
     }
   } else {
@@ -362,7 +364,7 @@ bool Driver::note_sequence(IngressWireState& wire, uint64_t sequence) {
 void Driver::note_slack(LabTime now) {
   if (earliest_need_ == FabricTime::never()) return;
   const int64_t slack = page_.clock.lab_ns_until(earliest_need_, now);
-  if (slack == INT64_MAX) return;  // the clock stands: nobody can say when it will be needed
+  if (slack == INT64_MAX) return;  // the clock stands: it is unknown when the frame will be needed
   report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
   ProcessSlot& slot = page_.slot(processes_.self);
   slot.min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
@@ -377,7 +379,8 @@ void Driver::update_bounds(LabTime now) {
   for (size_t i = 0; i < ingress_.size(); ++i) {
     IngressWireState& wire = ingress_[i];
     if (wire.sender == kNoProcess || !in_gate(page_.state(wire.sender))) {
-      wire.bound = FabricTime::never();  // nobody there who could still send in carried time
+      // No process behind this wire sends frames with carried time.
+      wire.bound = FabricTime::never();
       continue;
     }
     const uint64_t accounted = wire.received + wire.forgiven;

@@ -22,7 +22,7 @@
 
 namespace mrclab::netio {
 
-/// Who runs what. The same in every process of a lab.
+/// Which process runs which nodes. The same in every process of a lab.
 struct ProcessMap {
   uint32_t self = 0;
   std::vector<uint32_t> process_of_node;  ///< by NodeId; kNoProcess: not ours (kernel, OVS)
@@ -43,7 +43,7 @@ struct DriverReport {
   uint64_t unknown_frames = 0;  ///< a trailer that is not this wire's: counted, dropped
   uint64_t failed_sends = 0;
   uint64_t ring_drops = 0;
-  uint64_t late_effects = 0;  ///< of the schedule, told after their time
+  uint64_t late_effects = 0;  ///< effects that reached this process after their time
   std::vector<WireGap> gaps;  ///< at most kMaxReportedGaps
   uint64_t gap_count = 0;
   std::vector<std::string> failed_send_reasons;  ///< at most kMaxReportedGaps
@@ -54,13 +54,14 @@ class Driver {
  public:
   static constexpr size_t kMaxReportedGaps = 16;
   static constexpr size_t kMaxMissing = 4096;
-  /// Into so many parts the shortest head start is cut to look at the time in between.
+  /// A tick runs its nodes in slices of the shortest lookahead divided by this, and looks after
+  /// each slice at how long the tick has taken (kHandOverNs).
   static constexpr int64_t kSlices = 8;
   /// How long a frame that was sent may stay unseen before it counts as lost by the kernel.
   static constexpr int64_t kGapPatienceNs = 500'000'000;
 
-  /// A tick that takes longer than this hands over what it has so far, so
-  /// that the neighbours go on.
+  /// A tick that takes longer than this publishes what it has done so far, so that the neighbours
+  /// can go on.
   static constexpr int64_t kHandOverNs = 300'000;
 
   Driver(GatePage& page, const Topology& topology, ProcessMap processes, uint32_t incarnation,
@@ -71,18 +72,19 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Stops committing at `end`; what starts up to there is sent.
   void set_end(FabricTime end) { end_ = end; }
-  /// Publishes this node's next event as the one that is waited for: never() if it is not here;
-  /// empty: of all nodes.
+  /// Publishes the next event of this node as the one that a single step waits for; never() if
+  /// another process runs the node. Empty: of all nodes.
   void watch(std::optional<NodeId> node);
 
   using ReadSchedule = std::function<Schedule()>;
-  /// Reads the schedule of the lab now, and again whenever the page says that there is a newer one.
-  /// To be called when all nodes have been added.
+  /// Reads the lab's schedule now, and again whenever the page announces a newer version. To be
+  /// called when all nodes have been added.
   void follow_schedule(ReadSchedule read);
 
   /// Takes the place of a process that ended when it had committed `committed`, had received all
-  /// that was sent to its nodes, and had nothing queued. The nodes are as new; the schedule up to
-  /// there makes of them what they were. To be called after follow_schedule().
+  /// frames sent to its nodes, and had nothing queued. The nodes are new; the effects of the
+  /// schedule up to `committed` bring them to their predecessors' state. To be called after
+  /// follow_schedule().
   void resume(FabricTime committed);
 
   struct Tick {
@@ -113,25 +115,25 @@ class Driver {
     std::vector<HeldFrame> held;  ///< in the order of queuing; bounded by the frame pool
     std::vector<Frame> unsent;    ///< queued at the socket until the flush of this tick
   };
-  /// What is known about one incoming wire.
+  /// The receiving process's account of one incoming wire.
   struct IngressWireState {
     WireId wire;
     NodeId node;
     PortId port;
     uint32_t sender = kNoProcess;
     FabricTime lookahead;
-    uint64_t received = 0;  ///< frames of ours seen, each counted once
+    uint64_t received = 0;  ///< frames that our nodes sent, each counted once
     uint64_t next_sequence = 0;
-    std::set<uint64_t> missing;  ///< below next_sequence, not seen
-    uint64_t forgiven = 0;       ///< declared lost
+    std::set<uint64_t> missing;  ///< sequence numbers below next_sequence that were not seen
+    uint64_t forgiven = 0;       ///< missing frames that were declared lost
     FabricTime bound;            ///< nothing earlier than this can still arrive
     LabTime unsatisfied_since{0};
     uint64_t seen_when_unsatisfied = 0;
   };
 
   void take_schedule(uint64_t version);
-  /// How far this tick may go: `target`, or only committed() if the lab has lowered the limit or
-  /// replaced the schedule since this tick read them (see gate.h).
+  /// How far this tick may commit: `target`, or only committed() if the lab has lowered the limit
+  /// or replaced the schedule since this tick read them (see gate.h).
   FabricTime claim(FabricTime target);
   void hand_out_effects(FabricTime until);
   void drain(LabTime now);
@@ -177,10 +179,11 @@ class Driver {
   FabricTime end_ = FabricTime::never();
   FabricTime earliest_need_ = FabricTime::never();  ///< among frames drained in this tick
   FabricTime shortest_lookahead_ = FabricTime::never();
-  FabricTime fast_lookahead_ = FabricTime::never();  ///< shortest wire inside this process
+  /// Shortest lookahead of a wire inside this process.
+  FabricTime fast_lookahead_ = FabricTime::never();
   EffectFeed effects_;
   ReadSchedule read_schedule_;
-  uint64_t schedule_ = 0;  ///< the version in hand
+  uint64_t schedule_ = 0;  ///< version of the schedule that this process has read
   std::optional<NodeId> watched_;
   uint32_t waits_for_ = kNoProcess;
   uint64_t foreign_sequence_ = 0;

@@ -7,7 +7,8 @@
 
 namespace mrclab::netio {
 
-/// Sequence numbers and the numbers of faults change when a fault is added to the list.
+/// Compares the effects alone: sequence numbers and numbers of faults change when a fault is added
+/// to the list.
 bool EffectFeed::Entry::same_as(const Entry& other) const {
   return node == other.node && effect.at == other.effect.at && effect.effect == other.effect.effect;
 }

@@ -17,11 +17,11 @@ FabricTime GatePage::stop_everywhere() {
   FabricTime latest = kBeforeTime;
   const auto in_force =
       FabricTime::from_ps(limit_ps.exchange(kBeforeTime.ps(), std::memory_order_seq_cst));
-  for (uint32_t i = 0; i < process_count; ++i) {  // a process that has left the gate counts as well
+  for (uint32_t i = 0; i < process_count; ++i) {  // also processes that have left the gate
     latest = std::max(latest,
                       FabricTime::from_ps(processes[i].claimed_ps.load(std::memory_order_seq_cst)));
   }
-  return std::min(latest, in_force);  // its process takes a claim beyond the limit back
+  return std::min(latest, in_force);  // a process takes back a claim beyond the limit
 }
 
 FabricTime GatePage::slowest_done() const {

@@ -1,11 +1,12 @@
 #pragma once
-// The gate: each process publishes how far it is done and how many frames it has put
-// on each of its wires; a process commits only what nobody upstream can still change.
+// The gate: each process publishes how far it is done and how many frames it has put on each of its
+// wires; a process commits only instants that no process upstream can still change.
 //
-// Memory order is the whole trick. A sender hands its frames to the kernel, then stores the wires'
-// sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the sent
-// counts, then drains its rings: once it has received that many, every frame that started at or
-// before `done` is in hand, so its wire cannot bring anything earlier than done + lookahead.
+// Correctness rests on the memory order. A sender hands its frames to the kernel, then stores the
+// wires' sent counts, then stores `done` (release). A receiver loads `done` (acquire), then the
+// sent counts, then drains its rings: once it has received that many frames, it has every frame
+// that started at or before `done`, so its wire cannot bring anything earlier than done +
+// lookahead.
 //
 // The lab stops all processes at once as in Dekker's algorithm. A process first claims the instant
 // that it is about to commit, and then looks at the limit again. If the limit was lowered
@@ -29,7 +30,7 @@ namespace mrclab::netio {
 inline constexpr uint32_t kMaxProcesses = 128;
 inline constexpr uint32_t kMaxWires = 16'384;
 inline constexpr uint32_t kNoProcess = 0xFFFF'FFFF;
-/// As a limit: nothing is committed, not even what happens at 0.
+/// The limit at which no process commits anything, not even events at 0.
 inline constexpr FabricTime kBeforeTime = FabricTime::from_ps(-1);
 
 enum class ProcessState : uint32_t {
@@ -44,7 +45,7 @@ constexpr bool in_gate(ProcessState state) {
   return state != ProcessState::kReleased && state != ProcessState::kFailed;
 }
 
-/// Live figures of an endpoint process, for whoever watches. Plain sums over its hosts.
+/// Live figures of an endpoint process for the progress display: plain sums over its hosts.
 enum class ProgressCounter : uint32_t {
   kEvsLost,
   kEvsRegained,
@@ -60,20 +61,23 @@ inline constexpr uint32_t kMaxPlanes = 16;
 inline constexpr uint32_t kProgressCounters =
     static_cast<uint32_t>(ProgressCounter::kPlaneBytes) + kMaxPlanes;
 
-/// What one process tells the others. One cache line each for what is written every tick.
+/// What one process publishes to the others. Members that are written every tick have a cache line
+/// each.
 struct alignas(64) ProcessSlot {
-  std::atomic<int64_t> done_ps{0};     ///< all frames that start up to here are in the kernel
-  std::atomic<int64_t> claimed_ps{0};  ///< what it may be about to commit; see the head of the file
+  std::atomic<int64_t> done_ps{0};  ///< all frames that start up to here are in the kernel
+  /// The instant that it may be about to commit; see the head of the file.
+  std::atomic<int64_t> claimed_ps{0};
   std::atomic<int64_t> heartbeat_ns{0};  ///< lab time of the last tick
   std::atomic<int64_t> min_slack_ns{INT64_MAX};
-  std::atomic<int64_t> window_slack_ns{INT64_MAX};  ///< least since the lab last emptied it
+  std::atomic<int64_t> window_slack_ns{INT64_MAX};  ///< least slack since the lab last reset it
   std::atomic<uint64_t> late_frames{0};
   std::atomic<uint64_t> gaps{0};
   std::atomic<uint32_t> state{0};
-  std::atomic<uint32_t> waits_for{kNoProcess};  ///< who holds this process back, if anybody
-  // Frames between processes, all wires together; a frame that was declared lost counts as taken.
-  // Written in this order, the first before the kernel gets the frames; read in the opposite order:
-  // see quiet_until().
+  /// The process that holds this one back; kNoProcess: none.
+  std::atomic<uint32_t> waits_for{kNoProcess};
+  // Sums over all wires of frames between processes; a frame that was declared lost counts as
+  // taken. `frames_sent` is stored before the kernel gets the frames, the others follow in this
+  // order; readers load them in the opposite order: see quiet_until().
   std::atomic<uint64_t> frames_sent{0};
   std::atomic<int64_t> next_event_ps{0};    ///< earliest event in hand after the last tick
   std::atomic<int64_t> watched_next_ps{0};  ///< the same, of the node that a single step waits for
@@ -90,16 +94,15 @@ struct GatePage {
   uint32_t lab = 0;
   uint32_t process_count = 0;
   ClockPage clock;
-  /// No process commits past this (pause, run-to, a kernel mirror that must come first).
+  /// No process commits past this instant (pause, run-to, a kernel mirror that must act first).
   std::atomic<int64_t> limit_ps{0};
-  /// The lab's word that nothing starts before this instant: quiet_until() as
-  /// it was when the clock jumped. Saves a round through the gate for every
-  /// head start in the stretch that is jumped over.
+  /// Nothing starts anywhere before this instant: the result of quiet_until() when the clock
+  /// jumped. Saves a round through the gate for every lookahead in the stretch that is jumped over.
   std::atomic<int64_t> quiet_ps{0};
-  /// Counts the versions of the schedule of effects. Stored after the file, and before any limit
-  /// that lets somebody past its first difference; read after the limit.
+  /// The version of the schedule of effects. Stored after the file, and before any limit that lets
+  /// a process past the first difference; read after the limit.
   std::atomic<uint64_t> schedule{0};
-  /// Lab time between the processes' ticks, as the pace goes; 0: what their configuration says.
+  /// Lab time between the processes' ticks at the present pace; 0: as their configuration says.
   std::atomic<int64_t> tick_ns{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
   std::array<std::atomic<uint64_t>, kMaxWires> sent;
@@ -111,25 +114,25 @@ struct GatePage {
   void set_state(uint32_t process, ProcessState state) {
     processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
   }
-  /// From now on no process commits anything until another limit is stored. Returns the latest
-  /// instant that one may have committed, or may still commit by a claim that it made before. The
-  /// next limit that is stored must not lie below that instant.
+  /// Sets the limit so that no process commits anything until another limit is stored. Returns the
+  /// latest instant that a process may have committed, or may still commit by a claim made before.
+  /// The next limit must not lie below that instant.
   FabricTime stop_everywhere();
   /// Sum over all processes.
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.
   FabricTime slowest_done() const;
   /// The earliest event in any process, if no frame is under way between two of them: until then
-  /// nothing can happen in the whole lab, unless somebody outside does something. Empty while
-  /// frames are under way or somebody has not read the newest schedule yet, and for good once a
-  /// process has left the gate: what was sent to it stays unread.
+  /// nothing happens in the whole lab unless a frame or change comes from outside. Empty while
+  /// frames are under way or a process has not read the newest schedule, and for good once a
+  /// process has left the gate, because frames sent to it stay unread.
   std::optional<FabricTime> quiet_until() const;
   struct Quiet {
     FabricTime next;     ///< quiet_until()
-    FabricTime watched;  ///< the earliest event in hand of what is watched (Driver::watch)
+    FabricTime watched;  ///< earliest event of the watched node (Driver::watch)
   };
   std::optional<Quiet> quiet() const;
-  /// Records that the watches of all processes have matched (netio/record/record_watch.h).
+  /// Number of records that the watches of all processes have matched (netio/record/record_watch.h).
   uint64_t watched_records() const;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 // The schedule of effects on its way to the daemons: a file with one line per effect
 // (fabric/effect_text.h) that is replaced as a whole, so that a reader always has one version. A
-// first line "settled PS" says that of the effects up to that instant only those are left that are
-// still in force. The last line has the number of lines before it and their CRC-32, so that no part
-// of the file is taken for a schedule.
+// first line "settled PS" says that the file leaves out effects up to that instant which are no
+// longer in force. The last line has the number of lines before it and their CRC-32, so that no
+// part of the file is taken for a schedule.
 
 #include <filesystem>
 #include <vector>
@@ -15,7 +15,7 @@ namespace mrclab::netio {
 
 struct Schedule {
   std::vector<ScheduledEffect> effects;  ///< sorted by (at, sequence)
-  /// Every process has committed this instant. Of the effects up to it only those are left whose
+  /// Every process has committed this instant. Of the effects up to it, only those remain whose
   /// state is still in force, because a process that starts later needs no others.
   FabricTime settled = FabricTime::from_ps(-1);
 };

@@ -25,8 +25,8 @@ class SharedPage {
   int fd() const { return fd_.get(); }
   size_t size() const { return size_; }
   std::byte* data() const { return data_; }
-  /// The page as a T, zero-initialised by create(). T is what several processes may share:
-  /// lock-free atomics and plain data.
+  /// The page as a T, zero-initialised by create(). T must be a type that several processes may
+  /// share: lock-free atomics and plain data.
   template <class T>
   T& as(size_t offset = 0) const {
     static_assert(std::is_standard_layout_v<T>);

@@ -29,7 +29,7 @@ FabricTime UntakenTime::of(const Port& port, std::span<const uint8_t> frame) con
   return topology_.switch_latency * switches + topology_.wire(port.in).propagation * (switches + 1);
 }
 
-/// 0: nobody knows.
+/// The number of switches that the frame crossed, by its hop limit; 0: unknown.
 int64_t UntakenTime::switches_crossed(std::span<const uint8_t> frame) const {
   const auto encapsulation = encapsulation_of(frame);
   if (!encapsulation) return 0;

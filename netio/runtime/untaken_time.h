@@ -1,8 +1,8 @@
 #pragma once
-// The modelled time that switches which are not ours take no part in. In a plane of the kernel's or of
-// Open vSwitch nothing takes fabric time but what waits for a rate: the receiver makes up for the
-// pipelines and the propagation of the way, whose length the hop limit tells. Windows and timers are sized
-// for a round trip that has them.
+// Fabric time that switches which are not ours do not take. In a plane of the kernel's or of Open
+// vSwitch only waiting for a rate takes fabric time: the receiver adds the pipelines and the
+// propagation of the path, whose length the hop limit tells. Windows and timers are sized for a
+// round trip with these times.
 
 #include <cstdint>
 #include <span>
@@ -14,10 +14,11 @@ namespace mrclab::netio {
 
 class UntakenTime {
  public:
-  explicit UntakenTime(const Topology& topology);  ///< outlives this
+  explicit UntakenTime(const Topology& topology);  ///< `topology` outlives this
 
-  /// Of a frame that came in at `port` of a host without carrying time. Zero where a switch of the port's
-  /// plane is ours, and for a frame that is no MRC, or whose hop limit no MRC sender's can have become.
+  /// The time to add for a frame that came in at `port` of a host without carried time. Zero where
+  /// a switch of the port's plane is ours, for a frame that is not MRC, and for a hop limit that no
+  /// MRC sender's frame can have.
   FabricTime of(const Port& port, std::span<const uint8_t> frame) const;
 
  private:

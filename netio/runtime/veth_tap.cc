@@ -30,10 +30,11 @@ constexpr int kWholeFrame = 65'535;
 // with nearly empty blocks whenever this machine does not let the reader run for a while.
 constexpr int64_t kBlock = 256 << 10;
 constexpr int kBlockTimeoutMs = 500;
-// Not counted on: the block that the kernel fills, the one that is being read, and three that were
-// handed over with little in them.
+// Blocks that room() leaves out: the one that the kernel fills, the one that is being read, and
+// three that were handed over nearly empty.
 constexpr int64_t kSpareBlocks = 5;
-constexpr int64_t kBufferBudget = 512 << 20;  // of all interfaces, as long as each has its least
+// For all interfaces together; each has at least kMinTapBuffer.
+constexpr int64_t kBufferBudget = 512 << 20;
 constexpr int64_t kMinTapBuffer = 8 * kBlock, kMaxTapBuffer = 16 * kBlock;
 constexpr int kPollMs = 5;
 // The kernel hands over what it has counted within a block's timeout; far more than that is a fault.
@@ -170,7 +171,7 @@ class VethTaps::Impl {
     report_.cpu_seconds = seconds_of(cpu);
   }
 
-  /// Has everything been read that the kernel has counted? Nobody sends any more.
+  /// Has everything been read that the kernel has counted? All senders have stopped.
   bool all_read() {
     return std::all_of(taps_.begin(), taps_.end(), [](const Tap& tap) {
       pcap_stat counted{};
@@ -183,7 +184,7 @@ class VethTaps::Impl {
     for (const Tap& tap : taps_) {
       pcap_stat counted{};
       if (pcap_stats(tap.handle.get(), &counted) < 0) continue;
-      // What was counted and never came was lost as well.
+      // A frame that was counted and never came was lost as well.
       report_.dropped += std::max<uint64_t>(
           counted.ps_drop, counted.ps_recv - std::min<uint64_t>(tap.read, counted.ps_recv));
     }

@@ -17,7 +17,7 @@ namespace mrclab::netio {
 
 /// One end of a veth. The namespace outlives the taps.
 struct TapPort {
-  std::string name;  ///< of the interface in the file: "h0:p2"
+  std::string name;  ///< name of the interface in the file: "h0:p2"
   const NetworkNamespace* where = nullptr;
   std::string device;  ///< "p2"
   WireId out;          ///< the wire that begins here; any other that a trailer names ends here
@@ -26,20 +26,20 @@ struct TapPort {
 struct TapReport {
   uint64_t interfaces = 0;
   uint64_t packets = 0;
-  uint64_t bytes = 0;       ///< of these packets
-  uint64_t dropped = 0;     ///< by the kernel: its buffer was full
+  uint64_t bytes = 0;       ///< sum of the packets' lengths
+  uint64_t dropped = 0;     ///< the kernel's buffer was full
   uint64_t skipped = 0;     ///< the file had reached its bound
-  double cpu_seconds = 0;   ///< of the reading thread
+  double cpu_seconds = 0;   ///< CPU time of the reading thread
   double open_seconds = 0;  ///< about 12 ms for each interface
 };
 
 /// Reads from its construction until finish().
 class VethTaps {
  public:
-  /// With so many the kernel's buffers take 2 GiB.
+  /// With this many ports the kernel's buffers take 2 GiB.
   static constexpr size_t kMaxPorts = 1024;
 
-  /// Throws SystemError when an interface cannot be opened or the file not be made.
+  /// Throws SystemError when an interface cannot be opened or the file cannot be made.
   VethTaps(const std::vector<TapPort>& ports, const std::filesystem::path& file,
            uint64_t max_file_bytes);
   /// Ends without waiting for what is left.
@@ -47,11 +47,12 @@ class VethTaps {
   VethTaps(const VethTaps&) = delete;
   VethTaps& operator=(const VethTaps&) = delete;
 
-  /// What every interface can hold that has not been read, in bytes of the kernel's buffer.
+  /// Bytes of the kernel's buffer that every interface can hold unread.
   uint64_t room() const;
-  /// Every interface is read in rounds: how many have begun, and how many of these are over. What was
-  /// sent before a round began is in the file, or in the part of the buffers that room() leaves out,
-  /// when it is over. After an error every round counts as over.
+  /// The reader visits all interfaces in rounds; these count the rounds that have begun and those
+  /// that are over. A frame that was sent before a round began is, when that round is over, in the
+  /// file or in the part of the buffers that room() leaves out. After an error every round counts
+  /// as over.
   uint64_t rounds_begun() const;
   uint64_t rounds_done() const;
 

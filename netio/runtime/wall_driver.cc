@@ -10,7 +10,7 @@ namespace mrclab::netio {
 namespace {
 
 constexpr uint32_t kNoPort = 0xFFFF'FFFF;
-/// A carrier change is looked for once in so many rounds: it is a system call, and a node notices a
+/// Rounds between two looks for a carrier change: each look is a system call, and a node notices a
 /// dead path by itself.
 constexpr uint32_t kRoundsPerCarrierLook = 64;
 

@@ -1,6 +1,6 @@
 #pragma once
 // Runs one node on interfaces of this machine at wall-clock speed: no gate, no trailer, no lab.
-// What stands on the other side may be another endpoint or anybody's switch.
+// The other side may be another endpoint or any vendor's switch.
 //
 //   rings --(kernel's receive timestamp = arrival)--> node.receive()
 //   node.run_until(now) --> frames --> one sendmmsg
@@ -27,15 +27,15 @@ namespace mrclab::netio {
 class WallDriver {
  public:
   struct Config {
-    NodeId self;                          ///< of the node in its topology
-    std::vector<std::string> interfaces;  ///< of port 0, 1, ...
+    NodeId self;                          ///< the node's place in its topology
+    std::vector<std::string> interfaces;  ///< interface of port 0, 1, ...
     Dilation dilation{1};
     PacketSocketOptions socket;
   };
   struct Report {
     uint64_t frames_received = 0;  ///< on the listed interfaces
     uint64_t frames_sent = 0;      ///< handed to the kernel
-    uint64_t send_failures = 0;    ///< refused by it: lost, as on a wire
+    uint64_t send_failures = 0;    ///< frames that the kernel refused: lost, as on a wire
     uint64_t no_buffer = 0;        ///< received, but the frame pool was empty
     uint64_t ring_drops = 0;       ///< lost because this process was too slow
   };
@@ -50,13 +50,13 @@ class WallDriver {
   bool poll();
   /// Sleeps until a frame is there, the node has an event, or `limit` has passed.
   void wait(std::chrono::nanoseconds limit);
-  /// Since construction.
+  /// Fabric time since construction.
   FabricTime now() const;
-  /// Readable when a frame waits: for one who sleeps over several drivers.
+  /// Readable when a frame waits: for a caller that sleeps over several drivers.
   int fd() const { return socket_.fd(); }
   Report report();
 
-  /// Of port `i`'s interface.
+  /// MAC address of the interface of port `i`.
   const MacAddress& mac(size_t i) const { return ports_[i].mac; }
   uint32_t mtu(size_t i) const { return ports_[i].mtu; }
 

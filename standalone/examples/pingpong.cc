@@ -52,7 +52,7 @@ class PingPong {
     wanted_ = 1;  // its completion: the outbox must not change before
   }
 
-  /// Until the peer's message of round `n` is here and our last write has completed.
+  /// Runs until the peer's message of round `n` is here and our last write has completed.
   void receive(uint32_t n) {
     ++wanted_;
     if (!end_.run_until([this] { return poll() == 0; }, kPatience)) fail("the peer is silent");

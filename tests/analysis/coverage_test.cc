@@ -105,7 +105,7 @@ TEST_CASE("on part of the evidence nobody is blamed, and no fault is measured") 
   REQUIRE(whole.faults.size() == 1);
   CHECK_FALSE(whole.blame.empty());
   CHECK(whole.no_blame.empty());
-  CHECK_FALSE(whole.faults[0].note.empty());  // nobody left the link
+  CHECK_FALSE(whole.faults[0].note.empty());  // no host left the link
   const Verdict part = verdict_until(us(800), "half-told");
   const std::string gap = "half-told.pcapng ends early, and no other has the packets of h0";
   CHECK(part.blame.empty());

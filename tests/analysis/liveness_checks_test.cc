@@ -221,7 +221,7 @@ TEST_CASE("a queue that stood before the first fault is not what the fault left"
     waits(story, 500, 980, us(longer ? 20 : 8));
     CHECK(story.result(ExpectQueuesEmpty{}) == (longer ? Result::kFail : Result::kPass));
   }
-  // Of a port that sends all the time the queue is being worked off, however long it is.
+  // A port that sends all the time is working its queue off, however long the queue is.
   Outage full("full");
   full.traffic.flows = {};
   waits(full, 0, 400, FabricTime::zero());

@@ -314,7 +314,7 @@ TEST_CASE("conservation: what a wire or a switch took must have come out, or be 
   passed(to, Direction::kIngress, us(999) + topology.wire(wire).propagation);
   CHECK(books.wire(wire).holds());
   CHECK(books.inside(to.node).holds());
-  // What nobody put in must not come out.
+  // A frame that no node put in must not come out.
   passed({to.node, out}, Direction::kEgress, us(990));
   passed({to.node, out}, Direction::kEgress, us(991));
   CHECK_FALSE(books.inside(to.node).holds());

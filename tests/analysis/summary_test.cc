@@ -6,6 +6,7 @@
 
 #include "analysis/checks/expectation.h"
 #include "analysis/report/text_table.h"
+#include "fabric/text_wrap.h"
 #include "tests/support/texts.h"
 
 namespace mrclab::analysis {
@@ -83,8 +84,8 @@ TEST_CASE("a run that expected nothing does not say that everything passed") {
 }
 
 TEST_CASE("a line breaks between words, but not between a number and its unit") {
-  CHECK(wrapped("12 us used up", 7) == std::vector<std::string>{"12 us", "used up"});
-  CHECK(wrapped("up to 99.97 % of it", 10) ==
+  CHECK(wrapped_lines("12 us used up", 7) == std::vector<std::string>{"12 us", "used up"});
+  CHECK(wrapped_lines("up to 99.97 % of it", 10) ==
         std::vector<std::string>{"up to", "99.97 % of", "it"});
 }
 

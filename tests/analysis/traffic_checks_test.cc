@@ -63,7 +63,7 @@ TEST_CASE("goodput of a host, or from one to another, is that of its flows") {
   const CheckResult half = story.check(expect);  // h0 to h2 is gone, h2 to h0 is not
   REQUIRE(half.measured);
   CHECK(*half.measured == doctest::Approx(50).epsilon(0.01));
-  // Of the line rate: h1 has two ports of 100 Gb/s, and host: counts both directions.
+  // A share of the line rate: h1 has two ports of 100 Gb/s, and host: counts both directions.
   expect = {us(700), us(900), percent(16), GoodputReference::kLineRate};
   expect.flows.source = "h1";
   CHECK(story.result(expect) == Result::kPass);

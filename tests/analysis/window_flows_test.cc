@@ -91,7 +91,7 @@ TEST_CASE("windows are added up by flow, and what was cut most comes first") {
   CHECK(main_cuts(f, 2) == "trimmed_last_hop 67%, delay 33%");
   CHECK(main_cuts(f, 1) == "trimmed_last_hop 67%");
   CHECK(flows[1].host == 2);
-  CHECK_FALSE(flows[1].delay_median);  // nobody measured one
+  CHECK_FALSE(flows[1].delay_median);  // none was measured
   CHECK(main_cuts(flows[1], 2).empty());
 }
 

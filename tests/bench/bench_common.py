@@ -5,13 +5,11 @@ this machine's monotonic clock unless a column's name says otherwise.
 """
 
 import argparse
-import ctypes
 import json
 import os
 import pathlib
 import platform
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -19,20 +17,11 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/support"))
+from sandbox import die_with_parent, start_again_inside  # noqa: E402
+
 INSIDE = "MRCLAB_BENCH_SANDBOX"
-# Namespaces of its own for mounts (with an empty /run), processes and network: whatever a benchmark
-# or its peer creates goes with them, also when any of it is killed.
-SANDBOX = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child=KILL", "--mount-proc",
-           "--propagation", "private", "--", "bash", "-c",
-           # As process 1 bash reaps orphans; it must not exec its command away.
-           'mount -t tmpfs -o mode=755 tmpfs /run && mkdir -p /run/lock /run/bench && '
-           'ip link set lo up && "$@"; exit $?', "sandbox"]
 NOT_INSTALLED = 4  # exit code of a helper whose peer is missing
-
-
-def die_with_parent():
-    """For preexec_fn: SIGKILL when the parent goes (PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def arguments(description, quick_help="a few seconds: every column, no figure worth quoting"):
@@ -51,16 +40,7 @@ def enter_sandbox():
         return
     if os.geteuid() != 0:
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: needs root: sudo {' '.join(sys.argv)}")
-    command = [*SANDBOX, sys.executable, *sys.argv]
-    child = subprocess.Popen(command, env=dict(os.environ, **{INSIDE: "1"}), preexec_fn=die_with_parent)
-
-    def stop(number, _):
-        child.kill()  # of unshare: everything inside goes with it
-        sys.exit(128 + number)
-
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, stop)
-    sys.exit(child.wait())
+    start_again_inside({INSIDE: "1"})
 
 
 def run(command, timeout=300, check=True, **kwargs):

@@ -21,7 +21,7 @@ struct LossRecovery {
   uint32_t source = 0;  ///< host number
   std::string found;   ///< first: "rack", "probe", "timeout" (endpoint/host/host_node.h), or "nack"
   FabricTime sent;     ///< the end of the first transmission; the others count from there
-  FabricTime noticed;  ///< of a NACK: when it was sent again
+  FabricTime noticed;  ///< for a NACK: when the packet was sent again
   FabricTime again;
   FabricTime delivered;
   uint32_t attempts = 0;

@@ -109,8 +109,8 @@ Ipv6Address carrier_of(const std::vector<uint8_t>& frame) {
   return carrier;
 }
 
-/// What somebody else needs to forward: per switch on the path its namespace, its interfaces, the
-/// prefix that it matches ("5f00:0:<own>:<next>::/64") and the interface where it goes.
+/// The facts that another forwarder needs: per switch on the path its namespace, its interfaces,
+/// the prefix that it matches ("5f00:0:<own>:<next>::/64") and the interface where it goes.
 json describe_path(const lab::LiveFabric& fabric, Ipv6Address carrier) {
   const Topology& topology = fabric.topology();
   json switches = json::array();
@@ -242,7 +242,7 @@ json measure(Traffic& traffic, const Options& options, const std::vector<std::st
           {"switches_cpu_s", cpu_of_switches() - others}};
 }
 
-/// Says what was set up and takes the process ids of whoever else forwards.
+/// Prints what was set up and reads the process ids of an outside forwarder.
 std::vector<std::string> greet(const json& setup) {
   std::cout << setup.dump() << std::endl;
   std::string line, pid;

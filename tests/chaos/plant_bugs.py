@@ -32,12 +32,12 @@ BUGS = [
      "    }\n"
      "    bad.awaiting = true;\n"),
     # A port that came back is never used again.
-    ("avoids_for_ever", "endpoint/host/host_ports.cc",
-     "  if (nic.avoided() == avoid) return;",
-     "  if (nic.avoided() == avoid || (BUG && !avoid)) return;"),
+    ("avoids_for_ever", "endpoint/host/nic_ports.cc",
+     "  if (nic.avoided() == avoid) return false;",
+     "  if (nic.avoided() == avoid || (BUG && !avoid)) return false;"),
     # A trimmed packet counts as delivered: there is nothing where its payload should be.
     ("takes_trim_for_data", "endpoint/queue_pair/responder.cc",
-     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n",
+     "  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it\n",
      "  if (BUG) {\n"
      "    const auto& write = std::get<WriteHeaders>(packet.extension);\n"
      "    order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,\n"
@@ -45,20 +45,19 @@ BUGS = [
      "                       static_cast<uint32_t>(packet.payload_length)});\n"
      "    window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);\n"
      "    complete_messages(replies);\n"
-     "    return Refusal::kCount;\n"
+     "    return Refusal::kNone;\n"
      "  }\n"
-     "  if (!limits_.trim_nack) return Refusal::kCount;  // the sender's timers have to find it\n"),
+     "  if (!limits_.trim_nack) return Refusal::kNone;  // the sender's timers have to find it\n"),
     # After a timeout writes complete in pairs the wrong way round.
     ("completes_out_of_order", "endpoint/queue_pair/requester_feedback.cc",
-     "    const uint64_t id = m.request.id;\n",
-     "    const uint64_t other = completed_ ^ 1;\n"
-     "    const uint64_t id = BUG && stats_.timeouts > 0 && other < started_ && other + 1 >= completed_\n"
-     "                            ? message(other).request.id\n"
-     "                            : m.request.id;\n"),
+     "    events_.write_completed(queue_.id_of(*number));\n",
+     "    const uint64_t other = *number ^ 1;\n"
+     "    const bool swap = BUG && stats_.timeouts > 0 && other < queue_.started() && other + 1 >= *number;\n"
+     "    events_.write_completed(queue_.id_of(swap ? other : *number));\n"),
     # What the controller once denied stays denied.
-    ("denies_for_ever", "endpoint/host/host_paths.cc",
-     "    qp.requester.set_denied(denial.ev, denied, now_);\n",
-     "    qp.requester.set_denied(denial.ev, denied || BUG, now_);\n"),
+    ("denies_for_ever", "endpoint/host/host_effects.cc",
+     "    qp.requester.set_denied(denial.ev, denied, host_.now);\n",
+     "    qp.requester.set_denied(denial.ev, denied || BUG, host_.now);\n"),
     # A duplicate is counted as new payload.
     ("counts_duplicates", "endpoint/queue_pair/responder.cc",
      "      if (s <= window_.cumulative()) put_ack(replies);\n",

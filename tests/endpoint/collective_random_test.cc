@@ -108,7 +108,8 @@ class TableTop {
     std::map<uint32_t, std::deque<WriteRequest>> posted;  // by queue pair
     std::map<uint32_t, uint32_t> writes;
     std::deque<Ack> acks;
-    std::deque<std::pair<QpHandle, uint32_t>> notices;  // of what lies in its memory already
+    // Notices about data that lies in its memory already.
+    std::deque<std::pair<QpHandle, uint32_t>> notices;
     uint64_t verified = 0, mismatched = 0;
     uint32_t done = 0;
     uint32_t overwritten = 0;  ///< writes whose memory changed before they were acknowledged

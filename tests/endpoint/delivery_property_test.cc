@@ -25,7 +25,7 @@ struct Transfer {
   uint32_t count = 1;
   bool both_ways = false;
   bool icrc = true;
-  uint32_t loss_percent = 0;  // of every wire
+  uint32_t loss_percent = 0;  // on every wire
   uint32_t longer_hops = 0;   // planes differ in length by this many hops
   uint64_t seed = 1;
 };

@@ -1,5 +1,5 @@
 // A receiver that is slower than its ports, on whole fabrics: it slows its senders down before it
-// refuses anything, nobody blames a path, and everything arrives.
+// refuses anything, no path is blamed, and everything arrives.
 
 #include <doctest/doctest.h>
 

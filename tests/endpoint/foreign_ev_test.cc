@@ -18,8 +18,8 @@ namespace {
 using A = PacketAttack;
 using F = PacketAttack::Frames;
 
-/// BTH, METH, TSETH, RETH of WRITE_ONLY and four bytes of payload, with room for an ICRC that nobody
-/// looks at here.
+/// BTH, METH, TSETH, RETH of WRITE_ONLY and four bytes of payload, with room for an ICRC that is
+/// not checked here.
 constexpr const char* kWriteOnly =
     "ca00ffff00000123 90000456 00000007 12340001 1122334455667788aabbccdd00000004 c0ffee00 "
     "00000000";
@@ -121,7 +121,7 @@ TEST_CASE("a trimmed packet of any DSCP is a trim: NACKed, and not one of the la
     check_attack(false,
                  {"the next write, trimmed",
                   1,
-                  Refusal::kCount,
+                  Refusal::kNone,
                   {Opcode::kNack},
                   [dscp](A& a) { return trimmed_by_switch(build_frame(a.next_write()), dscp); },
                   [](const MrcPacket& packet, const A&) {

@@ -112,7 +112,7 @@ TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rat
     CHECK(plane.rx_payload_bytes < mean * 105 / 100);
   }
   const double gbps = static_cast<double>(h0.goodput_bytes()) * 8e-3 / fabric.now().us();
-  CHECK(gbps > 600);  // of 768 that the headers leave
+  CHECK(gbps > 600);  // the headers leave 768
 }
 
 TEST_CASE("with 1 % loss on a wire everything completes and verifies") {

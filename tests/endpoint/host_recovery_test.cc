@@ -255,7 +255,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
           fabric.apply(us(0), random_loss(wire.id, {100'000'000}));
         }
       }
-      // A port that nobody uses any more tells of its death.
+      // A port that carries no traffic any more reports its death.
       fabric.set_link(us(3'900), fabric.link_of("h0:p1"), false);
       std::set<uint32_t> evs;
       fabric.observer(0).on_packet = [&](const PacketRecord& r) {

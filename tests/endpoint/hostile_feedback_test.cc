@@ -47,7 +47,7 @@ std::function<F(A&)> nack(Change change) {
     Neth neth;
     neth.psn = a.newest_psn();
     neth.entropy = spec.ev;
-    neth.tx_timestamp = 0xBEEF;  // of no transmission
+    neth.tx_timestamp = 0xBEEF;  // belongs to no transmission
     change(a, neth);
     spec.bth.psn = neth.psn;
     spec.extension = neth;
@@ -99,11 +99,11 @@ TEST_CASE("feedback about the past or about another transmission changes nothing
   check_attacks(
       true,
       {
-          {"a replayed SACK", 0, Refusal::kCount, kNobody, sack([](A&, MrcFrameSpec&, Seth&) {})},
-          {"a replayed ACK", 0, Refusal::kCount, kNobody, ack([](A&, MrcFrameSpec&, Aeth&) {})},
-          {"a SACK that shrinks MPR, which was not agreed on", 0, Refusal::kCount, kNobody,
+          {"a replayed SACK", 0, Refusal::kNone, kNobody, sack([](A&, MrcFrameSpec&, Seth&) {})},
+          {"a replayed ACK", 0, Refusal::kNone, kNobody, ack([](A&, MrcFrameSpec&, Aeth&) {})},
+          {"a SACK that shrinks MPR, which was not agreed on", 0, Refusal::kNone, kNobody,
            sack([](A&, MrcFrameSpec&, Seth& s) { s.mpr = 1; })},
-          {"a SACK with a port mask, which was not agreed on", 0, Refusal::kCount, kNobody,
+          {"a SACK with a port mask, which was not agreed on", 0, Refusal::kNone, kNobody,
            sack([](A&, MrcFrameSpec&, Seth& s) { s.port_mask = 0xFF; })},
           {"a SACK about an entropy value that is not in the set", 0, Refusal::kUnknownEv, kNobody,
            sack([](A&, MrcFrameSpec&, Seth& s) { s.entropy.value ^= 0x55; })},
@@ -191,7 +191,7 @@ TEST_CASE("probes are answered once, and only to the peer") {
   check_attacks(false, {
                            {"a reliability probe",
                             1,
-                            Refusal::kCount,
+                            Refusal::kNone,
                             {Opcode::kSack, Opcode::kAcknowledge},
                             invented(Opcode::kProbeRequest, probe),
                             [](const MrcPacket& p, const A&) {
@@ -207,7 +207,7 @@ TEST_CASE("probes are answered once, and only to the peer") {
                                      })},
                            {"an EV probe",
                             0,
-                            Refusal::kCount,
+                            Refusal::kNone,
                             {Opcode::kEndpointResponse},
                             invented(Opcode::kEndpointRequest,
                                      [](A&, MrcFrameSpec& s) {

@@ -12,7 +12,7 @@
 
 using namespace mrclab::test;
 
-TEST_CASE("what the search has found stays mended") {
+TEST_CASE("what the search has found stays healed") {
   struct Finding {
     const char* what;
     std::vector<uint8_t> program;

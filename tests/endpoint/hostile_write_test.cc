@@ -235,7 +235,7 @@ TEST_CASE("a PSN that is not new never touches memory, whatever the packet says"
            newest_with([](F& f) { f = trimmed_by_switch(f, kDscpTrimmed); })},
           {"a trimmed packet of the next PSN",
            1,
-           Refusal::kCount,
+           Refusal::kNone,
            {Opcode::kNack},
            [](A& a) { return trimmed_by_switch(build_frame(a.next_write()), kDscpTrimmedLastHop); },
            [](const MrcPacket& p, const A&) {
@@ -289,7 +289,8 @@ TEST_CASE("any single flipped bit of a replayed packet is refused or answered as
   uint64_t refused = 0;
   for (size_t i = 0; i < kRefusals; ++i) refused += a.refused[i] - b.refused[i];
   CHECK(refused == whole.size() * 8);
-  // Ethernet, hop limits, flow labels, DSCP and ECN are nobody's to protect; the rest is.
+  // The ICRC does not protect Ethernet, hop limits, flow labels, DSCP and ECN; it protects the
+  // rest.
   CHECK(a.refused_for(Refusal::kBadIcrc) > whole.size() * 8 / 2);
   CHECK(attacked.sent().size() - sent > 0);
 }

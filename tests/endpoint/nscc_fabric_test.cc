@@ -51,7 +51,7 @@ std::vector<double> received(MemFabric& fabric, FabricTime from, FabricTime to) 
 /// How many writers send to h0 beside a victim, and what becomes of them.
 struct Incast {
   double deviation = 0;  ///< standard deviation over mean of the senders' goodput
-  double busy = 0;       ///< of the receiver's header-limited rate
+  double busy = 0;       ///< share of the receiver's header-limited rate
   double trimmed = 0;    ///< share of what was sent to it
   double victim = 0;     ///< the least share of its rate in any 5 RTTs, from the fifth on
   uint64_t lost = 0;     ///< untrimmed packets and control packets that switches dropped
@@ -185,7 +185,7 @@ TEST_CASE("the queue of 128 senders that have a quarter of a packet each does no
           doctest::test_suite(test::kWholeRun)) {
   const Topology topology = build_topology(test::shape_of("racks", 1, 10, 16, 16));
   const Incast even = incast(topology, 128, 16, make_profile("lab", topology));
-  CHECK(even.busy > 0.95);      // of data alone
+  CHECK(even.busy > 0.95);      // by data alone
   CHECK(even.trimmed < 0.001);  // a tenth, and idle in between, if pace answers delay in full
   CHECK(even.victim > 0.98);
   CHECK(even.lost == 0);

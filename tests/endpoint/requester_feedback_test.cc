@@ -17,7 +17,7 @@ TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
   b.post(4096 * 3);
   const auto p0 = b.send(0);
   b.send(0), b.send(0);
-  CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kCount);
+  CHECK(b.sack(0, 0, p0->ev, 0, 0, 10) == Refusal::kNone);
   CHECK(b.requester.deadline(FabricTime{}) == us(50));
   b.requester.on_timer(us(50));
   const auto probe = b.requester.next_probe(us(50));
@@ -30,7 +30,7 @@ TEST_CASE("silence: a tail probe after 40 us, and its answer decides") {
   answer.cumulative = b.first_psn;
   answer.sack_offset = 1;
   answer.bitmap = 0b10;  // packet 2 is there, 1 is not
-  CHECK(b.requester.on_sack(answer, us(60)) == Refusal::kCount);
+  CHECK(b.requester.on_sack(answer, us(60)) == Refusal::kNone);
   CHECK(b.losses == std::vector<std::string>{"probe"});
   CHECK(b.send(60)->psn == Psn{101});
 }
@@ -60,7 +60,7 @@ TEST_CASE("a path that is assumed bad is resurrected after three answers, marked
     answer.sack_offset = 1;
     answer.bitmap = 0b10;
     if (marked && i == 2) answer.mark = SackMark::kSkipOnce;
-    CHECK(b.requester.on_sack(answer, due + us(5)) == Refusal::kCount);
+    CHECK(b.requester.on_sack(answer, due + us(5)) == Refusal::kNone);
   }
   CHECK(b.state(lost->ev) == (marked ? EvState::kSkip : EvState::kGood));
   CHECK(b.stats.evs_regained == 1);
@@ -70,7 +70,7 @@ TEST_CASE("ALWAYS_SKIP takes a value out of use like a loss, and probes follow")
   RequesterBench b;
   b.post(4096 * 4);
   const auto packet = b.send(0);
-  CHECK(b.sack(0, 0, packet->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kCount);
+  CHECK(b.sack(0, 0, packet->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kNone);
   CHECK(b.state(packet->ev) == EvState::kAssumedBad);
   CHECK(b.losses.empty());
   CHECK(b.requester.deadline(FabricTime{}) <= us(30));
@@ -203,7 +203,7 @@ TEST_CASE("progress sets the retry counter back") {
     b.requester.next_packet(kAll, us(80 * i));
   }
   CHECK(!b.requester.failed());
-  CHECK(b.ack(0, 641) == Refusal::kCount);
+  CHECK(b.ack(0, 641) == Refusal::kNone);
   const auto p = b.send(700);
   REQUIRE(p);
   // Fresh again: the first timeout of the new packet comes after 80 us.
@@ -236,10 +236,10 @@ TEST_CASE("forged feedback is refused under its own name and changes nothing") {
   CHECK(b.nack(0, p->ev, 0, static_cast<NackReason>(0x77), 1) == Refusal::kMalformed);
   CHECK(unchanged());
   // Old but true: nothing new.
-  CHECK(b.sack(-1, 0, p->ev, 0, 0, 1) == Refusal::kCount);
+  CHECK(b.sack(-1, 0, p->ev, 0, 0, 1) == Refusal::kNone);
   CHECK(unchanged());
   // An old cumulative PSN half the number space away is the past, not the future.
-  CHECK(b.sack(-0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kCount);
+  CHECK(b.sack(-0x70'0000, 0, p->ev, 0, 0, 1) == Refusal::kNone);
   CHECK(unchanged());
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("a NAK fails the queue pair with what it says") {
     RequesterBench b;
     b.post(100);
     b.send(0);
-    CHECK(b.ack(0, 1, static_cast<uint8_t>(syndrome)) == Refusal::kCount);
+    CHECK(b.ack(0, 1, static_cast<uint8_t>(syndrome)) == Refusal::kNone);
     CHECK(b.failure == failure);
   }
 }
@@ -274,11 +274,11 @@ TEST_CASE("a packet that was SACKed, even cumulatively, may still be NAKed, an A
   b.post(4096 * 3);
   const auto first = b.send(0);
   for (int i = 0; i < 3; ++i) b.send(0);
-  CHECK(b.sack(2, 2, first->ev, 0, 0, 10) == Refusal::kCount);
-  CHECK(b.ack(0, 11) == Refusal::kCount);
+  CHECK(b.sack(2, 2, first->ev, 0, 0, 10) == Refusal::kNone);
+  CHECK(b.ack(0, 11) == Refusal::kNone);
   CHECK(b.ack(0, 12, 0x62) == Refusal::kStaleFeedback);
   CHECK(b.failure.empty());
-  CHECK(b.ack(1, 12, 0x62) == Refusal::kCount);
+  CHECK(b.ack(1, 12, 0x62) == Refusal::kNone);
   CHECK(b.failure == "Remote Access Error");
 }
 
@@ -288,7 +288,7 @@ TEST_CASE(
   for (int i = 0; i < 5; ++i) b.post(4096);
   for (int i = 0; i < 4; ++i) b.send(0);
   b.ack(0, 5);
-  CHECK(b.ack(2, 6, 0x62) == Refusal::kCount);
+  CHECK(b.ack(2, 6, 0x62) == Refusal::kNone);
   CHECK(b.completed == std::vector<uint64_t>{1});
   CHECK(b.flushed ==
         std::vector<std::pair<uint64_t, std::string>>{
@@ -303,7 +303,7 @@ TEST_CASE("UNEXP_EVENT is not retried: a remote operation error of the write tha
   b.post(100), b.post(100);
   b.send(0);
   const auto p = b.send(0);
-  CHECK(b.nack(1, p->ev, 0, NackReason::kUnexpectedEvent, 9) == Refusal::kCount);
+  CHECK(b.nack(1, p->ev, 0, NackReason::kUnexpectedEvent, 9) == Refusal::kNone);
   CHECK(b.failure == "Remote Operation Error");
   REQUIRE(b.flushed.size() == 2);
   CHECK(b.flushed[0].second == "flushed");
@@ -325,7 +325,7 @@ TEST_CASE(
       REQUIRE(sent.size() == 2);
       rounds.push_back(now);
       for (const DataPacket& p : sent) {
-        const Refusal expected = b.failure.empty() ? Refusal::kCount : Refusal::kQpInError;
+        const Refusal expected = b.failure.empty() ? Refusal::kNone : Refusal::kQpInError;
         const int64_t at = now.ns() / 1000;
         CHECK(b.nack(p.psn - b.first_psn, p.ev, at, reason, at + 5) == expected);
         CHECK_FALSE(b.requester.ready(now + us(5)));
@@ -354,12 +354,12 @@ TEST_CASE(
     const auto p = b.send(i);
     REQUIRE(p);
     CHECK_FALSE(p->retransmission);
-    CHECK(b.nack(i, p->ev, i, NackReason::kNoPacketBuffer, i + 1) == Refusal::kCount);
+    CHECK(b.nack(i, p->ev, i, NackReason::kNoPacketBuffer, i + 1) == Refusal::kNone);
   }
   CHECK(b.failure.empty());
   // A SACK for one of them, from a copy that a wire made: it does not go again.
   const auto p = b.send(50);
-  CHECK(b.sack(-1, 30, p->ev, 50, 0b10, 60) == Refusal::kCount);
+  CHECK(b.sack(-1, 30, p->ev, 50, 0b10, 60) == Refusal::kNone);
   int again = 0;
   for (FabricTime now = us(60); now < us(130); now = b.next_retry(now)) {
     while (const auto q = b.requester.next_packet(kAll, now)) {
@@ -380,7 +380,7 @@ TEST_CASE("a refusal that comes after its packet was held for lost takes the bla
   b.sack(-1, 2, third->ev, 30, 0b100, 40);  // those of 20 us before are lost
   REQUIRE(b.losses.size() == 2);
   REQUIRE(b.state(first->ev) == EvState::kAssumedBad);
-  CHECK(b.nack(0, first->ev, 0, NackReason::kNoPacketBuffer, 45) == Refusal::kCount);
+  CHECK(b.nack(0, first->ev, 0, NackReason::kNoPacketBuffer, 45) == Refusal::kNone);
   CHECK(b.state(first->ev) == EvState::kGood);
   CHECK(b.stats.spurious_losses == 1);
 }

@@ -55,12 +55,12 @@ TEST_CASE("a write completes on the transport ACK that covers its last packet, n
   b.post(100);
   const auto ev = b.send(0)->ev;
   b.send(0), b.send(0);
-  CHECK(b.sack(2, 2, ev, 0, 0, 10) == Refusal::kCount);
+  CHECK(b.sack(2, 2, ev, 0, 0, 10) == Refusal::kNone);
   CHECK(b.completed.empty());
   CHECK(b.requester.outstanding().size() == 0);
-  CHECK(b.ack(0, 11) == Refusal::kCount);
+  CHECK(b.ack(0, 11) == Refusal::kNone);
   CHECK(b.completed.empty());
-  CHECK(b.ack(1, 12) == Refusal::kCount);
+  CHECK(b.ack(1, 12) == Refusal::kNone);
   CHECK(b.completed == std::vector<uint64_t>{1});
   b.ack(2, 13);
   CHECK(b.completed == std::vector<uint64_t>{1, 2});
@@ -77,9 +77,9 @@ TEST_CASE("the PSN wraps without anybody noticing") {
     ev = p->ev;
   }
   CHECK(psns == std::vector<uint32_t>{0xFFFFFE, 0xFFFFFF, 0, 1, 2});
-  CHECK(b.sack(-1, 3, ev, 3, 0b01000, 13) == Refusal::kCount);
+  CHECK(b.sack(-1, 3, ev, 3, 0b01000, 13) == Refusal::kNone);
   CHECK(b.requester.outstanding()[3].state == SentPacket::State::kSacked);
-  CHECK(b.ack(4, 14) == Refusal::kCount);
+  CHECK(b.ack(4, 14) == Refusal::kNone);
   CHECK(b.completed.size() == 1);
 }
 
@@ -88,10 +88,10 @@ TEST_CASE("a packet is lost when one sent a reorder window later has arrived, an
   b.post(4096 * 10);
   const auto lost = b.send(0);
   const auto early = b.send(19);
-  CHECK(b.sack(-1, 1, early->ev, 19, 0b10, 29) == Refusal::kCount);
+  CHECK(b.sack(-1, 1, early->ev, 19, 0b10, 29) == Refusal::kNone);
   CHECK(b.losses.empty());
   const auto late = b.send(20);
-  CHECK(b.sack(-1, 2, late->ev, 20, 0b110, 30) == Refusal::kCount);
+  CHECK(b.sack(-1, 2, late->ev, 20, 0b110, 30) == Refusal::kNone);
   CHECK(b.losses == std::vector<std::string>{"rack"});
   CHECK(b.state(lost->ev) == EvState::kAssumedBad);
   REQUIRE(b.changes.size() == 1);
@@ -109,10 +109,10 @@ TEST_CASE("a SACK of a retransmission serves the time rule only if it names that
   b.post(4096 * 10);
   const auto first = b.send(0);
   const auto second = b.send(1);
-  CHECK(b.nack(0, first->ev, 0, NackReason::kTrimmedLastHop, 10) == Refusal::kCount);
+  CHECK(b.nack(0, first->ev, 0, NackReason::kTrimmedLastHop, 10) == Refusal::kNone);
   b.send(30);  // retransmission of 0, 29 us after packet 1
   // The bitmap alone: either transmission may have arrived, packet 1 is not judged by it.
-  CHECK(b.sack(-1, 5, second->ev, 5, 0b01, 40) == Refusal::kCount);
+  CHECK(b.sack(-1, 5, second->ev, 5, 0b01, 40) == Refusal::kNone);
   CHECK(b.losses.empty());
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a trim NACK costs the value a turn and retransmits at once, nobody is
   RequesterBench b;
   b.post(4096 * 4);
   const auto trimmed = b.send(0);
-  CHECK(b.nack(0, trimmed->ev, 0, NackReason::kTrimmed, 9) == Refusal::kCount);
+  CHECK(b.nack(0, trimmed->ev, 0, NackReason::kTrimmed, 9) == Refusal::kNone);
   CHECK(b.state(trimmed->ev) == EvState::kSkip);
   CHECK(b.losses.empty());
   const auto again = b.send(9);
@@ -135,7 +135,7 @@ TEST_CASE("a trim on the last hop leaves the value alone") {
   RequesterBench b;
   b.post(4096);
   const auto p = b.send(0);
-  CHECK(b.nack(0, p->ev, 0, NackReason::kTrimmedLastHop, 9) == Refusal::kCount);
+  CHECK(b.nack(0, p->ev, 0, NackReason::kTrimmedLastHop, 9) == Refusal::kNone);
   CHECK(b.state(p->ev) == EvState::kGood);
   CHECK(b.send(9)->retransmission);
 }
@@ -146,8 +146,7 @@ TEST_CASE("a retransmission never takes the value of the NACK, even if that is s
   for (int i = 0; i < 40; ++i) {
     const auto p = b.send(i, 0b01);
     REQUIRE(!p->retransmission);
-    CHECK(b.nack(p->psn - b.first_psn, p->ev, i, NackReason::kTrimmedLastHop, i) ==
-          Refusal::kCount);
+    CHECK(b.nack(p->psn - b.first_psn, p->ev, i, NackReason::kTrimmedLastHop, i) == Refusal::kNone);
     const auto again = b.send(i, 0b01);
     REQUIRE(again->retransmission);
     CHECK(again->ev != p->ev);
@@ -159,9 +158,9 @@ TEST_CASE("an ECN mark in a SACK makes its value SKIP, ALWAYS_SKIP makes it bad"
   RequesterBench b;
   b.post(4096 * 4);
   const auto p1 = b.send(0), p2 = b.send(0);
-  CHECK(b.sack(0, 0, p1->ev, 0, 0, 10, SackMark::kSkipOnce) == Refusal::kCount);
+  CHECK(b.sack(0, 0, p1->ev, 0, 0, 10, SackMark::kSkipOnce) == Refusal::kNone);
   CHECK(b.state(p1->ev) == EvState::kSkip);
-  CHECK(b.sack(1, 1, p2->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kCount);
+  CHECK(b.sack(1, 1, p2->ev, 0, 0, 10, SackMark::kAlwaysSkip) == Refusal::kNone);
   CHECK(b.state(p2->ev) == EvState::kAssumedBad);
 }
 
@@ -211,7 +210,7 @@ TEST_CASE("a retransmission waits for another port, and new data takes the one t
   for (int i = 1; i <= 2; ++i) b.send(i, 0b10);
   const auto other = b.send(3, 0b01);
   b.sack(-1, 3, other->ev, 3, 0b1000, 10, SackMark::kAlwaysSkip);
-  CHECK(b.nack(0, lost->ev, 0, NackReason::kTrimmedLastHop, 11) == Refusal::kCount);
+  CHECK(b.nack(0, lost->ev, 0, NackReason::kTrimmedLastHop, 11) == Refusal::kNone);
   const auto fresh = b.send(11, 0b01);
   REQUIRE(fresh);
   CHECK(!fresh->retransmission);
@@ -261,7 +260,7 @@ TEST_CASE("a shrunk range pauses new data and delays retransmissions until the i
   std::vector<DataPacket> sent;
   for (int i = 0; i < 300; ++i) sent.push_back(*b.send(0));
   b.range = 1;  // 128 PSNs
-  CHECK(b.sack(0, 0, sent[0].ev, 0, 0, 5) == Refusal::kCount);
+  CHECK(b.sack(0, 0, sent[0].ev, 0, 0, 5) == Refusal::kNone);
   CHECK(!b.requester.ready(FabricTime{}));
   b.nack(200, sent[200].ev, 0, NackReason::kTrimmedLastHop, 6);
   CHECK(!b.send(6));
@@ -321,14 +320,14 @@ TEST_CASE("a message may have 2^32 - 1 bytes and no more") {
     REQUIRE(p->reth.dma_length == kMost);
     bytes += p->payload.size();
     last = p;
-    if (index % 16 == 15) REQUIRE(b.ack(index, 0) == Refusal::kCount);
+    if (index % 16 == 15) REQUIRE(b.ack(index, 0) == Refusal::kNone);
     ++index;
   }
   CHECK(bytes == kMost);
   CHECK(index == 1 << 20);
   CHECK(last->opcode == Opcode::kWriteLast);
   CHECK(last->payload.size() == 4095);
-  CHECK(b.ack(index - 1, 0) == Refusal::kCount);
+  CHECK(b.ack(index - 1, 0) == Refusal::kNone);
   CHECK(b.completed.size() == 1);
   munmap(pages, kMost + 1);
 }

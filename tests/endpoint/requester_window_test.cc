@@ -32,7 +32,7 @@ TEST_CASE("a SACK is told once, with everything that it acknowledges, marks and 
   seth.mark = SackMark::kSkipOnce;
   seth.receiver_penalty = 64;
   seth.restore_cwnd = true;
-  CHECK(b.requester.on_sack(seth, us(12)) == Refusal::kCount);
+  CHECK(b.requester.on_sack(seth, us(12)) == Refusal::kNone);
   REQUIRE(b.window.acknowledged.size() == 1);
   const Acknowledgement& news = b.window.acknowledged.front();
   CHECK(news.arrived.value == 3 * kFull);  // packets 0, 1 and 3
@@ -78,7 +78,7 @@ TEST_CASE(
     seth.entropy = packet->ev;
     seth.tx_timestamp = tx_timestamp(us(0));
     seth.tx_timestamp += 250;  // 32 us in units of 128 ns
-    CHECK(b.requester.on_sack(seth, us(42)) == Refusal::kCount);
+    CHECK(b.requester.on_sack(seth, us(42)) == Refusal::kNone);
     const std::optional<RttSample> rtt = b.window.acknowledged.back().rtt;
     CHECK(rtt.has_value() == tells);  // else it is another transmission's
     if (tells) CHECK(rtt->rtt == us(10));
@@ -157,7 +157,7 @@ TEST_CASE(
     RequesterBench b;
     b.post(4096);
     const auto packet = b.send(0);
-    CHECK(b.nack(0, packet->ev, 0, c.reason, 10) == Refusal::kCount);
+    CHECK(b.nack(0, packet->ev, 0, c.reason, 10) == Refusal::kNone);
     CHECK(b.window.trimmed == c.trimmed);
     CHECK(b.window.refused == c.refused);
     CHECK(b.window.lost == 0);

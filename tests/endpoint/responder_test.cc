@@ -78,13 +78,13 @@ class ResponderBench : private ResponderEvents {
 
 TEST_CASE("packets of a message land at their addresses in any order, across the PSN wrap") {
   ResponderBench b;
-  CHECK(b.deliver(b.packet(2, Opcode::kWriteLastImm, 8192, 100, 8292)) == Refusal::kCount);
+  CHECK(b.deliver(b.packet(2, Opcode::kWriteLastImm, 8192, 100, 8292)) == Refusal::kNone);
   CHECK(b.immediates.empty());
   CHECK(b.bytes[8192] == 1);
   CHECK(b.bytes[8192 + 99] == 100);
-  CHECK(b.deliver(b.packet(0, Opcode::kWriteFirst, 0, 4096, 8292)) == Refusal::kCount);
+  CHECK(b.deliver(b.packet(0, Opcode::kWriteFirst, 0, 4096, 8292)) == Refusal::kNone);
   CHECK(!b.replies.ack);
-  CHECK(b.deliver(b.packet(1, Opcode::kWriteMiddle, 4096, 4096, 8292)) == Refusal::kCount);
+  CHECK(b.deliver(b.packet(1, Opcode::kWriteMiddle, 4096, 4096, 8292)) == Refusal::kNone);
   CHECK(b.immediates == std::vector<uint32_t>{0x102});
   REQUIRE(b.replies.ack);
   CHECK(b.replies.ack_psn == Psn{0});
@@ -172,7 +172,7 @@ TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
   CHECK(b.deliver(no_reth) == Refusal::kBadLength);
   CHECK(b.untouched());
   CHECK(b.responder.window().highest() == -1);
-  CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kCount);
+  CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kNone);
 }
 
 TEST_CASE(
@@ -182,7 +182,7 @@ TEST_CASE(
   p.trimmed = true;
   p.payload_length = 4096;
   p.outer.traffic_class = kDscpTrimmed << 2;
-  CHECK(b.deliver(p) == Refusal::kCount);
+  CHECK(b.deliver(p) == Refusal::kNone);
   REQUIRE(b.replies.nack);
   CHECK(b.replies.nack->reason == static_cast<uint8_t>(NackReason::kTrimmed));
   CHECK(b.replies.nack->psn == b.first_psn + 4);
@@ -271,7 +271,7 @@ TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for wh
   b.deliver(b.packet(1, Opcode::kWriteOnlyImm, 0, 8, 8));
   b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 8, 8));
   CHECK(b.replies.failure.empty());
-  CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kCount);
+  CHECK(b.deliver(b.packet(0, Opcode::kWriteOnly, 0, 8, 8)) == Refusal::kNone);
   CHECK(b.receives.size() == 1);
   REQUIRE(b.replies.ack);
   CHECK(b.replies.ack_psn == b.first_psn + 1);
@@ -295,9 +295,9 @@ TEST_CASE("more immediates in flight than agreed end the queue pair, and touch n
   CHECK(b.replies.nak_psn == b.first_psn + 40);
   CHECK(b.replies.failure == "Inflight WriteImm Limit Exceeded");
   CHECK(b.untouched());
-  CHECK(immediate(41, 32) == Refusal::kCount);
-  CHECK(immediate(0, 1) == Refusal::kCount);
-  CHECK(immediate(42, 33) == Refusal::kCount);  // one has completed
+  CHECK(immediate(41, 32) == Refusal::kNone);
+  CHECK(immediate(0, 1) == Refusal::kNone);
+  CHECK(immediate(42, 33) == Refusal::kNone);  // one has completed
   CHECK(immediate(43, 34) == Refusal::kTooManyImmediates);
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("out of the window silence is the other reading, without trim NACKs tr
   auto p = b.packet(4, Opcode::kWriteMiddle, 0, 0, 65536);
   p.trimmed = true;
   p.outer.traffic_class = kDscpTrimmed << 2;
-  CHECK(b.deliver(p) == Refusal::kCount);
+  CHECK(b.deliver(p) == Refusal::kNone);
   CHECK(!b.replies.nack);
   CHECK(b.stats.trims_seen == 1);
 }

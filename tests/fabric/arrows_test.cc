@@ -1,6 +1,5 @@
-// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with the
-// judged, and only the daemons' mains and lab/ include netio/. A sub-room includes what its README says
-// behind "May include:", and these lists have no circle.
+// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with
+// the judged, and only daemons' mains and lab/ touch the kernel.
 
 #include <doctest/doctest.h>
 
@@ -23,6 +22,10 @@ constexpr std::array<std::string_view, 8> kRooms{"fabric", "netio",    "endpoint
 constexpr std::array<std::string_view, 9> kImpure{"chrono", "ctime",  "time.h",
                                                   "thread", "mutex",  "condition_variable",
                                                   "future", "random", "sys/socket.h"};
+
+/// What only netio/ may ask of the kernel.
+constexpr std::array<std::string_view, 8> kKernelCalls{
+    "::fork(", "::setns(", "::unshare(", "::mount(", "::umount", "epoll_", "popen(", "::clone("};
 
 bool is_pure(std::string_view room) {
   return room != "netio" && room != "standalone" && room != "lab";
@@ -168,6 +171,20 @@ TEST_CASE("no file of any room includes against the arrows") {
     }
   }
   CHECK(rooms_on_circles(rooms).empty());
+}
+
+TEST_CASE("only netio/ forks, mounts, enters namespaces and waits with epoll") {
+  const fs::path root = MRCLAB_SOURCE_DIR;
+  for (const std::string_view room : kRooms) {
+    if (room == "netio") continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / room)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
+      const std::string text = text_of(entry.path());
+      for (const std::string_view call : kKernelCalls) {
+        CHECK_MESSAGE(text.find(call) == std::string::npos, entry.path().string(), ": ", call);
+      }
+    }
+  }
 }
 
 TEST_CASE("each sub-room has a README of at most 30 lines that names all of its headers") {

@@ -122,10 +122,10 @@ TEST_CASE("IPv4 headers that are wrong are refused under their own reason") {
   MrcFrameSpec spec = test::random_spec(Opcode::kWriteOnly, 3, 100);
   spec.encapsulation = Encapsulation::kIpv4;
   const std::vector<uint8_t> good = test::build_frame(spec);
-  const auto broken = [&](size_t offset, uint8_t value, bool mend) {
+  const auto broken = [&](size_t offset, uint8_t value, bool heal) {
     std::vector<uint8_t> frame = good;
     frame[kEthernetBytes + offset] = value;
-    if (mend) {
+    if (heal) {
       frame[kEthernetBytes + 10] = frame[kEthernetBytes + 11] = 0;
       const uint16_t sum = ipv4_checksum(&frame[kEthernetBytes]);
       frame[kEthernetBytes + 10] = static_cast<uint8_t>(sum >> 8);
@@ -191,7 +191,7 @@ TEST_CASE(
     const EcmpGroup before(ports(4), resilient);
     EcmpGroup after = before;
     after.set_live(PortId{2}, false);
-    std::array<uint64_t, 2> count{};  // of the member that left, of the others
+    std::array<uint64_t, 2> count{};  // flows of the member that left, and of the others
     for (uint64_t hash = 0; hash < kFlows; ++hash) {
       const PortId was = before.choose(hash), is = after.choose(hash);
       CHECK_FALSE(is == PortId{2});
@@ -200,7 +200,7 @@ TEST_CASE(
     return count;
   };
   CHECK(moved(true) == std::array<uint64_t, 2>{kFlows / 4, 0});
-  // Of 12 remainders 9 are other members' flows, and 6 of them move.
+  // 9 of 12 remainders are other members' flows, and 6 of them move.
   CHECK(moved(false)[0] == kFlows / 4);
   CHECK(moved(false)[1] >= kFlows / 2 - 4);
 }

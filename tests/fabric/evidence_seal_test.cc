@@ -14,7 +14,7 @@ TEST_CASE("a seal is one line of text, and is read back") {
   CHECK(text.starts_with(
       "sealed: nodes 0-2,7,9-10 from 3000000 ps until 500000000 ps, 1234 records, crc32 "));
   CHECK(parse_seal(text, 77) == seal);
-  CHECK_FALSE(parse_seal(text, 78));  // of another file
+  CHECK_FALSE(parse_seal(text, 78));  // belongs to another file
   const EvidenceSeal to_the_end{{}, {}, FabricTime::never(), 0};
   CHECK(to_text(to_the_end, 0)
             .starts_with("sealed: nodes none from 0 ps until the end, 0 records, crc32 "));

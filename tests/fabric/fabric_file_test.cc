@@ -171,10 +171,10 @@ TEST_CASE("bad fabric files get an exact error") {
            Row{"propagation: 1000s\n", "f.yaml:6:14: found \"1000s\": expected at most 10ms"},
            Row{"propagation: 0ns\nswitch_latency: 0ns\n",
                "f.yaml:7:17: found no propagation and no switch_latency: expected one of them "
-               "above 0: a frame needs a head start"},
+               "above 0: a frame needs a lookahead"},
            Row{"host_latency: 0ns\npropagation: 0ns\n",
                "f.yaml:6:15: found no propagation and no host_latency: expected one of them above "
-               "0: a frame needs a head start"},
+               "0: a frame needs a lookahead"},
            Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
            Row{"forwarding: kernel\nwires: fast\n",
                "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
@@ -230,13 +230,13 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
   CHECK(error_of("- a\n") == "f.yaml:1:1: found a list: expected a map (key: value)");
 }
 
-TEST_CASE("a wire without head start is an error that names the wire") {
+TEST_CASE("a wire without lookahead is an error that names the wire") {
   Topology t = build_topology(shape_in(kSmall));
   CHECK_NOTHROW(check_lookahead(t));
   Wire& wire = t.wires_list.at(3);
   wire.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
   CHECK_THROWS_WITH_AS(check_lookahead(t),
-                       ("fabric x: found no head start on the wire " + t.wire_name(wire.id) +
+                       ("fabric x: found no lookahead on the wire " + t.wire_name(wire.id) +
                         ": expected a propagation or an ingress latency above 0")
                            .c_str(),
                        InputError);

@@ -74,7 +74,7 @@ TEST_CASE("both ends of a link agree about it, and each wire is the other end's 
   }
 }
 
-TEST_CASE("every wire has a head start") {
+TEST_CASE("every wire has a lookahead") {
   const Topology t = octet();
   for (const Wire& wire : t.wires_list) CHECK(t.lookahead(wire.id) > FabricTime::zero());
   // 84 bytes at 100 Gb/s + 500 ns + 700 ns

@@ -57,20 +57,20 @@ TEST_CASE("an optic glitch is read with its optic, its outage and its stagger") 
   CHECK(interval_of(fault, t) == Interval{FabricTime::from_us(300), FabricTime::from_us(460)});
 }
 
-TEST_CASE("what was mended by hand ends there, and what would have come later does not come") {
+TEST_CASE("what was healed by hand ends there, and what would have come later does not come") {
   const Topology t = test::octet();
   const Fault fault =
-      read_fault(t, R"({at: 300us, mended: 350us, optic_glitch: {optic: "p0.t0-0:o0", down: 40us,
+      read_fault(t, R"({at: 300us, healed: 350us, optic_glitch: {optic: "p0.t0-0:o0", down: 40us,
                    stagger: 20us}})");
   CHECK(interval_of(fault, t) == Interval{FabricTime::from_us(300), FabricTime::from_us(350)});
   CHECK(affected_wires(fault, t).size() == 6);  // the fourth link would have begun at 360us
   CHECK(describe(fault, t) ==
-        "optic_glitch p0.t0-0:o0 at 300us: down 40us, stagger 20us, mended at 350us");
+        "optic_glitch p0.t0-0:o0 at 300us: down 40us, stagger 20us, healed at 350us");
   CHECK(read_fault(t, to_yaml(fault, t)) == fault);
   CHECK(replay(compile({fault}, t), FabricTime::from_us(350)).all_healthy());
-  CHECK(error_of(t, R"({at: 3us, mended: 3us, nic_dead: {host: h1}})").find("an instant after") !=
+  CHECK(error_of(t, R"({at: 3us, healed: 3us, nic_dead: {host: h1}})").find("an instant after") !=
         std::string::npos);
-  CHECK(error_of(t, R"({at: 3us, every: 5us, times: 2, mended: 9us, nic_dead: {host: h1}})")
+  CHECK(error_of(t, R"({at: 3us, every: 5us, times: 2, healed: 9us, nic_dead: {host: h1}})")
             .find("every") != std::string::npos);
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("all planes but one may go, not all at once nor one after the other") 
   Outages outages(t);
   outages.add(holds_of(first, t));
   CHECK(outages.survivable(hosts));
-  // Plane 0 has only just come back: nobody may know of it yet.
+  // Plane 0 has only just come back: hosts may not know of it yet.
   Fault second =
       fault_of(FaultKind::kPlaneDown, kFrom + FabricTime::from_us(11), FabricTime::from_us(10));
   second.targets.planes = {1};
@@ -231,7 +231,8 @@ TEST_CASE("a host that restarts is not survivable, one that pauses is") {
   restart.settings.set(Parameter::kDown, FabricTime::from_us(1).ps());
   outages.add(holds_of(restart, t));
   CHECK_FALSE(outages.survivable({0, 1}));
-  CHECK_FALSE(outages.survivable({1}));  // whoever waits for it: that work does not come back
+  // Also not for a host that only waits for it: its work does not come back.
+  CHECK_FALSE(outages.survivable({1}));
 }
 
 TEST_CASE("where others forward, only what they can be made to do is drawn") {

@@ -28,13 +28,13 @@ void check_trailer(std::span<const uint8_t> bytes) {
 /// The same bytes with a right CRC, so that what lies behind that check is reached.
 void check_with_right_crc(std::span<const uint8_t> bytes) {
   if (bytes.size() < kTrailerBytes) return;
-  TrailerBytes mended;
-  std::copy_n(bytes.begin(), kTrailerBytes, mended.begin());
-  const uint32_t crc = ::libdeflate_crc32(0, mended.data(), kTrailerBytes - 4);
+  TrailerBytes healed;
+  std::copy_n(bytes.begin(), kTrailerBytes, healed.begin());
+  const uint32_t crc = ::libdeflate_crc32(0, healed.data(), kTrailerBytes - 4);
   for (unsigned i = 0; i < 4; ++i) {
-    mended[kTrailerBytes - 4 + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
+    healed[kTrailerBytes - 4 + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
   }
-  check_trailer(mended);
+  check_trailer(healed);
 }
 
 void check_void_frame(std::span<const uint8_t> bytes) {

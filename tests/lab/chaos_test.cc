@@ -288,7 +288,7 @@ TEST_CASE("shrink refuses a place that cannot be written before it does its work
   netio::write_file(folder.path() / "file", "");
   ShrinkOptions options;
   options.target = "octet";
-  options.seed = 1;  // passes: whoever runs it would say so
+  options.seed = 1;  // passes: a run of it would print a line
   options.out = folder.path() / "file" / "shrunk.yaml";
   CHECK(error_of([&] { shrink_command(options); }).find("--out: found") == 0);
   options.out = folder.path();  // a folder is fine: its file gets the usual name

@@ -22,7 +22,8 @@ enum class Cut : uint8_t {
   kFlippedBit,
   kZeroes,  ///< a stretch reads as zeroes, as of a disk that lost a page
   kFile,    ///< the file is gone
-  // Of reports and events, as a daemon of another version would write them: with a seal that fits.
+  // Cuts of reports and events as a daemon of another version would write them: with a seal that
+  // fits.
   kKeyRemoved,
   kKeyRenamed,
   kOtherType,  ///< the value of a key is of another type

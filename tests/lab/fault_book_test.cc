@@ -42,25 +42,25 @@ std::vector<std::pair<FabricTime, bool>> carrier(const FaultBook& book) {
   return changes;
 }
 
-TEST_CASE("a fault that is mended ends there, and one that has not begun never does") {
+TEST_CASE("a fault that is healed ends there, and one that has not begun never does") {
   FaultBook book(pair(), {link_down(10), link_down(50, ", for: 5us")});
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{{us(10), false}});
-  book.mend(0, us(20));
-  book.mend(1, us(20));
+  book.heal(0, us(20));
+  book.heal(1, us(20));
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{{us(10), false}, {us(20), true}});
   CHECK(book.stage(0, us(19)) == FaultStage::kInForce);
   CHECK(book.stage(0, us(20)) == FaultStage::kOver);
   CHECK(book.stage(1, us(60)) == FaultStage::kCancelled);
-  book.mend(0, us(30));  // what is over stays so
+  book.heal(0, us(30));  // what is over stays so
   CHECK(book.stage(0, us(25)) == FaultStage::kOver);
 }
 
-TEST_CASE("a flap that is mended between two outages has no more of them") {
+TEST_CASE("a flap that is healed between two outages has no more of them") {
   FaultBook book(pair(), {});
   book.add(
       {fault(faults::FaultKind::kFlap, 10, "{link: \"p0.t0-0:u0\", count: 9, down: 2us, up: 8us}"),
        FaultSource::kHand});
-  book.mend(0, us(25));
+  book.heal(0, us(25));
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{
                              {us(10), false}, {us(12), true}, {us(20), false}, {us(22), true}});
 }
@@ -73,7 +73,7 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
   CHECK(book.select("", us(20)) == Numbers{0, 2});
   CHECK(book.select("all", us(20)) == Numbers{0, 1, 2});
   CHECK(book.select("1", us(20)) == Numbers{1});
-  CHECK(book.select("3", us(20)) == Numbers{});  // not ours to mend
+  CHECK(book.select("3", us(20)) == Numbers{});  // not ours to heal
   CHECK(book.select("link_down", us(20)) == Numbers{0, 1});
   CHECK(book.select("p1.*", us(20)) == Numbers{2});
   CHECK(book.select("p0.t0-0:u*", us(5)) == Numbers{0, 1});
@@ -82,8 +82,8 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
     CAPTURE(unknown);
     CHECK_THROWS_AS(book.select(unknown, us(20)), InputError);
   }
-  // What somebody else holds down stays down when ours is mended.
-  for (const uint32_t number : book.select("all", us(20))) book.mend(number, us(20));
+  // A link that another program holds down stays down when ours is healed.
+  for (const uint32_t number : book.select("all", us(20))) book.heal(number, us(20));
   CHECK(carrier(book) == std::vector<std::pair<FabricTime, bool>>{{us(10), false}});
 }
 
@@ -105,7 +105,7 @@ TEST_CASE(
   CHECK_THROWS_AS(book.select("3", us(50)), InputError);
   CHECK_THROWS_AS(book.select("p1.t0-0", us(50)), InputError);
   for (const ScheduledEffect& effect : book.schedule()) CHECK(effect.fault >= 1);
-  book.mend(1, us(80));
+  book.heal(1, us(80));
   CHECK(book.over(us(50)) == std::vector<uint32_t>{1});  // cancelled
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("every kind of fault comes back from the record of those that are over
   for (const faults::FaultInfo& info : faults::all_faults()) {
     faults::Fault made = faults::parse_fault(
         info.kind, us(30), read_yaml_text(std::string(info.example), "example"), names);
-    made.mended = us(31) + FabricTime::from_ps(static_cast<int64_t>(recorded.size()));
+    made.healed = us(31) + FabricTime::from_ps(static_cast<int64_t>(recorded.size()));
     const auto number = static_cast<uint32_t>(7 * recorded.size());
     recorded[number] = {made, number % 2 == 0 ? FaultSource::kHand : FaultSource::kOutside,
                         "somebody \"did\" it\n"};

@@ -75,7 +75,7 @@ class View {
   size_t dropped(const std::string& cause, const std::string& port) const {
     return drops(cause, port).size();
   }
-  /// Of these ports, how many had nothing leave (or arrive).
+  /// The number of these ports from which no frame left (or at which none arrived).
   size_t silent(std::initializer_list<const char*> ports, bool out = true) const {
     return static_cast<size_t>(std::count_if(
         ports.begin(), ports.end(), [&](const char* port) { return at(port, out).empty(); }));

@@ -106,7 +106,7 @@ TEST_CASE("the wrapper says that it waits for the build of another call") {
   options.argv = {folder / "mrclab", "--no-install", "version"};
   options.stdout_file = folder / "says";
   netio::ChildProcess wrapper = netio::ChildProcess::spawn(options);
-  // It waits for ever, so what it has said does not depend on when somebody looks.
+  // It waits for ever, so its output does not depend on when it is read.
   std::string said;
   for (int look = 0; look < 2000 && said.find('\n') == std::string::npos; ++look) {
     CHECK_FALSE(wrapper.wait(std::chrono::milliseconds(10)));

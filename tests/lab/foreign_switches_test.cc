@@ -72,7 +72,8 @@ std::string refused(const std::string& forwarding, const std::string& fault) {
   return "accepted";
 }
 
-/// Of what "ss -0 -m" shows: "skmem:(r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d0)".
+/// The largest send buffer in the output of "ss -0 -m":
+/// "skmem:(r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d0)".
 size_t largest_send_buffer(const std::string& sockets) {
   size_t largest = 0;
   for (size_t at = sockets.find(",tb"); at != std::string::npos; at = sockets.find(",tb", at + 1)) {
@@ -287,7 +288,7 @@ expect: [no_qp_error, memory_intact]
       CHECK(restored == std::set<std::string>{"h1", "p0.t0-0", "p0.t0-1", "p0.t1-0", "p0.t1-1",
                                               "p1.t0-0", "p1.t0-1", "p1.t1-0", "p1.t1-1"});
       if (too_busy) continue;
-      CHECK(run.verdict.metrics.lost > 0);  // nobody recorded a drop: sent, and never seen again
+      CHECK(run.verdict.metrics.lost > 0);  // no node recorded a drop: sent, and never seen again
     }
   }
 
@@ -311,7 +312,7 @@ expect: [no_qp_error, memory_intact]
     const RunResult run = run_scenario(scenario, folder.options(World::kLive));
     const auto events = lab_events(run);
     const bool too_busy = was_too_busy(events);
-    CHECK(events.count("undo_verified") >= 2);  // of the host, of its switch
+    CHECK(events.count("undo_verified") >= 2);  // for the host, and for its switch
     if (too_busy) return;
     // Nothing came to h1:p1 meanwhile: its switch said so where it sends.
     bool dropped = false;
@@ -329,7 +330,7 @@ expect: [no_qp_error, memory_intact]
     const std::vector<ScheduledEffect> schedule{
         {at(1), random_loss(wire, {Probability::kOne}), 0, 0, false},
         {at(2), random_loss(wire, {}), 1, 0, true}};
-    // What somebody else does meanwhile.
+    // Changes that another program makes meanwhile.
     std::string expected;
     std::function<void(netio::RouteBatch&)> meddle;
     SUBCASE("a route") {
@@ -421,7 +422,7 @@ expect: [no_qp_error, memory_intact]
     const std::vector<std::string> done = kinds();
     CHECK(std::count(done.begin(), done.end(), "kernel_link_down") == 1);
     CHECK(std::count(done.begin(), done.end(), "kernel_link_up") == 1);
-    // Of both ends, of which the last ones were read back by look_again().
+    // One for each end; the last ends were read back by look_again().
     CHECK(std::count(done.begin(), done.end(), "undo_verified") >= 2);
   }
 

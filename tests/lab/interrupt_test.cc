@@ -54,9 +54,9 @@ std::vector<fs::path> run_folders(const fs::path& root) {
 TEST_CASE("the first signal is noted, one that comes later kills") {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const int status = status_of([number] {
-      const InterruptGuard guard;
+      InterruptGuard guard;
       ::raise(number);
-      if (!InterruptGuard::interrupted()) return;
+      if (!guard.interrupted()) return;
       for (;;) ::raise(number);
     });
     CHECK(WIFSIGNALED(status));
@@ -88,10 +88,10 @@ TEST_CASE("what is still done after an interrupt ends when its time is over, or 
     CAPTURE(asked_again);
     const int status = status_of([&] {
       std::freopen("/dev/null", "w", stderr);
-      const InterruptGuard guard;
+      InterruptGuard guard;
       ::raise(SIGINT);
-      InterruptGuard::take();
-      if (InterruptGuard::interrupted()) return;
+      guard.take();
+      if (guard.interrupted()) return;
       using std::chrono::milliseconds;
       const EndsAtOnce at_once("no verdict",
                                asked_again ? milliseconds(1'000'000) : milliseconds(0));

@@ -46,7 +46,7 @@ TEST_CASE("the kernel follows after the last frames have crossed and leads when 
   KernelMirror mirror(
       topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); }, can_wait);
   for (; now < FabricTime::from_us(120); now += FabricTime::from_ns(100)) {
-    if (now > mirror.limit()) break;  // the gate would not let anybody pass
+    if (now > mirror.limit()) break;  // the gate would let no process pass
     mirror.step(now, 5000);
   }
   REQUIRE(done.size() == 2);
@@ -83,7 +83,7 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
   CHECK(set == std::vector<bool>{false, true});
 }
 
-TEST_CASE("when an outage is mended sooner than it was meant to be, the kernel follows") {
+TEST_CASE("when an outage is healed sooner than it was meant to be, the kernel follows") {
   const Topology topology = two_nodes();
   std::vector<bool> set;
   KernelMirror mirror(

@@ -35,7 +35,7 @@ std::vector<uint64_t> chosen_steps(uint64_t count) {
   return steps;
 }
 
-/// Something of somebody else's, and what the machine looks like with it.
+/// Things that are not the lab's, and the state of the machine with them.
 class Foreign {
  public:
   Foreign() : ns_(netio::NetworkNamespace::create("foreign-" + std::to_string(::getpid()), {})) {

@@ -80,7 +80,7 @@ std::pair<uint64_t, uint64_t> seeds() {
   return {first, last};
 }
 
-/// The nodes' events, whoever wrote them in which order.
+/// The nodes' events, whichever process wrote them in which order.
 std::vector<std::string> events_of(const RunResult& run) {
   std::istringstream text(netio::read_file(run.folder.path / "events.jsonl", size_t{256} << 20));
   std::vector<std::string> lines;

@@ -114,8 +114,8 @@ TEST_CASE("what was broken by hand while the lab stood or ran is repeated by the
   lab.said({"clock", "until", "25us"});
   CHECK(lab.fault(1).at("stage") == "in force");
   const json healed = lab.asked({"heal", "p0.*"});
-  REQUIRE(healed.at("mended").size() == 1);
-  CHECK(healed["mended"][0].at("until_ps") == 25'000'001);
+  REQUIRE(healed.at("healed").size() == 1);
+  CHECK(healed["healed"][0].at("until_ps") == 25'000'001);
   // From here on it runs: what is ordered comes a little later, and where it stands at its end.
   const std::string cli = program("mrclab-cli");
   const CommandResult running =
@@ -167,7 +167,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
     const Standstill standstill(lab);
     const FabricTime open = standstill.open_instant();
     CHECK(open > last_open);
-    wait_for_ticks(lab, 50);  // whoever was in a tick has ended it, and many more
+    wait_for_ticks(lab, 50);  // a process that was in a tick has ended it, and many more
     for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
       CHECK(FabricTime::from_ps(lab.gate().slot(i).done_ps.load()) < open);
     }
@@ -204,7 +204,7 @@ TEST_CASE("faults that are over leave what the nodes are told, and the session s
   const json listed = lab.asked({"inspect", "hand", "--faults"});
   CHECK(listed.at("faults").size() == 15);
   CHECK(listed.at("left_out") == 0);
-  CHECK(lab.said({"heal", "3"}).find("nothing to mend") != std::string::npos);
+  CHECK(lab.said({"heal", "3"}).find("nothing to heal") != std::string::npos);
 
   lab.said({"fault", "--export", lab.folder() / "session.yaml"});
   CHECK(read_scenario_file(lab.folder() / "session.yaml").faults.size() == 14);
@@ -247,7 +247,7 @@ TEST_CASE("a word that means nothing is refused with what would be right, and no
   refused({"heal", "nonsense"}, "means no fault");
   refused({"clock", "until", "end"}, "end");
   CHECK(lab.asked({"inspect", "--faults"}).at("faults") == json::array());
-  CHECK(lab.said({"heal"}).find("nothing to mend") != std::string::npos);
+  CHECK(lab.said({"heal"}).find("nothing to heal") != std::string::npos);
   // Work without an end repeats up to where the lab is.
   lab.said({"fault", "--export", lab.folder() / "session.yaml"});
   CHECK(read_scenario_file(lab.folder() / "session.yaml").end == FabricTime::from_us(5));
@@ -290,7 +290,7 @@ TEST_CASE("what others do with their own tools becomes a fault that heal leaves 
   CHECK_FALSE(lab.history().at("not_faithful").empty());
 }
 
-TEST_CASE("a lab that is broken and mended sixty times stays faithful and does not grow") {
+TEST_CASE("a lab that is broken and healed sixty times stays faithful and does not grow") {
   std::vector<std::string> soak{"/usr/bin/python3", MRCLAB_SOURCE_DIR "/tests/soak/soak_lab",
                                 "--build", MRCLAB_BINARY_DIR};
   if (test::nightly()) {

@@ -178,7 +178,7 @@ class Reduced {
     judge("events of a process", cut_name(cut), inputs);
   }
 
-  /// The report of one process is damaged before anybody reads it.
+  /// The report of one process is damaged before it is read.
   void cut_report(Cut cut) {
     const fs::path reports = folder_.path() / "reports";
     fs::remove_all(reports);

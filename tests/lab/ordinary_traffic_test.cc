@@ -223,7 +223,7 @@ TEST_SUITE_BEGIN("root: ordinary traffic");
 TEST_CASE("a ping stops for less than a second when what it goes over dies, whoever forwards") {
   enter_sandbox();
   const test::TemporaryRuns folder;
-  constexpr int kSecond = 100;  // of pings
+  constexpr int kSecond = 100;  // interval of pings
   for (const std::string fabric : {"pair", "pair-kernel", "pair-ovs"}) {
     CAPTURE(fabric);
     REQUIRE(mrclab({"up", fabric, "--name", "lab"}).code == 0);

@@ -17,12 +17,12 @@ namespace {
 
 constexpr int64_t kStepNs = 2'000'000;
 constexpr int64_t kSecond = 1'000'000'000;
-const FabricTime kHeadStart = FabricTime::from_ns(1200);
+const FabricTime kLookahead = FabricTime::from_ns(1200);
 
 /// Processes that can do one fabric second in `capacity` lab seconds, behind a real clock.
 struct SyntheticLab {
   ClockPage clock;
-  PaceController controller{kHeadStart};
+  PaceController controller{kLookahead};
   LabTime now{1};
   FabricTime slowest;
   double capacity = 4'000;
@@ -43,7 +43,7 @@ struct SyntheticLab {
     lab::PaceInput input{now, shown, slowest, {}, {}};
     const FabricTime behind = shown - slowest;
     if (!idle && !stalled && !controller.holding()) {
-      const double left = static_cast<double>((kHeadStart - behind).ps()) / 1000.0;
+      const double left = static_cast<double>((kLookahead - behind).ps()) / 1000.0;
       input.window_slack_ns = static_cast<int64_t>(left * controller.dilation()) - 300'000;
     }
     if (idle) input.quiet_until = next;
@@ -115,7 +115,7 @@ TEST_CASE(
   lab.run(4 * kSecond);
   lab.capacity = 6'000;
   lab.run(4 * kSecond);
-  CHECK(lab.most_ahead < kHeadStart * 3);
+  CHECK(lab.most_ahead < kLookahead * 3);
   CHECK(lab.controller.dilation() > 6'000 * 0.8);
   lab.capacity = 2'000;
   lab.run(4 * kSecond);
@@ -132,7 +132,7 @@ TEST_CASE("a process that stands still for 200 ms stops the clock, not the pace 
   lab.run(kSecond / 5);
   CHECK(lab.controller.holding());
   CHECK(lab.controller.holds() == holds + 1);
-  CHECK(lab.most_ahead < kHeadStart * 3);
+  CHECK(lab.most_ahead < kLookahead * 3);
   lab.stalled = false;
   lab.run(kSecond / 5);
   CHECK_FALSE(lab.controller.holding());
@@ -146,7 +146,7 @@ TEST_CASE("a process that is often without a processor does not make the pace sl
   lab.capacity = 2'000;
   lab.run(4 * kSecond);
   const double before = lab.controller.dilation();
-  // Longer than any head start at a sensible pace, and at a slow one.
+  // Longer than any lookahead at a sensible pace, and at a slow one.
   for (int i = 0; i < 200; ++i) {
     lab.stalled = true;
     lab.run(kStepNs << (i % 6));
@@ -185,11 +185,11 @@ TEST_CASE("a stretch that is over before a jump could take effect is waited for"
   CHECK(lab.controller.jumps() == 0);
 }
 
-TEST_CASE("many processes tick more rarely, and no tick takes much of the head start") {
-  const int64_t few = lab::tick_for(5'000, kHeadStart, 10);
+TEST_CASE("many processes tick more rarely, and no tick takes much of the lookahead") {
+  const int64_t few = lab::tick_for(5'000, kLookahead, 10);
   CHECK(few == 375'000);  // 6 ms / 16
-  CHECK(lab::tick_for(400, kHeadStart, 10) < 250'000);
-  CHECK(lab::tick_for(5'000, kHeadStart, 80) > 1'000'000);
-  CHECK(lab::tick_for(1e6, kHeadStart, 10) == 2'000'000);
-  CHECK(lab::tick_for(100, kHeadStart, 1) == 100'000);
+  CHECK(lab::tick_for(400, kLookahead, 10) < 250'000);
+  CHECK(lab::tick_for(5'000, kLookahead, 80) > 1'000'000);
+  CHECK(lab::tick_for(1e6, kLookahead, 10) == 2'000'000);
+  CHECK(lab::tick_for(100, kLookahead, 1) == 100'000);
 }

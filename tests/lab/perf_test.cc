@@ -45,8 +45,8 @@ std::vector<std::vector<double>> rows_of(const std::string& text) {
   return rows;
 }
 
-// Of 4096 bytes of data, the headers leave: Ethernet 14, two IPv6 headers 80, UDP 8, BTH 12, METH
-// 4, TSETH 4, RETH 16, ICRC 4, FCS 4, preamble and gap 20.
+// The rate that headers leave for 4096 bytes of data: Ethernet 14, two IPv6 headers 80, UDP 8, BTH
+// 12, METH 4, TSETH 4, RETH 16, ICRC 4, FCS 4, preamble and gap 20.
 constexpr double kHeaderLimited =
     800.0 * 4096 / (4096 + 14 + 80 + 8 + 12 + 4 + 4 + 16 + 4 + 4 + 20);
 

@@ -1,5 +1,5 @@
-// A switch with a process of its own that loses its power is really killed, and nobody can tell from
-// what happens in the fabric.
+// A switch with a process of its own that loses its power is really killed, and no effect in the
+// fabric shows it.
 
 #include "lab/live/power_cycle.h"
 

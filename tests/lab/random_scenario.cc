@@ -17,7 +17,7 @@ struct Shape {
 };
 
 /// fmt::format whose draws happen from left to right, which only braces promise: a seed is the same
-/// scenario whoever compiled this.
+/// scenario with every compiler.
 struct Text {
   template <class... Values>
   explicit Text(const char* format, const Values&... values)

@@ -36,7 +36,7 @@ nlohmann::json read_back(const char* format, const fs::path& file) {
   return nlohmann::json::parse(text);
 }
 
-/// Not everybody has the package protobuf-compiler.
+/// The package protobuf-compiler may be missing.
 bool has_protoc() {
   const bool found = std::system("command -v protoc >/dev/null") == 0;
   if (!found) MESSAGE("no protoc: what is for Perfetto was not read back");

@@ -21,7 +21,7 @@ using namespace mrclab::lab;
 
 namespace {
 
-/// Of the first packet of data to this queue pair.
+/// The PSN of the first data packet to this queue pair.
 Psn first_psn(const fs::path& run, Qpn qp) {
   const auto reader = analysis::CaptureReader::open(run / "captures" / "sim.pcapng");
   analysis::CaptureRecord record;

@@ -1,6 +1,7 @@
 #pragma once
 // A private corner of the machine for tests that bring labs up: own mount and network namespace, an
-// empty /run and /dev/shm. `down --all` in here cannot reach anybody else's labs, and two test runs do not meet.
+// empty /run and /dev/shm. `down --all` in here cannot reach any other labs, and two test runs do
+// not meet.
 
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -30,7 +30,7 @@ std::string error_of(const std::string& text, const ScenarioOverrides& overrides
   return "no error";
 }
 
-/// The example of the README with lines added.
+/// A valid scenario with lines added.
 std::string with(const std::string& more) {
   std::string text =
       "name: s\n"

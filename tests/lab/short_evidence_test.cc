@@ -46,7 +46,7 @@ uint64_t half_a_capture(const RunFolder& folder) {
   return fs::file_size(analysis::captures_in(folder.captures()).front()) / 2;
 }
 
-/// A run whose captures have that bound, and the verdict on its files, whoever looked on.
+/// A run whose captures have that bound, and the verdict on its files alone.
 struct BoundedRun {
   RunResult result;
   Verdict of_files;

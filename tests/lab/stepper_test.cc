@@ -15,7 +15,7 @@ using test::ns;
 constexpr FabricTime kLookahead = FabricTime::from_ns(100);
 
 /// A lab that does what it is told at once: events at instants, some of which the watched node has.
-/// An event may make one at the watched node, a lookahead later, that nobody knows of before.
+/// An event may cause another at the watched node, a lookahead later, which is not known before.
 struct ToyLab {
   std::map<FabricTime, bool> events;  ///< instant, at the watched node
   std::vector<FabricTime> starts;     ///< events of others that reach the watched node
@@ -84,7 +84,7 @@ TEST_CASE("a stepper waits for the slowest process and for frames under way") {
   Stepper stepper({ns(0), kLookahead, 1, ns(1000)});
   Stepper::View view{ns(-1), netio::GatePage::Quiet{ns(5), ns(5)}, 0};
   stepper.look(view);
-  CHECK(stepper.limit() == ns(0));  // somebody is behind
+  CHECK(stepper.limit() == ns(0));  // a process is behind
   view.slowest = ns(0);
   view.quiet.reset();
   stepper.look(view);

@@ -279,7 +279,7 @@ TEST_SUITE("root: captures from elsewhere") {
       whole.push_back(sniffers.tcpdump(host, host + ".pcap", "any", {"-s", "9216"}));
       cut.push_back(sniffers.tcpdump(host, host + "-cut.pcap", "any", {"-s", "128"}));
     }
-    for (int plane = 0; plane < 8; ++plane) {  // of some planes in ns, of others in us
+    for (int plane = 0; plane < 8; ++plane) {  // some planes in ns, others in us
       const std::string port = "p" + std::to_string(plane);
       ports.push_back(
           sniffers.tcpdump("h4", "h4-" + port + ".pcap", port,

@@ -112,7 +112,7 @@ struct TwoNodes {
     for (uint32_t i = 0; i < 2; ++i) gate.slot(i).done_ps.store(-1);
     gate.set_state(0, ProcessState::kReady);
     gate.set_state(1, ProcessState::kReady);
-    gate.clock.reset(end, LabTime::now());  // the clock is not what holds anybody back here
+    gate.clock.reset(end, LabTime::now());  // the clock holds no process back here
     gate.limit_ps.store(FabricTime::never().ps());
     std::vector<uint32_t> processes(topology.nodes.size(), kNoProcess);
     const NodeId h0 = topology.host(0);
@@ -187,10 +187,10 @@ TEST_SUITE("root: carried time") {
   TEST_CASE("a process that stands still holds its neighbour back instead of losing frames") {
     TwoNodes nodes(FabricTime::from_us(60));
     for (int i = 0; i < 1000; ++i) nodes.host_driver->tick();
-    // The leaf has never run: nothing can arrive before its done (-1 ps) plus the head start.
-    const FabricTime head_start =
+    // The leaf has never run: nothing can arrive before its done (-1 ps) plus the lookahead.
+    const FabricTime lookahead =
         nodes.topology.lookahead(nodes.topology.port({nodes.topology.host(0), PortId{0}}).in);
-    CHECK(nodes.host_driver->committed() == head_start - FabricTime::from_ps(1));
+    CHECK(nodes.host_driver->committed() == lookahead - FabricTime::from_ps(1));
     CHECK(nodes.gate.slot(0).waits_for.load() == 1);
     REQUIRE(nodes.run(1, 1));
     CHECK(nodes.leaf_driver->report().late_frames == 0);
@@ -273,7 +273,7 @@ TEST_SUITE("root: carried time") {
     REQUIRE(nodes.gate.slowest_done() == us(30) - FabricTime::from_ps(1));
     set({10, 20, 30, 50});
     nodes.gate.schedule.fetch_add(1);
-    CHECK_FALSE(nodes.gate.quiet_until());  // somebody's next event is the old schedule's
+    CHECK_FALSE(nodes.gate.quiet_until());  // the next event of one process is the old schedule's
     tick_both(1);
     const auto quiet = nodes.gate.quiet_until();
     if (quiet) CHECK(*quiet == us(30));

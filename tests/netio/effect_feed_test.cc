@@ -77,7 +77,8 @@ TEST_CASE("what is settled may leave the schedule, and is not handed out again")
   CHECK(feed.replace(topology(), only(0), {{again, carrier(8, 0, true)}, us(4)}, us(6)) == 0);
   CHECK(handed_out(feed, us(10)) == std::vector{us(8)});
 
-  EffectFeed successor;  // of a process that was killed: it needs what is still in force
+  // Replaces a process that was killed: it needs the effects that are still in force.
+  EffectFeed successor;
   successor.replace(topology(), only(0), {{again, carrier(8, 0, true)}, us(4)}, us(-1));
   CHECK(handed_out(successor, us(10)) == std::vector{us(4), us(8)});
 }

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As sudo would set it; empty for a root that nobody called.
+/// Sets the variables that sudo sets; empty: root without sudo.
 class Sudo {
  public:
   explicit Sudo(const std::string& user) {

@@ -42,7 +42,7 @@ uint64_t monotonic_ns() {
 }  // namespace
 
 TEST_CASE("rings grow with what a fabric can have under way, and are small where it is little") {
-  constexpr size_t kSlotBytes = (64 << 10) / 14;  // of a frame of full size
+  constexpr size_t kSlotBytes = (64 << 10) / 14;  // for a frame of full size
   FabricShape shape = mrclab::test::shape_of("rings", 2, 2, 1, 1);
   CHECK(rings_for(build_topology(shape), NodeId{0}).ring_bytes < 2 << 20);
   shape.host_rate = shape.fabric_rate = BitRate::from_gbps(400);

@@ -219,7 +219,7 @@ TEST_SUITE("root: routes") {
     batch.address("p0", parse_prefix("fd00::1/64"));
     batch.route({.destination = parse_prefix("fd01::/64"),
                  .dev = "p0",
-                 .via = parse_address("fd99::1")});  // nobody knows the way to fd99::1
+                 .via = parse_address("fd99::1")});  // there is no route to fd99::1
     // More than fit in flight at once.
     for (int i = 0; i < 500; ++i)
       batch.route(

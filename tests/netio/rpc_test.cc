@@ -1,4 +1,5 @@
 #include "netio/rpc/rpc.h"
+#include "netio/kernel/file_descriptor.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
@@ -276,7 +277,7 @@ TEST_SUITE("rpc") {
     TemporaryDirectory directory;
     RpcServer server(directory / "s");
     CHECK(server.poll() == 0);
-    RpcClient client(directory / "s");  // connected by the kernel; nobody answers
+    RpcClient client(directory / "s");  // connected by the kernel; no server answers
     try {
       client.call("echo", nullptr, std::chrono::milliseconds(30));
       FAIL("was answered");

@@ -33,7 +33,7 @@ std::string replaced(std::string line, const std::string& what, const std::strin
   return line.replace(at, what.size(), by);
 }
 
-/// One that nobody on this machine uses now.
+/// A port that no program on this machine uses now.
 uint16_t free_port() {
   const netio::FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kPatience{60};
 
 constexpr const char* kPlanes = "p0,p1,p2,p3,p4,p5,p6,p7";
 
-/// The ends find each other over localhost, where a port may be somebody else's: not in here.
+/// The ends find each other over localhost, where another program may have the port: not in this
+/// namespace.
 void enter_own_network() {
   static bool inside = false;
   if (inside) return;

@@ -1,6 +1,6 @@
 #pragma once
-// Packets that are changed or invented on the way by somebody who knows the format. Every choice
-// comes from a few numbers, so that a fuzzer can steer it.
+// Packets that are changed or invented on the way by an attacker that knows the format. Every
+// choice comes from a few numbers, so that a fuzzer can steer it.
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@ std::optional<std::vector<uint8_t>> forge_control(std::span<const uint8_t> frame
 std::vector<uint8_t> trimmed_by_switch(std::span<const uint8_t> frame, uint8_t dscp);
 
 /// Could a transport acknowledgement or a write be what these bytes say? Only these two may make a
-/// receiver's memory or a completion wrong when somebody forges them with a right ICRC.
+/// receiver's memory or a completion wrong when they are forged with a right ICRC.
 bool is_write_or_ack(std::span<const uint8_t> frame);
 
 }  // namespace mrclab::test

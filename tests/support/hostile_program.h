@@ -26,7 +26,7 @@ struct HostileOutcome {
   uint64_t frames = 0;        ///< sent by the two hosts
   uint64_t disturbances = 0;  ///< frames that were lost, changed, moved or invented
   uint32_t qps_failed = 0;
-  bool forged = false;  ///< somebody spoke with a right ICRC who was not the peer
+  bool forged = false;  ///< a packet with a right ICRC did not come from the peer
 };
 
 /// What a program can do to a frame, by number: the words are for seeds and findings.

@@ -33,7 +33,7 @@ class ProgramBytes {
 /// Writes of one queue pair.
 struct HostileFlow {
   uint32_t from = 0;
-  Qpn qpn;  ///< of the sender
+  Qpn qpn;  ///< queue pair of the sender
 };
 
 struct HostileSetup {

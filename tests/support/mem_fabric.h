@@ -140,7 +140,7 @@ class MemFabric {
     apply(at, PortCarrier{link.a, up});
     apply(at, PortCarrier{link.b, up});
   }
-  /// Both wires, nobody is told: a silent failure.
+  /// Both wires change, and no node is told: a silent failure.
   void set_wires(FabricTime at, LinkId id, bool up) {
     apply(at, WireState{topology.link(id).a_to_b, up});
     apply(at, WireState{topology.link(id).b_to_a, up});

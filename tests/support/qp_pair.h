@@ -193,7 +193,7 @@ class QpPair {
     } else {
       uint64_t placed = 0;
       const Refusal refusal = to.qp->responder.on_write(packet, replies, placed);
-      if (refusal != Refusal::kCount) ++to.stats.refused[static_cast<size_t>(refusal)];
+      if (refusal != Refusal::kNone) ++to.stats.refused[static_cast<size_t>(refusal)];
     }
     reply(to, replies);
   }

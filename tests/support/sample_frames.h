@@ -158,7 +158,7 @@ inline MrcFrameSpec spec_of(const MrcPacket& packet) {
   return spec;
 }
 
-/// What a switch does (MRC paper §2.1; SONiC's size): cuts the frame and mends the outer length.
+/// What a switch does (MRC paper §2.1; SONiC's size): cuts the frame and corrects the outer length.
 inline std::vector<uint8_t> trim(std::vector<uint8_t> frame, size_t size = kTrimmedFrameBytes) {
   if (frame.size() <= size) return frame;
   frame.resize(size);

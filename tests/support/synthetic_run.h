@@ -39,7 +39,7 @@ class SyntheticRun {
     std::optional<uint64_t> va = std::nullopt;  ///< default: each PSN has a slot of its own
     uint32_t rkey = 0x77;
     uint32_t message = 0;  ///< bytes of the message; 0: this packet is all of it
-    uint8_t fill = 0;      ///< of the payload
+    uint8_t fill = 0;      ///< byte of the payload
     uint16_t sent_at = 0;  ///< the sender's timestamp
   };
 

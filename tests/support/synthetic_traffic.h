@@ -117,7 +117,7 @@ class AnalyzedRun {
   SyntheticRun run;
   analysis::RunInputs inputs;
   bool keeps_events = true;
-  EvidenceSeal seal;  ///< of its capture and its events: all nodes, to the end
+  EvidenceSeal seal;  ///< its capture and its events have it: all nodes, to the end
 
  private:
   /// The story's events (none, if it tells of none) as a writer leaves them that heard all nodes.

@@ -25,7 +25,7 @@ Topology hashing_fabric(Underlay underlay, bool resilient = false) {
   return build_topology(shape);
 }
 
-/// Of h<from> to h<to> with number `number` in plane 0.
+/// A frame from h<from> to h<to> with number `number` in plane 0.
 std::vector<uint8_t> frame_of(const Topology& t, uint32_t from, uint32_t to, uint32_t number,
                               uint8_t hop_limit = 64, size_t payload = 4096) {
   const bool ipv4 = t.routing.underlay == Underlay::kIpv4;

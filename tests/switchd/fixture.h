@@ -57,7 +57,7 @@ struct FrameText {
 };
 
 inline const FrameText kToH1{.carrier = "5f00:0:2000:e001::"};
-inline constexpr int64_t kFrameTime = 340'000;  // of 4,250 bytes on the wire, in ps
+inline constexpr int64_t kFrameTime = 340'000;  // for 4,250 bytes on the wire, in ps
 
 inline std::vector<uint8_t> bytes_of(const FrameText& text) {
   std::vector<uint8_t> out(text.size);

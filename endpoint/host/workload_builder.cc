@@ -1,9 +1,9 @@
-// The applications of a host, and the memory that their peers write to, from the connection plan.
+#include "endpoint/host/workload_builder.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "endpoint/host/host_impl.h"
 #include "endpoint/workload/collective.h"
 #include "endpoint/workload/ping_pong.h"
 #include "endpoint/workload/stream.h"
@@ -11,8 +11,7 @@
 
 namespace mrclab::endpoint {
 
-/// Makes the applications of one workload; what all of them need stands here.
-struct HostNode::Impl::WorkloadContext {
+struct WorkloadBuilder::Context {
   uint32_t workload = 0;
   FabricTime start;
   FabricTime end;
@@ -29,13 +28,14 @@ struct HostNode::Impl::WorkloadContext {
   }
 };
 
-void HostNode::Impl::add_applications(const HostConfig& config,
-                                      const std::vector<ConnectionPlan>& plan) {
+void WorkloadBuilder::add_applications(const HostConfig& config,
+                                       const std::vector<ConnectionPlan>& plan) {
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
-    const WorkloadContext context{w, start_of(spec), config.end, plan};
+    const Context context{w, start_of(spec), config.end, plan};
     const auto paced = [&](Bytes message, Probability load) {
-      return message_interval(message, profile_.pmtu, topology_.host_rate, topology_.planes, load);
+      return message_interval(message, host_.profile.pmtu, host_.topology.host_rate,
+                              host_.topology.planes, load);
     };
     if (const auto* collective = std::get_if<CollectiveSpec>(&spec)) {
       add_collective(context, *collective);
@@ -54,25 +54,26 @@ void HostNode::Impl::add_applications(const HostConfig& config,
   }
 }
 
-Memory HostNode::Impl::send_buffer(uint64_t size) {
-  if (payload_elided_) return Memory::elided(size);
-  send_buffers_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
-  return {send_buffers_.back().get(), size};
+Memory WorkloadBuilder::send_buffer(uint64_t size) {
+  if (host_.payload_elided) return Memory::elided(size);
+  memory_.send_buffers.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
+  return {memory_.send_buffers.back().get(), size};
 }
 
-Memory HostNode::Impl::region(const RegionPlan& plan) {
-  return payload_elided_ ? memory_.add_elided(plan) : Memory(memory_.add(plan));
+Memory WorkloadBuilder::region(const RegionPlan& plan) {
+  return host_.payload_elided ? memory_.regions.add_elided(plan)
+                              : Memory(memory_.regions.add(plan));
 }
 
-void HostNode::Impl::add_collective(const WorkloadContext& context, const CollectiveSpec& spec) {
-  const auto me = std::find(spec.hosts.begin(), spec.hosts.end(), self_);
+void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpec& spec) {
+  const auto me = std::find(spec.hosts.begin(), spec.hosts.end(), host_.self);
   if (me == spec.hosts.end()) return;
   Collective::Config c(CollectiveSchedule(spec.kind, spec.size, spec.hosts.size(), spec.qps));
   c.rank = static_cast<size_t>(me - spec.hosts.begin());
   c.iterations = spec.iterations;
   c.end = context.end;
-  c.seed = mix64(environment_.seed ^ mix64(context.workload));
-  c.report = context.report(self_, self_, 0, spec.size);
+  c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
+  c.report = context.report(host_.self, host_.self, 0, spec.size);
   c.own = send_buffer(c.schedule.own_size().value);
   c.links.resize(c.schedule.links());
   const auto rank_of = [&](uint32_t host) {
@@ -82,37 +83,38 @@ void HostNode::Impl::add_collective(const WorkloadContext& context, const Collec
   std::vector<QpHandle> qps;
   for (const ConnectionPlan& connection : context.plan) {
     if (connection.workload != context.workload) continue;
-    if (connection.initiator.host == self_) {
+    if (connection.initiator.host == host_.self) {
       const size_t to = rank_of(connection.acceptor.host);
       Collective::Link& link = c.links[c.schedule.link_between(c.rank, to)];
-      link.out.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.initiator.qpn.value)}));
+      link.out.push_back(qps.emplace_back(handle_of(connection.initiator)));
       link.remote_va = connection.region.va;
       link.remote_rkey = connection.region.rkey;
     }
-    if (connection.acceptor.host == self_) {
+    if (connection.acceptor.host == host_.self) {
       const size_t from = rank_of(connection.initiator.host);
       Collective::Link& link = c.links[c.schedule.link_between(from, c.rank)];
-      link.in.push_back(qps.emplace_back(QpHandle{qp_of_qpn_.at(connection.acceptor.qpn.value)}));
+      link.in.push_back(qps.emplace_back(handle_of(connection.acceptor)));
       if (connection.queue == 0) link.inbox = region(connection.region);
     }
   }
-  add_application(std::make_unique<Collective>(std::move(c)), qps, context.start);
+  add(std::make_unique<Collective>(std::move(c)), qps, context.start);
 }
 
-void HostNode::Impl::add_streams(const WorkloadContext& context, const StreamPlan& streams) {
+void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& streams) {
   // Message n goes to queue pair n modulo qps: each has its share of the count and of the load.
   const uint64_t qps = streams.qps;
   for (uint32_t i = 0; i < context.plan.size(); ++i) {
     const ConnectionPlan& connection = context.plan[i];
     if (connection.workload != context.workload) continue;
     const StreamLayout layout(streams.message, connection.in_flight);
-    const uint64_t seed = mix64(environment_.seed ^ mix64(uint64_t{context.workload} << 32 | i));
+    const uint64_t seed =
+        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | i));
     const uint64_t count =
         streams.count == 0 ? 0 : (streams.count - connection.queue + qps - 1) / qps;
-    if (connection.initiator.host == self_) {
+    if (connection.initiator.host == host_.self) {
       StreamSender::Config c(layout);
       c.seed = seed;
-      c.qp = {qp_of_qpn_.at(connection.initiator.qpn.value)};
+      c.qp = handle_of(connection.initiator);
       c.memory = send_buffer(layout.region_size().value);
       c.remote_va = connection.region.va;
       c.remote_rkey = connection.region.rkey;
@@ -121,57 +123,52 @@ void HostNode::Impl::add_streams(const WorkloadContext& context, const StreamPla
       c.first = context.start + streams.interval * connection.queue;
       c.interval = streams.interval * streams.qps;
       c.end = context.end;
-      c.report = context.report(self_, connection.acceptor.host, connection.queue, streams.message);
-      add_application(std::make_unique<StreamSender>(c), std::array{c.qp}, context.start);
+      c.report =
+          context.report(host_.self, connection.acceptor.host, connection.queue, streams.message);
+      add(std::make_unique<StreamSender>(c), std::array{c.qp}, context.start);
     }
-    if (connection.acceptor.host == self_) {
+    if (connection.acceptor.host == host_.self) {
       StreamReceiver::Config c(layout);
       c.seed = seed;
-      c.qp = {qp_of_qpn_.at(connection.acceptor.qpn.value)};
+      c.qp = handle_of(connection.acceptor);
       c.memory = region(connection.region);
       c.count = count;
-      add_application(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
+      add(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
     }
   }
 }
 
-void HostNode::Impl::add_ping_pong(const WorkloadContext& context, const PingPongSpec& spec) {
+void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& spec) {
   for (const ConnectionPlan& connection : context.plan) {
     if (connection.workload != context.workload || !connection.way_back) continue;
     for (const bool pings : {true, false}) {
       const EndPlan& mine = pings ? connection.initiator : connection.acceptor;
-      if (mine.host != self_) continue;
+      if (mine.host != host_.self) continue;
       const RegionPlan& theirs = pings ? connection.region : *connection.way_back;
       PingPong::Config c;
       c.pings = pings;
       c.size = spec.size;
       c.count = spec.count;
       c.end = context.end;
-      c.seed = mix64(environment_.seed ^ mix64(context.workload));
-      c.qp = {qp_of_qpn_.at(mine.qpn.value)};
+      c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
+      c.qp = handle_of(mine);
       c.memory = send_buffer(theirs.size.value);
       c.inbox = region(pings ? *connection.way_back : connection.region);
       c.remote_va = theirs.va;
       c.remote_rkey = theirs.rkey;
       c.report = context.report(spec.from, spec.to, 0, spec.size);
-      add_application(std::make_unique<PingPong>(c), std::array{c.qp}, context.start);
+      add(std::make_unique<PingPong>(c), std::array{c.qp}, context.start);
     }
   }
 }
 
-void HostNode::Impl::add_application(std::unique_ptr<Application> application,
-                                     std::span<const QpHandle> qps, FabricTime start) {
-  const auto index = static_cast<uint32_t>(apps_.size());
-  for (const QpHandle qp : qps) qps_[qp.value].application = index;
-  apps_.push_back({std::move(application), std::make_unique<AppVerbs>(*this, index), start});
+QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {
+  return queue_pairs_.find(end.qpn)->id.handle;
 }
 
-std::vector<WorkReport> HostNode::Impl::work() const {
-  std::vector<WorkReport> reports;
-  for (const RunningApp& app : apps_) {
-    if (const WorkReport* report = app.application->work()) reports.push_back(*report);
-  }
-  return reports;
+void WorkloadBuilder::add(std::unique_ptr<Application> application,
+                          std::span<const QpHandle> queue_pairs, FabricTime start) {
+  runner_.schedule_start(runner_.add(std::move(application), queue_pairs), start);
 }
 
 }  // namespace mrclab::endpoint

@@ -1,0 +1,153 @@
+#include "endpoint/host/application_runner.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mrclab::endpoint {
+
+/// One application's access to its host.
+class ApplicationRunner::HostVerbs : public Verbs {
+ public:
+  HostVerbs(HostShared& host, QueuePairTable& queue_pairs, uint32_t index)
+      : host_(host), queue_pairs_(queue_pairs), index_(index) {}
+
+  FabricTime now() const override { return host_.now; }
+
+  bool post_write(QpHandle handle, const WriteRequest& request) override {
+    QueuePair* qp = own_queue_pair(handle);
+    if (qp == nullptr) return false;
+    queue_pairs_.touch(*qp);
+    return qp->post(request, host_.now);
+  }
+
+  bool post_receive(QpHandle handle, uint64_t id) override {
+    QueuePair* qp = own_queue_pair(handle);
+    if (qp == nullptr || qp->requester.failed()) return false;
+    return qp->responder.receives().post(id);
+  }
+
+  void wake_at(FabricTime at) override {
+    host_.events.push(std::max(at, host_.now), EventClass::kApplication, 0,
+                      {HostEventKind::kWake, index_, 0});
+  }
+
+  void report_verified(uint64_t bytes, uint64_t mismatched_bytes) override {
+    if (host_.payload_elided) return;  // nothing was there to look at
+    host_.stats.bytes_verified += bytes;
+    host_.stats.bytes_mismatched += mismatched_bytes;
+    if (mismatched_bytes == 0) return;
+    EventRecord record{host_.now, "memory_mismatch", {}, {}, {}, {}, {}, {}};
+    record.detail = std::to_string(mismatched_bytes) + " of " + std::to_string(bytes) + " bytes";
+    host_.tell(record);
+  }
+
+  void report_collective_done(uint32_t iteration, FabricTime took) override {
+    ++host_.stats.collectives_completed;
+    EventRecord record{host_.now, "collective_done", {}, {}, {}, {}, {}, {}};
+    record.detail = "iteration " + std::to_string(iteration) + " took " + to_string(took);
+    host_.tell(record);
+  }
+
+ private:
+  /// Null if it is gone, or another application's.
+  QueuePair* own_queue_pair(QpHandle handle) {
+    if (!queue_pairs_.contains(handle.value)) return nullptr;
+    QueuePair& qp = queue_pairs_[handle.value];
+    return qp.application == index_ ? &qp : nullptr;
+  }
+
+  HostShared& host_;
+  QueuePairTable& queue_pairs_;
+  uint32_t index_;
+};
+
+ApplicationRunner::ApplicationRunner(HostShared& host, QueuePairTable& queue_pairs)
+    : host_(host), queue_pairs_(queue_pairs) {}
+ApplicationRunner::~ApplicationRunner() = default;
+
+uint32_t ApplicationRunner::add(std::unique_ptr<Application> application,
+                                std::span<const QpHandle> queue_pairs) {
+  const auto index = static_cast<uint32_t>(applications_.size());
+  for (const QpHandle qp : queue_pairs) queue_pairs_[qp.value].application = index;
+  applications_.push_back(
+      {std::move(application), std::make_unique<HostVerbs>(host_, queue_pairs_, index)});
+  return index;
+}
+
+void ApplicationRunner::schedule_start(uint32_t application, FabricTime start) {
+  host_.events.push(start, EventClass::kApplication, 0, {HostEventKind::kStart, application, 0});
+}
+
+Verbs& ApplicationRunner::verbs_of(uint32_t application) {
+  return *applications_[application].verbs;
+}
+
+Fifo<ApplicationNotice>& ApplicationRunner::notices_of(uint32_t application) {
+  const bool held = paused_ && applications_[application].application->stands_still();
+  return held ? held_notices_ : notices_;
+}
+
+void ApplicationRunner::wake(Kind kind, uint32_t application) {
+  if (!notices_of(application).push({kind, application})) ++host_.stats.no_buffer;
+}
+
+void ApplicationRunner::notify(const QueuePair& qp, Kind kind, const ReceiveCompletion& work,
+                               std::string_view reason) {
+  if (qp.application >= applications_.size()) return;
+  Fifo<ApplicationNotice>& notices = notices_of(qp.application);
+  if (!notices.push({kind, qp.application, qp.id.handle, work, reason})) ++host_.stats.no_buffer;
+}
+
+void ApplicationRunner::tell_all() {
+  while (!notices_.empty()) tell(notices_.pop());
+}
+
+void ApplicationRunner::tell(const ApplicationNotice& notice) {
+  Application& application = *applications_[notice.application].application;
+  Verbs& verbs = *applications_[notice.application].verbs;
+  switch (notice.kind) {
+    case Kind::kStart: application.start(verbs); break;
+    case Kind::kWake: application.on_wake(verbs); break;
+    case Kind::kWriteComplete:
+      application.on_write_complete(verbs, notice.qp, notice.work.id);
+      break;
+    case Kind::kWriteFailed:
+      application.on_write_failed(verbs, notice.qp, notice.work.id, notice.reason);
+      break;
+    case Kind::kReceive: application.on_receive(verbs, notice.qp, notice.work); break;
+    case Kind::kReceiveFlushed:
+      application.on_receive_flushed(verbs, notice.qp, notice.work.id);
+      break;
+    case Kind::kError: application.on_qp_error(verbs, notice.qp, notice.reason); break;
+  }
+}
+
+void ApplicationRunner::set_paused(bool paused) {
+  paused_ = paused;
+  while (!paused_ && !held_notices_.empty()) notices_.push(held_notices_.pop());
+}
+
+void ApplicationRunner::power_off() {
+  for (Fifo<ApplicationNotice>* notices : {&notices_, &held_notices_}) {
+    while (!notices->empty()) notices->pop();
+  }
+  for (RunningApplication& running : applications_) running.gone = true;
+}
+
+bool ApplicationRunner::finished() const {
+  return std::all_of(applications_.begin(), applications_.end(),
+                     [](const RunningApplication& running) {
+                       return running.gone || running.application->finished();
+                     });
+}
+
+std::vector<WorkReport> ApplicationRunner::work() const {
+  std::vector<WorkReport> reports;
+  for (const RunningApplication& running : applications_) {
+    if (const WorkReport* report = running.application->work()) reports.push_back(*report);
+  }
+  return reports;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,89 @@
+#pragma once
+// The applications of a host: what queue pairs have to tell them waits here until the event in hand is
+// over, and while the host is paused. Each application reaches its host through a Verbs of its own.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/base/application.h"
+#include "endpoint/host/host_shared.h"
+#include "endpoint/queue_pair/queue_pair_table.h"
+#include "fabric/fifo.h"
+
+namespace mrclab::endpoint {
+
+/// What an application is to be told.
+struct ApplicationNotice {
+  enum class Kind : uint8_t {
+    kStart,
+    kWake,
+    kWriteComplete,
+    kWriteFailed,
+    kReceive,
+    kReceiveFlushed,
+    kError
+  } kind;
+  uint32_t application = 0;
+  QpHandle qp = {};
+  ReceiveCompletion work = {};   ///< for a write only the id
+  std::string_view reason = {};  ///< or status
+};
+
+class ApplicationRunner {
+ public:
+  using Kind = ApplicationNotice::Kind;
+
+  /// Both outlive it.
+  ApplicationRunner(HostShared& host, QueuePairTable& queue_pairs);
+  ~ApplicationRunner();
+  ApplicationRunner(const ApplicationRunner&) = delete;
+  ApplicationRunner& operator=(const ApplicationRunner&) = delete;
+
+  /// Its number. The queue pairs are this application's from now on.
+  uint32_t add(std::unique_ptr<Application> application, std::span<const QpHandle> queue_pairs);
+  /// The application gets on_start at `start`.
+  void schedule_start(uint32_t application, FabricTime start);
+  Verbs& verbs_of(uint32_t application);
+
+  /// kStart or kWake. What finds no room is counted as lost.
+  void wake(Kind kind, uint32_t application);
+  /// For the application of the queue pair, if it has one.
+  void notify(const QueuePair& qp, Kind kind, const ReceiveCompletion& work,
+              std::string_view reason = {});
+  /// Tells all that waits, and what that leads to.
+  void tell_all();
+
+  /// While the host is paused, what software would be told is kept, in order.
+  void set_paused(bool paused);
+  /// The host loses its power: applications are gone, but what they measured remains.
+  void power_off();
+
+  /// Every application that is still there has done all that it was asked for.
+  bool finished() const;
+  /// What they measured.
+  std::vector<WorkReport> work() const;
+
+ private:
+  class HostVerbs;
+  struct RunningApplication {
+    std::unique_ptr<Application> application;
+    std::unique_ptr<HostVerbs> verbs;
+    bool gone = false;  ///< with the power of its host
+  };
+  static constexpr size_t kNoticeLimit = 1 << 16;
+
+  Fifo<ApplicationNotice>& notices_of(uint32_t application);
+  void tell(const ApplicationNotice& notice);
+
+  HostShared& host_;
+  QueuePairTable& queue_pairs_;
+  std::vector<RunningApplication> applications_;
+  Fifo<ApplicationNotice> notices_{kNoticeLimit};
+  Fifo<ApplicationNotice> held_notices_{kNoticeLimit};  ///< until the host is not paused any more
+  bool paused_ = false;
+};
+
+}  // namespace mrclab::endpoint

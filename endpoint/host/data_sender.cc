@@ -1,0 +1,71 @@
+#include "endpoint/host/data_sender.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace mrclab::endpoint {
+
+void DataSender::start_packets(FrameSink& out) {
+  // Every packet takes a port, so this ends after at most as many rounds as there are ports.
+  for (uint32_t ports = ports_.startable(); ports != 0; ports = ports_.startable()) {
+    if (!start_one_packet(ports, out)) break;
+  }
+  std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+  next_ = std::min(next_, queue_pairs_.places() + static_cast<uint32_t>(bursts_.size()));
+}
+
+/// Round robin over the queue pairs, and over bursts, each of which counts as one more. False if
+/// nothing could be sent.
+bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
+  const uint32_t places = queue_pairs_.places();
+  const auto count = places + static_cast<uint32_t>(bursts_.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = next_ + i < count ? next_ + i : next_ + i - count;
+    if (index < places && !queue_pairs_.contains(index)) continue;
+    bool sent = false;
+    const bool had_one = index < places ? start_of_queue_pair(queue_pairs_[index], ports, out, sent)
+                                        : start_datagram(bursts_[index - places], ports, out, sent);
+    if (!had_one) continue;
+    next_ = index + 1 == count ? 0 : index + 1;
+    return sent;
+  }
+  return false;
+}
+
+/// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
+bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
+  if (host_.now < qp.peer.held_until) return false;
+  const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
+  if (!packet) {
+    if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
+    return false;
+  }
+  queue_pairs_.touch(qp);
+  qp.peer.reverse.data_sent(host_.now);
+  Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now);
+  if (!frame) {
+    // It counts as sent and will be found lost; the port stays free for the next event.
+    ++host_.stats.no_buffer;
+    return true;
+  }
+  host_.stats.planes[packet->port].tx_payload_bytes += packet->payload.size();
+  ports_.start_data(packet->port, std::move(frame), out);
+  return sent = true;
+}
+
+/// The same for a burst, which is over with its last datagram.
+bool DataSender::start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent) {
+  const std::optional<Burst::Datagram> next = burst.next(ports & ports_.live());
+  if (!next) return false;
+  Frame frame = host_.maker.datagram(next->ev, burst.host(), next->payload, host_.payload_elided);
+  if (!frame) {
+    ++host_.stats.no_buffer;
+    return true;
+  }
+  ++host_.stats.datagrams_sent;
+  ports_.start_data(next->port, std::move(frame), out);
+  return sent = true;
+}
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,37 @@
+#pragma once
+// What leaves a host as data: queue pairs in turn, and bursts of datagrams, on every port that is free.
+
+#include <cstdint>
+#include <vector>
+
+#include "endpoint/host/burst.h"
+#include "endpoint/host/host_shared.h"
+#include "endpoint/host/nic_ports.h"
+#include "endpoint/queue_pair/queue_pair_table.h"
+
+namespace mrclab::endpoint {
+
+class DataSender {
+ public:
+  /// All three outlive it.
+  DataSender(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs)
+      : host_(host), ports_(ports), queue_pairs_(queue_pairs) {}
+
+  void add_burst(Burst burst) { bursts_.push_back(std::move(burst)); }
+  /// Starts a packet on every port that is free, while there is one to send.
+  void start_packets(FrameSink& out);
+  void power_off() { bursts_.clear(); }
+
+ private:
+  bool start_one_packet(uint32_t ports, FrameSink& out);
+  bool start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
+  bool start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
+
+  HostShared& host_;
+  NicPorts& ports_;
+  QueuePairTable& queue_pairs_;
+  std::vector<Burst> bursts_;
+  uint32_t next_ = 0;  ///< round robin, over the places of queue pairs and then bursts
+};
+
+}  // namespace mrclab::endpoint

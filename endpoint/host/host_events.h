@@ -1,0 +1,73 @@
+#pragma once
+// The events of one host: its heap, what waits in it, and which of its lives an event belongs to.
+
+#include <cstdint>
+#include <utility>
+
+#include "fabric/event_queue.h"
+#include "fabric/node.h"
+#include "fabric/slots.h"
+
+namespace mrclab::endpoint {
+
+enum class HostEventKind : uint8_t {
+  kArrival,
+  kEffect,
+  kPortNotice,
+  kQpTimer,
+  kPeerTimer,
+  kReverseTimer,
+  kStart,
+  kWake,
+  kPortFree,
+  kDoorbell,
+  kInMemory,
+};
+
+struct HostEvent {
+  HostEventKind kind = HostEventKind::kArrival;
+  uint32_t index = 0;   ///< slot, port, queue pair, peer or application
+  uint32_t detail = 0;  ///< port of an arrival, generation of a port notice
+  uint32_t life = 0;    ///< in which it was made; what software waits for dies with it
+};
+
+class HostEvents {
+ public:
+  FabricTime next_time() const { return queue_.next_time(); }
+  std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
+
+  /// An event of this life at `at`, behind all events of its class and port that were pushed before it.
+  void push(FabricTime at, EventClass event_class, uint32_t port, HostEvent event) {
+    event.life = life_;
+    queue_.push({at, event_class, port, next_sequence_++}, event);
+  }
+  /// The host takes the arrival in at `at`; arrivals stay in the order of their own sequence.
+  void push_arrival(FabricTime at, PortId port, Arrival arrival) {
+    const EventKey key{at, EventClass::kArrival, port.value, arrival.sequence};
+    const uint32_t slot = arrivals_.put(std::move(arrival));
+    queue_.push(key, {HostEventKind::kArrival, slot, port.value});
+  }
+  /// Among the effects of one instant, what a host loses with its power is not lost by its ports.
+  void push_effect(const ScheduledEffect& effect) {
+    const uint32_t slot = effects_.put(effect.effect);
+    const uint32_t order = std::holds_alternative<HostState>(effect.effect) ? 0 : 1;
+    queue_.push({effect.at, EventClass::kFault, order, effect.sequence},
+                {HostEventKind::kEffect, slot, 0});
+  }
+  Arrival take_arrival(uint32_t slot) { return arrivals_.take(slot); }
+  Effect take_effect(uint32_t slot) { return effects_.take(slot); }
+
+  /// The host has lost its power: events that were pushed before are not of this life.
+  void begin_life() { ++life_; }
+  bool is_of_this_life(const HostEvent& event) const { return event.life == life_; }
+  bool lost_power_before() const { return life_ > 0; }
+
+ private:
+  EventQueue<HostEvent> queue_;
+  Slots<Arrival> arrivals_;
+  Slots<Effect> effects_;
+  uint64_t next_sequence_ = 0;
+  uint32_t life_ = 0;  ///< losses of power so far
+};
+
+}  // namespace mrclab::endpoint

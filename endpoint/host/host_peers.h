@@ -1,0 +1,86 @@
+#pragma once
+// What a host and its peers tell each other beside data, and what it means for paths: which ports are up
+// (MRC paper §3; specification §7.4.8), which ways back work (MRC paper §2.4), and the pause of a NIC that
+// remaps its queue pairs (NicProfile).
+//
+// host_peers.cc has the ports and requests between endpoints, peer_paths.cc the ways back.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/host/host_shared.h"
+#include "endpoint/host/nic_ports.h"
+#include "endpoint/host/peer_table.h"
+#include "endpoint/paths/live_ports.h"
+#include "endpoint/queue_pair/queue_pair_table.h"
+#include "fabric/headers.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+
+class HostPeers {
+ public:
+  /// All three outlive it.
+  HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs);
+
+  const PeerTable& table() const { return peers_; }
+  PeerTable& table() { return peers_; }
+
+  /// The peer, made if there was none. The first queue pair decides how the way back begins; it takes what
+  /// it hears, whatever that is.
+  Peer& peer_for(uint32_t host, Chosen chosen);
+  /// There is a first queue pair to the peer. It is told of our ports, unless what it cannot but believe is
+  /// true: that all of them are up, when it has never heard of us.
+  void begin_talking(Peer& peer);
+  /// The entropy values toward a host.
+  std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;
+  /// The peer's port that a path of ours leads to.
+  PeerPortOf peer_port_toward(uint32_t host) const;
+  LivePorts ports_toward(const Peer& peer) const {
+    return {ports_.live(), peer.status.remote_ports()};
+  }
+
+  // What happened.
+  /// The NIC has noticed that one of its ports went down or came up.
+  void on_own_ports(bool went_down);
+  void on_peer_timer(uint32_t index);
+  void on_reverse_timer(uint32_t index);
+  /// Both count what they refuse themselves.
+  void on_endpoint_request(const MrcPacket& packet, uint32_t port);
+  void on_endpoint_response(const MrcPacket& packet);
+  /// Data of the peer came in at `port`.
+  void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
+  /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also tell
+  /// of the peer's ports.
+  void on_sack_news(Peer& peer, const Seth& seth);
+  /// What a SACK says about our ports; the packet that it answers came in at `in_port`.
+  void put_port_state(uint32_t in_port, Seth& seth) const;
+
+  void power_off() { peers_.clear(); }
+
+ private:
+  /// How many ports' worth of traffic can go to a peer, at most.
+  uint32_t lanes_toward(const Peer& peer) const;
+  /// A path of the peer's as ours in the other direction; empty: the fabric has no such path.
+  std::optional<Path> path_from(const Peer& peer, Path path) const;
+  /// The peer's path that a packet came by. Empty if its entropy value is not in our format or names
+  /// another port than it came in on: any value is as good as another, but not every one tells.
+  std::optional<Path> path_of_peer(const Peer& peer, const MrcPacket& packet, uint32_t port) const;
+  void on_live_ports(Peer& peer, std::string_view why);
+  void tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
+                          const std::vector<bool>& connected_before, std::string_view why);
+  void on_remote_ports(Peer& peer, uint32_t before);
+  void note_status_received(const Peer& peer, uint32_t mask, std::string_view cause);
+  void hold(Peer& peer, FabricTime pause);
+  FabricTime remap_time(const NicProfile::Range& range);
+
+  HostShared& host_;
+  NicPorts& ports_;
+  QueuePairTable& queue_pairs_;
+  PeerTable peers_;
+  uint64_t remaps_ = 0;  ///< random numbers drawn for pauses
+};
+
+}  // namespace mrclab::endpoint

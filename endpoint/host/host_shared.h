@@ -1,0 +1,55 @@
+#pragma once
+// What all parts of one host use: its place in the fabric, its profile, its time, its events and its
+// counters. HostNode::Impl owns it; each part keeps a reference.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "endpoint/base/host_stats.h"
+#include "endpoint/base/transport_profile.h"
+#include "endpoint/host/host_events.h"
+#include "endpoint/host/packet_maker.h"
+#include "endpoint/host/path_mapper.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::endpoint {
+
+struct HostShared {
+  /// `paths`: null for the paths of the topology; it outlives the host.
+  HostShared(const NodeEnvironment& node_environment, const TransportProfile& transport,
+             const PathMapper* mapper, bool elided)
+      : environment(node_environment),
+        topology(environment.topology),
+        self(topology.node(environment.self).index),
+        profile(transport),
+        topology_paths(topology, environment.self),
+        paths(mapper != nullptr ? *mapper : topology_paths),
+        maker(environment.frames, paths, self, profile.icrc, profile.dscps),
+        payload_elided(elided),
+        all_ports(topology.planes >= 32 ? ~0u : (1u << topology.planes) - 1) {
+    stats.planes.resize(topology.planes);
+  }
+  HostShared(const HostShared&) = delete;
+  HostShared& operator=(const HostShared&) = delete;
+
+  std::string name_of_host(uint32_t host) const { return topology.node(topology.host(host)).name; }
+  void refuse(Refusal refusal) { ++stats.refused[static_cast<size_t>(refusal)]; }
+  void tell(const EventRecord& record) const { environment.observer.event(record); }
+
+  const NodeEnvironment environment;
+  const Topology& topology;
+  const uint32_t self;  ///< number of this host
+  const TransportProfile profile;
+  const TopologyPaths topology_paths;
+  const PathMapper& paths;
+  PacketMaker maker;
+  const bool payload_elided;
+  const uint32_t all_ports;  ///< bits
+  FabricTime now;            ///< of the event in hand
+  HostStats stats;
+  HostEvents events;
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,88 @@
+#include "endpoint/host/nic_checks.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fabric/ecmp.h"
+#include "fabric/path.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+Refusal refusal_of(ParseError error) {
+  switch (error) {
+    case ParseError::kNotIpv6:
+    case ParseError::kNotIpInIp:
+    case ParseError::kNotUdp:
+    case ParseError::kNotMrcPort: return Refusal::kOtherTraffic;
+    default: return Refusal::kMalformed;
+  }
+}
+
+/// A data packet without its payload: the headers end where the frame does, and their lengths are
+/// those of the modelled frame. (A frame that was cut short anywhere else is malformed.)
+bool is_elided(const Frame& frame, const MrcPacket& packet) {
+  return is_write(packet.bth.opcode) && packet.payload.empty() &&
+         frame.modelled_size().value ==
+             layout_of(packet.encapsulation).udp + packet.inner.payload_length;
+}
+
+}  // namespace
+
+DropCause drop_cause_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::kMalformed:
+    case Refusal::kBadTrim: return DropCause::kMalformed;
+    case Refusal::kBadIcrc: return DropCause::kBadIcrc;
+    case Refusal::kNotMrc:
+    case Refusal::kWrongCarrier:
+    case Refusal::kCarrierNotEmpty:
+    case Refusal::kWrongAddress:
+    case Refusal::kUnknownQp:
+    case Refusal::kWrongPeer: return DropCause::kNoReceiver;
+    case Refusal::kNoPacketBuffer: return DropCause::kReceiveBufferFull;
+    case Refusal::kNoBitmap: return DropCause::kNoBitmap;
+    default: return DropCause::kNone;
+  }
+}
+
+/// Everything that the NIC looks at before the ICRC.
+Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes,
+                                   MrcPacket& packet) const {
+  const PathMapper& paths = host_.paths;
+  const ParseError error = parse_mrc_frame(bytes, packet, {.allow_cut = host_.payload_elided});
+  const bool carried = packet.encapsulation == Encapsulation::kSrv6;
+  const bool accepted = !carried || paths.accepts(port, packet.outer.destination);
+  const bool ipv4 = packet.encapsulation == Encapsulation::kIpv4;
+  const bool ours = packet.inner.destination == (ipv4 ? host_address_ipv4(host_.self) : address_);
+  if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
+  if (error != ParseError::kNone) return refusal_of(error);
+  if (!accepted) return Refusal::kWrongCarrier;
+  if (carried && !paths.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
+  if (!ours) return Refusal::kWrongAddress;
+  // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
+  // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
+  const bool says_trimmed = host_.profile.dscps.is_trimmed(packet.outer.dscp());
+  return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kNone;
+}
+
+Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet) const {
+  if (frame.damage() == 0) {
+    const Refusal wrong = examine_headers(port, frame.bytes(), packet);
+    if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
+    if (wrong != Refusal::kNone) return wrong;
+    const bool has_icrc = !packet.trimmed && !packet.cut && host_.profile.icrc;
+    return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;
+  }
+  // A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
+  // before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
+  std::array<uint8_t, kFrameCapacity> whole{};
+  std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
+  const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
+  const Refusal wrong = examine_headers(port, std::span(whole).first(size), packet);
+  packet.payload = {};  // it would point into `whole`
+  if (wrong != Refusal::kNone) return wrong;
+  return packet.trimmed ? Refusal::kNone : Refusal::kBadIcrc;  // a trimmed packet has no ICRC
+}
+
+}  // namespace mrclab::endpoint

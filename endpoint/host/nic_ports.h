@@ -1,0 +1,60 @@
+#pragma once
+// The ports of a host's NIC (nic_port.h), one per plane, and which of them the NIC holds for up.
+//
+// The carrier of a port changes at once; the NIC notices it after the delays of NicProfile. Until then
+// the port counts as it did before.
+
+#include <cstdint>
+#include <deque>
+
+#include "endpoint/host/host_shared.h"
+#include "endpoint/host/nic_port.h"
+
+namespace mrclab::endpoint {
+
+class NicPorts {
+ public:
+  /// `host` outlives it.
+  explicit NicPorts(HostShared& host);
+
+  uint32_t size() const { return static_cast<uint32_t>(ports_.size()); }
+  NicPort& at(uint32_t port) { return ports_[port].nic; }
+  /// Bits: the ports that the NIC holds for up.
+  uint32_t live() const { return live_; }
+  bool is_live(uint32_t port) const { return (live_ & 1u << port) != 0; }
+  /// Bits: the ports on which a frame may be started now.
+  uint32_t startable() const;
+
+  /// True if the NIC notices at once; else a kPortNotice event will say when.
+  bool set_carrier(PortId port, bool up);
+  /// Is the event that says so about the newest change of that port?
+  bool is_newest_notice(const HostEvent& event) const {
+    return ports_[event.index].notice_generation == event.detail;
+  }
+  /// The NIC notices how the carrier is. False if that is what it has held it for.
+  bool notice(PortId port);
+
+  /// Starts what goes before data: the second copy of a frame, control packets.
+  void start_control(FrameSink& out);
+  void start_data(uint32_t port, Frame frame, FrameSink& out);
+  /// A frame for which the host had no buffer, or the port no room, is counted as lost.
+  void queue_control(uint32_t port, Frame frame);
+  void finish_sending(uint32_t port) { ports_[port].nic.finished(); }
+
+  /// The host loses its power.
+  void power_off();
+
+ private:
+  struct Port {
+    Port(const NodeEnvironment& environment, PortId id) : nic(environment, id) {}
+    NicPort nic;
+    uint32_t notice_generation = 0;
+  };
+  void started(uint32_t port, FabricTime end);
+
+  HostShared& host_;
+  std::deque<Port> ports_;  ///< by plane; a deque, because ports do not move
+  uint32_t live_;
+};
+
+}  // namespace mrclab::endpoint

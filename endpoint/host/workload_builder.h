@@ -1,0 +1,59 @@
+#pragma once
+// Makes the applications of a host, and the memory that their peers write to, from the connection plan.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "endpoint/base/memory_registry.h"
+#include "endpoint/host/application_runner.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/host/host_shared.h"
+#include "endpoint/queue_pair/queue_pair_table.h"
+
+namespace mrclab::endpoint {
+
+/// The memory of a host: regions that peers write to, and buffers that it sends from.
+struct HostMemory {
+  MemoryRegistry regions;
+  std::vector<std::unique_ptr<uint8_t[]>> send_buffers;
+};
+
+class WorkloadBuilder {
+ public:
+  /// What the applications of one workload have in common.
+  struct Context;
+
+  WorkloadBuilder(HostShared& host, QueuePairTable& queue_pairs, HostMemory& memory,
+                  ApplicationRunner& runner)
+      : host_(host), queue_pairs_(queue_pairs), memory_(memory), runner_(runner) {}
+
+  /// All applications of this host, scheduled to start. Its queue pairs are there already.
+  void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
+
+ private:
+  /// What the streams of a workload have in common.
+  struct StreamPlan {
+    Bytes message;
+    uint32_t qps = 1;
+    uint64_t count = 0;  ///< over all queue pairs of a connection; 0: until the end
+    uint32_t depth = 0;
+    FabricTime interval;  ///< of a connection's messages
+  };
+  void add_collective(const Context& context, const CollectiveSpec& spec);
+  void add_streams(const Context& context, const StreamPlan& streams);
+  void add_ping_pong(const Context& context, const PingPongSpec& spec);
+  QpHandle handle_of(const EndPlan& end) const;
+  Memory send_buffer(uint64_t size);
+  Memory region(const RegionPlan& plan);
+  void add(std::unique_ptr<Application> application, std::span<const QpHandle> queue_pairs,
+           FabricTime start);
+
+  HostShared& host_;
+  QueuePairTable& queue_pairs_;
+  HostMemory& memory_;
+  ApplicationRunner& runner_;
+};
+
+}  // namespace mrclab::endpoint

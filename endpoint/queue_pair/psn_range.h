@@ -1,0 +1,38 @@
+#pragma once
+// How far beyond the cumulative PSN a requester may send: what was agreed, or with dynamic MPR what the
+// destination's newest SACK says (MRC specification: MPR, received_units).
+
+#include <algorithm>
+#include <cstdint>
+
+#include "endpoint/base/connection_attributes.h"
+#include "endpoint/base/sequence.h"
+#include "fabric/headers.h"
+
+namespace mrclab::endpoint {
+
+class PsnRange {
+ public:
+  explicit PsnRange(uint32_t agreed) : agreed_(agreed), packets_(agreed) {}
+
+  /// The first sequence that may not be sent yet.
+  Sequence end(Sequence begin) const { return begin + packets_; }
+
+  /// SACKs overtake each other: only the newest counts. The least range is one unit (our choice): with
+  /// none, nothing would be under way whose SACK could open it again.
+  void adopt(const Seth& seth, Sequence cumulative) {
+    const auto units_later = static_cast<int32_t>((seth.received_units - units_) << 8) >> 8;
+    if (cumulative < cumulative_ || units_later < 0) return;
+    cumulative_ = cumulative;
+    units_ = seth.received_units;
+    packets_ = std::clamp(seth.mpr * kMprUnit, kMprUnit, agreed_);
+  }
+
+ private:
+  uint32_t agreed_;
+  uint32_t packets_;
+  Sequence cumulative_ = -1;  ///< of the SACK that said so
+  uint32_t units_ = 0;        ///< its received_units
+};
+
+}  // namespace mrclab::endpoint

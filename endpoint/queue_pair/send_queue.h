@@ -1,0 +1,88 @@
+#pragma once
+// The writes of a requester, in the order in which they were posted: cut into packets one after the other,
+// complete in order once a transport ACK covers their last packet.
+//
+//   completed() <= started() <= posted(), all counts of writes; a write between the first two has packets
+//   under way, and only the newest started one may have packets that were not cut off yet
+
+#include <cstdint>
+#include <optional>
+
+#include "endpoint/base/application.h"
+#include "endpoint/queue_pair/outstanding_table.h"
+#include "endpoint/queue_pair/sequence_ring.h"
+#include "fabric/headers.h"
+
+namespace mrclab::endpoint {
+
+class SendQueue {
+ public:
+  static constexpr uint64_t kLimit = 2048;  ///< writes that are not complete
+
+  /// `first_msn`: so many messages, all with immediate, count as done before the first one.
+  SendQueue(uint32_t pmtu, uint32_t first_msn)
+      : pmtu_(pmtu), first_msn_(first_msn), rqmsn_(static_cast<uint16_t>(first_msn)) {}
+
+  /// False if it is empty, longer than 2^32 - 1 bytes, or the queue is full.
+  bool post(const WriteRequest& request);
+
+  uint64_t posted() const { return posted_; }
+  uint64_t started() const { return started_; }
+  uint64_t completed() const { return completed_; }
+  /// Work that has no packet yet.
+  bool has_uncut() const { return in_message_ || started_ < posted_; }
+  /// May the next packet be cut off while so many WriteImm may be in flight?
+  bool has_packet(uint32_t max_immediates) const;
+  /// Payload bytes of the next packet; there is one.
+  uint32_t next_length() const;
+
+  /// Cuts the next packet off and puts it into the table, which gives it the sequence end().
+  void cut_packet_into(OutstandingTable& table);
+
+  /// What a packet of a write looks like: opcode, lengths and places in memory.
+  struct PacketView {
+    Opcode opcode = Opcode::kWriteOnly;
+    ConstMemory payload;
+    Meth meth;
+    Reth reth;
+    std::optional<uint32_t> immediate;
+    bool last = false;  ///< of its write
+  };
+  PacketView view(const SentPacket& packet) const;
+
+  /// The number of the next write in order whose last packet is `acknowledged` or before it; it is complete
+  /// then. Call it until it is empty.
+  std::optional<uint64_t> complete_next(Sequence acknowledged);
+  /// The write that `s` belongs to, if no transport ACK has covered that write yet: a packet that was
+  /// SACKed, even cumulatively, may still be NAKed (MRC specification §7.5).
+  std::optional<uint64_t> unfinished_write(Sequence s) const;
+  /// The writer's own number of a write, while no newer write has taken its place in the queue.
+  uint64_t id_of(uint64_t number) const { return message(number).request.id; }
+
+  /// The number of the next write that is not complete, which is given up. Call it until it is empty.
+  std::optional<uint64_t> give_up_next();
+
+ private:
+  struct Message {
+    WriteRequest request;
+    uint32_t length = 0;
+    Meth meth;
+    Sequence first = -1;  ///< of its first packet, once that is sent
+    Sequence last = -1;   ///< of its last packet, once that is sent
+  };
+  Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
+  const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
+
+  uint32_t pmtu_;  ///< bytes
+  uint32_t first_msn_;
+  SequenceRing<Message> messages_;  ///< by number, from completed_ on
+  uint64_t posted_ = 0;             ///< also the number of the next write to be posted
+  uint64_t started_ = 0;            ///< writes whose first packet was cut off
+  uint64_t completed_ = 0;
+  uint32_t offset_ = 0;      ///< into write started_ - 1, if that has more to send
+  bool in_message_ = false;  ///< it has
+  uint32_t immediates_in_flight_ = 0;
+  uint16_t rqmsn_;
+};
+
+}  // namespace mrclab::endpoint

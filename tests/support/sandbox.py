@@ -1,0 +1,37 @@
+"""Namespaces of one's own for scripts that bring labs up: whatever they make goes with them.
+
+Mounts (with an empty /run), processes and the network are private, so two scripts at once cannot meet,
+and nothing is left behind when any of it is killed.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+
+SANDBOX = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child=KILL", "--mount-proc",
+           "--propagation", "private", "--", "bash", "-c",
+           # As process 1 bash reaps orphans; it must not exec its command away.
+           'mount -t tmpfs -o mode=755 tmpfs /run && mkdir -p /run/lock /run/bench && '
+           'ip link set lo up && "$@"; exit $?', "sandbox"]
+
+
+def die_with_parent():
+    """For preexec_fn: SIGKILL when the parent goes (PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def start_again_inside(mark):
+    """Runs this script again in the sandbox, with `mark` in its environment, and ends with its exit code."""
+    command = [*SANDBOX, sys.executable, *sys.argv]
+    child = subprocess.Popen(command, env=dict(os.environ, **mark), preexec_fn=die_with_parent)
+
+    def stop(number, _):
+        child.kill()  # of unshare: everything inside goes with it
+        child.wait()
+        sys.exit(128 + number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, stop)
+    sys.exit(child.wait())
