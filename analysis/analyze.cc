@@ -25,7 +25,7 @@ void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
   note_count(notes, c.capture_skipped, "capture records were malformed and skipped");
   note_count(notes, c.unknown_interface, "capture records of interfaces that this fabric lacks");
   note_count(notes, c.over_limit, "capture records beyond the limits of the analysis");
-  note_count(notes, c.foreign_host, "MRC packets not between two hosts of this fabric");
+  note_count(notes, c.unknown_host, "MRC packets not between two hosts of this fabric");
   note_count(notes, c.unmatched_arrivals, "packets arrived without having been seen to leave");
   note_count(notes, c.unmatched_drops, "drops of packets that were not seen to leave");
   note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");

@@ -19,7 +19,7 @@ constexpr uint64_t kFewRefusals = 5;
 /// Transmissions that reached their host whole, taken or refused.
 std::vector<const Attempt*> in_order_of_end(const PacketHistory& packets) {
   std::vector<const Attempt*> reached;
-  for (const Attempt& attempt : packets.transmissions()) {
+  for (const Attempt& attempt : packets.attempts()) {
     const bool refused =
         attempt.fate == Fate::kDropped && attempt.cause == DropCause::kReceiveBufferFull;
     if (attempt.fate == Fate::kDelivered || refused) reached.push_back(&attempt);
@@ -34,7 +34,7 @@ std::vector<const Attempt*> in_order_of_end(const PacketHistory& packets) {
 void blame_bursts(const Topology& topology, const PacketHistory& packets,
                   std::vector<Blame>& blames) {
   std::vector<std::pair<uint32_t, size_t>> of_receiver;  // and its place in `blames`
-  for (const ForeignBurst& burst : packets.bursts()) {
+  for (const DatagramBurst& burst : packets.bursts()) {
     const FabricTime took = burst.until - burst.from;
     const Bytes least = bytes_in({topology.host_rate.bps / kBurstShareOfPort}, took);
     if (burst.frames < kBurstFrames || burst.bytes < least.value) continue;

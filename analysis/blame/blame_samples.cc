@@ -24,7 +24,7 @@ class Sampler {
  public:
   Sampler(const Topology& topology, const PacketHistory& packets)
       : topology_(topology), packets_(packets) {
-    for (const Attempt& attempt : packets.transmissions()) {
+    for (const Attempt& attempt : packets.attempts()) {
       last_ = std::max(last_, attempt.start);
       if (attempt.ended != FabricTime::never()) last_ = std::max(last_, attempt.ended);
     }
@@ -171,7 +171,7 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
   Sampler sampler(topology, packets);
   const FabricTime prompt =
       serialization_time(wire_length({topology.pmtu}), topology.host_rate) * kPromptPackets;
-  for (const Attempt& attempt : packets.transmissions()) {
+  for (const Attempt& attempt : packets.attempts()) {
     BlameSample sample;
     if (!attempt.start_seen || !sampler.place(attempt, sample)) continue;
     BlameSample loss = sample;

@@ -1,12 +1,10 @@
-// Reading and writing of expectations, from the table of their fields. What they are called in a
-// report: expectation_text.cc.
+// Reading and writing of expectations, from their words and fields.
 
 #include "analysis/checks/expectation.h"
 
 #include <utility>
 
 #include "analysis/checks/expectation_fields.h"
-#include "analysis/history/counter_names.h"
 #include "fabric/yaml_write.h"
 
 namespace mrclab::analysis {
@@ -70,24 +68,16 @@ std::string written(const GoodputReference& of) {
 }
 std::string written(const std::string& text) { return yaml_string(text); }
 
-/// What no table says: bounds of which at least one is needed, and the order of instants.
+/// What no single field says: bounds of which at least one is needed, and the order of instants.
 template <class E>
 void check_whole(const E& e, const YamlValue& body) {
   if constexpr (requires { e.until; }) {
     if (e.until <= e.from) body.require("until").fail_expecting("an instant after \"from\"");
   }
-  const bool bounded = body.get("at_least") || body.get("at_most");
-  if constexpr (std::is_same_v<E, ExpectGoodput> || std::is_same_v<E, ExpectLatency> ||
-                std::is_same_v<E, ExpectAffectedQps> || std::is_same_v<E, ExpectShare> ||
-                std::is_same_v<E, ExpectCounter> || std::is_base_of_v<PacketBounds, E>) {
-    if (!bounded) body.require("at_least");
+  if constexpr (requires { E::kBounded; }) {
+    if (!body.get("at_least") && !body.get("at_most")) body.require("at_least");
   }
-  if constexpr (std::is_same_v<E, ExpectCounter>) {
-    body.require("name").as_word({kCounterNames.begin(), kCounterNames.end()});
-  }
-  if constexpr (std::is_same_v<E, ExpectGap>) {
-    if (e.every > e.at_most) body.require("every").fail_expecting("at most \"at_most\"");
-  }
+  if constexpr (requires { e.check_whole(body); }) e.check_whole(body);
 }
 
 template <class E>

@@ -1,18 +1,12 @@
 #pragma once
 // What an expectation is called in a verdict, in the light of the run that was judged.
 
-#include <optional>
 #include <string>
 
 #include "analysis/checks/expectation.h"
+#include "analysis/checks/wording.h"
 
 namespace mrclab::analysis {
-
-/// What of a run its sentences refer to.
-struct RunTimes {
-  std::optional<FabricTime> healed;          ///< the end of the last fault
-  FabricTime base_rtt = FabricTime::zero();  ///< zero: unknown
-};
 
 /// As describe(), but names the heal where the interval begins behind it: "goodput of plane 0 after
 /// the heal (from 600us) ≥ 95 % of baseline". A time of more than four digits is rounded to four; if

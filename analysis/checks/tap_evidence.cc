@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/history/packet_joiner.h"
 #include "fabric/random.h"
 
 namespace mrclab::analysis {
 
 TapEvidence::TapEvidence(const Topology& topology, FabricTime end)
-    : topology_(topology), end_(end), packets_(topology), wires_(topology.wires_list.size()) {}
+    : topology_(topology), end_(end), frames_(topology), wires_(topology.wires_list.size()) {}
 
 void TapEvidence::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
@@ -71,11 +72,11 @@ void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {
                       .port = port.port,
                       .direction = leaves ? Direction::kEgress : Direction::kIngress,
                       .frame = frame};
-  packets_.add(port.node, record);
+  frames_.add(port.node, record);
 }
 
 void TapEvidence::finish() {
-  packets_.finish();
+  packets_ = join_sightings(topology_, frames_.take());
   const auto tapped = [&](PortRef port) {
     return std::find(tapped_.begin(), tapped_.end(), port) != tapped_.end();
   };
@@ -101,7 +102,7 @@ struct SeenPackets {
   std::vector<SeenPacket> left, arrived, dropped;  // sorted
 
   explicit SeenPackets(const PacketHistory& history) {
-    for (const Attempt& attempt : history.transmissions()) {
+    for (const Attempt& attempt : history.attempts()) {
       const Packet& packet = history.packets()[attempt.packet];
       const Flow& flow = history.flows()[packet.flow];
       SeenPacket seen{flow.source,        flow.destination, flow.destination_qp.value,
@@ -164,7 +165,7 @@ Agreement compare(const Topology& topology, const PacketHistory& daemons,
     differ(result.only_daemons, seen, "the daemons captured it");
   };
   walk(
-      a.left, b.left, [&](const SeenPacket&) { ++result.transmissions; }, only_daemons,
+      a.left, b.left, [&](const SeenPacket&) { ++result.attempts; }, only_daemons,
       [&](const SeenPacket& seen) { differ(result.only_taps, seen, "the taps saw it"); });
   walk(
       a.arrived, b.arrived,
@@ -196,7 +197,7 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   check.measured = static_cast<double>(a.differences() + unequal);
   check.bound = 0;
   check.unit = "differences";
-  check.note = std::to_string(a.transmissions) +
+  check.note = std::to_string(a.attempts) +
                " transmissions in both: " + std::to_string(a.delivered) + " delivered, " +
                std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) +
                " lost or still on their way, " + std::to_string(a.cut) + " cut in flight; " +
@@ -208,7 +209,7 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   if (missing > 0) {
     check.result = Result::kInconclusive;
     check.note = "the taps lost " + std::to_string(missing) + " frames; " + check.note;
-  } else if (a.transmissions == 0) {
+  } else if (a.attempts == 0) {
     check.result = Result::kInconclusive;
     check.note = "nothing was captured by both";
   } else {

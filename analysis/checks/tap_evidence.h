@@ -18,6 +18,7 @@
 
 #include "analysis/checks/check_result.h"
 #include "analysis/history/packet_history.h"
+#include "analysis/history/sighting_reader.h"
 #include "fabric/frame.h"
 #include "fabric/topology.h"
 #include "fabric/trailer.h"
@@ -49,6 +50,7 @@ class TapEvidence {
   void add_file(const std::filesystem::path& path);
   void finish();
 
+  /// Empty until finish().
   const PacketHistory& packets() const { return packets_; }
   const Counters& counters() const { return counters_; }
   const std::vector<WireEnds>& wires() const { return wires_; }  ///< by WireId
@@ -59,7 +61,8 @@ class TapEvidence {
   const Topology& topology_;
   FabricTime end_;
   FramePool pool_;
-  PacketHistory packets_;
+  SightingReader frames_;
+  PacketHistory packets_;  // joined by finish()
   Counters counters_;
   std::vector<WireEnds> wires_;
   std::vector<PortRef> tapped_;
@@ -67,20 +70,20 @@ class TapEvidence {
 
 /// Two histories of one run: what left and what arrived, by packet, path and instant.
 struct Agreement {
-  uint64_t transmissions = 0;  ///< left a host in both
-  uint64_t delivered = 0;      ///< arrived in both, whole
-  uint64_t trimmed = 0;        ///< arrived in both, as a header
-  uint64_t cut = 0;            ///< on the veth, and dropped by its receiver at that instant
+  uint64_t attempts = 0;   ///< that left a host in both
+  uint64_t delivered = 0;  ///< arrived in both, whole
+  uint64_t trimmed = 0;    ///< arrived in both, as a header
+  uint64_t cut = 0;        ///< on the veth, and dropped by its receiver at that instant
   uint64_t only_daemons = 0, only_taps = 0;
   std::string first_difference;
   /// Arrived in neither: lost, or on its way at the end.
-  uint64_t lost() const { return transmissions - delivered - trimmed - cut; }
+  uint64_t lost() const { return attempts - delivered - trimmed - cut; }
   uint64_t differences() const { return only_daemons + only_taps; }
 };
 Agreement compare(const Topology& topology, const PacketHistory& daemons,
                   const PacketHistory& taps);
 
-/// The check `taps_agree`: transmissions on which the two differ, and wires whose two ends do, must
+/// The check `taps_agree`: attempts on which the two differ, and wires whose two ends do, must
 /// be none. Inconclusive when the taps lost frames (`missing`).
 CheckResult judge_taps(const Agreement& agreement, const TapEvidence& taps, uint64_t missing);
 

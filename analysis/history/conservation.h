@@ -12,10 +12,10 @@
 // comes out that did not go in.
 //
 // A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
-// Many frames may share a name (all foreign ones do), and no record says which of them were sent
+// Many frames may share a name (all that are no MRC do), and no record says which of them were sent
 // twice. At most half of the frames that left through ports which send twice can be copies.
 //
-// Counts any frame: data, control, foreign. Records of one node come in its commit order.
+// Counts any frame: data, control, and what is no MRC. Records of one node come in its commit order.
 
 #include <cstdint>
 #include <span>

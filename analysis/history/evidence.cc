@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "analysis/history/history_file.h"
+#include "analysis/history/packet_joiner.h"
 #include "fabric/yaml.h"
 
 namespace mrclab::analysis {
@@ -13,7 +14,7 @@ Evidence::Evidence(const Topology& topology, std::span<const ScheduledEffect> sc
     : topology_(topology),
       end_(end),
       watch_(watch),
-      packets_(topology),
+      frames_(topology),
       events_(topology),
       conservation_(topology, schedule, end) {}
 
@@ -33,7 +34,7 @@ void Evidence::Watcher::packet(const PacketRecord& record) {
   const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
                                  evidence_.topology_.node(node_).role != NodeRole::kHost;
   if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
-  evidence_.packets_.add(node_, record);
+  evidence_.frames_.add(node_, record);
 }
 
 void Evidence::Watcher::event(const EventRecord& record) {
@@ -46,7 +47,7 @@ void Evidence::Watcher::window(const WindowRecord& record) {
 
 void Evidence::add_capture(const std::filesystem::path& path) {
   try {
-    take(captures_, packets_.add_file(path), path, Witness::kPackets);
+    take(captures_, frames_.add_file(path), path, Witness::kPackets);
   } catch (const CaptureError& error) {
     coverage_.ends(Witness::kPackets, FabricTime::zero(), error.what());
   }
@@ -132,7 +133,7 @@ void Evidence::end_early(FabricTime end, const std::string& why) {
 }
 
 void Evidence::finish() {
-  packets_.finish();
+  packets_ = join_sightings(topology_, frames_.take());
   events_.finish();
   check_spans(captures_, Witness::kPackets);
   check_spans(records_, Witness::kRecords);

@@ -21,6 +21,7 @@
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
 #include "analysis/history/packet_history.h"
+#include "analysis/history/sighting_reader.h"
 #include "fabric/effect.h"
 #include "fabric/evidence_seal.h"
 #include "fabric/node.h"
@@ -61,6 +62,7 @@ class Evidence {
   /// After everything was added, once.
   void finish();
 
+  /// Empty until finish().
   const PacketHistory& packets() const { return packets_; }
   const EventHistory& events() const { return events_; }
   const Conservation& conservation() const { return conservation_; }
@@ -89,7 +91,8 @@ class Evidence {
   const Topology& topology_;
   FabricTime end_;
   AtSwitches watch_;
-  PacketHistory packets_;
+  SightingReader frames_;
+  PacketHistory packets_;  // joined by finish()
   EventHistory events_;
   Conservation conservation_;
   std::deque<Watcher> watchers_;  // by node

@@ -51,7 +51,7 @@ class Player {
     uint32_t fault = 0;
     std::vector<WireId> wires;  // that it impairs
   };
-  struct Trouble {
+  struct WireState {
     uint32_t causes = 0;  // targets of one fault that impair the wire now
     size_t open = 0;      // its impairment, if there are any
   };
@@ -59,7 +59,7 @@ class Player {
     uint32_t open = 0;  // targets
     FabricTime last;
     bool played = false;
-    std::map<WireId, Trouble> wires = {};
+    std::map<WireId, WireState> wires = {};
   };
 
   /// The same for all effects on the same target.
@@ -97,14 +97,14 @@ class Player {
     }
   }
   void begin(uint32_t fault, WireId wire, FabricTime at) {
-    Trouble& trouble = faults_[fault].wires[wire];
-    if (trouble.causes++ > 0) return;
-    trouble.open = spans_[fault].impairments.size();
+    WireState& state = faults_[fault].wires[wire];
+    if (state.causes++ > 0) return;
+    state.open = spans_[fault].impairments.size();
     spans_[fault].impairments.push_back({wire, at, FabricTime::never()});
   }
   void end(uint32_t fault, WireId wire, FabricTime at) {
-    Trouble& trouble = faults_[fault].wires[wire];
-    if (--trouble.causes == 0) spans_[fault].impairments[trouble.open].until = at;
+    WireState& state = faults_[fault].wires[wire];
+    if (--state.causes == 0) spans_[fault].impairments[state.open].until = at;
   }
 
   const Topology& topology_;

@@ -58,6 +58,8 @@ struct HostReports {
   std::vector<HostReport> hosts;
 };
 
+/// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
+/// exact.
 enum class TimingMode : uint8_t { kCarried, kWall };
 
 /// How the pace of a live run was at one instant, and why. `lab_ns` counts from the start of time.

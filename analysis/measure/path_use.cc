@@ -20,7 +20,7 @@ constexpr FabricTime kCaptureResolution = FabricTime::from_ns(1);
 PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
                      FabricTime end)
     : topology_(topology), history_(history), base_rtt_(base_rtt), end_(end) {
-  for (const Attempt& t : history.transmissions()) {
+  for (const Attempt& t : history.attempts()) {
     if (t.attempt > 0 || !t.start_seen || t.start >= end) continue;
     const uint32_t number = history.packets()[t.packet].flow;
     const Flow& flow = history.flows()[number];
@@ -144,7 +144,7 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
   const WireMatcher matcher(topology_, wire);
   bool data_before = false, data_after = false;
   uint64_t chances = 0;
-  for (const Attempt& t : history_.transmissions()) {
+  for (const Attempt& t : history_.attempts()) {
     const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
     if (!matcher.reachable(flow.source, flow.destination)) continue;
     chances += t.start >= last_up ? 1 : 0;

@@ -74,7 +74,7 @@ class Picture {
       const int64_t at = t / bin;
       if (at >= 0 && static_cast<size_t>(at) < bins) ++into[static_cast<size_t>(at)];
     };
-    for (const Attempt& attempt : history().transmissions()) {
+    for (const Attempt& attempt : history().attempts()) {
       if (attempt.lost()) count(lost, attempt.ended);
       if (attempt.trimmed && attempt.ended != FabricTime::never()) count(trimmed, attempt.ended);
       if (attempt.attempt > 0) count(again, attempt.start);
@@ -203,7 +203,7 @@ class Picture {
   }
 
   Json packets() const {
-    const auto& attempts = history().transmissions();
+    const auto& attempts = history().attempts();
     std::vector<uint32_t> chosen;
     uint64_t left_out = 0;
     for (uint32_t a = 0; a < attempts.size(); ++a) {
@@ -223,7 +223,7 @@ class Picture {
 
   /// The attempt behind each of these, if there was one.
   std::map<uint32_t, uint32_t> next_attempts(const std::vector<uint32_t>& chosen) const {
-    const auto& attempts = history().transmissions();
+    const auto& attempts = history().attempts();
     std::map<uint32_t, uint32_t> next;
     for (const uint32_t a : chosen) {
       uint32_t at = history().packets()[attempts[a].packet].last;
@@ -234,12 +234,12 @@ class Picture {
   }
 
   Json packet(uint32_t number, const std::map<uint32_t, uint32_t>& next) const {
-    const Attempt& attempt = history().transmissions()[number];
+    const Attempt& attempt = history().attempts()[number];
     const Packet& packet = history().packets()[attempt.packet];
     const Flow& flow = history().flows()[packet.flow];
     Json again = nullptr, again_path = nullptr;
     if (const auto found = next.find(number); found != next.end()) {
-      const Attempt& second = history().transmissions()[found->second];
+      const Attempt& second = history().attempts()[found->second];
       again = micros(second.start);
       again_path = path_name(second.ev);
     }
@@ -272,7 +272,7 @@ class Picture {
     for (const StoryLine& line : tell_story(in_.story)) {
       Json links = Json::array();
       for (const uint32_t a : line.attempts) {
-        const Packet& packet = history().packets()[history().transmissions()[a].packet];
+        const Packet& packet = history().packets()[history().attempts()[a].packet];
         const Flow& flow = history().flows()[packet.flow];
         links.push_back({hex_of(flow.destination_qp), packet.psn.value()});
       }

@@ -37,9 +37,9 @@ std::string later(FabricTime t) {
 }
 
 /// The wires of a fault and the flows that cross them.
-class Reach {
+class StruckWires {
  public:
-  Reach(const Topology& topology, const FaultSpan& fault) {
+  StruckWires(const Topology& topology, const FaultSpan& fault) {
     std::set<WireId> wires;
     for (const Impairment& i : fault.impairments) wires.insert(i.wire);
     for (const WireId wire : wires) {
@@ -81,15 +81,15 @@ class Teller {
     for (const QueuePairName& name : in.queue_pairs) peers_[{name.host, name.qp}] = name.peer;
     for (const FaultSpan& fault :
          in.faults.subspan(0, std::min(kMaxFaultsTold, in.faults.size()))) {
-      reach_.emplace_back(in.topology, fault);
+      struck_.emplace_back(in.topology, fault);
     }
-    lost_.resize(reach_.size());
-    refused_.resize(reach_.size());
+    lost_.resize(struck_.size());
+    refused_.resize(struck_.size());
   }
 
   std::vector<StoryLine> tell() {
     assign_losses();
-    for (size_t i = 0; i < reach_.size(); ++i) {
+    for (size_t i = 0; i < struck_.size(); ++i) {
       if (in_.faults[i].start >= in_.measurements.end) continue;
       if (in_.faults.size() > 1) about_ = "Fault " + std::to_string(i + 1) + ": ";
       struck(i);
@@ -107,9 +107,9 @@ class Teller {
     lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
     trimmed();
     failures();
-    if (reach_.size() < in_.faults.size()) {
-      const uint64_t more = in_.faults.size() - reach_.size();
-      add(in_.faults[reach_.size()].start, "struck",
+    if (struck_.size() < in_.faults.size()) {
+      const uint64_t more = in_.faults.size() - struck_.size();
+      add(in_.faults[struck_.size()].start, "struck",
           counted(more, "more fault struck; it is", "more faults struck; they are") +
               " in the table below.");
     }
@@ -128,7 +128,7 @@ class Teller {
   const PacketHistory& packets() const { return in_.evidence.packets(); }
 
   void assign_losses() {
-    const auto& attempts = packets().transmissions();
+    const auto& attempts = packets().attempts();
     size_t seen = 0;
     for (uint32_t a = 0; a < attempts.size() && seen < kMaxLossesTold; ++a) {
       if (attempts[a].fate != Fate::kDropped) continue;
@@ -140,12 +140,12 @@ class Teller {
       const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
       const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
       std::vector<uint32_t>* whose = &elsewhere_;
-      for (size_t i = 0; path && i < reach_.size() && whose == &elsewhere_; ++i) {
+      for (size_t i = 0; path && i < struck_.size() && whose == &elsewhere_; ++i) {
         const FabricTime slack = in_.measurements.base_rtt;  // it was on its way when it happened
         const bool then = attempts[a].ended >= in_.faults[i].start &&
-                          (reach_[i].until() == FabricTime::never() ||
-                           attempts[a].ended <= reach_[i].until() + slack);
-        if (then && reach_[i].crosses(flow.source, flow.destination, *path)) whose = &lost_[i];
+                          (struck_[i].until() == FabricTime::never() ||
+                           attempts[a].ended <= struck_[i].until() + slack);
+        if (then && struck_[i].crosses(flow.source, flow.destination, *path)) whose = &lost_[i];
       }
       whose->push_back(a);
     }
@@ -156,7 +156,7 @@ class Teller {
   std::vector<uint32_t>& refusals_of(const Attempt& attempt) {
     constexpr int64_t kDrainRtts = 8;
     const FabricTime slack = in_.measurements.base_rtt * kDrainRtts;
-    for (size_t i = 0; i < reach_.size(); ++i) {
+    for (size_t i = 0; i < struck_.size(); ++i) {
       for (const SlowedReceiver& slow : in_.faults[i].receivers) {
         const bool then = attempt.ended >= slow.from && (slow.until == FabricTime::never() ||
                                                          attempt.ended <= slow.until + slack);
@@ -169,9 +169,9 @@ class Teller {
   void struck(size_t i) {
     const FaultSpan& fault = in_.faults[i];
     std::string text = fault.description + ".";
-    if (reach_[i].wires() > 0) {
-      const size_t more = reach_[i].wires() - 1;
-      text += " It impaired " + in_.topology.wire_name(reach_[i].first()) +
+    if (struck_[i].wires() > 0) {
+      const size_t more = struck_[i].wires() - 1;
+      text += " It impaired " + in_.topology.wire_name(struck_[i].first()) +
               (more > 0 ? " and " + counted(more, "more wire", "more wires") : "");
       text += fault.healed() ? ", until " + to_string(fault.healed_at) + "." : ", to the end.";
     }
@@ -193,7 +193,7 @@ class Teller {
       if (peer == peers_.end()) continue;
       const auto path =
           news.ev ? built_path(in_.topology, news.host, peer->second, *news.ev) : std::nullopt;
-      if (!reach_[i].concerns(news.host, peer->second, news.plane, path)) continue;
+      if (!struck_[i].concerns(news.host, peer->second, news.plane, path)) continue;
       found.push_back(&news);
     }
     return found;
@@ -231,7 +231,7 @@ class Teller {
       add(start + m.detect, "moved",
           "Traffic had moved " + later(m.detect) +
               ": no affected sender then tried an affected path any more.");
-    } else if (m.detection == Detection::kNothing && reach_[i].wires() > 0) {
+    } else if (m.detection == Detection::kNothing && struck_[i].wires() > 0) {
       add(start, "moved",
           "No affected sender tried an affected path: there was nothing to notice.");
     }
@@ -244,7 +244,7 @@ class Teller {
     uint64_t arrived = 0;
     FabricTime longest;
     for (const uint32_t a : attempts) {
-      const Attempt& attempt = packets().transmissions()[a];
+      const Attempt& attempt = packets().attempts()[a];
       const Packet& packet = packets().packets()[attempt.packet];
       first = std::min(first, attempt.ended);
       flows.insert(packet.flow);
@@ -332,7 +332,7 @@ class Teller {
     std::map<PortRef, uint64_t> ports;
     std::vector<uint32_t> first;
     FabricTime at = FabricTime::never();
-    const auto& attempts = packets().transmissions();
+    const auto& attempts = packets().attempts();
     for (uint32_t a = 0; a < attempts.size(); ++a) {
       if (!attempts[a].trimmed) continue;
       ++count;
@@ -367,7 +367,7 @@ class Teller {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<Reach> reach_;                 // reach of each fault that the story tells
+  std::vector<StruckWires> struck_;          // of each fault that the story tells
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault

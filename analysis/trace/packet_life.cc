@@ -125,15 +125,15 @@ void PacketSearch::take(const CaptureRecord& record, const Place& place) {
   const bool data = is_write(packet.bth.opcode);
   const FlowKey flow{*source, *destination, packet.bth.destination_qp.value};
   if (data && !qps_.contains(packet.bth.destination_qp.value)) return;
-  std::optional<Sighting> sighting = sighting_of(record, place, topology_.host(*source));
+  std::optional<LifeSighting> sighting = sighting_of(record, place, topology_.host(*source));
   if (!sighting) return;
   data ? take_data(packet, flow, std::move(*sighting)) : take_answer(packet, flow, *sighting);
 }
 
 /// Where and when the packet was seen; empty for an interface that belongs to no port.
-std::optional<Sighting> PacketSearch::sighting_of(const CaptureRecord& record, const Place& place,
-                                                  NodeId source) const {
-  Sighting s;
+std::optional<LifeSighting> PacketSearch::sighting_of(const CaptureRecord& record,
+                                                      const Place& place, NodeId source) const {
+  LifeSighting s;
   s.t = record.t;
   s.trailer = trailer_of(topology_, record.bytes);
   bool out = record.direction == CaptureDirection::kOutbound;
@@ -165,7 +165,7 @@ std::optional<Sighting> PacketSearch::sighting_of(const CaptureRecord& record, c
   return s;
 }
 
-void PacketSearch::take_data(const MrcPacket& packet, FlowKey flow, Sighting s) {
+void PacketSearch::take_data(const MrcPacket& packet, FlowKey flow, LifeSighting s) {
   const Psn psn = packet.bth.psn;
   if (!psns_seen_) psns_seen_ = {psn, psn};
   if (psn.before(psns_seen_->first)) psns_seen_->first = psn;
@@ -186,7 +186,7 @@ void PacketSearch::take_data(const MrcPacket& packet, FlowKey flow, Sighting s) 
   sightings_[flow].push_back(std::move(s));
 }
 
-void PacketSearch::take_answer(const MrcPacket& packet, FlowKey flow, const Sighting& s) {
+void PacketSearch::take_answer(const MrcPacket& packet, FlowKey flow, const LifeSighting& s) {
   const auto [from, to, qp] = flow;
   const bool arrived = s.event == PacketEvent::kPassed && s.side == Direction::kIngress &&
                        s.where.node == topology_.host(to);
@@ -221,7 +221,7 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
     const bool dropped = record->event == PacketEvent::kDropped;
     if (dropped ? captured_drops_.contains(where.node) : captured_ports_.contains(where)) continue;
     if (kept_++ >= kMaxSightings) return;
-    Sighting s;
+    LifeSighting s;
     s.where = where;
     s.side = side;
     s.event = record->event;
@@ -262,7 +262,7 @@ void PacketSearch::add_answers(FoundPacket& packet, std::optional<Qpn> sender_qp
   const auto answers = answers_.find({packet.source, packet.destination});
   const auto sent_on = [&](EntropyValue ev) {
     return std::any_of(packet.sightings.begin(), packet.sightings.end(),
-                       [&](const Sighting& s) { return s.ev == ev; });
+                       [&](const LifeSighting& s) { return s.ev == ev; });
   };
   if (answers != answers_.end()) {
     for (const Answer& answer : answers->second) {
@@ -290,9 +290,9 @@ std::vector<FoundPacket> PacketSearch::found(std::span<const KnownFlow> known) c
     }
     for (const KnownFlow& flow : known) {
       if (captured || flow.destination_qp.value != qp) continue;
-      const bool left_there = std::any_of(records.begin(), records.end(), [&](const Sighting& s) {
-        return s.where.node == topology_.host(flow.source);
-      });
+      const bool left_there = std::any_of(
+          records.begin(), records.end(),
+          [&](const LifeSighting& s) { return s.where.node == topology_.host(flow.source); });
       if (left_there) flows[{flow.source, flow.destination, qp}] = records;
     }
   }

@@ -34,7 +34,7 @@
 namespace mrclab::analysis {
 
 /// One record of the packet at one side of one port.
-struct Sighting {
+struct LifeSighting {
   PortRef where;
   Direction side = Direction::kIngress;
   PacketEvent event = PacketEvent::kPassed;
@@ -53,7 +53,7 @@ struct Sighting {
   uint32_t payload = 0;  ///< bytes, as the headers say; 0: not known
   std::optional<uint16_t> msn;
   AttemptMark mark() const {
-    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0)};
+    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0), from_record};
   }
 };
 
@@ -82,7 +82,7 @@ struct FoundPacket {
   uint32_t source = 0, destination = 0;  ///< host numbers
   Qpn destination_qp;
   Psn psn;
-  std::vector<Sighting> sightings;
+  std::vector<LifeSighting> sightings;
   std::vector<Answer> answers;
   std::vector<DeclaredLoss> declared;
 };
@@ -128,19 +128,19 @@ class PacketSearch {
   using FlowKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, its QP
 
   void take(const CaptureRecord& record, const Place& place);
-  std::optional<Sighting> sighting_of(const CaptureRecord& record, const Place& place,
-                                      NodeId source) const;
-  void take_data(const MrcPacket& packet, FlowKey flow, Sighting sighting);
-  void take_answer(const MrcPacket& packet, FlowKey flow, const Sighting& sighting);
+  std::optional<LifeSighting> sighting_of(const CaptureRecord& record, const Place& place,
+                                          NodeId source) const;
+  void take_data(const MrcPacket& packet, FlowKey flow, LifeSighting sighting);
+  void take_answer(const MrcPacket& packet, FlowKey flow, const LifeSighting& sighting);
   Place place_of(const std::string& interface);
   void add_answers(FoundPacket& packet, std::optional<Qpn> sender_qp) const;
 
   const Topology& topology_;
   std::set<uint32_t> qps_;
   Psn psn_;
-  std::map<FlowKey, std::vector<Sighting>> sightings_;
+  std::map<FlowKey, std::vector<LifeSighting>> sightings_;
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Answer>> answers_;  // to, from
-  std::map<uint32_t, std::vector<Sighting>> record_sightings_;            // by destination QP
+  std::map<uint32_t, std::vector<LifeSighting>> record_sightings_;        // by destination QP
   struct Declared {
     NodeId host;
     Qpn qp;
@@ -160,7 +160,7 @@ class PacketSearch {
 struct Hop {
   PortRef where;
   Direction side = Direction::kEgress;
-  const Sighting* seen = nullptr;      ///< null: no file looks here, but it must have passed
+  const LifeSighting* seen = nullptr;  ///< null: no file looks here, but it must have passed
   std::optional<Ipv6Address> carrier;  ///< as captured, else as it must have been
   std::optional<FabricTime> waited;    ///< in the queue of this egress port
   bool marked = false;                 ///< ECN: congestion was not yet said before
@@ -168,12 +168,11 @@ struct Hop {
 };
 
 struct LifeAttempt {
-  enum class End : uint8_t { kUnknown, kDelivered, kHeaderDelivered, kDropped };
   uint32_t number = 0;  ///< from 1; a copy has that of its original
   bool copy = false;    ///< a wire carried it twice
   EntropyValue ev;
   std::vector<Hop> hops;
-  End end = End::kUnknown;
+  Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
   const Answer* reported = nullptr;        ///< the first that says that this attempt is missing
   const DeclaredLoss* declared = nullptr;  ///< when the sender gave it up, in its own words

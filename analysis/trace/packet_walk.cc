@@ -22,7 +22,7 @@ class Walker {
     std::vector<LifeAttempt> attempts;
     const NodeId source = topology_.host(found_.source);
     for (size_t i = 0; i < used_.size(); ++i) {
-      const Sighting& s = found_.sightings[i];
+      const LifeSighting& s = found_.sightings[i];
       const bool leaves = s.where.node == source && s.side == Direction::kEgress;
       if (leaves && !used_[i]) attempts.push_back(walk(i));
     }
@@ -39,20 +39,14 @@ class Walker {
   }
 
  private:
-  /// Do two sightings show the same transmission, as far as both can be identified?
-  static bool agree(const Sighting& a, const Sighting& b) {
-    if (a.from_record || b.from_record) return a.ev == b.ev;
-    return a.mark().agrees(b.mark());
-  }
-
-  static bool same_crossing(const Sighting& a, const Sighting& b) {
+  static bool same_crossing(const LifeSighting& a, const LifeSighting& b) {
     return a.trailer && b.trailer && a.trailer->wire == b.trailer->wire &&
            a.trailer->incarnation == b.trailer->incarnation &&
            a.trailer->sequence == b.trailer->sequence;
   }
 
   /// How near to the sender a sighting is, by what is left of its carrier.
-  size_t distance(const Sighting& s) const {
+  size_t distance(const LifeSighting& s) const {
     const auto path = built_path(topology_, found_.source, found_.destination, s.ev);
     if (!path) return 0;
     size_t at = 0;
@@ -80,22 +74,22 @@ class Walker {
   /// The next sighting at places that `here` accepts; used_.size() if there is none. Captures come
   /// first, what passed before what was dropped; then records, by time.
   template <class Here>
-  size_t next(const Sighting& first, const Sighting* before, const Here& here) const {
+  size_t next(const LifeSighting& first, const LifeSighting* before, const Here& here) const {
     constexpr FabricTime kRounding = FabricTime::from_ns(1);  // captures count nanoseconds
     size_t best = used_.size();
-    const auto rank = [](const Sighting& s) {
+    const auto rank = [](const LifeSighting& s) {
       return s.from_record ? 2 : s.event == PacketEvent::kDropped ? 1 : 0;
     };
     for (size_t i = 0; i < used_.size(); ++i) {
-      const Sighting& s = found_.sightings[i];
-      if (used_[i] || !here(s) || !agree(first, s)) continue;
+      const LifeSighting& s = found_.sightings[i];
+      if (used_[i] || !here(s) || !s.mark().agrees(first.mark())) continue;
       if (before != nullptr && same_crossing(*before, s)) return i;
       if (s.from_record && before != nullptr && s.t + kRounding < before->t) continue;
       if (best == used_.size()) {
         best = i;
         continue;
       }
-      const Sighting& other = found_.sightings[best];
+      const LifeSighting& other = found_.sightings[best];
       const bool sooner = s.from_record && other.from_record && s.t < other.t;
       if (rank(s) < rank(other) || sooner) best = i;
     }
@@ -103,7 +97,7 @@ class Walker {
   }
 
   LifeAttempt walk(size_t start) {
-    const Sighting& first = found_.sightings[start];
+    const LifeSighting& first = found_.sightings[start];
     LifeAttempt attempt;
     attempt.ev = first.ev;
     carrier_ = first.carrier;
@@ -119,7 +113,7 @@ class Walker {
     }
     last_seen_ = nullptr;
     step(attempt, start, first.where, first.side);
-    while (attempt.end == LifeAttempt::End::kUnknown && attempt.hops.size() < kMaxHops) {
+    while (attempt.fate == Fate::kInFlight && attempt.hops.size() < kMaxHops) {
       const Hop& hop = attempt.hops.back();
       const bool more =
           hop.side == Direction::kEgress ? cross_wire(attempt, first) : cross_node(attempt, first);
@@ -129,29 +123,28 @@ class Walker {
     return attempt;
   }
 
-  bool cross_wire(LifeAttempt& attempt, const Sighting& first) {
+  bool cross_wire(LifeAttempt& attempt, const LifeSighting& first) {
     const PortRef to = topology_.port(attempt.hops.back().where).peer;
-    const size_t found = next(first, last_seen_, [&](const Sighting& s) {
+    const size_t found = next(first, last_seen_, [&](const LifeSighting& s) {
       return s.where == to && s.side == Direction::kIngress;
     });
     return step(attempt, found, to, Direction::kIngress);
   }
 
-  bool cross_node(LifeAttempt& attempt, const Sighting& first) {
+  bool cross_node(LifeAttempt& attempt, const LifeSighting& first) {
     const PortRef in = attempt.hops.back().where;
     const bool host = topology_.node(in.node).role == NodeRole::kHost;
-    const size_t found = next(first, last_seen_, [&](const Sighting& s) {
+    const size_t found = next(first, last_seen_, [&](const LifeSighting& s) {
       const bool dropped = s.event == PacketEvent::kDropped;
       return s.where.node == in.node && (dropped || (!host && s.side == Direction::kEgress));
     });
     if (found < used_.size()) {
-      const Sighting& s = found_.sightings[found];
+      const LifeSighting& s = found_.sightings[found];
       return step(attempt, found, s.where, s.side);
     }
     if (host) {
       if (in.node == topology_.host(found_.destination) && attempt.hops.back().seen != nullptr) {
-        attempt.end = attempt.hops.back().seen->trimmed ? LifeAttempt::End::kHeaderDelivered
-                                                        : LifeAttempt::End::kDelivered;
+        attempt.fate = attempt.hops.back().seen->trimmed ? Fate::kTrimmed : Fate::kDelivered;
       }
       return false;
     }
@@ -196,18 +189,18 @@ class Walker {
     Hop hop;
     hop.where = where;
     hop.side = side;
-    const Sighting* seen = found < used_.size() ? &found_.sightings[found] : nullptr;
+    const LifeSighting* seen = found < used_.size() ? &found_.sightings[found] : nullptr;
     if (carrier_ && side == Direction::kEgress) shift_if_own(where.node, *carrier_);
     if (seen != nullptr) {
       used_[found] = true;
       hop.seen = seen;
       hop.trimmed = seen->event == PacketEvent::kTrimmed;
       if (seen->carrier) carrier_ = seen->carrier;
-      const auto congested = [](const Sighting& s) { return (s.traffic_class & 3) == kEcnCe; };
+      const auto congested = [](const LifeSighting& s) { return (s.traffic_class & 3) == kEcnCe; };
       hop.marked = congested(*seen) && last_seen_ != nullptr && !congested(*last_seen_);
       hop.waited = waited(attempt, *seen);
       if (seen->event == PacketEvent::kDropped) {
-        attempt.end = LifeAttempt::End::kDropped;
+        attempt.fate = Fate::kDropped;
         attempt.cause = seen->cause;
       }
       last_seen_ = seen;
@@ -218,7 +211,7 @@ class Walker {
   }
 
   /// From the end of the ingress pipeline to the first bit leaving; both sides are one node's word.
-  std::optional<FabricTime> waited(const LifeAttempt& attempt, const Sighting& out) const {
+  std::optional<FabricTime> waited(const LifeAttempt& attempt, const LifeSighting& out) const {
     if (out.side != Direction::kEgress || out.event == PacketEvent::kDropped) return std::nullopt;
     if (attempt.hops.empty() || attempt.hops.back().seen == nullptr) return std::nullopt;
     const Hop& in = attempt.hops.back();
@@ -234,13 +227,14 @@ class Walker {
   }
 
   static void number(std::vector<LifeAttempt>& attempts) {
-    std::vector<const Sighting*> originals;
+    std::vector<const LifeSighting*> originals;
     for (LifeAttempt& attempt : attempts) {
-      const Sighting& first = *attempt.hops.front().seen;
-      const auto same = std::find_if(originals.begin(), originals.end(), [&](const Sighting* s) {
-        const bool known = !s->from_record && !first.from_record && s->timestamp;
-        return known && agree(*s, first);
-      });
+      const LifeSighting& first = *attempt.hops.front().seen;
+      const auto same =
+          std::find_if(originals.begin(), originals.end(), [&](const LifeSighting* s) {
+            const bool known = !s->from_record && !first.from_record && s->timestamp;
+            return known && s->mark().agrees(first.mark());
+          });
       attempt.copy = same != originals.end();
       if (!attempt.copy) originals.push_back(&first);
       attempt.number =
@@ -252,7 +246,7 @@ class Walker {
   const FoundPacket& found_;
   std::vector<bool> used_;
   std::optional<Ipv6Address> carrier_;
-  const Sighting* last_seen_ = nullptr;
+  const LifeSighting* last_seen_ = nullptr;
 };
 
 /// Which answer told the sender that an attempt is missing: the first between it and the next one.
@@ -265,7 +259,7 @@ void attach_answers(const FoundPacket& found, PacketLife& life) {
   }
   for (size_t i = 0; i < life.attempts.size(); ++i) {
     LifeAttempt& attempt = life.attempts[i];
-    if (attempt.copy || attempt.end == LifeAttempt::End::kDelivered) continue;
+    if (attempt.copy || attempt.fate == Fate::kDelivered) continue;
     const FabricTime from = attempt.hops.front().seen->t;
     FabricTime until = FabricTime::never();
     for (size_t later = i + 1; later < life.attempts.size(); ++later) {

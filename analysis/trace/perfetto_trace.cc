@@ -229,7 +229,7 @@ class Exporter {
   }
 
   void transmission(uint32_t index) {
-    const Attempt& attempt = trace_.packets.transmissions()[index];
+    const Attempt& attempt = trace_.packets.attempts()[index];
     const Packet& packet = trace_.packets.packets()[attempt.packet];
     const auto path = path_of(attempt.ev);
     const FabricTime to = std::clamp(attempt.ended, attempt.start, trace_.end);
@@ -250,7 +250,7 @@ class Exporter {
 
   /// Losses and trims once more, where they happened.
   void ended(const Moment& moment) {
-    const Attempt& attempt = trace_.packets.transmissions()[moment.index];
+    const Attempt& attempt = trace_.packets.attempts()[moment.index];
     const bool lost = attempt.fate == Fate::kDropped;
     if ((!lost && attempt.fate != Fate::kTrimmed) || !attempt.where.node.valid()) return;
     const Packet& packet = trace_.packets.packets()[attempt.packet];

@@ -81,7 +81,7 @@ class QlogWriter {
   }
 
   void sent(const Moment& moment) {
-    const Attempt& attempt = trace_.packets.transmissions()[moment.index];
+    const Attempt& attempt = trace_.packets.attempts()[moment.index];
     FlowState& flow = flow_of(attempt);
     if (attempt.attempt == 0) flow.in_flight += trace_.packets.packets()[attempt.packet].payload;
     Json data = packet_data(attempt);
@@ -90,7 +90,7 @@ class QlogWriter {
   }
 
   void ended(const Moment& moment) {
-    const Attempt& attempt = trace_.packets.transmissions()[moment.index];
+    const Attempt& attempt = trace_.packets.attempts()[moment.index];
     Json data = packet_data(attempt);
     const std::string& group = flow_of(attempt).name;
     if (attempt.fate == Fate::kDelivered) {
@@ -113,7 +113,7 @@ class QlogWriter {
     flow.last_metrics = moment.t;
     Json data{{"bytes_in_flight", flow.in_flight}};
     if (packet.attempts == 1 && packet.last != Attempt::kNone) {
-      const Attempt& only = trace_.packets.transmissions()[packet.last];
+      const Attempt& only = trace_.packets.attempts()[packet.last];
       if (only.start_seen) data["latest_rtt"] = in_ms(moment.t - only.start);
     }
     put(moment.t, "recovery:metrics_updated", std::move(data), flow.name);

@@ -95,15 +95,15 @@ std::vector<Moment> moments_of(const RunTrace& trace) {
   const auto add = [&](FabricTime t, MomentKind kind, size_t index) {
     if (t <= trace.end) moments.push_back({t, kind, static_cast<uint32_t>(index)});
   };
-  moments.reserve(2 * trace.packets.transmissions().size() + trace.packets.packets().size() +
+  moments.reserve(2 * trace.packets.attempts().size() + trace.packets.packets().size() +
                   trace.events.list.size() + trace.answers.list.size() + 2 * trace.faults.size());
   for (size_t i = 0; i < trace.faults.size(); ++i) {
     add(trace.faults[i].start, MomentKind::kFaultStarts, i);
     add(trace.faults[i].healed_at, MomentKind::kFaultHealed, i);
   }
-  for (size_t i = 0; i < trace.packets.transmissions().size(); ++i) {
-    add(trace.packets.transmissions()[i].start, MomentKind::kSent, i);
-    add(trace.packets.transmissions()[i].ended, MomentKind::kEnded, i);
+  for (size_t i = 0; i < trace.packets.attempts().size(); ++i) {
+    add(trace.packets.attempts()[i].start, MomentKind::kSent, i);
+    add(trace.packets.attempts()[i].ended, MomentKind::kEnded, i);
   }
   for (size_t i = 0; i < trace.packets.packets().size(); ++i) {
     add(trace.packets.packets()[i].acknowledged, MomentKind::kAcknowledged, i);

@@ -56,7 +56,7 @@ void add_answers(const Topology& topology, const std::filesystem::path& capture,
 /// All borrowed.
 struct RunTrace {
   const Topology& topology;
-  const PacketHistory& packets;  ///< finished
+  const PacketHistory& packets;
   const RunEvents& events;
   const RunAnswers& answers;
   const QueueDepths& queues;  ///< over equal parts of the run; may be unknown
@@ -68,7 +68,7 @@ struct RunTrace {
 enum class MomentKind : uint8_t {
   kFaultStarts,   ///< index into faults
   kFaultHealed,   ///< likewise
-  kSent,          ///< index into transmissions()
+  kSent,          ///< index into attempts()
   kEnded,         ///< likewise: delivered, trimmed or dropped
   kAcknowledged,  ///< index into packets()
   kAnswer,        ///< index into answers: a SACK or NACK arrives

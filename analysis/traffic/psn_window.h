@@ -16,16 +16,13 @@
 
 namespace mrclab::analysis {
 
-/// What became of one attempt to get a packet across.
-enum class AttemptFate : uint8_t { kOpen, kDelivered, kTrimmed, kDropped };
-
 /// One attempt. Times in ps, kUnseen if no capture shows it leaving.
 struct TrafficAttempt {
   static constexpr int64_t kUnseen = -1;
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
   int64_t sent = kUnseen;
   EntropyValue ev;
-  AttemptFate fate = AttemptFate::kOpen;
+  Fate fate = Fate::kInFlight;
   bool seen_marked = false, seen_trimmed = false;  ///< some capture has shown it so
   bool packet_there : 1 = false;  ///< when it was sent the packet had already arrived
   bool cut : 1 = false;           ///< trimmed at a switch; its header may still be on its way

@@ -9,8 +9,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A wire that carries frames twice, or a capture that saw a frame at both ends of a wire, shows
-/// the second right behind the first. No sender answers a loss as fast: that takes a round trip.
+/// Shorter than any round trip: nothing is known of the fabric here.
 constexpr FabricTime kCopyGap = FabricTime::from_us(2);
 
 uint32_t plane_number(EntropyValue ev) {
@@ -43,7 +42,7 @@ TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter
       format_(format),
       dscps_(dscps) {}
 
-bool TrafficAnalyzer::wanted(const FrameSighting& s) const {
+bool TrafficAnalyzer::wanted(const TrafficSighting& s) const {
   if (s.t < filter_.from || s.t >= filter_.until) return false;
   const Conversation& c = conversations_.all()[s.conversation];
   const bool forward = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
@@ -72,7 +71,7 @@ std::optional<EntropyValue> TrafficAnalyzer::shown_entropy(EntropyValue path) co
   return EntropyValue{paths_->all()[index].entropy};
 }
 
-void TrafficAnalyzer::add(const FrameSighting& s) {
+void TrafficAnalyzer::add(const TrafficSighting& s) {
   TrafficCounters& counters = traffic_.counters;
   if (!wanted(s)) {
     ++counters.filtered;
@@ -87,12 +86,12 @@ void TrafficAnalyzer::add(const FrameSighting& s) {
     ++point.at_stage[static_cast<size_t>(s.stage)];
     point.data += data ? 1 : 0;
     point.marked += data && s.ecn == kEcnCe ? 1 : 0;
-    point.trimmed += s.kind == FrameSighting::Kind::kTrimmedHere ? 1 : 0;
-    point.dropped += s.kind == FrameSighting::Kind::kDropped ? 1 : 0;
+    point.trimmed += s.kind == TrafficSighting::Kind::kTrimmedHere ? 1 : 0;
+    point.dropped += s.kind == TrafficSighting::Kind::kDropped ? 1 : 0;
     point.first = std::min(point.first, s.t);
     point.last = std::max(point.last, s.t);
   }
-  if (s.kind == FrameSighting::Kind::kDropped) {
+  if (s.kind == TrafficSighting::Kind::kDropped) {
     ++counters.drops[static_cast<size_t>(s.cause)];
     if (data) return on_drop(s);
     ++counters.dropped_control;
@@ -112,7 +111,7 @@ void TrafficAnalyzer::add(const FrameSighting& s) {
 /// at several points: of them the one nearest to the sender, and the one
 /// nearest to the receiver, count; of two that are equally near, the first that
 /// turned up, as long as its file goes on (captures are cut into several).
-TrafficAnalyzer::Side TrafficAnalyzer::side_of(const FrameSighting& s,
+TrafficAnalyzer::Side TrafficAnalyzer::side_of(const TrafficSighting& s,
                                                Conversation::Vantage vantage, PathState& path) {
   const auto counts = [&](uint32_t& point) {
     const std::vector<CapturePoint>& points = traffic_.points;
@@ -147,7 +146,7 @@ uint32_t TrafficAnalyzer::flow_of(uint32_t conversation) {
   return flow;
 }
 
-uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, const FrameSighting& s) {
+uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, const TrafficSighting& s) {
   const EntropyValue name = s.foreign ? s.path : s.ev;
   const auto next = static_cast<uint32_t>(traffic_.paths.size());
   const uint32_t path = path_index_.find_or_add(uint64_t{flow} << 32 | name.value, next);
@@ -172,7 +171,7 @@ PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
       psn, spare_slots_, [&](int64_t number, PsnSlot& slot) { retire(flow, number, slot); });
 }
 
-void TrafficAnalyzer::on_data(const FrameSighting& s) {
+void TrafficAnalyzer::on_data(const TrafficSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s);
   if (path == kNone) {
@@ -183,7 +182,7 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
   TrafficFlow& f = traffic_.flows[flow];
   f.first_seen = std::min(f.first_seen, s.t);
   f.last_seen = std::max(f.last_seen, s.t);
-  if (s.kind == FrameSighting::Kind::kTrimmedHere) {
+  if (s.kind == TrafficSighting::Kind::kTrimmedHere) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
     const auto attempt = slot ? attempts_of(s, *slot).open() : std::nullopt;
@@ -195,7 +194,7 @@ void TrafficAnalyzer::on_data(const FrameSighting& s) {
 }
 
 /// Where was it marked, or trimmed? Nearest to where it was first seen so.
-void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::note_place(const TrafficSighting& s, uint32_t flow) {
   PsnWindow& window = states_[flow].window;
   PsnSlot* slot = window.find(window.number_of(s.psn));
   if (slot == nullptr || s.point >= traffic_.points.size()) return;
@@ -207,7 +206,7 @@ void TrafficAnalyzer::note_place(const FrameSighting& s, uint32_t flow) {
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
 }
 
-TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent, bool there) {
+TrafficAttempt TrafficAnalyzer::attempt_of(const TrafficSighting& s, int64_t sent, bool there) {
   TrafficAttempt attempt;
   attempt.sent = sent;
   attempt.ev = s.ev;
@@ -219,13 +218,13 @@ TrafficAttempt TrafficAnalyzer::attempt_of(const FrameSighting& s, int64_t sent,
   return attempt;
 }
 
-bool TrafficAnalyzer::is_copy(const FrameSighting& s, const PsnSlot& slot) {
+bool TrafficAnalyzer::is_copy(const TrafficSighting& s, const PsnSlot& slot) {
   const TrafficAttempt& last = slot.later == kNone ? slot.first : later_[slot.later].attempt;
-  return last.mark().agrees(s.mark()) && last.sent != TrafficAttempt::kUnseen &&
-         s.t.ps() - last.sent < kCopyGap.ps();
+  return last.sent != TrafficAttempt::kUnseen &&
+         s.mark().copies(last.mark(), s.t - FabricTime::from_ps(last.sent), kCopyGap);
 }
 
-void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_sent(const TrafficSighting& s, uint32_t flow, uint32_t path) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowState& state = states_[flow];
   if (s.has_timestamp && !s.trimmed) {
@@ -265,7 +264,7 @@ void TrafficAnalyzer::on_sent(const FrameSighting& s, uint32_t flow, uint32_t pa
   on_first_sent(s, flow, path);
 }
 
-void TrafficAnalyzer::on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_first_sent(const TrafficSighting& s, uint32_t flow, uint32_t path) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowPath& p = traffic_.paths[path];
   PathState& state = path_states_[path];
@@ -289,7 +288,7 @@ bool TrafficAnalyzer::away(const TrafficFlow& flow, const PathState& path) const
   return flow.paths > 1 && flow.packets - path.last_turn > kTurnsAway * flow.paths;
 }
 
-void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_arrived(const TrafficSighting& s, uint32_t flow, uint32_t path) {
   FlowState& state = states_[flow];
   PsnSlot* slot = open_slot(flow, s.psn);
   if (slot == nullptr) {
@@ -336,7 +335,7 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
     traffic_.one_way_ns.add(static_cast<uint64_t>(s.t.ps() - attempt->sent) / 1000);
     grace_ps_ = std::max(grace_ps_, s.t.ps() - attempt->sent);
   }
-  attempt->fate = s.trimmed ? AttemptFate::kTrimmed : AttemptFate::kDelivered;
+  attempt->fate = s.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (s.trimmed) return on_trimmed(s, flow, path);
   if (slot->finished()) {
     ++traffic_.flows[flow].duplicates;
@@ -346,7 +345,7 @@ void TrafficAnalyzer::on_arrived(const FrameSighting& s, uint32_t flow, uint32_t
   on_delivered(s, flow, path, *slot, state.window.number_of(s.psn));
 }
 
-void TrafficAnalyzer::on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t path) {
+void TrafficAnalyzer::on_trimmed(const TrafficSighting& s, uint32_t flow, uint32_t path) {
   ++traffic_.flows[flow].trimmed;
   ++traffic_.paths[path].trimmed;
   ++plane(traffic_.paths[path].plane).trimmed;
@@ -354,7 +353,7 @@ void TrafficAnalyzer::on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t
                                         : traffic_.counters.trimmed_inside);
 }
 
-void TrafficAnalyzer::on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path,
+void TrafficAnalyzer::on_delivered(const TrafficSighting& s, uint32_t flow, uint32_t path,
                                    PsnSlot& slot, int64_t number) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowPath& p = traffic_.paths[path];

@@ -27,13 +27,15 @@ struct TrafficFilter {
   FabricTime from = FabricTime::zero(), until = FabricTime::never();
 };
 
+/// Wide for a reason: flows, paths, slots and attempts are numbers into its tables, which answers
+/// and data change together in one pass. Its functions stand in one file for each subject.
 class TrafficAnalyzer {
  public:
   /// `paths` and `format` are needed only if there are foreign sightings. `dscps`: the fabric's.
   TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
                   const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr,
                   const DscpMap& dscps = {});
-  void add(const FrameSighting& s);
+  void add(const TrafficSighting& s);
   /// Judges what is still open and gives the result away.
   Traffic finish();
   Traffic& traffic() { return traffic_; }
@@ -69,74 +71,75 @@ class TrafficAnalyzer {
     bool sent = false, arrived = false;
   };
 
-  bool wanted(const FrameSighting& s) const;
-  Side side_of(const FrameSighting& s, Conversation::Vantage vantage, PathState& path);
+  bool wanted(const TrafficSighting& s) const;
+  Side side_of(const TrafficSighting& s, Conversation::Vantage vantage, PathState& path);
   uint32_t flow_of(uint32_t conversation);
-  uint32_t path_of_flow(uint32_t flow, const FrameSighting& s);
+  uint32_t path_of_flow(uint32_t flow, const TrafficSighting& s);
   uint32_t known_path(uint32_t flow, EntropyValue path) const {
     return path_index_.find(uint64_t{flow} << 32 | path.value);
   }
   PlaneTraffic& plane(uint32_t number);
 
-  void on_data(const FrameSighting& s);
-  void on_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
-  void on_first_sent(const FrameSighting& s, uint32_t flow, uint32_t path);
-  void note_place(const FrameSighting& s, uint32_t flow);
-  static TrafficAttempt attempt_of(const FrameSighting& s, int64_t sent, bool there);
+  void on_data(const TrafficSighting& s);
+  void on_sent(const TrafficSighting& s, uint32_t flow, uint32_t path);
+  void on_first_sent(const TrafficSighting& s, uint32_t flow, uint32_t path);
+  void note_place(const TrafficSighting& s, uint32_t flow);
+  static TrafficAttempt attempt_of(const TrafficSighting& s, int64_t sent, bool there);
   std::optional<EntropyValue> shown_entropy(EntropyValue path) const;
-  bool is_copy(const FrameSighting& s, const PsnSlot& slot);
-  void on_arrived(const FrameSighting& s, uint32_t flow, uint32_t path);
-  void on_delivered(const FrameSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
+  bool is_copy(const TrafficSighting& s, const PsnSlot& slot);
+  void on_arrived(const TrafficSighting& s, uint32_t flow, uint32_t path);
+  void on_delivered(const TrafficSighting& s, uint32_t flow, uint32_t path, PsnSlot& slot,
                     int64_t number);
-  void on_trimmed(const FrameSighting& s, uint32_t flow, uint32_t path);
+  void on_trimmed(const TrafficSighting& s, uint32_t flow, uint32_t path);
   void note_order(TrafficFlow& flow, FlowState& state, int64_t number);
-  void on_drop(const FrameSighting& s);
+  void on_drop(const TrafficSighting& s);
   void undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot);
 
-  void on_answer(const FrameSighting& s);
-  void take_answer(const FrameSighting& s, uint32_t flow);
-  void on_endpoint_answer(const FrameSighting& s);
-  void count_answer(const FrameSighting& s, TrafficFlow& flow);
-  void take_rtt(const FrameSighting& s, uint32_t flow);
-  void on_probe(const FrameSighting& s);
-  void on_probe_answer(const FrameSighting& s, uint32_t flow);
+  void on_answer(const TrafficSighting& s);
+  void take_answer(const TrafficSighting& s, uint32_t flow);
+  void on_endpoint_answer(const TrafficSighting& s);
+  void count_answer(const TrafficSighting& s, TrafficFlow& flow);
+  void take_rtt(const TrafficSighting& s, uint32_t flow);
+  void on_probe(const TrafficSighting& s);
+  void on_probe_answer(const TrafficSighting& s, uint32_t flow);
   bool may_answer(EntropyValue reflected, const PsnSlot& slot);
-  uint32_t flow_answered_by(const FrameSighting& s);
+  uint32_t flow_answered_by(const TrafficSighting& s);
 
   // traffic_matching.cc: which flow a foreign answer belongs to
   /// Answers to one queue pair whose flow is not known yet.
   struct Matching {
     std::unordered_map<uint32_t, uint32_t> fitting;  // flow -> answers that it may have had
     uint32_t answers = 0;
-    std::vector<FrameSighting> waiting;
+    std::vector<TrafficSighting> waiting;
   };
   /// How well an answer fits a flow.
   enum class Likeness : uint8_t { kNone, kPsn, kPsnAndEv, kTimestamp };
   AnswerGroup& group_of(uint32_t conversation);
-  void on_foreign_answer(const FrameSighting& s, AnswerGroup& group);
-  std::vector<uint32_t> flows_answered_between(const FrameSighting& s) const;
-  Likeness likeness(const FrameSighting& s, uint32_t flow);
-  std::optional<uint32_t> flow_named_by_ids(const FrameSighting& s);
-  std::optional<uint32_t> flow_answered_alone(const FrameSighting& s, Matching& matching,
+  void on_foreign_answer(const TrafficSighting& s, AnswerGroup& group);
+  std::vector<uint32_t> flows_answered_between(const TrafficSighting& s) const;
+  Likeness likeness(const TrafficSighting& s, uint32_t flow);
+  std::optional<uint32_t> flow_named_by_ids(const TrafficSighting& s);
+  std::optional<uint32_t> flow_answered_alone(const TrafficSighting& s, Matching& matching,
                                               MatchedBy& by);
-  void hold(const FrameSighting& s, Matching& matching);
+  void hold(const TrafficSighting& s, Matching& matching);
   void release(Matching& matching, AnswerGroup& group, uint32_t flow, MatchedBy by);
   void settle_what_waits();
 
   // traffic_evidence.cc: what answers tell about packets whose receiver was not captured
   bool known_by_answers(uint32_t flow) const;
-  void learn_from(const FrameSighting& s, uint32_t flow);
-  void learn_from_nack(const FrameSighting& s, uint32_t flow);
-  void learn_from_sack(const FrameSighting& s, uint32_t flow);
-  void note_arrival(const FrameSighting& s, uint32_t flow, PsnSlot& slot, TrafficAttempt& arrived);
-  void acknowledge(const FrameSighting& s, uint32_t flow, int64_t number);
+  void learn_from(const TrafficSighting& s, uint32_t flow);
+  void learn_from_nack(const TrafficSighting& s, uint32_t flow);
+  void learn_from_sack(const TrafficSighting& s, uint32_t flow);
+  void note_arrival(const TrafficSighting& s, uint32_t flow, PsnSlot& slot,
+                    TrafficAttempt& arrived);
+  void acknowledge(const TrafficSighting& s, uint32_t flow, int64_t number);
   TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
   bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;
 
   bool may_lead_to(EntropyValue earlier, EntropyValue later) const;
 
   PsnSlot* open_slot(uint32_t flow, Psn psn);
-  AttemptChoice<TrafficAttempt*> attempts_of(const FrameSighting& s, PsnSlot& slot);
+  AttemptChoice<TrafficAttempt*> attempts_of(const TrafficSighting& s, PsnSlot& slot);
   TrafficAttempt* add_attempt(PsnSlot& slot, const TrafficAttempt& attempt);
   void retire(uint32_t flow, int64_t number, PsnSlot& slot);
   void judge_attempt(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt);

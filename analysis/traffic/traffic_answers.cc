@@ -8,7 +8,7 @@ namespace mrclab::analysis {
 /// that is not known to be lost?
 bool TrafficAnalyzer::may_answer(EntropyValue reflected, const PsnSlot& slot) {
   const auto fits = [&](const TrafficAttempt& attempt) {
-    return attempt.ev == reflected && attempt.fate != AttemptFate::kDropped;
+    return attempt.ev == reflected && attempt.fate != Fate::kDropped;
   };
   bool any = fits(slot.first);
   unsigned walked = 0;
@@ -19,7 +19,7 @@ bool TrafficAnalyzer::may_answer(EntropyValue reflected, const PsnSlot& slot) {
   return any;
 }
 
-uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
+uint32_t TrafficAnalyzer::flow_answered_by(const TrafficSighting& s) {
   if (answered_by_conversation_.size() <= s.conversation) {
     answered_by_conversation_.resize(s.conversation + 1, kNone);
   }
@@ -45,7 +45,7 @@ uint32_t TrafficAnalyzer::flow_answered_by(const FrameSighting& s) {
   return found;
 }
 
-void TrafficAnalyzer::on_answer(const FrameSighting& s) {
+void TrafficAnalyzer::on_answer(const TrafficSighting& s) {
   if (s.opcode == Opcode::kEndpointResponse) return on_endpoint_answer(s);
   AnswerGroup& group = group_of(s.conversation);
   group.sacks += s.opcode == Opcode::kSack ? 1 : 0;
@@ -62,7 +62,7 @@ void TrafficAnalyzer::on_answer(const FrameSighting& s) {
   take_answer(s, flow);
 }
 
-void TrafficAnalyzer::take_answer(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::take_answer(const TrafficSighting& s, uint32_t flow) {
   TrafficCounters& counters = traffic_.counters;
   // The paths of answers are kept apart from those of data by a bit that no flow number reaches.
   const uint32_t path = path_of_flow(flow | kAnswerPaths, s);
@@ -93,7 +93,7 @@ void TrafficAnalyzer::take_answer(const FrameSighting& s, uint32_t flow) {
 }
 
 /// To a probe of a path between two hosts, or to a port status.
-void TrafficAnalyzer::on_endpoint_answer(const FrameSighting& s) {
+void TrafficAnalyzer::on_endpoint_answer(const TrafficSighting& s) {
   const Conversation& c = conversations_.all()[s.conversation];
   const uint32_t asked = conversations_.find(c.destination, c.source, kEndpointQpn);
   if (!s.probe || asked == ConversationTable::kNone) return;
@@ -109,7 +109,7 @@ void TrafficAnalyzer::on_endpoint_answer(const FrameSighting& s) {
   path_states_[path].probe_answered = s.t.ps();
 }
 
-void TrafficAnalyzer::count_answer(const FrameSighting& s, TrafficFlow& flow) {
+void TrafficAnalyzer::count_answer(const TrafficSighting& s, TrafficFlow& flow) {
   TrafficCounters& counters = traffic_.counters;
   switch (s.opcode) {
     case Opcode::kSack: {
@@ -139,7 +139,7 @@ void TrafficAnalyzer::count_answer(const FrameSighting& s, TrafficFlow& flow) {
   }
 }
 
-void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::take_rtt(const TrafficSighting& s, uint32_t flow) {
   FlowState& state = states_[flow];
   TrafficFlow& f = traffic_.flows[flow];
   if (state.has_offset) {
@@ -171,7 +171,7 @@ void TrafficAnalyzer::take_rtt(const FrameSighting& s, uint32_t flow) {
 
 /// A probe request of a QP, or an endpoint request: port status, or a probe
 /// of a path between hosts.
-void TrafficAnalyzer::on_probe(const FrameSighting& s) {
+void TrafficAnalyzer::on_probe(const TrafficSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s);
   if (path == kNone) {
@@ -196,7 +196,7 @@ void TrafficAnalyzer::on_probe(const FrameSighting& s) {
   }
 }
 
-void TrafficAnalyzer::on_probe_answer(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::on_probe_answer(const TrafficSighting& s, uint32_t flow) {
   ++traffic_.counters.probe_answers;
   uint32_t path = known_path(flow, s.answer.ev);
   const auto asked = probe_paths_.find(uint64_t{flow} << 16 | s.answer.probe_id);

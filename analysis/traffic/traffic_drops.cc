@@ -7,7 +7,7 @@
 
 namespace mrclab::analysis {
 
-void TrafficAnalyzer::on_drop(const FrameSighting& s) {
+void TrafficAnalyzer::on_drop(const TrafficSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
   const uint32_t path = path_of_flow(flow, s);
   PsnSlot* slot = path == kNone ? nullptr : open_slot(flow, s.psn);
@@ -26,7 +26,7 @@ void TrafficAnalyzer::on_drop(const FrameSighting& s) {
       ++traffic_.counters.copies;
       return;
     }
-    if (attempt->fate == AttemptFate::kDelivered) {  // it arrived, then the NIC refused it
+    if (attempt->fate == Fate::kDelivered) {  // it arrived, then the NIC refused it
       undo_arrival(traffic_.flows[flow], traffic_.paths[path], *slot);
     }
   }
@@ -42,14 +42,14 @@ void TrafficAnalyzer::on_drop(const FrameSighting& s) {
     attempt = &slot->first;
     on_first_sent(s, flow, path);
   }
-  if (attempt != nullptr) attempt->fate = AttemptFate::kDropped;
+  if (attempt != nullptr) attempt->fate = Fate::kDropped;
 }
 
 void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {
   if (!slot.finished() || flow.delivered == 0 || path.delivered == 0) return;
-  uint32_t whole = slot.first.fate == AttemptFate::kDelivered ? 1 : 0;
+  uint32_t whole = slot.first.fate == Fate::kDelivered ? 1 : 0;
   for (uint32_t at = slot.later; at != kNone; at = later_[at].previous) {
-    whole += later_[at].attempt.fate == AttemptFate::kDelivered ? 1 : 0;
+    whole += later_[at].attempt.fate == Fate::kDelivered ? 1 : 0;
   }
   if (whole != 1) {  // another attempt delivered it as well
     if (flow.duplicates > 0) --flow.duplicates;

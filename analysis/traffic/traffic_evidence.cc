@@ -20,7 +20,7 @@ bool TrafficAnalyzer::known_by_answers(uint32_t flow) const {
   return !state.arrival_seen && state.last_answer >= 0;
 }
 
-void TrafficAnalyzer::learn_from(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::learn_from(const TrafficSighting& s, uint32_t flow) {
   const Conversation& c = conversations_.all()[traffic_.flows[flow].conversation];
   // Our own packets are judged by captures of their receiver alone. Their answers come over several
   // ports at one instant, in no order, and what is learned here depends on the order.
@@ -47,7 +47,7 @@ TrafficAttempt* TrafficAnalyzer::attempt_answered(PsnSlot& slot, uint16_t timest
   return found;
 }
 
-void TrafficAnalyzer::learn_from_nack(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::learn_from_nack(const TrafficSighting& s, uint32_t flow) {
   const auto reason = static_cast<NackReason>(s.answer.nack_reason);
   const bool last_hop = reason == NackReason::kTrimmedLastHop;
   if (reason != NackReason::kTrimmed && !last_hop) return;
@@ -55,8 +55,8 @@ void TrafficAnalyzer::learn_from_nack(const FrameSighting& s, uint32_t flow) {
   PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
   if (slot == nullptr || slot->attempts == 0) return;
   TrafficAttempt* attempt = attempt_answered(*slot, s.answer.timestamp);
-  if (attempt == nullptr || attempt->fate != AttemptFate::kOpen) return;
-  attempt->fate = AttemptFate::kTrimmed;
+  if (attempt == nullptr || attempt->fate != Fate::kInFlight) return;
+  attempt->fate = Fate::kTrimmed;
   ++traffic_.flows[flow].trimmed;
   ++(last_hop ? traffic_.counters.trimmed_last_hop : traffic_.counters.trimmed_inside);
   const uint32_t path = known_path(flow, attempt->path);
@@ -65,7 +65,7 @@ void TrafficAnalyzer::learn_from_nack(const FrameSighting& s, uint32_t flow) {
   ++plane(traffic_.paths[path].plane).trimmed;
 }
 
-void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
+void TrafficAnalyzer::learn_from_sack(const TrafficSighting& s, uint32_t flow) {
   FlowState& state = states_[flow];
   state.last_answer = s.t.ps();
   const int64_t cumulative = state.window.number_of(s.answer.cumulative);
@@ -92,18 +92,18 @@ void TrafficAnalyzer::learn_from_sack(const FrameSighting& s, uint32_t flow) {
 
 /// The attempt has arrived. If no earlier answer told of the packet, the attempts before it are
 /// given up as lost; an answer to one of them that comes later shows that it was merely late.
-void TrafficAnalyzer::note_arrival(const FrameSighting& s, uint32_t flow, PsnSlot& slot,
+void TrafficAnalyzer::note_arrival(const TrafficSighting& s, uint32_t flow, PsnSlot& slot,
                                    TrafficAttempt& arrived) {
-  if (arrived.fate == AttemptFate::kDelivered || arrived.fate == AttemptFate::kTrimmed) return;
-  arrived.fate = AttemptFate::kDelivered;
+  if (arrived.fate == Fate::kDelivered || arrived.fate == Fate::kTrimmed) return;
+  arrived.fate = Fate::kDelivered;
   // Answers that come over several ports at one instant count as the first, all of them.
   if (slot.finished() && slot.arrived != s.t.ps()) {
     ++traffic_.flows[flow].duplicates;
     return;
   }
   const auto give_up = [&](TrafficAttempt& earlier) {
-    if (earlier.fate == AttemptFate::kOpen && earlier.sent < arrived.sent) {
-      earlier.fate = AttemptFate::kDropped;
+    if (earlier.fate == Fate::kInFlight && earlier.sent < arrived.sent) {
+      earlier.fate = Fate::kDropped;
     }
   };
   give_up(slot.first);
@@ -114,21 +114,21 @@ void TrafficAnalyzer::note_arrival(const FrameSighting& s, uint32_t flow, PsnSlo
   }
 }
 
-void TrafficAnalyzer::acknowledge(const FrameSighting& s, uint32_t flow, int64_t number) {
+void TrafficAnalyzer::acknowledge(const TrafficSighting& s, uint32_t flow, int64_t number) {
   PsnSlot* slot = states_[flow].window.find(number);
   if (slot == nullptr || slot->attempts == 0 || slot->finished()) return;
   TrafficFlow& f = traffic_.flows[flow];
   slot->arrived = s.t.ps();
   ++f.acknowledged;
-  if (slot->first.fate != AttemptFate::kOpen) return;
+  if (slot->first.fate != Fate::kInFlight) return;
   // An answer that comes too soon for the second attempt is about the first.
   int64_t second = INT64_MAX;
   for (uint32_t at = slot->later; at != TrafficAttempt::kNone; at = later_[at].previous) {
-    if (later_[at].attempt.fate == AttemptFate::kDelivered) return;
+    if (later_[at].attempt.fate == Fate::kDelivered) return;
     second = std::min(second, later_[at].attempt.sent);
   }
   if (slot->attempts == 1 || s.t.ps() <= second + f.rtt_min_ps) {
-    slot->first.fate = AttemptFate::kDelivered;
+    slot->first.fate = Fate::kDelivered;
   }
 }
 

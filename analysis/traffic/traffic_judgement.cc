@@ -25,12 +25,13 @@ bool TrafficAnalyzer::may_lead_to(EntropyValue earlier, EntropyValue later) cons
          format_->carriers.may_become(a.carrier, b.carrier);
 }
 
-AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const FrameSighting& s, PsnSlot& slot) {
+AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const TrafficSighting& s,
+                                                            PsnSlot& slot) {
   AttemptChoice<TrafficAttempt*> choice;
   const auto offer = [&](TrafficAttempt& attempt) {
     if (!attempt.mark().agrees(s.mark())) return;
     if (s.foreign && !may_lead_to(attempt.path, s.path)) return;
-    choice.offer(&attempt, attempt.fate == AttemptFate::kOpen);
+    choice.offer(&attempt, attempt.fate == Fate::kInFlight);
   };
   unsigned walked = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && walked < kMaxWalked; ++walked) {
@@ -70,7 +71,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
   const uint32_t index = known_path(flow, attempt.path);
   if (index == kNone) return;
   PathState& state = path_states_[index];
-  if (attempt.fate == AttemptFate::kDelivered || attempt.fate == AttemptFate::kTrimmed) {
+  if (attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed) {
     state.last_good = std::max(state.last_good, attempt.sent);
     return;
   }
@@ -79,7 +80,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
     ++traffic_.paths[index].trimmed;
     ++plane(traffic_.paths[index].plane).trimmed;
   }
-  const bool named = attempt.fate == AttemptFate::kDropped;
+  const bool named = attempt.fate == Fate::kDropped;
   const bool overdue =
       states_[flow].arrival_seen && traffic_.last.ps() - attempt.sent > 2 * grace_ps_;
   if (!named && !overdue && !lost_by_answers(flow, slot, attempt)) {
@@ -101,7 +102,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
 void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
   const uint32_t number = flow_of_conversation_[flow.conversation];
   // Where only answers tell, the need is known if they say which attempt arrived.
-  const auto arrived = [](const TrafficAttempt& a) { return a.fate == AttemptFate::kDelivered; };
+  const auto arrived = [](const TrafficAttempt& a) { return a.fate == Fate::kDelivered; };
   bool known = states_[number].arrival_seen;
   // From the newest to the oldest, `earlier` says whether any attempt before one arrived.
   std::array<TrafficAttempt*, kMaxWalked> attempts{};

@@ -26,7 +26,7 @@ constexpr size_t kMaxTried = 4096;
 constexpr uint32_t kMaxAnswersTried = 1024;
 constexpr int kMaxRounds = 8;
 
-Psn answered_psn(const FrameSighting& s) {
+Psn answered_psn(const TrafficSighting& s) {
   const bool cumulative = s.probe || s.opcode == Opcode::kAcknowledge;
   return cumulative ? s.answer.cumulative : s.answer.trigger;
 }
@@ -54,7 +54,7 @@ AnswerGroup& TrafficAnalyzer::group_of(uint32_t conversation) {
 
 /// The flows that the answer may belong to: those between its hosts whose
 /// answers are not known yet.
-std::vector<uint32_t> TrafficAnalyzer::flows_answered_between(const FrameSighting& s) const {
+std::vector<uint32_t> TrafficAnalyzer::flows_answered_between(const TrafficSighting& s) const {
   const Conversation& c = conversations_.all()[s.conversation];
   const uint32_t pair = pair_index_.find(conversation_key(c.destination, c.source, Qpn{}));
   if (pair == kNone) return {};
@@ -63,7 +63,7 @@ std::vector<uint32_t> TrafficAnalyzer::flows_answered_between(const FrameSightin
   return flows;
 }
 
-TrafficAnalyzer::Likeness TrafficAnalyzer::likeness(const FrameSighting& s, uint32_t flow) {
+TrafficAnalyzer::Likeness TrafficAnalyzer::likeness(const TrafficSighting& s, uint32_t flow) {
   PsnWindow& window = states_[flow].window;
   if (window.empty()) return Likeness::kNone;
   PsnSlot* slot = window.find(window.number_of(answered_psn(s)));
@@ -88,7 +88,7 @@ TrafficAnalyzer::Likeness TrafficAnalyzer::likeness(const FrameSighting& s, uint
 
 /// A host may have an address in every plane, and answer from another one than data was sent to. So
 /// if no flow is between these addresses, flows between others are tried, with their PSNs.
-std::optional<uint32_t> TrafficAnalyzer::flow_named_by_ids(const FrameSighting& s) {
+std::optional<uint32_t> TrafficAnalyzer::flow_named_by_ids(const TrafficSighting& s) {
   const uint32_t from = s.answer.near_id, to = s.answer.far_id;
   if (from == 0 && to == 0) return std::nullopt;
   const uint32_t answered = conversations_.all()[s.conversation].qp.value & kIdMask;
@@ -115,7 +115,7 @@ std::optional<uint32_t> TrafficAnalyzer::flow_named_by_ids(const FrameSighting& 
   return only([](size_t i) { return static_cast<uint32_t>(i); }, tried, true);
 }
 
-std::optional<uint32_t> TrafficAnalyzer::flow_answered_alone(const FrameSighting& s,
+std::optional<uint32_t> TrafficAnalyzer::flow_answered_alone(const TrafficSighting& s,
                                                              Matching& matching, MatchedBy& by) {
   ++matching.answers;
   const std::vector<uint32_t> between = flows_answered_between(s);
@@ -151,7 +151,7 @@ std::optional<uint32_t> TrafficAnalyzer::flow_answered_alone(const FrameSighting
   return found;
 }
 
-void TrafficAnalyzer::on_foreign_answer(const FrameSighting& s, AnswerGroup& group) {
+void TrafficAnalyzer::on_foreign_answer(const TrafficSighting& s, AnswerGroup& group) {
   if (group.flow != kNone) return take_answer(s, group.flow);
   Matching& matching = matching_[s.conversation];
   MatchedBy by = MatchedBy::kIds;
@@ -164,7 +164,7 @@ void TrafficAnalyzer::on_foreign_answer(const FrameSighting& s, AnswerGroup& gro
   take_answer(s, *flow);
 }
 
-void TrafficAnalyzer::hold(const FrameSighting& s, Matching& matching) {
+void TrafficAnalyzer::hold(const TrafficSighting& s, Matching& matching) {
   if (matching.waiting.size() < kMaxWaitingOfGroup && waiting_ < kMaxWaiting) {
     matching.waiting.push_back(s);
     ++waiting_;
@@ -179,7 +179,7 @@ void TrafficAnalyzer::release(Matching& matching, AnswerGroup& group, uint32_t f
   group.flow = flow;
   group.by = by;
   answered_flows_.insert(flow);
-  for (const FrameSighting& waiting : matching.waiting) take_answer(waiting, flow);
+  for (const TrafficSighting& waiting : matching.waiting) take_answer(waiting, flow);
   waiting_ -= matching.waiting.size();
   matching.waiting.clear();
 }
@@ -204,7 +204,7 @@ void TrafficAnalyzer::settle_what_waits() {
     if (matching.waiting.empty()) continue;
     group_of(conversation).candidates = flows_answered_between(matching.waiting.front()).size();
     TrafficFlow nobodys;
-    for (const FrameSighting& waiting : matching.waiting) {
+    for (const TrafficSighting& waiting : matching.waiting) {
       count_answer(waiting, nobodys);
       if (waiting.opcode != Opcode::kAcknowledge) ++traffic_.counters.answers_unmatched;
     }

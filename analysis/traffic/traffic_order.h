@@ -16,7 +16,7 @@ class TrafficOrder {
 
   /// Room for the next sighting; `sink` gets what comes out meanwhile, in order.
   template <class Sink>
-  FrameSighting& next(const Sink& sink) {
+  TrafficSighting& next(const Sink& sink) {
     if (held_.size() >= 2 * window_) emit(window_, sink);
     return held_.emplace_back();
   }
@@ -38,17 +38,17 @@ class TrafficOrder {
     auto operator<=>(const Key&) const = default;
   };
 
-  static uint32_t rank_of(const FrameSighting& s) {
+  static uint32_t rank_of(const TrafficSighting& s) {
     uint32_t rank = s.end == WireEnd::kArriving ? 2 : 0;
-    if (s.kind == FrameSighting::Kind::kDropped) rank = 3;
-    if (s.kind == FrameSighting::Kind::kTrimmedHere) rank = 1;
+    if (s.kind == TrafficSighting::Kind::kDropped) rank = 3;
+    if (s.kind == TrafficSighting::Kind::kTrimmedHere) rank = 1;
     return rank << 16 | s.feed;
   }
 
   template <class Sink>
   void emit(size_t count, const Sink& sink) {
     keys_.clear();
-    for (const FrameSighting& s : held_) {
+    for (const TrafficSighting& s : held_) {
       keys_.push_back({s.t.ps(), rank_of(s), static_cast<uint32_t>(keys_.size())});
     }
     if (!std::is_sorted(keys_.begin(), keys_.end())) std::sort(keys_.begin(), keys_.end());
@@ -69,7 +69,7 @@ class TrafficOrder {
   }
 
   size_t window_ = kSmallest;
-  std::vector<FrameSighting> held_, rest_;
+  std::vector<TrafficSighting> held_, rest_;
   std::vector<Key> keys_;
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // Captures that overlap: the same file twice, the pieces of a rotated capture that share some seconds,
 // two captures of one port. A record that another file has as well, at the same instant and alike, is
-// one observation.
+// one sighting.
 
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace mrclab::analysis {
 class TrafficOverlap {
  public:
   /// Has another file shown this one already? To be called in order of time.
-  bool is_repeat(const FrameSighting& s) {
+  bool is_repeat(const TrafficSighting& s) {
     if (s.t != t_) {
       t_ = s.t;
       seen_.clear();
@@ -34,11 +34,11 @@ class TrafficOverlap {
   /// Bound on the frames of one instant; a hostile capture may have all its records there.
   static constexpr size_t kMaxAtOnce = 64;
   struct Seen {
-    FrameSighting first;
+    TrafficSighting first;
     uint16_t repeated_by;
   };
 
-  static bool alike(const FrameSighting& a, const FrameSighting& b) {
+  static bool alike(const TrafficSighting& a, const TrafficSighting& b) {
     return a.conversation == b.conversation && a.psn == b.psn && a.ev == b.ev &&
            a.opcode == b.opcode && a.kind == b.kind && a.stage == b.stage && a.end == b.end &&
            a.dscp == b.dscp && a.ecn == b.ecn && a.retransmission == b.retransmission &&

@@ -74,7 +74,7 @@ class Reading {
       advance(*feed);
       if (!feed->more) end_points_of(*feed);
     }
-    order_.finish([this](const FrameSighting& s) { analyze(s); });
+    order_.finish([this](const TrafficSighting& s) { analyze(s); });
     refuse_or_note_link_types();
     for (const Feed& feed : feeds_) {
       counters_.records += feed.reader->counters().records + feed.reader->counters().skipped();
@@ -114,7 +114,7 @@ class Reading {
                         0});
       advance(feeds_.back());
     }
-    // If several files have the same observation, the file that began first counts.
+    // If several files have the same sighting, the file that began first counts.
     std::stable_sort(feeds_.begin(), feeds_.end(),
                      [](const Feed& a, const Feed& b) { return a.t < b.t; });
     if (wall && (fabric || carried_)) {
@@ -189,7 +189,7 @@ class Reading {
     ++ended_;
   }
 
-  void analyze(const FrameSighting& s) {
+  void analyze(const TrafficSighting& s) {
     if (feeds_.size() > 1 && overlap_.is_repeat(s)) return;
     analyzer_->add(s);
   }
@@ -210,7 +210,8 @@ class Reading {
   void take(Feed& feed) {
     if (++read_ % kProgressEvery == 0 && progress_) progress_(read_);
     counters_.bytes += feed.record.original_length;
-    FrameSighting& s = order_.next([this](const FrameSighting& sighting) { analyze(sighting); });
+    TrafficSighting& s =
+        order_.next([this](const TrafficSighting& sighting) { analyze(sighting); });
     const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
     const Feed::Point point = point_of(feed);
     const uint32_t tap = FirstLook::tap_of(feed.number, feed.record.interface);
@@ -228,7 +229,7 @@ class Reading {
     s.point = point.number;
     s.feed = static_cast<uint16_t>(&feed - feeds_.data());
     s.ended = ended_;
-    if (s.kind == FrameSighting::Kind::kDropped) {
+    if (s.kind == TrafficSighting::Kind::kDropped) {
       const std::string_view port = port_in_drop(feed.record.comment);
       if (!port.empty()) s.point = points_->named(port);
     }

@@ -58,12 +58,12 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   }
 }
 
-uint8_t sent_rank(const FrameSighting& s) {
+uint8_t sent_rank(const TrafficSighting& s) {
   return static_cast<uint8_t>(2 * static_cast<unsigned>(s.stage) +
                               (s.end == WireEnd::kArriving ? 1 : 0));
 }
 
-uint8_t arrived_rank(const FrameSighting& s) {
+uint8_t arrived_rank(const TrafficSighting& s) {
   if (s.stage == Stage::kHostDown) return s.end == WireEnd::kLeaving ? 2 : 3;
   return s.stage == Stage::kUnknown ? 1 : 0;
 }
@@ -116,7 +116,7 @@ std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame) {
   return offset ? parse_trailer(ethernet_frame.subspan(*offset)) : std::nullopt;
 }
 
-void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
+void SightingDecoder::fill(const MrcPacket& packet, TrafficSighting& s) {
   s.psn = packet.bth.psn;
   s.payload = static_cast<uint32_t>(packet.payload_length);
   s.opcode = packet.bth.opcode;
@@ -164,7 +164,7 @@ void SightingDecoder::fill(const MrcPacket& packet, FrameSighting& s) {
   }
 }
 
-void SightingDecoder::fill_as_ours(const MrcPacket& packet, FrameSighting& s) {
+void SightingDecoder::fill_as_ours(const MrcPacket& packet, TrafficSighting& s) {
   s.ev = s.path = packet.entropy();
   s.stage = packet.encapsulation == Encapsulation::kSrv6 ? stage_of(packet.outer.destination, s.ev)
                                                          : stage_by_hops(packet);
@@ -176,7 +176,7 @@ void SightingDecoder::fill_as_ours(const MrcPacket& packet, FrameSighting& s) {
   if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
 }
 
-void SightingDecoder::fill_as_foreign(const MrcPacket& packet, uint32_t tap, FrameSighting& s) {
+void SightingDecoder::fill_as_foreign(const MrcPacket& packet, uint32_t tap, TrafficSighting& s) {
   const PacketFacts facts = facts_of(packet, tap, s.end);
   s.foreign = true;
   s.ev = facts.wire_entropy();
@@ -193,10 +193,10 @@ bool SightingDecoder::is_foreign(const MrcPacket& packet, bool carried) const {
 }
 
 Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type, Place place,
-                                FrameSighting& s) {
+                                TrafficSighting& s) {
   const bool carried = place.carried;
   bool host_port = place.host_port;
-  s = FrameSighting{};
+  s = TrafficSighting{};
   if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
   if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
   const auto ethernet = link_.as_ethernet(record.bytes, link_type, s.end);
@@ -243,18 +243,18 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
     s.t = arrived && s.end != WireEnd::kLeaving ? trailer->end + trailer->flight : trailer->end;
   }
   if (lost != DropCause::kNone) {
-    s.kind = FrameSighting::Kind::kDropped;
+    s.kind = TrafficSighting::Kind::kDropped;
     s.cause = lost;
   } else if (is_void) {  // the trailer, which says why, was cut off
-    s.kind = FrameSighting::Kind::kDropped;
+    s.kind = TrafficSighting::Kind::kDropped;
     s.cause = DropCause::kWireLoss;
   } else if (record.comment.starts_with("drop:")) {
-    s.kind = FrameSighting::Kind::kDropped;
+    s.kind = TrafficSighting::Kind::kDropped;
     s.cause = cause_of(record.comment);
   } else if (record.comment.starts_with("trimmed")) {
-    s.kind = FrameSighting::Kind::kTrimmedHere;
+    s.kind = TrafficSighting::Kind::kTrimmedHere;
   }
-  if (s.kind != FrameSighting::Kind::kPassing) return Decoded::kSighting;
+  if (s.kind != TrafficSighting::Kind::kPassing) return Decoded::kSighting;
   const bool data = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
   Conversation::Vantage& vantage = data ? c.data : c.answers;
   vantage.sent = std::min(vantage.sent, sent_rank(s));

@@ -41,7 +41,7 @@ struct AnswerFields {
   SackMark mark = SackMark::kNone;
 };
 
-struct FrameSighting {
+struct TrafficSighting {
   enum class Kind : uint8_t { kPassing, kTrimmedHere, kDropped };
   FabricTime t;
   uint32_t conversation = 0;  ///< index into ConversationTable
@@ -90,8 +90,8 @@ inline uint64_t conversation_key(const Ipv6Address& source, const Ipv6Address& d
 }
 
 /// How near to the sender (lower) or the receiver (higher, 0 for not there) this sighting was.
-uint8_t sent_rank(const FrameSighting& s);
-uint8_t arrived_rank(const FrameSighting& s);
+uint8_t sent_rank(const TrafficSighting& s);
+uint8_t arrived_rank(const TrafficSighting& s);
 
 /// All conversations of a capture, numbered as they turn up.
 class ConversationTable {
@@ -138,12 +138,12 @@ class SightingDecoder {
     uint32_t tap = 0;  ///< as in PacketFacts
   };
   /// Does not set `point`, `feed` and `ended`.
-  Decoded decode(const CaptureRecord& record, uint16_t link_type, Place place, FrameSighting& s);
+  Decoded decode(const CaptureRecord& record, uint16_t link_type, Place place, TrafficSighting& s);
 
  private:
-  void fill(const MrcPacket& packet, FrameSighting& s);
-  void fill_as_ours(const MrcPacket& packet, FrameSighting& s);
-  void fill_as_foreign(const MrcPacket& packet, uint32_t tap, FrameSighting& s);
+  void fill(const MrcPacket& packet, TrafficSighting& s);
+  void fill_as_ours(const MrcPacket& packet, TrafficSighting& s);
+  void fill_as_foreign(const MrcPacket& packet, uint32_t tap, TrafficSighting& s);
   bool is_foreign(const MrcPacket& packet, bool carried) const;
 
   ConversationTable& conversations_;

@@ -108,9 +108,9 @@ class HitCounter {
         target_(target),
         on_(faults::interval_of(fault, t)) {}
 
-  uint64_t transmissions() const {
+  uint64_t attempts() const {
     uint64_t count = 0;
-    for (const analysis::Attempt& a : packets_.transmissions()) {
+    for (const analysis::Attempt& a : packets_.attempts()) {
       if (a.start + kBlameSlack < on_.start || a.start > on_.last_heal) continue;
       count += is_hit(a) ? 1 : 0;
     }
@@ -221,7 +221,7 @@ uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
     return size >= 17 * topology.pmtu ? kObservableHits : 0;
   }
   const HitCounter counter(topology, evidence, fault, target);
-  return counter.transmissions() + counter.words(evidence.events()) * kObservableHits;
+  return counter.attempts() + counter.words(evidence.events()) * kObservableHits;
 }
 
 }  // namespace mrclab::lab

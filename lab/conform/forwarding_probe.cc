@@ -92,7 +92,7 @@ class ForwardingProbe::Impl {
     }
   }
 
-  /// Returns the observations of the frame and forgets it.
+  /// Returns the sightings of the frame and forgets it.
   ProbeOutcome take(const ProbeFrame& frame) {
     auto node = sent_.extract(label_of(frame.bytes));
     return in_order(frame, std::move(node.mapped().seen));

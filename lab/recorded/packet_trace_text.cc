@@ -31,11 +31,11 @@ std::string host_text(const Topology& topology, uint32_t host) {
 
 std::string end_text(const LifeAttempt& attempt) {
   const Hop& last = attempt.hops.back();
-  switch (attempt.end) {
-    case LifeAttempt::End::kDelivered: return "delivered";
-    case LifeAttempt::End::kHeaderDelivered: return "its header was delivered, its payload was not";
-    case LifeAttempt::End::kDropped: return fmt::format("lost: {}", name_of(attempt.cause));
-    case LifeAttempt::End::kUnknown: break;
+  switch (attempt.fate) {
+    case analysis::Fate::kDelivered: return "delivered";
+    case analysis::Fate::kTrimmed: return "its header was delivered, its payload was not";
+    case analysis::Fate::kDropped: return fmt::format("lost: {}", name_of(attempt.cause));
+    case analysis::Fate::kInFlight: break;
   }
   return last.seen != nullptr && last.side == Direction::kEgress
              ? "not seen again: it was on this wire"
@@ -79,7 +79,7 @@ void append_attempt(std::string& text, const PacketTrace& trace, const LifeAttem
     const bool gap = !attempt.reported->reason;
     text += fmt::format("  reported by {}{}\n", answer_text(topology, *attempt.reported),
                         gap ? ": later ones had arrived" : "");
-  } else if (attempt.end != LifeAttempt::End::kDelivered && attempt.declared == nullptr) {
+  } else if (attempt.fate != analysis::Fate::kDelivered && attempt.declared == nullptr) {
     text += "  reported by nobody\n";
   }
   if (attempt.declared != nullptr) {
@@ -124,7 +124,7 @@ Json attempt_json(const Topology& topology, const LifeAttempt& attempt) {
             {"copy", attempt.copy},
             {"ev", attempt.ev.value},
             {"path", path_name(attempt.ev)},
-            {"end", kEnds[static_cast<size_t>(attempt.end)]}};
+            {"end", kEnds[static_cast<size_t>(attempt.fate)]}};
   if (attempt.cause != DropCause::kNone) json["cause"] = name_of(attempt.cause);
   json["hops"] = Json::array();
   for (const Hop& hop : attempt.hops) json["hops"].push_back(hop_json(topology, hop));

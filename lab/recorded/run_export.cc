@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "analysis/analyze.h"
+#include "analysis/history/packet_joiner.h"
 #include "analysis/trace/perfetto_trace.h"
 #include "analysis/trace/qlog.h"
 #include "fabric/yaml.h"
@@ -57,16 +58,17 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   const RecordedRun run = read_run(folder);
   RunManifest(run.folder).require({"captures", "history", "events.jsonl"});
   RunExport result;
-  analysis::PacketHistory packets(run.scenario.topology);
+  analysis::SightingReader frames(run.scenario.topology);
   const auto captures = analysis::captures_in(run.folder / "captures");
   for (const auto& capture : captures) {
     try {
-      packets.add_file(capture);
+      frames.add_file(capture);
     } catch (const analysis::CaptureError& error) {
       result.notes.emplace_back(error.what());
     }
   }
-  packets.finish();
+  const analysis::PacketHistory packets =
+      analysis::join_sightings(run.scenario.topology, frames.take());
   for (const std::string& note : packets.notes()) result.notes.push_back(note);
   if (captures.empty()) result.notes.emplace_back("the run has no captures: no packets");
   if (const uint64_t over = packets.counters().over_limit; over > 0) {

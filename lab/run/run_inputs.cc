@@ -69,8 +69,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
   if (scenario.until) {
     early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};
   }
-  outcome.timing.mode = scenario.timing == TimingMode::kCarried ? analysis::TimingMode::kCarried
-                                                                : analysis::TimingMode::kWall;
+  outcome.timing.mode = scenario.timing;
   outcome.timing.faithful =
       outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
   return {.topology = scenario.topology,

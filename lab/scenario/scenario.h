@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/checks/expectation.h"
+#include "analysis/history/reports.h"
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/effect.h"
@@ -20,9 +21,7 @@
 
 namespace mrclab::lab {
 
-/// Carried: the packets carry fabric time, exact. Wall: kernel timestamps decide, honest but not
-/// exact.
-enum class TimingMode : uint8_t { kCarried, kWall };
+using analysis::TimingMode;
 /// Where packets are captured: by the daemons (`captures:`), by libpcap on the veths (`taps:`).
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "analysis/checks/spray_test.h"
+#include "analysis/traffic/spray_statistic.h"
 #include "lab/traffic/traffic_names.h"
 
 namespace mrclab::lab {
@@ -16,7 +16,7 @@ namespace {
 
 using analysis::FlowPath;
 using analysis::LogHistogram;
-using analysis::SprayTest;
+using analysis::SprayStatistic;
 using analysis::Traffic;
 using Json = nlohmann::ordered_json;
 
@@ -33,10 +33,10 @@ double spread(std::span<const uint64_t> counts) {
 void add_spray(ReportTable& table, const std::string& of, const std::string& over,
                const std::vector<uint64_t>& counts) {
   if (counts.size() < 2) return;
-  const SprayTest test = analysis::test_spray(counts);
+  const SprayStatistic spray = analysis::spray_statistic(counts);
   const auto [low, high] = std::minmax_element(counts.begin(), counts.end());
-  table.rows.push_back({of, over, counts.size(), test.packets, *low, *high, spread(counts),
-                        test.statistic, test.p, test.p < kUnlikely ? "uneven" : "even"});
+  table.rows.push_back({of, over, counts.size(), spray.packets, *low, *high, spread(counts),
+                        spray.chi_square, spray.p, spray.p < kUnlikely ? "uneven" : "even"});
 }
 
 Json value_or_none(const LogHistogram& h, uint64_t value) {

@@ -11,8 +11,9 @@
 #include <boost/iostreams/filtering_streambuf.hpp>
 #include <sstream>
 
-#include "analysis/checks/spray_test.h"
-#include "analysis/history/packet_history.h"
+#include "analysis/history/packet_joiner.h"
+#include "analysis/history/sighting_reader.h"
+#include "analysis/traffic/spray_statistic.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/byte_order.h"
 #include "fabric/random.h"
@@ -63,10 +64,10 @@ TEST_CASE("what is counted is what the judge's own history of the same capture c
     again.path = kA;
     run.delivered(again);
   }
-  PacketHistory history(topology);
+  SightingReader frames(topology);
   const auto reader = CaptureReader::from_memory(run.writer().bytes());
-  history.add(*reader);
-  history.finish();
+  frames.add(*reader);
+  const PacketHistory history = join_sightings(topology, frames.take());
   const Traffic traffic = traffic_of(run);
   uint64_t packets = 0, delivered = 0, bytes = 0, duplicates = 0, resent = 0, lost = 0, trimmed = 0;
   for (const TrafficFlow& f : traffic.flows) {
@@ -299,11 +300,11 @@ TEST_CASE("filters by queue pair, path, plane, hosts and time leave what they sa
 
 TEST_CASE("chi-square has the values of the textbook, and an even spray is no suspect") {
   const std::array<uint64_t, 3> uneven{10, 20, 30};
-  const SprayTest test = test_spray(uneven);
-  CHECK(test.statistic == doctest::Approx(10));
-  CHECK(test.p == doctest::Approx(0.0067379).epsilon(1e-4));  // e^-5: two degrees of freedom
+  const SprayStatistic spray = spray_statistic(uneven);
+  CHECK(spray.chi_square == doctest::Approx(10));
+  CHECK(spray.p == doctest::Approx(0.0067379).epsilon(1e-4));  // e^-5: two degrees of freedom
   const std::array<uint64_t, 4> even{100, 100, 100, 100};
-  CHECK(test_spray(even).p == doctest::Approx(1));
+  CHECK(spray_statistic(even).p == doctest::Approx(1));
 }
 
 TEST_CASE("quantiles of a histogram are right to its step, and ends are exact") {
@@ -402,7 +403,7 @@ TEST_CASE("ten times the packets take no more memory, and what is out of bounds 
   uint32_t sent = 0;
   const auto send = [&](uint32_t count) {
     for (uint32_t i = 0; i < count; ++i, ++sent) {
-      FrameSighting s;
+      TrafficSighting s;
       s.conversation = conversation;
       s.psn = Psn{sent};
       s.ev = ev_of({sent % 8, sent % 4});

@@ -13,7 +13,8 @@
 
 #include "analysis/analyze.h"
 #include "analysis/capture/capture_reader.h"
-#include "analysis/history/packet_history.h"
+#include "analysis/history/packet_joiner.h"
+#include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/fabric_file.h"
 #include "tests/bench/cpu_time.h"
@@ -44,10 +45,10 @@ uint64_t read_with_ours(const char* file) {
 }
 
 uint64_t read_and_parse(const Topology& topology, const char* file, bool join) {
-  PacketHistory history(topology);
-  history.add_file(file);
-  if (join) history.finish();
-  return history.counters().records;
+  SightingReader frames(topology);
+  frames.add_file(file);
+  if (join) return join_sightings(topology, frames.take()).counters().records;
+  return frames.counters().records;
 }
 
 uint64_t analyze_stream(const char* file) {

@@ -4,7 +4,8 @@
 #include "analysis/analyze.h"
 #include "analysis/capture/capture_reader.h"
 #include "analysis/checks/checks.h"
-#include "analysis/history/packet_history.h"
+#include "analysis/history/packet_joiner.h"
+#include "analysis/history/sighting_reader.h"
 #include "analysis/report/report.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
@@ -23,7 +24,7 @@ void check_history(const PacketHistory& history) {
     MUST(history.packets()[d.packet].delivered == d.t);
     last = d.t;
   }
-  for (const Attempt& t : history.transmissions()) {
+  for (const Attempt& t : history.attempts()) {
     MUST(t.packet < history.packets().size());
     MUST((t.fate == Fate::kInFlight) == (t.ended == FabricTime::never()));
     MUST(t.attempt > 0 || t.previous == Attempt::kNone);
@@ -35,13 +36,13 @@ void check_history(const PacketHistory& history) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Topology topology = test::two_rows();
-  PacketHistory history(topology);
+  SightingReader frames(topology);
   try {
     const auto reader = CaptureReader::from_memory({data, size});
-    history.add(*reader);
+    frames.add(*reader);
   } catch (const CaptureError&) {
   }
-  history.finish();
+  const PacketHistory history = join_sightings(topology, frames.take());
   check_history(history);
   FaultSpan fault;
   fault.start = FabricTime::from_us(20);

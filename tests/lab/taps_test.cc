@@ -11,6 +11,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/checks/tap_evidence.h"
+#include "analysis/history/packet_joiner.h"
 #include "fabric/trailer.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/scenario_run.h"
@@ -80,9 +81,10 @@ const CheckResult* tap_check(const analysis::Verdict& verdict) {
 
 CheckResult judge_file(const Scenario& scenario, const RunFolder& folder,
                        const std::filesystem::path& file) {
-  analysis::PacketHistory daemons(scenario.topology);
-  for (const auto& capture : analysis::captures_in(folder.captures())) daemons.add_file(capture);
-  daemons.finish();
+  analysis::SightingReader frames(scenario.topology);
+  for (const auto& capture : analysis::captures_in(folder.captures())) frames.add_file(capture);
+  const analysis::PacketHistory daemons =
+      analysis::join_sightings(scenario.topology, frames.take());
   analysis::TapEvidence taps(scenario.topology, scenario.stop());
   taps.add_file(file);
   taps.finish();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/analyze.h"
+#include "analysis/history/packet_joiner.h"
 #include "analysis/history/path_wires.h"
 #include "analysis/trace/packet_life.h"
 #include "fabric/fabric_file.h"
@@ -46,10 +47,11 @@ struct LossyRun {
 
   /// A packet that was lost once and came through afterwards.
   TraceRequest lost_packet() const {
-    analysis::PacketHistory history(scenario.topology);
-    for (const auto& file : analysis::captures_in(folder.captures())) history.add_file(file);
-    history.finish();
-    for (const analysis::Attempt& attempt : history.transmissions()) {
+    analysis::SightingReader frames(scenario.topology);
+    for (const auto& file : analysis::captures_in(folder.captures())) frames.add_file(file);
+    const analysis::PacketHistory history =
+        analysis::join_sightings(scenario.topology, frames.take());
+    for (const analysis::Attempt& attempt : history.attempts()) {
       const analysis::Packet& packet = history.packets()[attempt.packet];
       const bool back = packet.delivered != FabricTime::never() && packet.attempts == 2 &&
                         packet.acknowledged != FabricTime::never();
@@ -108,7 +110,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
   const LifeAttempt& lost = trace.life().attempts[0];
   const LifeAttempt& delivered = trace.life().attempts[1];
 
-  CHECK(lost.end == LifeAttempt::End::kDropped);
+  CHECK(lost.fate == analysis::Fate::kDropped);
   CHECK(lost.cause == DropCause::kWireLoss);
   CHECK(t.port(lost.hops.back().where).in == t.port(*t.find_port("p0.t0-0:u0")).out);
   auto way = whole_way(t, trace, lost.ev);
@@ -116,7 +118,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
   CHECK(places(lost) == way);
   CHECK((lost.reported != nullptr || lost.declared != nullptr));
 
-  CHECK(delivered.end == LifeAttempt::End::kDelivered);
+  CHECK(delivered.fate == analysis::Fate::kDelivered);
   CHECK(places(delivered) == whole_way(t, trace, delivered.ev));
   Ipv6Address carrier =
       make_carrier(t, trace.packet().source, trace.packet().destination, *path_of(delivered.ev));
@@ -134,7 +136,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
 
   SUBCASE("whatever the clocks of the nodes say") {
     analysis::FoundPacket shifted = trace.packet();
-    for (analysis::Sighting& s : shifted.sightings) {
+    for (analysis::LifeSighting& s : shifted.sightings) {
       s.t += FabricTime::from_us((s.where.node.value * 7919) % 1000) - FabricTime::from_us(500);
     }
     for (analysis::DeclaredLoss& loss : shifted.declared) loss.t = FabricTime::zero();
@@ -142,7 +144,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
     REQUIRE(life.attempts.size() == 2);
     for (size_t i = 0; i < 2; ++i) {
       CHECK(places(life.attempts[i]) == places(trace.life().attempts[i]));
-      CHECK(life.attempts[i].end == trace.life().attempts[i].end);
+      CHECK(life.attempts[i].fate == trace.life().attempts[i].fate);
       for (size_t h = 0; h < life.attempts[i].hops.size(); ++h) {
         CHECK(life.attempts[i].hops[h].waited == trace.life().attempts[i].hops[h].waited);
       }
@@ -159,7 +161,7 @@ TEST_CASE("a packet is followed hop by hop until it is lost, and again until it 
     found.sightings[place(delivered.hops[0])].trailer = trailer;
     const auto arrival = found.sightings.begin() + static_cast<ptrdiff_t>(place(delivered.hops[1]));
     arrival->trailer = trailer;
-    analysis::Sighting other = *arrival;  // a copy that the wire made, recorded before it
+    analysis::LifeSighting other = *arrival;  // a copy that the wire made, recorded before it
     other.trailer->sequence = 8;
     found.sightings.insert(arrival, other);
     const PacketLife life = analysis::life_of(t, found);

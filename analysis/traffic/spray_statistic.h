@@ -10,28 +10,29 @@
 
 namespace mrclab::analysis {
 
-struct SprayTest {
+struct SprayStatistic {
   size_t paths = 0;  ///< degrees of freedom + 1
   uint64_t packets = 0;
-  double statistic = 0;
+  double chi_square = 0;
   double p = 1;  ///< 1 when there is nothing to test
 };
 
-inline SprayTest test_spray(std::span<const uint64_t> counts) {
-  SprayTest test{counts.size(), 0, 0, 1};
-  for (const uint64_t count : counts) test.packets += count;
-  if (counts.size() < 2 || test.packets == 0) return test;
-  const double expected = static_cast<double>(test.packets) / static_cast<double>(counts.size());
+inline SprayStatistic spray_statistic(std::span<const uint64_t> counts) {
+  SprayStatistic spray{counts.size(), 0, 0, 1};
+  for (const uint64_t count : counts) spray.packets += count;
+  if (counts.size() < 2 || spray.packets == 0) return spray;
+  const double expected = static_cast<double>(spray.packets) / static_cast<double>(counts.size());
   for (const uint64_t count : counts) {
     const double off = static_cast<double>(count) - expected;
-    test.statistic += off * off / expected;
+    spray.chi_square += off * off / expected;
   }
   try {
-    test.p = boost::math::gamma_q(static_cast<double>(counts.size() - 1) / 2, test.statistic / 2);
+    spray.p =
+        boost::math::gamma_q(static_cast<double>(counts.size() - 1) / 2, spray.chi_square / 2);
   } catch (const std::exception&) {  // beyond what a double holds: as good as impossible
-    test.p = 0;
+    spray.p = 0;
   }
-  return test;
+  return spray;
 }
 
 }  // namespace mrclab::analysis

@@ -1,6 +1,4 @@
-// Reading captures into observations. How observations are joined to packets is packet_join.cc.
-
-#include "analysis/history/packet_history.h"
+#include "analysis/history/sighting_reader.h"
 
 #include <algorithm>
 
@@ -29,40 +27,38 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-PacketHistory::PacketHistory(const Topology& topology) : topology_(topology) {}
-
-std::optional<EvidenceSeal> PacketHistory::add_file(const std::filesystem::path& path) {
+std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
   std::error_code unknown;
   const uintmax_t size = std::filesystem::file_size(path, unknown);
   if (!unknown) {
-    observations_.reserve(
-        std::min<uintmax_t>(observations_.size() + size / kUsualRecordBytes, kMaxObservations));
+    seen_.frames.reserve(
+        std::min<uintmax_t>(seen_.frames.size() + size / kUsualRecordBytes, kMaxSightings));
   }
   try {
     add(*reader);
   } catch (const CaptureError& error) {
-    if (notes_.size() < kMaxNotes) notes_.emplace_back(error.what());
+    if (seen_.notes.size() < kMaxNotes) seen_.notes.emplace_back(error.what());
     return std::nullopt;
   }
   return reader->seal();
 }
 
-void PacketHistory::add(CaptureReader& reader) {
+void SightingReader::add(CaptureReader& reader) {
   std::vector<Port> ports;
   CaptureRecord record;
-  const auto count_skipped = [&] { counters_.capture_skipped += reader.counters().skipped(); };
+  const auto count_skipped = [&] { seen_.counters.capture_skipped += reader.counters().skipped(); };
   try {
     while (reader.next(record)) {
       while (ports.size() <= record.interface) {
         ports.push_back(resolve_interface(reader.interfaces()[ports.size()].name));
       }
-      ++counters_.records;
+      ++seen_.counters.records;
       if (reader.interfaces()[record.interface].link_type != kLinkTypeEthernet) {
-        ++counters_.unknown_interface;
+        ++seen_.counters.unknown_interface;
         continue;
       }
-      observe(record, ports[record.interface]);
+      read_record(record, ports[record.interface]);
     }
   } catch (const CaptureError&) {
     count_skipped();
@@ -71,7 +67,7 @@ void PacketHistory::add(CaptureReader& reader) {
   count_skipped();
 }
 
-PacketHistory::Port PacketHistory::resolve_interface(const std::string& name) const {
+SightingReader::Port SightingReader::resolve_interface(const std::string& name) const {
   if (name.ends_with(kDropSuffix)) {
     const auto node = topology_.find_node(name.substr(0, name.size() - kDropSuffix.size()));
     if (!node) return {};
@@ -83,8 +79,8 @@ PacketHistory::Port PacketHistory::resolve_interface(const std::string& name) co
   return {host ? Port::Use::kHostPort : Port::Use::kSwitchPort, *port};
 }
 
-std::optional<PacketHistory::Kind> PacketHistory::kind_of(const CaptureRecord& record,
-                                                          const Port& port, uint32_t source) const {
+std::optional<Sighting::Kind> SightingReader::kind_of(const CaptureRecord& record, const Port& port,
+                                                      uint32_t source) const {
   const bool from_here = port.ref.node == topology_.host(source);
   bool outbound = record.direction == CaptureDirection::kOutbound;
   if (record.direction == CaptureDirection::kUnknown) outbound = from_here;
@@ -99,8 +95,8 @@ std::optional<PacketHistory::Kind> PacketHistory::kind_of(const CaptureRecord& r
   return std::nullopt;
 }
 
-uint32_t PacketHistory::keep_answer(const MrcPacket& packet) {
-  SackFields fields;
+uint32_t SightingReader::keep_answer(const MrcPacket& packet) {
+  SeenAnswer fields;
   if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
     fields.ev = sack->entropy;
     fields.cumulative = sack->cumulative;
@@ -120,11 +116,11 @@ uint32_t PacketHistory::keep_answer(const MrcPacket& packet) {
   } else {
     return Attempt::kNone;
   }
-  sacks_.push_back(fields);
-  return static_cast<uint32_t>(sacks_.size() - 1);
+  seen_.answers.push_back(fields);
+  return static_cast<uint32_t>(seen_.answers.size() - 1);
 }
 
-uint32_t PacketHistory::keep_placement(const MrcPacket& packet) {
+uint32_t SightingReader::keep_placement(const MrcPacket& packet) {
   const auto* write = std::get_if<WriteHeaders>(&packet.extension);
   if (write == nullptr || !write->reth || packet.trimmed) return Attempt::kNone;
   Placement placement;
@@ -141,63 +137,63 @@ uint32_t PacketHistory::keep_placement(const MrcPacket& packet) {
       packet.payload.size() >= size) {
     placement.sample = sample_of(packet.payload.subspan(0, size));
   }
-  placements_.push_back(placement);
-  return static_cast<uint32_t>(placements_.size() - 1);
+  seen_.placements.push_back(placement);
+  return static_cast<uint32_t>(seen_.placements.size() - 1);
 }
 
-void PacketHistory::observe(const CaptureRecord& record, const Port& port) {
+void SightingReader::read_record(const CaptureRecord& record, const Port& port) {
   if (port.use == Port::Use::kUnknown) {
-    ++counters_.unknown_interface;
+    ++seen_.counters.unknown_interface;
     return;
   }
   // The common case of full captures, before any parsing.
   if (port.use == Port::Use::kSwitchPort && !record.comment.starts_with("trimmed")) {
-    ++counters_.passing;
+    ++seen_.counters.passing;
     return;
   }
   MrcPacket packet;
   if (const ParseError error = parse_cut_frame(record.bytes, packet); error != ParseError::kNone) {
-    ++counters_.not_mrc;
+    ++seen_.counters.not_mrc;
     const bool leaves = record.direction != CaptureDirection::kInbound;
     if (error == ParseError::kNotMrcPort && port.use == Port::Use::kHostPort && leaves) {
-      keep_foreign(packet, port.ref.node, record.t, record.original_length);
+      keep_datagram(packet, port.ref.node, record.t, record.original_length);
     }
     return;
   }
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto kind = source ? kind_of(record, port, *source) : std::nullopt;
   if (!kind) {
-    ++counters_.foreign_host;
+    ++seen_.counters.unknown_host;
     return;
   }
-  Observation o;
-  o.t = record.t;
-  o.where = port.ref;
-  o.kind = *kind;
+  Sighting s;
+  s.t = record.t;
+  s.where = port.ref;
+  s.kind = *kind;
   if (port.use == Port::Use::kDrop) {
-    const DropComment drop = read_drop_comment(topology_, o.where.node, record.comment);
-    o.cause = drop.cause;
-    if (drop.side) o.kind = *drop.side == Direction::kEgress ? Kind::kDropOut : Kind::kDropIn;
-    if (drop.port) o.where.port = *drop.port;
+    const DropComment drop = read_drop_comment(topology_, s.where.node, record.comment);
+    s.cause = drop.cause;
+    if (drop.side) s.kind = *drop.side == Direction::kEgress ? Kind::kDropOut : Kind::kDropIn;
+    if (drop.port) s.where.port = *drop.port;
   }
-  keep(packet, o, record.original_length);
+  keep(packet, s, record.original_length);
 }
 
-void PacketHistory::add(NodeId node, const PacketRecord& record) {
+void SightingReader::add(NodeId node, const PacketRecord& record) {
   if (!record.frame) return;
-  ++counters_.records;
+  ++seen_.counters.records;
   const bool host = topology_.node(node).role == NodeRole::kHost;
   const bool out = record.direction == Direction::kEgress;
-  Observation o;
+  Sighting s;
   if (record.event == PacketEvent::kDropped) {
-    o.kind = out ? Kind::kDropOut : Kind::kDropIn;
-    o.cause = record.cause;
+    s.kind = out ? Kind::kDropOut : Kind::kDropIn;
+    s.cause = record.cause;
   } else if (host) {
-    o.kind = out ? Kind::kEgress : Kind::kIngress;
+    s.kind = out ? Kind::kEgress : Kind::kIngress;
   } else if (record.event == PacketEvent::kTrimmed) {
-    o.kind = Kind::kTrimmedHere;
+    s.kind = Kind::kTrimmedHere;
   } else {
-    ++counters_.passing;
+    ++seen_.counters.passing;
     return;
   }
   const std::span<const uint8_t> bytes = record.frame.bytes();
@@ -205,25 +201,25 @@ void PacketHistory::add(NodeId node, const PacketRecord& record) {
   const ParseError error =
       parse_cut_frame(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet);
   if (error != ParseError::kNone) {
-    ++counters_.not_mrc;
-    if (error == ParseError::kNotMrcPort && o.kind == Kind::kEgress) {
-      keep_foreign(packet, node, FabricTime::from_ns(record.t.ns()),
-                   record.frame.modelled_size().value);
+    ++seen_.counters.not_mrc;
+    if (error == ParseError::kNotMrcPort && s.kind == Kind::kEgress) {
+      keep_datagram(packet, node, FabricTime::from_ns(record.t.ns()),
+                    record.frame.modelled_size().value);
     }
     return;
   }
-  o.t = FabricTime::from_ns(record.t.ns());
-  o.where = {node, record.port};
-  keep(packet, o, record.frame.modelled_size().value);
+  s.t = FabricTime::from_ns(record.t.ns());
+  s.where = {node, record.port};
+  keep(packet, s, record.frame.modelled_size().value);
 }
 
-void PacketHistory::keep_foreign(const MrcPacket& packet, NodeId node, FabricTime t,
-                                 uint64_t original_length) {
+void SightingReader::keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t,
+                                   uint64_t original_length) {
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination || topology_.host(*source) != node) return;
   const uint64_t bytes = wire_length({original_length}).value;
-  for (auto burst = bursts_.rbegin(); burst != bursts_.rend(); ++burst) {
+  for (auto burst = seen_.bursts.rbegin(); burst != seen_.bursts.rend(); ++burst) {
     const bool same = burst->source == *source && burst->destination == *destination;
     if (!same || t > burst->until + kBurstPause || t + kBurstPause < burst->from) continue;
     burst->from = std::min(burst->from, t);
@@ -232,59 +228,57 @@ void PacketHistory::keep_foreign(const MrcPacket& packet, NodeId node, FabricTim
     burst->bytes += bytes;
     return;
   }
-  if (bursts_.size() < kMaxBursts) bursts_.push_back({t, t, *source, *destination, 1, bytes});
+  if (seen_.bursts.size() < kMaxBursts)
+    seen_.bursts.push_back({t, t, *source, *destination, 1, bytes});
 }
 
-void PacketHistory::leave_out(FabricTime t) {
-  ++counters_.over_limit;
-  complete_ = std::min(complete_, t);
-}
-
-/// The common end of both feeds. `o` knows when, where and what; the packet says the rest.
-void PacketHistory::keep(const MrcPacket& packet, Observation o, uint64_t original_length) {
+/// The common end of both feeds. `s` knows when, where and what; the packet says the rest.
+void SightingReader::keep(const MrcPacket& packet, Sighting s, uint64_t original_length) {
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   const bool right_place =
       source && destination &&
-      (o.kind != Kind::kEgress || o.where.node == topology_.host(*source)) &&
-      (o.kind != Kind::kIngress || o.where.node == topology_.host(*destination));
+      (s.kind != Kind::kEgress || s.where.node == topology_.host(*source)) &&
+      (s.kind != Kind::kIngress || s.where.node == topology_.host(*destination));
   if (!right_place) {
-    ++counters_.foreign_host;
+    ++seen_.counters.unknown_host;
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
   const bool data = is_write(packet.bth.opcode);
-  if (!data && o.kind == Kind::kEgress) return;
-  if (observations_.size() >= kMaxObservations) {
-    return leave_out(o.t);
+  if (!data && s.kind == Kind::kEgress) return;
+  if (seen_.frames.size() >= kMaxSightings) {
+    ++seen_.counters.over_limit;
+    seen_.complete_until = std::min(seen_.complete_until, s.t);
+    return;
   }
-  o.start = o.t;
-  o.source = *source;
-  o.destination = *destination;
-  o.qp = packet.bth.destination_qp.value;
-  o.psn = packet.bth.psn.value();
-  o.ev = packet.entropy().value;
-  o.payload = static_cast<uint32_t>(packet.payload_length);
-  o.opcode = packet.bth.opcode;
-  o.rtx = packet.bth.retransmission;
-  o.trimmed = packet.trimmed;
-  o.marked = packet.outer.ecn() == kEcnCe;
-  if (o.kind == Kind::kEgress) {
-    const Link& link = topology_.link(topology_.port(o.where).link);
-    o.start = o.t - serialization_time(wire_length({original_length}), link.rate);
+  s.start = s.t;
+  s.source = *source;
+  s.destination = *destination;
+  s.qp = packet.bth.destination_qp.value;
+  s.psn = packet.bth.psn.value();
+  s.ev = packet.entropy().value;
+  s.payload = static_cast<uint32_t>(packet.payload_length);
+  s.opcode = packet.bth.opcode;
+  s.rtx = packet.bth.retransmission;
+  s.trimmed = packet.trimmed;
+  s.marked = packet.outer.ecn() == kEcnCe;
+  if (s.kind == Kind::kEgress) {
+    const Link& link = topology_.link(topology_.port(s.where).link);
+    s.start = s.t - serialization_time(wire_length({original_length}), link.rate);
   }
   if (const auto* write = std::get_if<WriteHeaders>(&packet.extension); write && write->tseth) {
-    o.timed = true;
-    o.timestamp = write->tseth->tx_timestamp;
+    s.timed = true;
+    s.timestamp = write->tseth->tx_timestamp;
   }
-  if (data && (o.kind == Kind::kEgress || o.kind == Kind::kIngress)) {
-    o.detail = keep_placement(packet);
-  } else if (o.kind == Kind::kIngress) {
+  if (data && (s.kind == Kind::kEgress || s.kind == Kind::kIngress)) {
+    s.detail = keep_placement(packet);
+  } else if (s.kind == Kind::kIngress) {
     const auto* sack = std::get_if<Seth>(&packet.extension);
-    o.probe = o.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);
-    o.detail = keep_answer(packet);
+    s.probe = s.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);
+    s.detail = keep_answer(packet);
   }
-  observations_.push_back(o);
+  seen_.frames.push_back(s);
 }
 
 }  // namespace mrclab::analysis

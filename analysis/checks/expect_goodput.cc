@@ -1,10 +1,9 @@
-// Checks of goodput and what is made of it, of latency, losses and completion times.
+#include "analysis/checks/expect_goodput.h"
 
 #include <algorithm>
 #include <map>
 
-#include "analysis/checks/judge.h"
-#include "fabric/pattern.h"
+#include "analysis/checks/expectation_rules.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -17,102 +16,64 @@ double percent(BitRate rate, BitRate of) {
   return of.bps == 0 ? 0 : 100.0 * static_cast<double>(rate.bps) / static_cast<double>(of.bps);
 }
 
-/// Hosts of a pattern, by host number; all if it is empty.
-std::vector<bool> hosts_of(const Topology& topology, const std::string& pattern) {
-  std::vector<bool> in(topology.host_count(), pattern.empty());
-  if (pattern.empty()) return in;
-  try {
-    for (const NodeId node : NameResolver(topology, 0).hosts(pattern)) {
-      in[topology.node(node).index] = true;
-    }
-  } catch (const NameError&) {
-    // The names match nothing: nothing is selected, and the check cannot be judged.
-  }
-  return in;
-}
-
-uint64_t count(const std::vector<bool>& flags) {
-  return static_cast<uint64_t>(std::count(flags.begin(), flags.end(), true));
-}
-
 std::string unit_of(const GoodputReference& of) {
   if (of.kind == GoodputReference::kRate) return "% of " + exact(of.rate);
   return of.kind == GoodputReference::kBaseline ? "% of baseline" : "% of line rate";
 }
 
-}  // namespace
-
-std::string Judge::flow_name(uint32_t number) const {
-  const Flow& flow = in_.history.flows()[number];
-  return host_name(flow.source) + " to " + host_name(flow.destination) + " " +
-         qp_name(flow.destination_qp);
-}
-
-FabricTime Judge::first_fault() const { return first_start(in_.faults); }
-
-std::vector<bool> Judge::selected(const FlowSelection& selection) const {
-  const std::vector<bool> source = hosts_of(in_.topology, selection.source);
-  const std::vector<bool> destination = hosts_of(in_.topology, selection.destination);
-  const std::vector<bool> host = hosts_of(in_.topology, selection.host);
-  std::vector<bool> result;
-  for (const Flow& flow : in_.history.flows()) {
-    result.push_back(source[flow.source] && destination[flow.destination] &&
-                     (host[flow.source] || host[flow.destination]));
-  }
-  return result;
-}
-
-GoodputMeter Judge::meter_of(const FlowSelection& selection) const {
-  if (selection.all()) return in_.measurements.goodput;
-  const std::vector<bool> flows = selected(selection);
+GoodputMeter meter_of(const JudgedRun& run, const FlowSelection& selection) {
+  if (selection.all()) return run.measurements.goodput;
+  const std::vector<bool> flows = run.selected(selection);
   std::vector<Delivery> deliveries;
-  for (const Delivery& d : in_.history.deliveries()) {
+  for (const Delivery& d : run.history.deliveries()) {
     const bool in_plane = !selection.plane || d.plane == *selection.plane;
-    if (in_plane && flows[in_.history.packets()[d.packet].flow]) deliveries.push_back(d);
+    if (in_plane && flows[run.history.packets()[d.packet].flow]) deliveries.push_back(d);
   }
   return GoodputMeter(deliveries);
 }
 
-BitRate Judge::line_rate_of(const FlowSelection& selection) const {
-  if (selection.all()) return in_.measurements.line_rate;
-  const BitRate per_host{in_.topology.host_rate.bps * (selection.plane ? 1 : in_.topology.planes)};
+BitRate line_rate_of(const JudgedRun& run, const FlowSelection& selection) {
+  if (selection.all()) return run.measurements.line_rate;
+  const BitRate per_host{run.topology.host_rate.bps * (selection.plane ? 1 : run.topology.planes)};
   if (!selection.host.empty()) {
-    return {2 * per_host.bps * count(hosts_of(in_.topology, selection.host))};
+    return {2 * per_host.bps * count_of(hosts_of(run.topology, selection.host))};
   }
-  const uint64_t senders = count(hosts_of(in_.topology, selection.source));
-  const uint64_t receivers = count(hosts_of(in_.topology, selection.destination));
+  const uint64_t senders = count_of(hosts_of(run.topology, selection.source));
+  const uint64_t receivers = count_of(hosts_of(run.topology, selection.destination));
   return {per_host.bps * std::min(senders, receivers)};
 }
 
-std::optional<BitRate> Judge::reference(const GoodputReference& of, const FlowSelection& selection,
-                                        const GoodputMeter& meter, std::string& why) const {
+/// What a goodput is held against; empty and `why` if there is no such thing.
+std::optional<BitRate> reference(const JudgedRun& run, const GoodputReference& of,
+                                 const FlowSelection& selection, const GoodputMeter& meter,
+                                 std::string& why) {
   if (of.kind == GoodputReference::kRate) return of.rate;
   if (of.kind == GoodputReference::kLineRate) {
-    const BitRate rate = line_rate_of(selection);
+    const BitRate rate = line_rate_of(run, selection);
     if (rate.bps > 0) return rate;
     why = "the selection names no host";
     return std::nullopt;
   }
-  const Measurements& m = in_.measurements;
-  const Baseline baseline = baseline_before(first_fault(), meter, m.window(), m.end);
+  const Measurements& m = run.measurements;
+  const Baseline baseline = baseline_before(run.first_fault(), meter, m.window(), m.end);
   if (baseline.usable) return baseline.rate;
   why = baseline.why_not;
   return std::nullopt;
 }
 
-CheckResult Judge::operator()(const ExpectGoodput& expected) const {
+CheckResult judge(const ExpectGoodput& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = unit_of(expected.of);
   const bool capped = expected.at_least.ppb == 0;
   check.bound = percent_of(capped ? expected.at_most : expected.at_least);
-  const Measurements& m = in_.measurements;
-  const FabricTime until = delivered_by(expected.until);
+  const Measurements& m = run.measurements;
+  const FabricTime until = run.delivered_by(expected.until);
   if (expected.from >= until) {
     return unjudged(check, "the run ends at " + to_string(m.end) + ", before this interval");
   }
-  const GoodputMeter meter = meter_of(expected.flows);
+  const GoodputMeter meter = meter_of(run, expected.flows);
   std::string why;
-  const auto of = reference(expected.of, expected.flows, meter, why);
+  const auto of = reference(run, expected.of, expected.flows, meter, why);
   if (!of) return unjudged(check, why);
   const BitRate rate = meter.rate_between(expected.from, until);
   check.measured = percent(rate, *of);
@@ -125,16 +86,16 @@ CheckResult Judge::operator()(const ExpectGoodput& expected) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectGap& expected) const {
+CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "us";
   check.bound = expected.at_most.us();
-  const FabricTime until = delivered_by(expected.until);
+  const FabricTime until = run.delivered_by(expected.until);
   const FabricTime every =
-      expected.every > FabricTime::zero() ? expected.every : in_.measurements.base_rtt / 4;
-  const GoodputMeter meter = meter_of(expected.flows);
+      expected.every > FabricTime::zero() ? expected.every : run.measurements.base_rtt / 4;
+  const GoodputMeter meter = meter_of(run, expected.flows);
   std::string why;
-  const auto of = reference(expected.of, expected.flows, meter, why);
+  const auto of = reference(run, expected.of, expected.flows, meter, why);
   if (!of) return unjudged(check, why);
   const BitRate low = share_of(*of, expected.below);
   FabricTime longest, since = expected.from, where;
@@ -156,12 +117,12 @@ CheckResult Judge::operator()(const ExpectGap& expected) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectSamples& expected) const {
+CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "% of the mean";
   check.bound = percent_of(expected.min_over_mean);
-  const FabricTime until = delivered_by(expected.until);
-  const GoodputMeter meter = meter_of(expected.flows);
+  const FabricTime until = run.delivered_by(expected.until);
+  const GoodputMeter meter = meter_of(run, expected.flows);
   uint64_t least = UINT64_MAX, sum = 0, samples = 0;
   FabricTime where;
   for (FabricTime t = expected.from; t + expected.every <= until && samples < kMaxSamples;
@@ -184,29 +145,29 @@ CheckResult Judge::operator()(const ExpectSamples& expected) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectLatency& expected) const {
+CheckResult judge(const ExpectLatency& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "us";
   check.bound =
       (expected.at_most != FabricTime::never() ? expected.at_most : expected.at_least).us();
-  if (!in_.topology.carries_time()) {
+  if (!run.topology.carries_time()) {
     return unjudged(check, "switches that are not ours take no modelled time");
   }
-  const FabricTime until = end_of(expected.until);
-  const std::vector<bool> flows = selected({expected.source, expected.destination, {}});
+  const FabricTime until = run.end_of(expected.until);
+  const std::vector<bool> flows = run.selected({expected.source, expected.destination, {}});
   FabricTime sum;
   int64_t turns = 0;
   for (uint32_t flow = 0; flow < flows.size(); ++flow) {
     if (!flows[flow]) continue;
     std::optional<FabricTime> last;
-    for (const uint32_t number : in_.history.in_order(flow)) {
+    for (const uint32_t number : run.history.in_order(flow)) {
       if (number == Attempt::kNone) continue;
-      const Packet& packet = in_.history.packets()[number];
-      if (packet.placement == Attempt::kNone || !in_.history.placement(packet).first) continue;
+      const Packet& packet = run.history.packets()[number];
+      if (packet.placement == Attempt::kNone || !run.history.placement(packet).first) continue;
       FabricTime start = FabricTime::never();
       for (uint32_t at = packet.last; at != Attempt::kNone;
-           at = in_.history.transmissions()[at].previous) {
-        start = in_.history.transmissions()[at].start;  // the first attempt comes last
+           at = run.history.attempts()[at].previous) {
+        start = run.history.attempts()[at].start;  // the first attempt comes last
       }
       if (start < expected.from || start >= until) continue;
       if (last) {
@@ -226,17 +187,17 @@ CheckResult Judge::operator()(const ExpectLatency& expected) const {
   return passed(check);
 }
 
-CheckResult Judge::operator()(const ExpectFairness& expected) const {
+CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "%";
   check.bound = percent_of(expected.at_least);
-  const FabricTime until = end_of(expected.until);
-  const std::vector<bool> flows = selected(expected.flows);
+  const FabricTime until = run.end_of(expected.until);
+  const std::vector<bool> flows = run.selected(expected.flows);
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> bytes;  // by pair of hosts
-  for (const Delivery& d : in_.history.deliveries()) {
-    const uint32_t number = in_.history.packets()[d.packet].flow;
+  for (const Delivery& d : run.history.deliveries()) {
+    const uint32_t number = run.history.packets()[d.packet].flow;
     if (!flows[number] || d.plane != expected.flows.plane.value_or(d.plane)) continue;
-    const Flow& flow = in_.history.flows()[number];
+    const Flow& flow = run.history.flows()[number];
     uint64_t& sum = bytes[{flow.source, flow.destination}];
     if (d.t >= expected.from && d.t < until) sum += d.bytes;
   }
@@ -251,7 +212,7 @@ CheckResult Judge::operator()(const ExpectFairness& expected) const {
     most = std::max(most, value);
     if (value >= least) continue;
     least = value;
-    worst = host_name(pair.first) + " to " + host_name(pair.second);
+    worst = run.host_name(pair.first) + " to " + run.host_name(pair.second);
   }
   if (most == 0) return unjudged(check, "nothing was delivered in this interval");
   const double jain = sum * sum / (static_cast<double>(bytes.size()) * squares);
@@ -265,75 +226,15 @@ CheckResult Judge::operator()(const ExpectFairness& expected) const {
   return passed(check);
 }
 
-std::vector<uint64_t> Judge::losses(FabricTime from, FabricTime until,
-                                    std::optional<uint32_t> plane) const {
-  std::vector<uint64_t> lost(in_.history.flows().size());
-  for (const Attempt& attempt : in_.history.transmissions()) {
-    if (attempt.fate != Fate::kDropped || attempt.ended < from || attempt.ended >= until) continue;
-    if (plane && !in_plane(attempt, *plane)) continue;
-    ++lost[in_.history.packets()[attempt.packet].flow];
-  }
-  return lost;
-}
-
-CheckResult Judge::operator()(const ExpectLossesPerQp& expected) const {
-  CheckResult check;
-  check.unit = "packets";
-  check.bound = static_cast<double>(expected.at_most);
-  const std::vector<bool> flows = selected(expected.flows);
-  const std::vector<uint64_t> lost =
-      losses(expected.from, end_of(expected.until), expected.flows.plane);
-  uint64_t most = 0, sum = 0, qps = 0;
-  uint32_t worst = 0;
-  for (uint32_t flow = 0; flow < flows.size(); ++flow) {
-    if (!flows[flow]) continue;
-    ++qps;
-    sum += lost[flow];
-    if (lost[flow] <= most) continue;
-    most = lost[flow];
-    worst = flow;
-  }
-  if (qps == 0) return unjudged(check, "no QP sent any data");
-  check.measured = static_cast<double>(most);
-  check.note = "on average " + one_digit(static_cast<double>(sum) / static_cast<double>(qps)) +
-               " of " + std::to_string(qps) + " QPs";
-  check.where = {expected.from, end_of(expected.until), most > 0 ? flow_name(worst) : ""};
-  if (most > expected.at_most) return failed(check, flow_name(worst) + "; " + check.note);
-  return passed(check);
-}
-
-CheckResult Judge::operator()(const ExpectAffectedQps& expected) const {
-  CheckResult check;
-  check.unit = "% of QPs";
-  const bool floor_only = expected.at_most.ppb == Probability::kOne;
-  check.bound = percent_of(floor_only ? expected.at_least : expected.at_most);
-  const std::vector<bool> flows = selected(expected.flows);
-  const std::vector<uint64_t> lost =
-      losses(expected.from, end_of(expected.until), expected.flows.plane);
-  uint64_t affected = 0;
-  for (uint32_t flow = 0; flow < flows.size(); ++flow) {
-    affected += flows[flow] && lost[flow] > 0 ? 1 : 0;
-  }
-  const uint64_t qps = count(flows);
-  if (qps == 0) return unjudged(check, "no QP sent any data");
-  check.measured = 100.0 * static_cast<double>(affected) / static_cast<double>(qps);
-  check.note = std::to_string(affected) + " of " + std::to_string(qps) + " QPs";
-  const Wide share = Wide{affected} * Probability::kOne;
-  if (share < Wide{qps} * expected.at_least.ppb || share > Wide{qps} * expected.at_most.ppb) {
-    return failed(check, check.note);
-  }
-  return passed(check);
-}
-
-CheckResult Judge::operator()(const ExpectCompletionTime& expected) const {
+CheckResult judge(const ExpectCompletionTime& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "% slower";
   check.bound = percent_of(expected.slower_by);
-  const FabricTime until = end_of(expected.until), fault = first_fault();
-  std::vector<std::optional<FabricTime>> last(in_.topology.host_count());
+  const FabricTime until = run.end_of(expected.until), fault = run.first_fault();
+  std::vector<std::optional<FabricTime>> last(run.topology.host_count());
   FabricTime before, during;
   int64_t iterations_before = 0, iterations_during = 0;
-  for (const CollectiveDone& done : in_.evidence.events().collectives()) {
+  for (const CollectiveDone& done : run.evidence.events().collectives()) {
     std::optional<FabricTime>& previous = last[done.host];
     if (previous && done.t < fault) {
       before += done.t - *previous;
@@ -356,6 +257,107 @@ CheckResult Judge::operator()(const ExpectCompletionTime& expected) const {
                                                        expected.slower_by.ppb / Probability::kOne));
   if (now > allowed) return failed(check, check.note);
   return passed(check);
+}
+
+/// A share of the baseline needs what was before the first fault as well.
+template <class E>
+Reliances goodput_evidence(const E& e, const CheckedSpan& span) {
+  const bool baseline = e.of.kind == GoodputReference::kBaseline;
+  return {span.packets_until(e.until),
+          span.packets_until(baseline ? span.first_fault : FabricTime::zero())};
+}
+
+}  // namespace
+
+const Rules<ExpectGoodput>& rules_of(const ExpectGoodput&) {
+  static constexpr Rules<ExpectGoodput> kRules{
+      .sentence = [](const ExpectGoodput& e, const Wording& in) -> std::string {
+        const bool whole_plane = e.flows.all_hosts() && e.flows.plane;
+        return "goodput" +
+               (whole_plane ? " of plane " + std::to_string(*e.flows.plane) : in.who(e.flows)) +
+               in.when(e) + in.bounds(e.at_least, e.at_most, Probability{}, Wording::share) +
+               in.of(e.of);
+      },
+      .evidence = goodput_evidence<ExpectGoodput>,
+      .early_end = in_its_interval<ExpectGoodput>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectGap>& rules_of(const ExpectGap&) {
+  static constexpr Rules<ExpectGap> kRules{
+      .sentence = [](const ExpectGap& e, const Wording& in) -> std::string {
+        return "longest stretch below " + in.share(e.below) + in.of(e.of) + in.who(e.flows) +
+               in.when(e) + in.at_most(in.time(e.at_most));
+      },
+      .evidence = goodput_evidence<ExpectGap>,
+      .early_end = in_its_interval<ExpectGap>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectSamples>& rules_of(const ExpectSamples&) {
+  static constexpr Rules<ExpectSamples> kRules{
+      .sentence = [](const ExpectSamples& e, const Wording& in) -> std::string {
+        return "lowest goodput of " + in.time(e.every) + in.who(e.flows) + in.when(e) +
+               in.at_least(in.share(e.min_over_mean)) + " of the mean";
+      },
+      .evidence = packets_in_interval<ExpectSamples>,
+      .early_end = in_its_interval<ExpectSamples>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectLatency>& rules_of(const ExpectLatency&) {
+  static constexpr Rules<ExpectLatency> kRules{
+      .sentence = [](const ExpectLatency& e, const Wording& in) -> std::string {
+        return "mean latency" + in.who({e.source, e.destination, {}}) + in.when(e) +
+               in.bounds(e.at_least, e.at_most, FabricTime::never(),
+                         [&](FabricTime t) { return in.time(t); });
+      },
+      .evidence = packets_in_interval<ExpectLatency>,
+      .early_end = in_its_interval<ExpectLatency>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectFairness>& rules_of(const ExpectFairness&) {
+  static constexpr Rules<ExpectFairness> kRules{
+      .sentence = [](const ExpectFairness& e, const Wording& in) -> std::string {
+        const char* by =
+            e.by == FairnessMeasure::kJain ? "Jain's fairness" : "least over most goodput";
+        return by + in.who(e.flows) + in.when(e) + in.at_least(in.share(e.at_least));
+      },
+      // The whole run: only its end shows which flows took part.
+      .evidence = needs<ExpectFairness, Witness::kPackets>,
+      .early_end = in_its_interval<ExpectFairness>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectCompletionTime>& rules_of(const ExpectCompletionTime&) {
+  static constexpr Rules<ExpectCompletionTime> kRules{
+      .sentence = [](const ExpectCompletionTime& e, const Wording& in) -> std::string {
+        return "collectives slower than before the first fault" + in.when(e) +
+               in.at_most(in.share(e.slower_by));
+      },
+      .evidence = [](const ExpectCompletionTime& e, const CheckedSpan& span) -> Reliances {
+        return {
+            {Witness::kEvents, std::max(span.clipped(e.until), span.clipped(span.first_fault))}};
+      },
+      .early_end = in_its_interval<ExpectCompletionTime>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+void ExpectGap::check_whole(const YamlValue& body) const {
+  if (every > at_most) body.require("every").fail_expecting("at most \"at_most\"");
 }
 
 }  // namespace mrclab::analysis

@@ -1,0 +1,142 @@
+#include "analysis/checks/expect_recovery.h"
+
+#include <algorithm>
+
+#include "analysis/checks/expectation_rules.h"
+
+namespace mrclab::analysis {
+namespace {
+
+CheckResult judge(const ExpectDetect& expected, const JudgedRun& run) {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  std::optional<FabricTime> longest;
+  bool confirmed = false;
+  std::string worst, silent;
+  for (size_t i = 0; i < run.faults.size(); ++i) {
+    const FaultMeasurement& m = run.measurements.faults[i];
+    if (m.detection == Detection::kNothing) {
+      if (silent.empty()) silent = run.fault_name(i);
+      continue;
+    }
+    confirmed = confirmed || m.detection == Detection::kDetected;
+    if (longest && m.detect <= *longest) continue;
+    longest = m.detect;
+    check.where = run.around(run.faults[i], m.detect);
+    worst = run.fault_name(i) + (m.still_used ? ": an affected path stays in use" : "");
+  }
+  if (run.faults.empty()) return unjudged(check, "there is no fault to detect");
+  if (!longest) return unjudged(check, "nothing to detect: no affected sender tried");
+  check.measured = longest->us();
+  if (*longest > expected.within) return failed(check, worst);
+  if (!confirmed) {
+    return unjudged(check,
+                    "no affected sender sent enough afterwards to show that it avoids the path");
+  }
+  if (!silent.empty()) check.note = "nothing to detect for " + silent;
+  return passed(check);
+}
+
+CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  const Measurements& m = run.measurements;
+  if (run.faults.empty()) return unjudged(check, "there is no fault to recover from");
+  if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
+  const BitRate target = share_of(m.baseline.rate, expected.to);
+  FabricTime longest;
+  std::string worst;
+  for (size_t i = 0; i < run.faults.size(); ++i) {
+    const FaultSpan& fault = run.faults[i];
+    const std::optional<FabricTime> recovered = recovery_time(m, fault.start, target);
+    if (!recovered) {
+      const FabricTime left = std::max(m.end - fault.start, FabricTime::zero());
+      const std::string why = run.fault_name(i) + ": goodput not back at " +
+                              one_digit(percent_of(expected.to)) + " % before the run ends";
+      // Shorter than the bound allows: the run does not say whether it would have been in time.
+      check.where = run.around(fault, left);
+      if (left < std::max(expected.within, m.window())) return unjudged(check, why);
+      return failed(check, why);
+    }
+    if (*recovered >= longest) {
+      longest = *recovered;
+      worst = run.fault_name(i);
+      check.where = run.around(fault, longest);
+    }
+  }
+  check.measured = longest.us();
+  if (longest > expected.within) return failed(check, worst);
+  return passed(check);
+}
+
+CheckResult judge(const ExpectLeave& expected, const JudgedRun& run) {
+  CheckResult check;
+  check.unit = "us";
+  check.bound = expected.within.us();
+  if (run.faults.empty()) return unjudged(check, "there is no fault to leave a path for");
+  std::optional<FabricTime> longest;
+  std::string worst, lingers;
+  std::optional<WhereToLook> never_left;
+  for (size_t i = 0; i < run.faults.size(); ++i) {
+    const FaultMeasurement& m = run.measurements.faults[i];
+    if (m.never_left && lingers.empty()) {
+      lingers = run.fault_name(i);
+      never_left = run.around(run.faults[i], FabricTime::zero());
+    }
+    if (!m.left || (longest && *m.left <= *longest)) continue;
+    longest = m.left;
+    worst = run.fault_name(i);
+    check.where = run.around(run.faults[i], *m.left);
+  }
+  if (!longest) return unjudged(check, "nothing to leave: no affected sender lost a packet");
+  check.measured = longest->us();
+  if (!lingers.empty()) {
+    check.where = *never_left;
+    return failed(check, lingers + ": an affected path was never left");
+  }
+  if (*longest > expected.within) return failed(check, worst);
+  return passed(check);
+}
+
+}  // namespace
+
+const Rules<ExpectDetect>& rules_of(const ExpectDetect&) {
+  static constexpr Rules<ExpectDetect> kRules{
+      .sentence = [](const ExpectDetect& e, const Wording& in) -> std::string {
+        return "time to detect a fault" + in.at_most(in.time(e.within));
+      },
+      .evidence = needs<ExpectDetect, Witness::kPackets>,
+      .early_end = within_its_bound<ExpectDetect>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectRecover>& rules_of(const ExpectRecover&) {
+  static constexpr Rules<ExpectRecover> kRules{
+      .sentence = [](const ExpectRecover& e, const Wording& in) -> std::string {
+        return "time to recover to " + in.share(e.to) + " of baseline" +
+               in.at_most(in.time(e.within));
+      },
+      .evidence = needs<ExpectRecover, Witness::kPackets>,
+      .early_end = within_its_bound<ExpectRecover>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectLeave>& rules_of(const ExpectLeave&) {
+  static constexpr Rules<ExpectLeave> kRules{
+      .sentence = [](const ExpectLeave& e, const Wording& in) -> std::string {
+        return "time to leave the affected paths" + in.at_most(in.time(e.within));
+      },
+      .evidence = needs<ExpectLeave, Witness::kPackets>,
+      .early_end = within_its_bound<ExpectLeave>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,54 @@
+#pragma once
+// Reads capture records, or is told by watched nodes, and keeps a sighting of each frame that says
+// something of a packet's fate.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "analysis/capture/capture_reader.h"
+#include "analysis/history/sighting.h"
+#include "fabric/evidence_seal.h"
+#include "fabric/headers.h"
+#include "fabric/node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::analysis {
+
+/// Not thread-safe; add everything, then take() once.
+class SightingReader {
+ public:
+  /// `topology` outlives it.
+  explicit SightingReader(const Topology& topology) : topology_(topology) {}
+
+  /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note,
+  /// what came before it counts. Throws CaptureError when the file cannot be opened at all.
+  std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
+  void add(CaptureReader& reader);
+  /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
+  /// a capture has, so that both feeds end in the same history.
+  void add(NodeId node, const PacketRecord& record);
+
+  const HistoryCounters& counters() const { return seen_.counters; }
+  Sightings take() { return std::move(seen_); }
+
+ private:
+  using Kind = Sighting::Kind;
+  struct Port {
+    enum class Use : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrop } use = Use::kUnknown;
+    PortRef ref;  // for kDrop only the node is set
+  };
+
+  Port resolve_interface(const std::string& name) const;
+  std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
+  void read_record(const CaptureRecord& record, const Port& port);
+  void keep(const MrcPacket& packet, Sighting s, uint64_t original_length);
+  void keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
+  uint32_t keep_answer(const MrcPacket& packet);
+  uint32_t keep_placement(const MrcPacket& packet);
+
+  const Topology& topology_;
+  Sightings seen_;
+};
+
+}  // namespace mrclab::analysis
