@@ -277,17 +277,17 @@ class Daemon {
     report.process = config_.process_name;
     report.committed = driver_.committed();
     report.frames_sent = driver.frames_sent;
-    report.frames_received = driver.frames_received;
-    report.late_frames = driver.late_frames;
-    report.foreign_frames = driver.foreign_frames;
-    report.unknown_frames = driver.unknown_frames;
+    report.frames_received = driver.arrivals.carried;
+    report.late_frames = driver.arrivals.late;
+    report.foreign_frames = driver.arrivals.foreign;
+    report.unknown_frames = driver.arrivals.unknown;
     report.failed_sends = driver.failed_sends;
     report.failed_send_reasons = driver.failed_send_reasons;
     report.ring_drops = driver.ring_drops;
     report.late_effects = driver.late_effects;
     report.frame_pool_exhausted = frames_.exhausted();
-    report.gap_count = driver.gap_count;
-    for (const WireGap& gap : driver.gaps) {
+    report.gap_count = driver.gaps.count;
+    for (const WireGap& gap : driver.gaps.listed) {
       report.gaps.push_back({topology_.wire_name(gap.wire), gap.sequence});
     }
     report.min_slack_ns = driver.min_slack_ns;
