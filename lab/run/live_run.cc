@@ -151,7 +151,7 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
   for (const OutsideFault& fault : lab.outside_faults().kept()) {
     add(fault.t, "outside_fault", fault.what);
   }
-  for (const PowerNote& note : lab.power_notes()) {
+  for (const PowerNote& note : lab.fleet().power_notes()) {
     add(note.t, "process_replaced",
         fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
                     note.killed, note.started));
@@ -164,7 +164,7 @@ std::vector<analysis::PacePoint> pace_points(const LiveLab& lab) {
     return process == netio::kNoProcess ? std::string() : lab.plan().processes[process].name;
   };
   std::vector<analysis::PacePoint> points;
-  for (const PaceCurve::Point& point : lab.pace_curve().points()) {
+  for (const PaceCurve::Point& point : lab.pace().curve().points()) {
     analysis::PacePoint out;
     out.t = point.fabric;
     out.lab_ns = point.lab_ns;
@@ -226,14 +226,14 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   result.bring_up_seconds = seconds_since(start);
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
-      options.on_process(lab.plan().processes[i].name, lab.pid_of(i));
+      options.on_process(lab.plan().processes[i].name, lab.fleet().pid_of(i));
     }
   }
   const std::unique_ptr<netio::VethTaps> taps = tap_veths(lab.fabric(), scenario.taps, folder);
   std::optional<TapBrake> brake;
   if (taps) {
     brake.emplace(*taps, scenario.topology);
-    lab.set_brake([&] { return brake->limit(lab.now()); });
+    lab.commits().set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
   lab.start();
@@ -248,7 +248,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     happened->schedule = lab.schedule();
   }
   result.run_seconds = seconds_since(start);
-  const DilationReport dilation = lab.dilation_report();
+  const DilationReport dilation = lab.pace().report(lab.now());
 
   WorldOutcome outcome;
   outcome.programs = programs.finish();
