@@ -37,8 +37,8 @@ class LiveLab {
 
   /// Lets fabric time pass.
   void start();
-  /// To be called every few milliseconds: pace, kernel mirror, supervision. False when every
-  /// process has finished or none is left.
+  /// To be called every few milliseconds (lab_loop.h): pace, kernel mirror, supervision. False when
+  /// every process has finished or none is left.
   bool step();
 
   /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own

@@ -10,6 +10,7 @@
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/live/lab_faults.h"
+#include "lab/live/lab_loop.h"
 #include "lab/live/live_lab.h"
 #include "lab/live/live_options.h"
 #include "lab/run/exec_workload.h"
@@ -107,19 +108,21 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   Progress progress("running");
-  while (lab.step()) {
-    require_disk(lab);
-    faults.notice();
-    if (options.interrupted && options.interrupted()) {
-      throw InterruptedAt(lab.now());
-    }
-    programs.step(lab.now());
+  LabLoop loop([&] { return lab.step(); }, [&] { faults.notice(); }, LabLoop::Ends::kWithProcesses);
+  loop.add_check([&] { require_disk(lab); });
+  loop.add([&] {
+    if (options.interrupted && options.interrupted()) throw InterruptedAt(lab.now());
+  });
+  loop.add([&] { programs.step(lab.now()); });
+  loop.add([&] {
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
       redraw = SteadyClock::now() + kRedraw;
     } else if (options.view == nullptr && options.progress) {
       show_running(scenario, lab.now(), progress);
     }
+  });
+  while (loop.turn()) {
     std::this_thread::sleep_for(kStep);  // the lab's heartbeat, not a wait for something to happen
   }
   if (options.view != nullptr) options.view->finish(sample_of(scenario, lab));
