@@ -52,7 +52,7 @@ class LabFaults {
   /// Ends faults and returns their numbers; FaultBook::select says what `word` means. Throws
   /// InputError.
   std::vector<uint32_t> heal(const std::string& word);
-  /// To be called after every LiveLab::step(): what others did since takes effect.
+  /// What others did since the last call takes effect. The lab's loop calls it (lab_loop.h).
   void notice();
 
   const FaultBook& book() const { return book_; }

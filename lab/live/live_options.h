@@ -1,7 +1,7 @@
 #pragma once
 // A scenario as the live world is given it.
 
-#include "lab/live/live_lab.h"
+#include "lab/live/live_lab_options.h"
 #include "lab/scenario/scenario.h"
 
 namespace mrclab::lab {

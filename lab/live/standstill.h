@@ -5,6 +5,7 @@
 
 namespace mrclab::lab {
 
+class CommitLimit;
 class LiveLab;
 
 /// While it lives, no process of the lab commits anything more, so what happens from open_instant()
@@ -13,6 +14,7 @@ class LiveLab;
 class Standstill {
  public:
   explicit Standstill(LiveLab& lab);
+  explicit Standstill(CommitLimit& commits);
   ~Standstill();
   Standstill(const Standstill&) = delete;
   Standstill& operator=(const Standstill&) = delete;
@@ -24,7 +26,7 @@ class Standstill {
   FabricTime last_commit() const { return last_commit_; }
 
  private:
-  LiveLab& lab_;
+  CommitLimit& commits_;
   FabricTime last_commit_;
 };
 

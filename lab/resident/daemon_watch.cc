@@ -13,7 +13,8 @@ using nlohmann::json;
 constexpr std::chrono::milliseconds kAnswerPatience{2000};
 
 json ask(const LiveLab& lab, uint32_t process, const char* method, const json& params = nullptr) {
-  return netio::RpcClient(lab.control_socket(process)).call(method, params, kAnswerPatience);
+  return netio::RpcClient(lab.fleet().control_socket(process))
+      .call(method, params, kAnswerPatience);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class LabClock {
   void until(FabricTime at);
   void step(const StepOrder& order);
 
-  /// To be called after every LiveLab::step().
+  /// A rule of the lab's loop (lab/live/lab_loop.h).
   void look();
   /// Wants look() at once rather than in a few milliseconds.
   bool busy() const { return state_ == State::kStepping; }

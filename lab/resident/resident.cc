@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "fabric/fabric_file.h"
+#include "lab/live/lab_loop.h"
 #include "lab/live/live_lab.h"
 #include "lab/live/live_options.h"
 #include "lab/resident/lab_clock.h"
@@ -72,13 +73,16 @@ constexpr std::chrono::microseconds kStepLook{200};
 /// answer first.
 void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
   uint64_t faults_told = 0;
-  while (!lab.end && g_asked_to_end == 0) {
-    lab.live.step();
-    lab.faults.notice();
-    lab.clock.look();
+  LabLoop loop([&] { return lab.live.step(); }, [&] { lab.faults.notice(); },
+               LabLoop::Ends::kNever);
+  loop.add([&] { lab.clock.look(); });
+  loop.add([&] {
     for (const OutsideFault& fault : lab.live.outside_faults().since(faults_told)) {
       log.warn("{}", fault.what);
     }
+  });
+  while (!lab.end && g_asked_to_end == 0) {
+    loop.turn();
     if (lab.clock.busy()) {
       server.poll();
       std::this_thread::sleep_for(kStepLook);

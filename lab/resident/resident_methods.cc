@@ -102,7 +102,7 @@ netio::Json history(const ResidentLab& lab) {
   WorldOutcome outcome;
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
     if (!netio::in_gate(lab.live.gate().state(i))) continue;
-    const netio::Json report = netio::RpcClient(lab.live.control_socket(i))
+    const netio::Json report = netio::RpcClient(lab.live.fleet().control_socket(i))
                                    .call("report", nullptr, std::chrono::seconds(2));
     try {
       add_process_report(outcome, *lab.scenario,

@@ -10,6 +10,7 @@
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/live/lab_faults.h"
+#include "lab/live/lab_loop.h"
 #include "lab/live/live_lab.h"
 #include "lab/live/live_options.h"
 #include "lab/run/exec_workload.h"
@@ -107,19 +108,21 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
   Progress progress("running");
-  while (lab.step()) {
-    require_disk(lab);
-    faults.notice();
-    if (options.interrupted && options.interrupted()) {
-      throw InterruptedAt(lab.now());
-    }
-    programs.step(lab.now());
+  LabLoop loop([&] { return lab.step(); }, [&] { faults.notice(); }, LabLoop::Ends::kWithProcesses);
+  loop.add_check([&] { require_disk(lab); });
+  loop.add([&] {
+    if (options.interrupted && options.interrupted()) throw InterruptedAt(lab.now());
+  });
+  loop.add([&] { programs.step(lab.now()); });
+  loop.add([&] {
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
       redraw = SteadyClock::now() + kRedraw;
     } else if (options.view == nullptr && options.progress) {
       show_running(scenario, lab.now(), progress);
     }
+  });
+  while (loop.turn()) {
     std::this_thread::sleep_for(kStep);  // the lab's heartbeat, not a wait for something to happen
   }
   if (options.view != nullptr) options.view->finish(sample_of(scenario, lab));
@@ -151,7 +154,7 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
   for (const OutsideFault& fault : lab.outside_faults().kept()) {
     add(fault.t, "outside_fault", fault.what);
   }
-  for (const PowerNote& note : lab.power_notes()) {
+  for (const PowerNote& note : lab.fleet().power_notes()) {
     add(note.t, "process_replaced",
         fmt::format("{}: {} killed, {} started", lab.plan().processes[note.process].name,
                     note.killed, note.started));
@@ -164,7 +167,7 @@ std::vector<analysis::PacePoint> pace_points(const LiveLab& lab) {
     return process == netio::kNoProcess ? std::string() : lab.plan().processes[process].name;
   };
   std::vector<analysis::PacePoint> points;
-  for (const PaceCurve::Point& point : lab.pace_curve().points()) {
+  for (const PaceCurve::Point& point : lab.pace().curve().points()) {
     analysis::PacePoint out;
     out.t = point.fabric;
     out.lab_ns = point.lab_ns;
@@ -226,14 +229,14 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   result.bring_up_seconds = seconds_since(start);
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
-      options.on_process(lab.plan().processes[i].name, lab.pid_of(i));
+      options.on_process(lab.plan().processes[i].name, lab.fleet().pid_of(i));
     }
   }
   const std::unique_ptr<netio::VethTaps> taps = tap_veths(lab.fabric(), scenario.taps, folder);
   std::optional<TapBrake> brake;
   if (taps) {
     brake.emplace(*taps, scenario.topology);
-    lab.set_brake([&] { return brake->limit(lab.now()); });
+    lab.commits().set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
   lab.start();
@@ -248,7 +251,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     happened->schedule = lab.schedule();
   }
   result.run_seconds = seconds_since(start);
-  const DilationReport dilation = lab.dilation_report();
+  const DilationReport dilation = lab.pace().report(lab.now());
 
   WorldOutcome outcome;
   outcome.programs = programs.finish();

@@ -1,7 +1,5 @@
 #include "netio/runtime/daemon.h"
 
-#include <fmt/format.h>
-
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -9,17 +7,16 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 
 #include "fabric/fabric_file.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/log.h"
-#include "netio/kernel/parallel.h"
 #include "netio/record/process_report.h"
 #include "netio/record/report_json.h"
-#include "netio/record/run_recorder.h"
 #include "netio/rpc/exit_codes.h"
-#include "netio/rpc/rpc.h"
+#include "netio/runtime/daemon_methods.h"
+#include "netio/runtime/daemon_nodes.h"
+#include "netio/runtime/daemon_outputs.h"
 #include "netio/runtime/driver.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
@@ -32,8 +29,6 @@ namespace {
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
-/// Threads that open and close rings; they spend their time waiting for the kernel.
-constexpr size_t kSocketThreads = 32;
 
 volatile std::sig_atomic_t g_stop = 0;  // global, because a signal handler can reach nothing else
 
@@ -44,41 +39,68 @@ void sleep_until(LabTime when) {
   ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, nullptr);
 }
 
+std::filesystem::path log_file(const DaemonConfig& config) {
+  const auto dir =
+      config.run_dir.empty() ? config.control_socket.parent_path() : config.run_dir / "logs";
+  return dir / (config.process_name + ".log");
+}
+
+GatePage& gate_of(const SharedPage& page) {
+  auto& gate = page.as<GatePage>();
+  if (gate.magic != GatePage::kMagic) throw std::runtime_error("not a gate page");
+  return gate;
+}
+
+std::optional<Handover> read_handover(const std::filesystem::path& file) {
+  if (file.empty()) return std::nullopt;
+  return report_from_json<Handover>(parse_report(read_file(file, size_t{64} << 20)));
+}
+
+std::optional<uint64_t> record_bytes_of(const std::optional<Handover>& left) {
+  if (!left) return std::nullopt;
+  return left->record_bytes;
+}
+
+void add_driver_report(ProcessReport& report, const DriverReport& driver,
+                       const Topology& topology) {
+  report.frames_sent = driver.frames_sent;
+  report.frames_received = driver.arrivals.carried;
+  report.late_frames = driver.arrivals.late;
+  report.foreign_frames = driver.arrivals.foreign;
+  report.unknown_frames = driver.arrivals.unknown;
+  report.failed_sends = driver.failed_sends;
+  report.failed_send_reasons = driver.failed_send_reasons;
+  report.ring_drops = driver.ring_drops;
+  report.late_effects = driver.late_effects;
+  report.gap_count = driver.gaps.count;
+  for (const WireGap& gap : driver.gaps.listed) {
+    report.gaps.push_back({topology.wire_name(gap.wire), gap.sequence});
+  }
+  report.min_slack_ns = driver.min_slack_ns;
+}
+
+/// One process: it owns everything, ticks the driver, and looks after the house in between.
 class Daemon {
  public:
   Daemon(DaemonConfig config, const MakeProgram& make_program)
       : config_(std::move(config)),
         topology_(read_fabric_file(config_.fabric_file)),
         page_(SharedPage::attach(FileDescriptor(config_.page_fd), sizeof(GatePage))),
-        gate_(page_.as<GatePage>()),
+        gate_(gate_of(page_)),
         program_(make_program(config_, topology_)),
-        log_(open_log(log_file(), config_.process_name)),
+        log_(open_log(log_file(config_), config_.process_name)),
         left_(read_handover(config_.resume_file)),
+        methods_(config_.control_socket, topology_, gate_.slot(config_.process).watched_records,
+                 answers()),
+        outputs_(config_, topology_, record_bytes_of(left_)),
+        nodes_(config_, topology_, *program_, frames_, outputs_),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
-                frames_),
-        rpc_(config_.control_socket) {
-    if (gate_.magic != GatePage::kMagic) throw std::runtime_error("not a gate page");
-    open_outputs();
-    std::vector<const NodeSite*> sites;
-    for (const NodeSite& site : topology_.nodes) {
-      if (config_.process_of_node.at(site.id.value) == config_.process) sites.push_back(&site);
-    }
-    std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
-    in_parallel(sites.size(), kSocketThreads,
-                [&](size_t i) { sockets[i] = open_socket(*sites[i]); });
-    // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
-    // for 8 MiB. So all memory is locked in before time starts, as an RDMA registration pins it.
-    if (!config_.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
-    for (size_t i = 0; i < sites.size(); ++i) add_node(*sites[i], std::move(sockets[i]));
+                frames_) {
+    nodes_.add_to(driver_);
     driver_.follow_schedule(
         [this] { return read_schedule_file(topology_, config_.schedule_file); });
     if (left_) resume();
     driver_.set_end(config_.end);
-    add_methods();
-  }
-
-  ~Daemon() {
-    in_parallel(nodes_.size(), kSocketThreads, [this](size_t i) { nodes_[i].socket.reset(); });
   }
 
   int run() {
@@ -89,7 +111,7 @@ class Daemon {
     LabTime housekeeping = next_tick;
     while (g_stop == 0) {
       if (off_) {  // powered off: waits for the lab to kill this process
-        rpc_.poll();
+        methods_.poll();
         sleep_until(LabTime::now() + kOffTickNs);
         continue;
       }
@@ -112,106 +134,53 @@ class Daemon {
   }
 
  private:
-  struct Hosted {
-    NodeId id;
-    std::unique_ptr<PacketSocket> socket;
-    std::unique_ptr<RunRecorder> recorder;
-    std::unique_ptr<Node> node;
-  };
-
   int64_t tick_ns() const {
     const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
     return chosen > 0 ? chosen : config_.tick_ns;
   }
 
-  std::filesystem::path log_file() const {
-    const auto dir =
-        config_.run_dir.empty() ? config_.control_socket.parent_path() : config_.run_dir / "logs";
-    return dir / (config_.process_name + ".log");
+  DaemonAnswers answers() {
+    return {.status =
+                [this] {
+                  return Json{{"process", config_.process_name},
+                              {"committed_ps", driver_.committed().ps()},
+                              {"finished", finished_},
+                              {"nodes", nodes_.size()}};
+                },
+            .report = [this] { return report_to_json(report()); },
+            .counters = [this] { return Json(nodes_.described()); },
+            .table = [this](const std::string& node) { return table(node); },
+            .power_off = [this] { return power_off(); },
+            .set_watch =
+                [this](RecordWatch* watch) {
+                  nodes_.set_watch(watch);
+                  driver_.watch(watch != nullptr ? watch->filter().node : std::nullopt);
+                }};
   }
 
-  /// A successor writes files of its own, which come after its predecessor's in the order of names.
-  std::string output_name(const char* extension) const {
-    if (config_.incarnation == 1) return config_.process_name + extension;
-    return fmt::format("{}.start{:04}{}", config_.process_name, config_.incarnation, extension);
-  }
-
-  /// Bytes that packet records may still take: a process and its predecessors share one bound.
-  uint64_t record_bytes_left() const {
-    if (records_) return records_->bytes_left();
-    if (left_) return left_->record_bytes;
-    return history_share(topology_, config_.process_of_node, config_.process,
-                         config_.history_bytes);
-  }
-
-  void open_outputs() {
-    if (config_.run_dir.empty()) return;
-    events_ = std::make_unique<EventLog>(config_.run_dir / "events" / output_name(".jsonl"));
-    if (config_.history_bytes > 0) {
-      records_ = std::make_unique<HistoryWriter>(config_.run_dir / "history" / output_name(".bin"),
-                                                 stream_count(topology_), record_bytes_left());
-    }
-    if (config_.capture == CaptureMode::kNone) return;
-    PcapngOptions options;
-    options.snap_length = kCaptureSnapLength;
-    options.max_file_bytes = config_.capture_bytes;
-    options.comment = "lab " + config_.lab + ", fabric time since its start";
-    capture_ = std::make_unique<PcapngWriter>(config_.run_dir / "captures" / output_name(".pcapng"),
-                                              options);
-  }
-
-  std::unique_ptr<PacketSocket> open_socket(const NodeSite& site) const {
-    return std::make_unique<PacketSocket>(
-        NetworkNamespace::open("mrclab-" + config_.lab + "-" + site.name),
-        rings_for(topology_, site.id));
-  }
-
-  void add_node(const NodeSite& site, std::unique_ptr<PacketSocket> socket) {
-    Hosted hosted;
-    hosted.id = site.id;
-    hosted.socket = std::move(socket);
-    const bool capture_passed =
-        config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
-    hosted.recorder = std::make_unique<RunRecorder>(
-        topology_, site.id, std::min(config_.end, config_.work_end), capture_.get(), capture_passed,
-        events_.get(), records_.get());
-    hosted.node =
-        program_->make_node({topology_, site.id, config_.seed, frames_, *hosted.recorder});
-    driver_.add_node(site.id, *hosted.node, *hosted.socket);
-    nodes_.push_back(std::move(hosted));
+  Json table(const std::string& name) const {
+    const Node* node = nodes_.find(name);
+    if (node == nullptr) throw RpcError(kRpcRefused, "no such node here");
+    return program_->table(*node);
   }
 
   /// Returns the state of the nodes for a successor; this process does nothing more.
   Json power_off() {
     Handover left;
-    for (const Hosted& hosted : nodes_) {
-      left.histories[topology_.node(hosted.id).name] = hosted.recorder->history().saved();
-    }
+    left.histories = nodes_.saved_histories();
     off_ = true;
-    close_outputs();
+    outputs_.close(told());
     left.committed = driver_.committed();
-    left.record_bytes = record_bytes_left();
+    left.record_bytes = outputs_.record_bytes_left();
     left.report = report();
     return report_to_json(left);
   }
 
-  static std::optional<Handover> read_handover(const std::filesystem::path& file) {
-    if (file.empty()) return std::nullopt;
-    return report_from_json<Handover>(parse_report(read_file(file, size_t{64} << 20)));
-  }
-
   void resume() {
-    for (Hosted& hosted : nodes_) {
-      const auto history = left_->histories.find(topology_.node(hosted.id).name);
-      if (history == left_->histories.end() ||
-          !hosted.recorder->history().restore(history->second)) {
-        throw std::runtime_error(config_.resume_file.string() + ": no history of " +
-                                 topology_.node(hosted.id).name);
-      }
-      hosted.recorder->set_muted(true);
-    }
+    nodes_.restore_histories(left_->histories, config_.resume_file);
+    nodes_.set_muted(true);
     driver_.resume(left_->committed);
-    for (Hosted& hosted : nodes_) hosted.recorder->set_muted(false);
+    nodes_.set_muted(false);
   }
 
   void prepare_scheduling() {
@@ -225,88 +194,22 @@ class Daemon {
     ::mlockall(MCL_CURRENT);
   }
 
-  void add_methods() {
-    rpc_.method("status", [this](const Json&) {
-      return Json{{"process", config_.process_name},
-                  {"committed_ps", driver_.committed().ps()},
-                  {"finished", finished_},
-                  {"nodes", nodes_.size()}};
-    });
-    rpc_.method("power_off", [this](const Json&) { return power_off(); });
-    rpc_.method("report", [this](const Json&) { return report_to_json(report()); });
-    rpc_.method("counters", [this](const Json&) { return Json(described_nodes()); });
-    rpc_.method("table", [this](const Json& of) {
-      for (const Hosted& hosted : nodes_) {
-        const std::string& name = topology_.node(hosted.id).name;
-        if (of.is_object() && of.value("node", Json()) == name) {
-          return program_->table(*hosted.node);
-        }
-      }
-      throw RpcError(kRpcRefused, "no such node here");
-    });
-    rpc_.method("watch", [this](const Json& filter) {
-      set_watch(filter.is_null()
-                    ? nullptr
-                    : std::make_unique<RecordWatch>(topology_, record_filter_from(filter),
-                                                    gate_.slot(config_.process).watched_records));
-      return Json{{"watching", watch_ != nullptr}};
-    });
-    rpc_.method("watched", [this](const Json&) {
-      if (watch_ == nullptr) throw RpcError(kRpcRefused, "nothing is watched");
-      return watch_->take();
-    });
-  }
-
-  /// Sets the watch of single steps; null: the lab does not step.
-  void set_watch(std::unique_ptr<RecordWatch> watch) {
-    watch_ = std::move(watch);
-    for (Hosted& hosted : nodes_) hosted.recorder->set_watch(watch_.get());
-    driver_.watch(watch_ ? watch_->filter().node : std::nullopt);
-  }
-
-  std::map<std::string, Json> described_nodes() const {
-    std::map<std::string, Json> all;
-    for (const Hosted& hosted : nodes_) {
-      all[topology_.node(hosted.id).name] = program_->describe(*hosted.node);
-    }
-    return all;
-  }
-
   ProcessReport report() const {
-    const DriverReport driver = driver_.report();
     ProcessReport report;
     report.process = config_.process_name;
     report.committed = driver_.committed();
-    report.frames_sent = driver.frames_sent;
-    report.frames_received = driver.frames_received;
-    report.late_frames = driver.late_frames;
-    report.foreign_frames = driver.foreign_frames;
-    report.unknown_frames = driver.unknown_frames;
-    report.failed_sends = driver.failed_sends;
-    report.failed_send_reasons = driver.failed_send_reasons;
-    report.ring_drops = driver.ring_drops;
-    report.late_effects = driver.late_effects;
+    add_driver_report(report, driver_.report(), topology_);
     report.frame_pool_exhausted = frames_.exhausted();
-    report.gap_count = driver.gap_count;
-    for (const WireGap& gap : driver.gaps) {
-      report.gaps.push_back({topology_.wire_name(gap.wire), gap.sequence});
-    }
-    report.min_slack_ns = driver.min_slack_ns;
-    report.capture_records = capture_ ? capture_->written() : 0;
-    report.capture_skipped = capture_ ? capture_->skipped() : 0;
-    report.events_dropped = events_ ? events_->dropped() : 0;
-    for (const Hosted& hosted : nodes_) {
-      report.history += history_to_text(hosted.recorder->history().streams());
-    }
-    report.nodes = described_nodes();
+    outputs_.count_in(report);
+    report.history = nodes_.history_text();
+    report.nodes = nodes_.described();
     if (left_) report.add_earlier(left_->report);
     return report;
   }
 
   void keep_house() {
-    rpc_.poll();
-    std::array<uint64_t, kProgressCounters> progress{};
-    for (const Hosted& hosted : nodes_) program_->add_progress(*hosted.node, progress);
+    methods_.poll();
+    const DaemonNodes::Progress progress = nodes_.progress();
     ProcessSlot& slot = gate_.slot(config_.process);
     for (size_t i = 0; i < progress.size(); ++i) {
       slot.progress[i].store(progress[i], std::memory_order_relaxed);
@@ -316,27 +219,18 @@ class Daemon {
   /// Seal of the evidence that this process has written: which nodes, from when to when.
   EvidenceSeal told() const {
     EvidenceSeal seal;
-    for (const Hosted& hosted : nodes_) seal.nodes.push_back(hosted.id);
+    seal.nodes = nodes_.ids();
     if (left_) seal.from = left_->committed;
     const bool all = driver_.committed() >= std::min(config_.end, config_.work_end);
     if (!all) seal.until = driver_.committed();
     return seal;
   }
 
-  void close_outputs() {
-    if (capture_) capture_->close(told());
-    if (events_) events_->close(told());
-    if (records_) records_->close(told());
-  }
-
   void finish() {
     finished_ = true;
     keep_house();
-    close_outputs();
-    if (!config_.run_dir.empty()) {
-      write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
-                 sealed_report(report_to_json(report())));
-    }
+    outputs_.close(told());
+    outputs_.write_report(report());
     gate_.set_state(config_.process, ProcessState::kFinished);
     log_->info("finished at {}", to_string(driver_.committed()));
   }
@@ -348,14 +242,11 @@ class Daemon {
   std::unique_ptr<DaemonProgram> program_;
   std::shared_ptr<spdlog::logger> log_;
   FramePool frames_;
-  std::unique_ptr<PcapngWriter> capture_;
-  std::unique_ptr<EventLog> events_;
-  std::unique_ptr<RecordWatch> watch_;
-  std::unique_ptr<HistoryWriter> records_;
-  std::vector<Hosted> nodes_;
-  std::optional<Handover> left_;  ///< what a predecessor left (power_off)
+  std::optional<Handover> left_;  ///< by a predecessor (power_off)
+  DaemonMethods methods_;
+  DaemonOutputs outputs_;
+  DaemonNodes nodes_;
   Driver driver_;
-  RpcServer rpc_;
   bool finished_ = false;
   bool off_ = false;  ///< a successor takes over
 };

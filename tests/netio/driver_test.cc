@@ -175,9 +175,9 @@ TEST_SUITE("root: carried time") {
       REQUIRE(nodes.run(host_ticks, leaf_ticks));
       histories[std::to_string(host_ticks) + "/" + std::to_string(leaf_ticks)] = {nodes.host->log,
                                                                                   nodes.leaf->log};
-      CHECK(nodes.host_driver->report().late_frames == 0);
-      CHECK(nodes.leaf_driver->report().late_frames == 0);
-      CHECK(nodes.host_driver->report().gap_count == 0);
+      CHECK(nodes.host_driver->report().arrivals.late == 0);
+      CHECK(nodes.leaf_driver->report().arrivals.late == 0);
+      CHECK(nodes.host_driver->report().gaps.count == 0);
       CHECK(nodes.host->log.size() == 50 + 80);  // answers to its 50, and 80 questions
     }
     CHECK(histories["1/1"] == histories["7/1"]);
@@ -193,7 +193,7 @@ TEST_SUITE("root: carried time") {
     CHECK(nodes.host_driver->committed() == lookahead - FabricTime::from_ps(1));
     CHECK(nodes.gate.slot(0).waits_for.load() == 1);
     REQUIRE(nodes.run(1, 1));
-    CHECK(nodes.leaf_driver->report().late_frames == 0);
+    CHECK(nodes.leaf_driver->report().arrivals.late == 0);
   }
 
   TEST_CASE("what the gate calls quiet stays quiet, and frames under way are not") {
@@ -235,8 +235,8 @@ TEST_SUITE("root: carried time") {
         const bool host_done = nodes.host_driver->tick().finished;
         done = nodes.leaf_driver->tick().finished && host_done;
       }
-      CHECK(nodes.host_driver->report().late_frames == 0);
-      CHECK(nodes.leaf_driver->report().late_frames == 0);
+      CHECK(nodes.host_driver->report().arrivals.late == 0);
+      CHECK(nodes.leaf_driver->report().arrivals.late == 0);
       host_log = nodes.host->log;
       leaf_log = nodes.leaf->log;
       return rounds;
@@ -345,8 +345,8 @@ TEST_SUITE("root: carried time") {
     REQUIRE(intruder.flush().empty());
     REQUIRE(nodes.run(1, 1));
     CHECK(nodes.leaf->foreign == 1);
-    CHECK(nodes.leaf_driver->report().foreign_frames == 1);
-    CHECK(nodes.leaf_driver->report().unknown_frames == 1);
-    CHECK(nodes.leaf_driver->report().gap_count == 0);
+    CHECK(nodes.leaf_driver->report().arrivals.foreign == 1);
+    CHECK(nodes.leaf_driver->report().arrivals.unknown == 1);
+    CHECK(nodes.leaf_driver->report().gaps.count == 0);
   }
 }

@@ -1,0 +1,57 @@
+#pragma once
+// How far the processes of a lab may commit: the earliest of what its parts allow, published on the
+// gate page. The owner of the lab sets a limit (a pause, a run to an instant), a brake may slow it down,
+// the kernel mirror and power cycles need processes to wait, and a Standstill stops them all.
+//
+// LiveLab owns it and calls refresh() in each step.
+
+#include <functional>
+
+#include "fabric/units.h"
+#include "netio/runtime/gate.h"
+
+namespace mrclab::lab {
+
+class CommitLimit {
+ public:
+  using Bound = std::function<FabricTime()>;
+
+  /// `pending` says before which instant something must be done first: asked whenever the limit is
+  /// published. `gate` outlives this. Nothing is published before start().
+  CommitLimit(netio::GatePage& gate, Bound pending);
+
+  void start();
+  bool started() const { return started_; }
+
+  /// The owner's limit; never(): none.
+  void set(FabricTime limit);
+  FabricTime limit() const { return limit_; }
+  /// `brake` returns an upper bound on commits and is asked at each refresh(); it never decreases.
+  void set_brake(Bound brake);
+  /// Keeps all processes from committing `instant` until refresh(), by when `pending` has to say so.
+  /// False if a process may have committed it already.
+  bool keep_before(FabricTime instant);
+
+  void refresh();
+  /// What is published when nothing stands still.
+  FabricTime combined() const;
+
+  /// Stops all processes until go_on(), and returns the latest instant that one of them has committed
+  /// or is about to commit. Throws std::logic_error if they are stopped already.
+  FabricTime stop();
+  void go_on();
+
+ private:
+  void publish();
+
+  netio::GatePage& gate_;
+  Bound pending_;
+  Bound brake_;
+  FabricTime limit_ = FabricTime::never();
+  FabricTime brake_limit_ = FabricTime::never();
+  FabricTime kept_before_ = FabricTime::never();
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,223 @@
+#include "lab/live/daemon_fleet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "fabric/fabric_file.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/system_error.h"
+#include "netio/record/process_report.h"
+#include "netio/record/report_json.h"
+#include "netio/rpc/exit_codes.h"
+#include "netio/rpc/rpc.h"
+
+namespace mrclab::lab {
+namespace {
+
+using netio::ProcessState;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kReadyDeadline{60'000};
+/// A daemon looks at its socket every 5 ms.
+constexpr milliseconds kPowerPatience{2'000};
+constexpr int kChildPageFd = 3;
+constexpr const char* kFabricFile = "fabric.yaml";
+constexpr const char* kScheduleFile = "schedule";
+
+std::filesystem::path program_directory(const std::filesystem::path& programs) {
+  if (!programs.empty()) return programs;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+}  // namespace
+
+DaemonFleet::DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
+                         netio::SharedPage& page)
+    : options_(options),
+      plan_(plan),
+      fabric_(fabric),
+      page_(page),
+      gate_(page.as<netio::GatePage>()),
+      incarnation_(plan.processes.size(), 1) {}
+
+std::filesystem::path DaemonFleet::file(const std::string& name) const {
+  return fabric_.run_directory() / name;
+}
+
+std::filesystem::path DaemonFleet::control_socket(uint32_t process) const {
+  return file(name_of(process) + ".sock");
+}
+
+void DaemonFleet::start() {
+  netio::write_file(file(kFabricFile), to_yaml(options_.shape));
+  netio::write_schedule_file({options_.schedule}, file(kScheduleFile));
+  for (uint32_t i = 0; i < plan_.processes.size(); ++i) children_.push_back(start_daemon(i, {}));
+  const auto deadline = std::chrono::steady_clock::now() + kReadyDeadline;
+  for (uint32_t i = 0; i < children_.size(); ++i) wait_until_ready(i, deadline);
+}
+
+void DaemonFleet::replace_schedule(const netio::Schedule& schedule) {
+  netio::write_schedule_file(schedule, file(kScheduleFile));
+  gate_.schedule.fetch_add(1, std::memory_order_release);
+}
+
+netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
+                                           const std::filesystem::path& resume_file) const {
+  const ProcessPlan::Process& process = plan_.processes[index];
+  netio::DaemonConfig config;
+  config.lab = options_.name;
+  config.lab_id = fabric_.lab_id();
+  config.process_name = process.name;
+  config.process = index;
+  config.incarnation = incarnation_[index];
+  config.process_of_node = plan_.process_of_node;
+  config.fabric_file = file(kFabricFile);
+  config.seed = options_.seed;
+  config.end = options_.end;
+  config.work_end = options_.work_end;
+  config.resume_file = resume_file;
+  config.schedule_file = file(kScheduleFile);
+  config.capture = options_.capture;
+  config.capture_bytes = options_.capture_bytes;
+  config.history_bytes = options_.history_bytes;
+  config.run_dir = options_.run_dir;
+  config.control_socket = control_socket(index);
+  config.page_fd = kChildPageFd;
+  config.realtime = options_.realtime;
+  config.tick_ns = options_.tick_ns;
+  if (process.endpoints) {
+    config.workload = options_.workload;
+    config.transport = options_.transport;
+  }
+  return config;
+}
+
+std::unique_ptr<netio::ChildProcess> DaemonFleet::start_daemon(
+    uint32_t index, const std::filesystem::path& resume_file) {
+  const ProcessPlan::Process& process = plan_.processes[index];
+  const std::filesystem::path config_file = file(process.name + ".json");
+  netio::write_daemon_config(config_of(index, resume_file), config_file);
+  netio::ChildOptions child;
+  child.argv = {
+      program_directory(options_.programs) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
+      config_file.string()};
+  child.descriptors = {{page_.fd(), kChildPageFd}};
+  child.stdout_file = file(process.name + ".out");
+  const std::string variable = instance_variable(fabric_.instance());
+  const size_t equals = variable.find('=');
+  child.environment = {{variable.substr(0, equals), variable.substr(equals + 1)}};
+  auto started = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(child));
+  fabric_.record_process(mark_of(started->pid(), child.argv[0]));
+  return started;
+}
+
+void DaemonFleet::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_point deadline) {
+  // One that begins near the end of a run may have finished before anybody looks.
+  while (gate_.state(i) == ProcessState::kAbsent) {
+    const bool late = std::chrono::steady_clock::now() > deadline;
+    const auto ended = children_[i]->wait(milliseconds(1));
+    if (!ended && !late) continue;
+    throw std::runtime_error(fmt::format("{} did not become ready: {}{}", name_of(i),
+                                         ended ? to_string(*ended) : "no answer in 60 s",
+                                         last_words(i)));
+  }
+}
+
+void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
+  nlohmann::json json;
+  netio::Handover left;
+  try {
+    json = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+    left = netio::report_from_json<netio::Handover>(json);
+  } catch (const netio::ReportError& error) {
+    faults.add({.t = now(),
+                .what = fmt::format("{} left its successor a broken report: {}", name_of(process),
+                                    error.what())});
+    return;
+  } catch (const std::exception&) {
+    return;  // somebody has stopped or killed it: supervision will say so
+  }
+  const std::filesystem::path left_file = file(name_of(process) + ".left");
+  netio::write_file(left_file, json.dump());
+  PowerNote note{left.committed, process, children_[process]->pid(), 0};
+  children_[process]->signal(SIGKILL);
+  // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its
+  // control socket is in use.
+  if (!children_[process]->wait(kReadyDeadline)) {
+    throw std::runtime_error(name_of(process) + " was killed and did not end");
+  }
+  gate_.set_state(process, ProcessState::kAbsent);
+  gate_.slot(process).heartbeat_ns.store(0);
+  ++incarnation_[process];
+  children_[process] = start_daemon(process, left_file);
+  wait_until_ready(process, std::chrono::steady_clock::now() + kReadyDeadline);
+  note.started = children_[process]->pid();
+  power_notes_.push_back(note);
+}
+
+FabricTime DaemonFleet::now() const {
+  const FabricTime slowest = gate_.slowest_done();
+  return std::min(std::max(slowest, FabricTime::zero()), options_.end);
+}
+
+bool DaemonFleet::any_ready() const {
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    if (gate_.state(i) == ProcessState::kReady) return true;
+  }
+  return false;
+}
+
+void DaemonFleet::look_for_ended(OutsideFaults& faults) {
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    const ProcessState state = gate_.state(i);
+    if (state == ProcessState::kReleased || state == ProcessState::kFailed) continue;
+    if (children_[i]->running()) continue;
+    const bool had_finished = state == ProcessState::kFinished;
+    gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
+    if (had_finished) continue;
+    const netio::ExitStatus status = *children_[i]->wait(std::chrono::milliseconds(0));
+    faults.add({.kind = OutsideFault::Kind::kDied,
+                .t = now(),
+                .what = fmt::format("{} ended with {} at {}{}", name_of(i), to_string(status),
+                                    to_string(now()), last_words(i)),
+                .process = i,
+                .disk_full = status.signal_number == 0 && status.code == netio::kDiskFullExit});
+  }
+}
+
+std::string DaemonFleet::last_words(uint32_t process) const {
+  std::string said;
+  try {
+    said = netio::read_file(file(name_of(process) + ".out"));
+  } catch (const netio::SystemError&) {
+    return "";
+  }
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  return said.empty() ? "" : ": " + said.substr(said.rfind('\n') + 1);
+}
+
+void DaemonFleet::look(OutsideFaults& faults) {
+  look_for_ended(faults);
+  const netio::LabTime lab_now = netio::LabTime::now();
+  const int64_t patience = std::chrono::nanoseconds(kGatePatience).count();
+  for (uint32_t i = 0; i < children_.size(); ++i) {
+    if (gate_.state(i) != ProcessState::kReady) continue;
+    const int64_t beat = gate_.slot(i).heartbeat_ns.load(std::memory_order_relaxed);
+    if (beat == 0 || lab_now.ns - beat < patience) continue;
+    gate_.set_state(i, ProcessState::kReleased);
+    faults.add({.kind = OutsideFault::Kind::kStoodStill,
+                .t = now(),
+                .what = fmt::format("{} stood still for {} s and was taken out of the gate at {}",
+                                    name_of(i), kGatePatience.count() / 1000, to_string(now())),
+                .process = i});
+  }
+}
+
+void DaemonFleet::end() {
+  for (const auto& child : children_) child->signal(SIGTERM);
+  for (const auto& child : children_) child->stop(milliseconds(2000));
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,42 @@
+#include "lab/live/lab_pace.h"
+
+#include <algorithm>
+
+namespace mrclab::lab {
+
+FabricTime shortest_lookahead(const Topology& topology) {
+  FabricTime shortest = FabricTime::never();
+  for (const Wire& wire : topology.wires_list) {
+    shortest = std::min(shortest, topology.lookahead(wire.id));
+  }
+  return shortest;
+}
+
+LabPace::LabPace(netio::GatePage& gate, const Topology& topology, std::optional<double> dilation,
+                 FabricTime end)
+    : gate_(gate),
+      lookahead_(shortest_lookahead(topology)),
+      end_(end),
+      pace_(gate.clock, dilation, lookahead_) {}
+
+void LabPace::step(FabricTime limit) {
+  const netio::LabTime now = netio::LabTime::now();
+  Pace::Reading reading{gate_.slowest_done(), {}, {}};
+  for (uint32_t i = 0; i < gate_.process_count; ++i) {
+    const int64_t slack = gate_.slot(i).window_slack_ns.exchange(INT64_MAX);
+    if (slack == INT64_MAX) continue;
+    curve_.note_slack(i, slack);
+    reading.window_slack_ns = std::min(reading.window_slack_ns.value_or(INT64_MAX), slack);
+  }
+  if (!pace_.fixed()) {
+    const auto quiet = gate_.quiet_until();
+    if (quiet && end_ != FabricTime::never()) reading.quiet_until = std::min({*quiet, limit, end_});
+    gate_.tick_ns.store(tick_for(pace_.dilation(), lookahead_, gate_.process_count),
+                        std::memory_order_relaxed);
+  }
+  const std::optional<FabricTime> jumped = pace_.step(reading, now);
+  if (jumped) gate_.quiet_ps.store(jumped->ps(), std::memory_order_release);
+  curve_.step(gate_, pace_, now);
+}
+
+}  // namespace mrclab::lab

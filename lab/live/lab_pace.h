@@ -1,0 +1,51 @@
+#pragma once
+// The pace of one live lab: reads from the gate page how its processes are doing, lets Pace decide,
+// publishes the jumps and ticks that follow, and remembers what the pace was.
+//
+// LiveLab calls step() every few milliseconds.
+
+#include <optional>
+
+#include "fabric/topology.h"
+#include "lab/live/pace.h"
+#include "lab/live/pace_curve.h"
+#include "netio/runtime/gate.h"
+
+namespace mrclab::lab {
+
+/// No frame is needed by anybody before this long after its start.
+FabricTime shortest_lookahead(const Topology& topology);
+
+class LabPace {
+ public:
+  /// `dilation`: a fixed pace; empty: auto. `end`: of the run; never() for a lab that stays, which
+  /// skips no quiet stretch, since somebody may do something to it at any time.
+  LabPace(netio::GatePage& gate, const Topology& topology, std::optional<double> dilation,
+          FabricTime end);
+
+  /// Lets fabric time pass.
+  void start() { pace_.start(netio::LabTime::now()); }
+  /// `limit`: how far the processes may commit.
+  void step(FabricTime limit);
+  /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
+  /// the pace it had.
+  void pause() { pace_.pause(netio::LabTime::now()); }
+  void resume() { pace_.resume(netio::LabTime::now()); }
+  bool paused() const { return pace_.paused(); }
+
+  double dilation() const { return pace_.dilation(); }
+  /// `slowest`: committed by every process.
+  DilationReport report(FabricTime slowest) const {
+    return pace_.report(slowest, netio::LabTime::now());
+  }
+  const PaceCurve& curve() const { return curve_; }
+
+ private:
+  netio::GatePage& gate_;
+  FabricTime lookahead_;
+  FabricTime end_;
+  Pace pace_;
+  PaceCurve curve_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,38 @@
+#pragma once
+// What a live lab is to be.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/effect.h"
+#include "fabric/fabric_shape.h"
+#include "netio/runtime/daemon_config.h"
+
+namespace mrclab::lab {
+
+struct LiveLabOptions {
+  std::string name;
+  FabricShape shape;  ///< the fabric, for the daemons to read
+  uint64_t seed = 1;
+  FabricTime end = FabricTime::never();  ///< the daemons stop here
+  /// No application starts new work from here on, and no history is kept of what comes later.
+  FabricTime work_end = FabricTime::never();
+  std::vector<ScheduledEffect> schedule;
+  netio::CaptureMode capture = netio::CaptureMode::kNone;
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each process's capture
+  uint64_t history_bytes = 0;     ///< bound on the packet records of a run; 0: none
+  std::filesystem::path run_dir;  ///< empty for a lab that stays
+  std::string workload;           ///< YAML for the endpoints
+  std::string transport = "{profile: lab}";
+  std::optional<double> dilation;  ///< empty: auto
+  bool isolate = false;
+  uint32_t host_processes = 2;
+  bool realtime = false;
+  std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
+  int64_t tick_ns = 250'000;       ///< of the daemons; a lab that stays ticks slower
+};
+
+}  // namespace mrclab::lab

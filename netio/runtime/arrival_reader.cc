@@ -1,0 +1,86 @@
+#include "netio/runtime/arrival_reader.h"
+
+#include <algorithm>
+
+namespace mrclab::netio {
+
+ArrivalReader::ArrivalReader(GatePage& page, const Topology& topology, uint32_t process,
+                             FramePool& frames, IngressLedger& ledger)
+    : page_(page),
+      topology_(topology),
+      slot_(page.slot(process)),
+      frames_(frames),
+      ledger_(ledger),
+      untaken_time_(topology) {}
+
+void ArrivalReader::begin_tick(LabTime now, FabricTime committed) {
+  now_ = now;
+  committed_ = committed;
+  earliest_need_ = FabricTime::never();
+}
+
+std::optional<Arrival> ArrivalReader::read(PortRef at, std::span<const uint8_t> bytes,
+                                           LabTime received) {
+  const Port& port = topology_.port(at);
+  const std::optional<size_t> offset = trailer_offset(bytes);
+  if (!offset) return read_foreign(port, bytes, received);
+  const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
+  if (!trailer) return read_foreign(port, bytes, received);
+  const uint32_t sender = ledger_.sender(port.in);
+  // A neighbour that is not ours (Open vSwitch) passes on the trailer of
+  // the frame's first wire: its time is over.
+  if (sender == kNoProcess) return read_foreign(port, bytes.first(*offset), received);
+  // A process that was taken out of the gate has fallen silent: what it
+  // still sends is not news.
+  const bool silent = !in_gate(page_.state(sender));
+  if (trailer->lab != page_.lab || trailer->wire != port.in || silent) {
+    ++counts_.unknown;
+    return std::nullopt;
+  }
+  return read_carried(at.node, *trailer, bytes.first(*offset));
+}
+
+std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTrailer& trailer,
+                                                   std::span<const uint8_t> bytes) {
+  ++counts_.carried;
+  if (!ledger_.note(trailer.wire, trailer.sequence)) {
+    ++counts_.unknown;  // a duplicate: somebody replayed it
+    return std::nullopt;
+  }
+  Arrival arrival;
+  arrival.start = trailer.start;
+  arrival.arrival = trailer.end + trailer.flight;
+  arrival.sequence = trailer.sequence;
+  arrival.lost = trailer.lost;
+  arrival.frame =
+      trailer.lost == DropCause::kNone ? frames_.copy(bytes) : unwrap_void_frame(frames_, bytes);
+  if (!arrival.frame) {
+    ++counts_.unknown;
+    return std::nullopt;
+  }
+  arrival.frame.set_modelled_size({trailer.modelled_size});
+  const FabricTime need = arrival.arrival + topology_.ingress_latency(node);
+  if (need <= committed_) {
+    ++counts_.late;
+    slot_.late_frames.fetch_add(1, std::memory_order_relaxed);
+  }
+  earliest_need_ = std::min(earliest_need_, need);
+  return arrival;
+}
+
+std::optional<Arrival> ArrivalReader::read_foreign(const Port& port, std::span<const uint8_t> bytes,
+                                                   LabTime received) {
+  ++counts_.foreign;
+  Arrival arrival;
+  arrival.foreign = true;
+  arrival.frame = frames_.copy(bytes);
+  if (!arrival.frame) return std::nullopt;
+  // A kernel's timestamp says when the frame came, not when this process woke up to read it.
+  const FabricTime stamped =
+      page_.clock.fabric_at(std::min(received, now_)) + untaken_time_.of(port, bytes);
+  arrival.arrival = arrival.start = std::max(stamped, committed_);
+  arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
+  return arrival;
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,60 @@
+#pragma once
+// Turns the bytes that a ring holds into arrivals. A frame with the trailer of its wire arrives at the
+// instant that it carries; every other frame is a foreign one, and arrives when the kernel's timestamp says.
+//
+// The driver calls begin_tick() and then read() for each frame of the tick. Frames of ours go into
+// the ingress ledger on the way. A frame that cannot be one is counted and dropped.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "fabric/node.h"
+#include "fabric/trailer.h"
+#include "netio/runtime/ingress_ledger.h"
+#include "netio/runtime/untaken_time.h"
+
+namespace mrclab::netio {
+
+struct ArrivalCounts {
+  uint64_t carried = 0;  ///< with a trailer of their wire, duplicates included
+  uint64_t late = 0;     ///< of those: they were needed before they came
+  uint64_t foreign = 0;
+  uint64_t unknown = 0;  ///< a trailer that is not this wire's, or a duplicate: dropped
+};
+
+class ArrivalReader {
+ public:
+  /// All of them outlive the reader.
+  ArrivalReader(GatePage& page, const Topology& topology, uint32_t process, FramePool& frames,
+                IngressLedger& ledger);
+
+  /// `now` is the lab time of the tick, and up to `committed` the process cannot go back.
+  void begin_tick(LabTime now, FabricTime committed);
+  /// The frame that a ring of node `at.node` received on port `at.port`; empty if it is dropped.
+  std::optional<Arrival> read(PortRef at, std::span<const uint8_t> bytes, LabTime received);
+
+  /// When the first of this tick's carried frames is needed; never() if there is none.
+  FabricTime earliest_need() const { return earliest_need_; }
+  const ArrivalCounts& counts() const { return counts_; }
+
+ private:
+  std::optional<Arrival> read_carried(NodeId node, const TimeTrailer& trailer,
+                                      std::span<const uint8_t> bytes);
+  std::optional<Arrival> read_foreign(const Port& port, std::span<const uint8_t> bytes,
+                                      LabTime received);
+
+  GatePage& page_;
+  const Topology& topology_;
+  ProcessSlot& slot_;
+  FramePool& frames_;
+  IngressLedger& ledger_;
+  UntakenTime untaken_time_;
+  uint64_t foreign_sequence_ = 0;
+  LabTime now_;
+  FabricTime committed_;
+  FabricTime earliest_need_ = FabricTime::never();
+  ArrivalCounts counts_;
+};
+
+}  // namespace mrclab::netio

@@ -1,0 +1,116 @@
+#include "netio/runtime/daemon_nodes.h"
+
+#include <sys/mman.h>
+
+#include <stdexcept>
+
+#include "netio/kernel/namespace.h"
+#include "netio/kernel/parallel.h"
+
+namespace mrclab::netio {
+namespace {
+
+/// Rings are opened and closed by so many threads, which spend their time waiting.
+constexpr size_t kSocketThreads = 32;
+
+std::vector<std::unique_ptr<PacketSocket>> open_sockets(const std::string& lab,
+                                                        const Topology& topology,
+                                                        const std::vector<const NodeSite*>& sites) {
+  std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
+  in_parallel(sites.size(), kSocketThreads, [&](size_t i) {
+    sockets[i] = std::make_unique<PacketSocket>(
+        NetworkNamespace::open("mrclab-" + lab + "-" + sites[i]->name),
+        rings_for(topology, sites[i]->id));
+  });
+  return sockets;
+}
+
+}  // namespace
+
+DaemonNodes::DaemonNodes(const DaemonConfig& config, const Topology& topology,
+                         DaemonProgram& program, FramePool& frames, DaemonOutputs& outputs)
+    : topology_(topology), program_(program) {
+  std::vector<const NodeSite*> sites;
+  for (const NodeSite& site : topology.nodes) {
+    if (config.process_of_node.at(site.id.value) == config.process) sites.push_back(&site);
+  }
+  std::vector<std::unique_ptr<PacketSocket>> sockets = open_sockets(config.lab, topology, sites);
+  // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
+  // for 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
+  if (!config.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
+  for (size_t i = 0; i < sites.size(); ++i) {
+    Hosted hosted;
+    hosted.id = sites[i]->id;
+    hosted.socket = std::move(sockets[i]);
+    hosted.recorder = outputs.make_recorder(*sites[i]);
+    hosted.node = program.make_node({topology, hosted.id, config.seed, frames, *hosted.recorder});
+    nodes_.push_back(std::move(hosted));
+  }
+}
+
+DaemonNodes::~DaemonNodes() {
+  in_parallel(nodes_.size(), kSocketThreads, [this](size_t i) { nodes_[i].socket.reset(); });
+}
+
+void DaemonNodes::add_to(Driver& driver) {
+  for (Hosted& hosted : nodes_) driver.add_node(hosted.id, *hosted.node, *hosted.socket);
+}
+
+std::vector<NodeId> DaemonNodes::ids() const {
+  std::vector<NodeId> all;
+  for (const Hosted& hosted : nodes_) all.push_back(hosted.id);
+  return all;
+}
+
+std::map<std::string, std::string> DaemonNodes::saved_histories() const {
+  std::map<std::string, std::string> saved;
+  for (const Hosted& hosted : nodes_) saved[name_of(hosted)] = hosted.recorder->history().saved();
+  return saved;
+}
+
+void DaemonNodes::restore_histories(const std::map<std::string, std::string>& saved,
+                                    const std::filesystem::path& file) {
+  for (Hosted& hosted : nodes_) {
+    const auto history = saved.find(name_of(hosted));
+    if (history == saved.end() || !hosted.recorder->history().restore(history->second)) {
+      throw std::runtime_error(file.string() + ": no history of " + name_of(hosted));
+    }
+  }
+}
+
+void DaemonNodes::set_muted(bool muted) {
+  for (Hosted& hosted : nodes_) hosted.recorder->set_muted(muted);
+}
+
+void DaemonNodes::set_watch(RecordWatch* watch) {
+  for (Hosted& hosted : nodes_) hosted.recorder->set_watch(watch);
+}
+
+std::map<std::string, nlohmann::json> DaemonNodes::described() const {
+  std::map<std::string, nlohmann::json> all;
+  for (const Hosted& hosted : nodes_) all[name_of(hosted)] = program_.describe(*hosted.node);
+  return all;
+}
+
+const Node* DaemonNodes::find(std::string_view name) const {
+  for (const Hosted& hosted : nodes_) {
+    if (name_of(hosted) == name) return hosted.node.get();
+  }
+  return nullptr;
+}
+
+std::string DaemonNodes::history_text() const {
+  std::string text;
+  for (const Hosted& hosted : nodes_) {
+    text += history_to_text(hosted.recorder->history().streams());
+  }
+  return text;
+}
+
+DaemonNodes::Progress DaemonNodes::progress() const {
+  Progress progress{};
+  for (const Hosted& hosted : nodes_) program_.add_progress(*hosted.node, progress);
+  return progress;
+}
+
+}  // namespace mrclab::netio

@@ -1,0 +1,72 @@
+#pragma once
+// The nodes that one daemon runs: each with the rings of its namespace and the recorder of its
+// history. The daemon makes them at its start and gives them to the driver, which runs them; it asks
+// them what they have done for its report, its control socket and the live figures.
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/frame.h"
+#include "netio/kernel/packet_port.h"
+#include "netio/runtime/daemon.h"
+#include "netio/runtime/daemon_outputs.h"
+#include "netio/runtime/driver.h"
+
+namespace mrclab::netio {
+
+class DaemonNodes {
+ public:
+  using Progress = std::array<uint64_t, kProgressCounters>;
+
+  /// Opens the rings of all nodes that the configuration gives to this process, then makes the
+  /// nodes. All references outlive this. Throws SystemError.
+  DaemonNodes(const DaemonConfig& config, const Topology& topology, DaemonProgram& program,
+              FramePool& frames, DaemonOutputs& outputs);
+  /// Closes the rings side by side: each waits for the kernel.
+  ~DaemonNodes();
+  DaemonNodes(const DaemonNodes&) = delete;
+  DaemonNodes& operator=(const DaemonNodes&) = delete;
+
+  /// This must outlive the driver's use of them.
+  void add_to(Driver& driver);
+  size_t size() const { return nodes_.size(); }
+  std::vector<NodeId> ids() const;
+
+  /// By node: the digest of its history, for a successor.
+  std::map<std::string, std::string> saved_histories() const;
+  /// Goes on with the histories of a predecessor. Throws std::runtime_error, which names `file`, if
+  /// one is missing or broken.
+  void restore_histories(const std::map<std::string, std::string>& saved,
+                         const std::filesystem::path& file);
+  /// Records nothing while it is so.
+  void set_muted(bool muted);
+  /// Everything that happens is told to `watch` from now on; null: to nobody.
+  void set_watch(RecordWatch* watch);
+
+  /// What each node says of itself, by name.
+  std::map<std::string, nlohmann::json> described() const;
+  /// Null if there is no node of that name here.
+  const Node* find(std::string_view name) const;
+  /// The histories of all nodes, as a report has them.
+  std::string history_text() const;
+  Progress progress() const;
+
+ private:
+  struct Hosted {
+    NodeId id;
+    std::unique_ptr<PacketSocket> socket;
+    std::unique_ptr<RunRecorder> recorder;
+    std::unique_ptr<Node> node;
+  };
+  const std::string& name_of(const Hosted& hosted) const { return topology_.node(hosted.id).name; }
+
+  const Topology& topology_;
+  DaemonProgram& program_;
+  std::vector<Hosted> nodes_;
+};
+
+}  // namespace mrclab::netio

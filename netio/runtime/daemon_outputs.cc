@@ -1,0 +1,68 @@
+#include "netio/runtime/daemon_outputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "netio/kernel/file_descriptor.h"
+#include "netio/record/report_json.h"
+
+namespace mrclab::netio {
+
+DaemonOutputs::DaemonOutputs(const DaemonConfig& config, const Topology& topology,
+                             std::optional<uint64_t> record_bytes)
+    : config_(config),
+      topology_(topology),
+      record_bytes_(record_bytes ? *record_bytes
+                                 : history_share(topology, config.process_of_node, config.process,
+                                                 config.history_bytes)) {
+  const std::filesystem::path& folder = config.run_dir;
+  if (folder.empty()) return;
+  events_ = std::make_unique<EventLog>(folder / "events" / file_name(".jsonl"));
+  if (config.history_bytes > 0) {
+    records_ = std::make_unique<HistoryWriter>(folder / "history" / file_name(".bin"),
+                                               stream_count(topology), record_bytes_);
+  }
+  if (config.capture == CaptureMode::kNone) return;
+  PcapngOptions options;
+  options.snap_length = kCaptureSnapLength;
+  options.max_file_bytes = config.capture_bytes;
+  options.comment = "lab " + config.lab + ", fabric time since its start";
+  capture_ = std::make_unique<PcapngWriter>(folder / "captures" / file_name(".pcapng"), options);
+}
+
+std::string DaemonOutputs::file_name(const char* extension) const {
+  if (config_.incarnation == 1) return config_.process_name + extension;
+  return fmt::format("{}.start{:04}{}", config_.process_name, config_.incarnation, extension);
+}
+
+std::unique_ptr<RunRecorder> DaemonOutputs::make_recorder(const NodeSite& site) {
+  const bool capture_passed = config_.capture == CaptureMode::kAll || site.role == NodeRole::kHost;
+  return std::make_unique<RunRecorder>(topology_, site.id, std::min(config_.end, config_.work_end),
+                                       capture_.get(), capture_passed, events_.get(),
+                                       records_.get());
+}
+
+void DaemonOutputs::close(const EvidenceSeal& told) {
+  if (capture_) capture_->close(told);
+  if (events_) events_->close(told);
+  if (records_) records_->close(told);
+}
+
+void DaemonOutputs::write_report(const ProcessReport& report) const {
+  if (config_.run_dir.empty()) return;
+  write_file(config_.run_dir / "reports" / (config_.process_name + ".json"),
+             sealed_report(report_to_json(report)));
+}
+
+uint64_t DaemonOutputs::record_bytes_left() const {
+  return records_ ? records_->bytes_left() : record_bytes_;
+}
+
+void DaemonOutputs::count_in(ProcessReport& report) const {
+  report.capture_records = capture_ ? capture_->written() : 0;
+  report.capture_skipped = capture_ ? capture_->skipped() : 0;
+  report.events_dropped = events_ ? events_->dropped() : 0;
+}
+
+}  // namespace mrclab::netio
