@@ -35,7 +35,7 @@ struct AnsweringDaemon {
   }
 
   test::TemporaryDirectory directory;
-  Topology topology = test::pair();
+  Topology topology = mrclab::test::pair();
   std::atomic<uint64_t> matches{0};
   std::atomic<RecordWatch*> watch{nullptr};
   DaemonMethods methods;

@@ -26,7 +26,7 @@ struct OutputRun {
   bool wrote(const char* file) const { return std::filesystem::exists(directory / file); }
 
   test::TemporaryDirectory directory;
-  Topology topology = test::pair();
+  Topology topology = mrclab::test::pair();
   DaemonConfig config;
 };
 

@@ -145,7 +145,7 @@ TEST_CASE("a successor has received all that its predecessor was sent") {
 }
 
 TEST_CASE("fast wires between the switches of a process do not bound it from outside") {
-  Topology topology = test::two_rows();
+  Topology topology = mrclab::test::two_rows();
   topology.wires = WireMode::kFast;
   ProcessMap processes{1, std::vector<uint32_t>(topology.nodes.size(), 1)};
   for (const NodeSite& site : topology.nodes) {
