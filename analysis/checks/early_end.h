@@ -43,7 +43,7 @@ class EarlyResult {
   CheckResult alive() const;
   /// Every fault of the scenario has `bound` to be answered in.
   CheckResult within(FabricTime bound) const;
-  /// Of the faults that would have begun later, is there one that heals?
+  /// Is there a fault that would have begun later and heals?
   bool more_to_heal() const;
 
  private:

@@ -24,7 +24,7 @@ bool in_plane(const Attempt& attempt, uint32_t plane);
 /// "12.3"
 std::string one_digit(double value);
 double percent_of(Probability share);
-/// Of flags, those that are set.
+/// How many of the flags are set.
 uint64_t count_of(const std::vector<bool>& flags);
 /// Hosts of a pattern, by host number; all if it is empty.
 std::vector<bool> hosts_of(const Topology& topology, const std::string& pattern);

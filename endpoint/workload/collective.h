@@ -10,14 +10,14 @@
 //   - own memory alternates between iterations; iteration k + 1 starts when k has finished here and
 //     (a) all writes of k - 1, which were sent from the same memory, are acknowledged, and (b) all
 //     lanes have finished k - 1, so that at most two iterations are under way
-//   - who has finished k has received of k, in a ring from every host by way of others, in sendrecv
-//     and all_to_all from all it sends to; so these have started k, hence finished k - 1 and
-//     used up what k + 1 will overwrite in an inbox that alternates, too
-//   - a ring passes on what it gathers from the results in its inbox. Who has started k has the
-//     acknowledgements of k - 2, by (a), but perhaps not those of k - 1: results that k + 1
+//   - a host that has finished k has received data of k from every host that it sends to: directly in
+//     sendrecv and all_to_all, by way of others in a ring. So those hosts have started k, hence finished
+//     k - 1, and have used up what k + 1 will overwrite in an inbox that alternates, too
+//   - a ring passes on what it gathers from the results in its inbox. A host that has started k has
+//     the acknowledgements of k - 2, by (a), but perhaps not those of k - 1: results that k + 1
 //     overwrites must be those of k - 2, so there are three
 //   - in a ring, a receive that comes before this host has started the iteration waits (only
-//     counted: its data lies in scratch, or among results that nobody writes until it was passed on)
+//     counted: its data lies in scratch, or among results that no host writes until it was passed on)
 //
 // The input of host r is start(r, iteration) + index * step(r, iteration) modulo 2^32, so every
 // result, sums too, is known in closed form; every byte of every finished iteration is compared.

@@ -15,7 +15,7 @@
 //                      b = 1 after reducing steps, else 0
 //
 // Memory of a host, E and O for even and odd iterations. All have vector E | vector O of their own,
-// which nobody else writes to; others write to the inboxes:
+// which no other rank writes to; others write to the inboxes:
 //   rings       of the left neighbour:   results of iterations 0, 1 and 2 modulo 3, if the ring
 //               gathers | scratch slots E | O, if it reduces
 //   sendrecv    of the left neighbour:   vector E | vector O

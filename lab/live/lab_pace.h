@@ -19,7 +19,7 @@ FabricTime shortest_lookahead(const Topology& topology);
 class LabPace {
  public:
   /// `dilation`: a fixed pace; empty: auto. `end`: of the run; never() for a lab that stays, which
-  /// skips no quiet stretch, since somebody may do something to it at any time.
+  /// skips no quiet stretch, since its user may act at any time.
   LabPace(netio::GatePage& gate, const Topology& topology, std::optional<double> dilation,
           FabricTime end);
 

@@ -35,7 +35,7 @@ class OutsideWatch {
   void collect_problems();
   /// Looks at everything once more.
   void look_again();
-  /// Sets a link as the model has it. If somebody has deleted it, look_at_links() tells that.
+  /// Sets a link as the model has it. If it was deleted from outside, look_at_links() tells that.
   void mirror_link(LinkId link, bool up);
 
  private:

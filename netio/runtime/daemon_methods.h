@@ -24,7 +24,7 @@ struct DaemonAnswers {
   std::function<Json(const std::string& node)> table;
   /// Where the nodes are, for a successor; the daemon does nothing more.
   std::function<Json()> power_off;
-  /// Everything that happens is told to `watch` from now on; null: to nobody.
+  /// Everything that happens is told to `watch` from now on; null: nothing is told.
   std::function<void(RecordWatch*)> set_watch;
 };
 
@@ -45,7 +45,7 @@ class DaemonMethods {
   const Topology& topology_;
   std::atomic<uint64_t>& matches_;
   DaemonAnswers answers_;
-  std::unique_ptr<RecordWatch> watch_;  ///< null when nobody steps
+  std::unique_ptr<RecordWatch> watch_;  ///< null while no client steps
   RpcServer server_;
 };
 

@@ -44,7 +44,7 @@ class DaemonNodes {
                          const std::filesystem::path& file);
   /// Records nothing while it is so.
   void set_muted(bool muted);
-  /// Everything that happens is told to `watch` from now on; null: to nobody.
+  /// Everything that happens is told to `watch` from now on; null: nothing is told.
   void set_watch(RecordWatch* watch);
 
   /// What each node says of itself, by name.

@@ -43,8 +43,8 @@ class EgressQueue {
   /// The next number of a wire whose frame is handed over inside the process.
   uint64_t take_sequence(WireId wire) { return sequence_[wire.value]++; }
 
-  /// Tells the lab how many frames the other processes get. Before the kernel has them, or somebody
-  /// could count a frame as taken that nobody has sent.
+  /// Tells the lab how many frames the other processes get. Called before the kernel gets the frames, or
+  /// a receiver could count a frame as taken that does not count as sent yet.
   void announce();
   /// All that may leave by `clock`, in order: valid, with its bytes, until clear(), put() or due().
   std::span<Outgoing> due(size_t line, FabricTime clock);

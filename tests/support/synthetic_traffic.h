@@ -107,7 +107,7 @@ class AnalyzedRun {
   analysis::CheckResult check(analysis::Expectation expectation) {
     inputs.expectations = {std::move(expectation)};
     analysis::CheckResult check = analyze().verdict.checks.at(0);
-    // Of every kind of check, in every test that has one fail.
+    // For every kind of check, in every test in which one fails.
     if (check.result == analysis::Result::kFail && !check.where) {
       throw std::logic_error(check.name + " failed without a word about where to look");
     }
