@@ -58,6 +58,8 @@ struct ProbePacket {
   uint16_t id = 0;
 };
 
+/// More functions than other classes have: six kinds of feedback meet five timers here, and each is one
+/// short step over the parts below, which keep the state.
 class Requester {
  public:
   Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
