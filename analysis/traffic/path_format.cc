@@ -26,14 +26,14 @@ uint32_t bits_of(const Ipv6Address& address, uint8_t from, uint8_t to) {
 
 /// The uSID at `place`, counted from the last one in use; each has `width` hextets.
 std::optional<uint32_t> from_last(const Ipv6Address& carrier, size_t place, size_t width) {
-  constexpr size_t kBlockHextets = 2;
+  constexpr size_t kF3216Hextets = 2;
   const size_t used = hextets_used(carrier);
-  if (used <= kBlockHextets) return std::nullopt;
-  const size_t usids = (used - kBlockHextets + width - 1) / width;
+  if (used <= kF3216Hextets) return std::nullopt;
+  const size_t usids = (used - kF3216Hextets + width - 1) / width;
   if (place >= usids) return std::nullopt;
   uint32_t value = 0;
   for (size_t i = 0; i < width; ++i) {
-    value = value << 16 | hextet_of(carrier, kBlockHextets + (usids - 1 - place) * width + i);
+    value = value << 16 | hextet_of(carrier, kF3216Hextets + (usids - 1 - place) * width + i);
   }
   return value;
 }
