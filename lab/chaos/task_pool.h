@@ -50,7 +50,7 @@ class TaskPool {
     std::optional<uint64_t> task;
   };
   void spawn(Worker& worker);
-  [[noreturn]] void serve(const Worker& worker);
+  void serve(const Worker& worker);
   Answer bury(Worker& worker);
 
   Work work_;

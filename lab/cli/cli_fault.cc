@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "fabric/yaml.h"
 #include "faults/fault_kind.h"
@@ -19,6 +21,9 @@ namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::chrono::milliseconds kAskLabEvery{10};
+constexpr std::chrono::seconds kInForcePatience{30};
 
 struct FaultOptions {
   std::optional<std::string> lab;
@@ -60,14 +65,30 @@ json body_of(const FaultOptions& options) {
   return body;
 }
 
-json call(const std::string& verb, const std::optional<std::string>& lab, const char* method,
-          const json& params = nullptr) {
-  require_root(verb);
-  netio::RpcClient labd = connect_to_labd(choose_lab(lab));
+json call(netio::RpcClient& labd, const char* method, const json& params = nullptr) {
   try {
     return labd.call(method, params);
   } catch (const netio::RpcError& error) {
     throw InputError(error.what());
+  }
+}
+
+json call(const std::string& verb, const std::optional<std::string>& lab, const char* method,
+          const json& params = nullptr) {
+  require_root(verb);
+  netio::RpcClient labd = connect_to_labd(choose_lab(lab));
+  return call(labd, method, params);
+}
+
+/// A fault "at once" takes effect at the first instant that no process has reached. Waits for that
+/// instant, so that the next command finds the fault in force; not when the lab stands, and at most
+/// kInForcePatience by the clock of the machine.
+void wait_until_in_force(netio::RpcClient& labd, const json& fault) {
+  const auto give_up = std::chrono::steady_clock::now() + kInForcePatience;
+  while (std::chrono::steady_clock::now() < give_up) {
+    const json status = call(labd, "status");
+    if (status.at("fabric_ps") >= fault.at("at_ps") || status.at("state") == "standing") return;
+    std::this_thread::sleep_for(kAskLabEvery);
   }
 }
 
@@ -94,7 +115,10 @@ int fault_command(const FaultOptions& options) {
   }
   json order{{"kind", options.kind}, {"body", body_of(options)}};
   if (options.at) order["at"] = *options.at;
-  const json fault = call("fault", options.lab, "fault", order);
+  require_root("fault");
+  netio::RpcClient labd = connect_to_labd(choose_lab(options.lab));
+  const json fault = call(labd, "fault", order);
+  if (!options.at) wait_until_in_force(labd, fault);
   if (options.as_json) {
     fmt::print("{}\n", fault.dump(1));
     return 0;
