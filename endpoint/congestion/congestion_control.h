@@ -6,6 +6,7 @@
 // Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
 // to on_sent() before: the queue pairs take it from their own tables, never from a packet.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/congestion/window_ledger.h"
 #include "endpoint/paths/plane_shares.h"
+#include "endpoint/paths/plane_turn.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -75,6 +77,14 @@ class CongestionControl {
   virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;
+  /// So many queue pairs have this destination.
+  void share_among(uint32_t queue_pairs) { queue_pairs_ = std::max(queue_pairs, 1u); }
+  /// The bytes that one of these queue pairs may have sent without an answer to come (our choice). A
+  /// receiver answers each queue pair once per 16 KiB (UEC): sixteen queue pairs that wait for that have
+  /// more in flight than a BDP of 140,000 bytes, and reached 56 Gb/s of 100. So they may all together
+  /// wait with a quarter of the window.
+  Bytes most_unanswered() const { return window() / (uint64_t{4} * queue_pairs_); }
+  PlaneTurn& plane_turn() { return turn_; }
   PlaneShares& planes() { return planes_; }
   const PlaneShares& planes() const { return planes_; }
 
@@ -96,6 +106,8 @@ class CongestionControl {
   virtual void describe(WindowRecord&) const {}
 
  private:
+  uint32_t queue_pairs_ = 1;
+  PlaneTurn turn_;
   PlaneShares planes_;
   WindowLedger ledger_;
 };

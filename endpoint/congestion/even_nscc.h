@@ -8,7 +8,7 @@
 // trimmed, standard deviation of the shares 20 to 60 %. Instead:
 //
 //   ECN  queue delay    action
-//    no   < T           increase by at most a quarter of the window per round trip, in proportion
+//    no   < T           increase by at most a fifth of the window per round trip, in proportion
 //                       to (T - delay) / T; on an empty path to twice per round trip, unless
 //                       the receiver's penalty told lately that it is shared
 //    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant

@@ -59,6 +59,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
                                        memory_.regions, receiving_.resources(), *this, host_.stats);
   host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());
   if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
+  qp.peer.window->share_among(qp.peer.queue_pairs);
   // Ports that are known to be down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(peers_.ports_toward(qp.peer), host_.now);
   apply_denylist(qp);
@@ -70,6 +71,7 @@ void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = QueuePair::kNoApplication;  // its completions go nowhere
   --qp.peer.queue_pairs;
+  qp.peer.window->share_among(qp.peer.queue_pairs);
   qp.requester.fail("destroyed");
   queue_pairs_.erase(qp);
   host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());

@@ -75,7 +75,7 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
   // that plane.
   if (planes > 0) {
     const uint64_t first = draw(shuffle_.seed, shuffle_.node, PortId{}, DrawPurpose::kEvShuffle, 0);
-    next_plane_ = static_cast<uint32_t>((below(first, planes) + shuffle_.qp) % planes);
+    first_plane_ = static_cast<uint32_t>((below(first, planes) + shuffle_.qp) % planes);
   }
 }
 
@@ -87,14 +87,15 @@ std::optional<uint32_t> EvSet::find(EntropyValue value) const {
   return *found;
 }
 
-std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
+std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
                                       std::optional<uint32_t> avoid) {
   const uint32_t ports = free_ports & ports_with_choice();
   if (ports == 0) return std::nullopt;
   Scan state{now, avoid, std::nullopt};
   const auto planes = static_cast<uint32_t>(planes_.size());
+  const uint32_t first = turn.next.value_or(first_plane_);
   for (uint32_t i = 0; i < planes; ++i) {
-    const uint32_t plane = next_plane_ + i < planes ? next_plane_ + i : next_plane_ + i - planes;
+    const uint32_t plane = first + i < planes ? first + i : first + i - planes;
     if ((ports & 1u << plane) == 0) continue;
     auto found = scan(planes_[plane], plane, state, false);
     if (!found && holds()) found = scan(planes_[plane], plane, state, true);
@@ -102,7 +103,7 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now,
       Entry& used = entries_[*found];
       used.marked -= used.marked / 8;
       used.marked_for_long -= used.marked_for_long / 64;
-      next_plane_ = plane + 1 == planes ? 0 : plane + 1;
+      turn.next = plane + 1 == planes ? 0 : plane + 1;
       return found;
     }
   }

@@ -32,6 +32,7 @@
 #include "endpoint/base/ev_set_limits.h"
 #include "endpoint/paths/ev_state.h"
 #include "endpoint/paths/live_ports.h"
+#include "endpoint/paths/plane_turn.h"
 #include "fabric/ids.h"
 #include "fabric/path.h"
 #include "fabric/random.h"
@@ -71,10 +72,15 @@ class EvSet {
   FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
   std::optional<uint32_t> find(EntropyValue value) const;
 
-  /// The next value for one of `free_ports` (bit = plane). `avoid` is taken only if there is no
-  /// other to use on any usable port.
-  std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
+  /// The next value for one of `free_ports` (bit = plane), from the plane whose turn it is on. `avoid`
+  /// is taken only if there is no other to use on any usable port.
+  std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
                                  std::optional<uint32_t> avoid = {});
+  /// The same by turns of its own: of probes, and where a destination has one queue pair.
+  std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
+                                 std::optional<uint32_t> avoid = {}) {
+    return choose(free_ports, now, own_turn_, avoid);
+  }
   /// Planes that can take a packet: up at both ends, with a usable value.
   uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
 
@@ -165,7 +171,8 @@ class EvSet {
   Shuffle shuffle_;
   std::vector<Swap> swaps_;
   uint64_t draws_ = 0;
-  uint32_t next_plane_ = 0;
+  uint32_t first_plane_ = 0;
+  PlaneTurn own_turn_;
   uint32_t peer_ports_ = ~0u;
   uint32_t usable_ports_ = 0;
   uint32_t offering_ = 0;

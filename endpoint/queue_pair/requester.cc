@@ -77,11 +77,11 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   }
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
-  if (s) ev = evs().choose(free_ports, now, sent_[*s].ev);
+  if (s) ev = evs().choose(free_ports, now, window_.plane_turn(), sent_[*s].ev);
   if (!ev) {
     // The free ports only lead where the packet was lost: new data may go there.
     if (!may_send_new(now)) return std::nullopt;
-    ev = evs().choose(free_ports, now);
+    ev = evs().choose(free_ports, now, window_.plane_turn());
     if (!ev) return std::nullopt;
     s = sent_.end();
     queue_.cut_packet_into(sent_);
@@ -93,7 +93,7 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   DataPacket packet = describe(*s);
   packet.ev = evs().value(*ev);
   packet.port = evs().plane(*ev);
-  request_ack_if_last_for_now(packet, now);
+  request_acknowledgement(packet, now);
   ++(packet.retransmission ? stats_.retransmissions : stats_.data_packets_sent);
   return packet;
 }
@@ -114,9 +114,14 @@ DataPacket Requester::describe(Sequence s) {
   return packet;
 }
 
-/// UEC: ask for an acknowledgement when this is the last packet that may go for now.
-void Requester::request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const {
-  if (!ready(now) || window_.wants_acknowledgement()) packet.ack_request = true;
+/// UEC: ask for an acknowledgement when this is the last packet that may go for now. And when the queue
+/// pair may not send as much without an answer as a receiver lets come in before it gives one by itself.
+void Requester::request_acknowledgement(DataPacket& packet, FabricTime now) {
+  unasked_ += cost(static_cast<uint32_t>(packet.payload.size()));
+  const Bytes most = window_.most_unanswered();
+  const bool would_wait = most.value < profile_.sack_threshold && unasked_ >= most;
+  if (!ready(now) || window_.wants_acknowledgement() || would_wait) packet.ack_request = true;
+  if (packet.ack_request) unasked_ = {};
 }
 
 }  // namespace mrclab::endpoint

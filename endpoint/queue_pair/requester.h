@@ -113,7 +113,7 @@ class Requester {
     window_.planes().leave_flight(evs().plane(sent_[s].ev), cost(sent_[s].length));
   }
   DataPacket describe(Sequence s);
-  void request_ack_if_last_for_now(DataPacket& packet, FabricTime now) const;
+  void request_acknowledgement(DataPacket& packet, FabricTime now);
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
@@ -134,10 +134,18 @@ class Requester {
   void count_retry();
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
-  bool waiting() const { return sent_.size() > 0 || queue_.completed() < queue_.started(); }
+  /// Is an answer of the peer overdue if none comes? While nothing is in flight and packets wait for
+  /// their turn in the window of the destination, none is, unless retries say that the peer was silent
+  /// before: of 1,024 queue pairs in front of one port each sends a packet in 40 round trips, and probes of
+  /// all the others would fill the port.
+  bool waiting() const {
+    if (sent_.in_flight() > 0) return true;
+    if (retry_.is_retrying()) return sent_.size() > 0 || queue_.completed() < queue_.started();
+    return sent_.lost() == 0 && queue_.completed() < queue_.sent_whole();
+  }
   /// Work, but no path at all: that must end in an error too, or the writer would wait for ever.
   bool starved() const {
-    return queue_.posted() != queue_.started() && evs().ports_with_choice() == 0;
+    return (queue_.has_uncut() || sent_.lost() > 0) && evs().ports_with_choice() == 0;
   }
 
   TransportProfile profile_;
@@ -154,6 +162,7 @@ class Requester {
   PsnRange range_;
   RetryState retry_;
   TailProbe tail_;
+  Bytes unasked_;       ///< sent since the last packet that asked for an acknowledgement
   FabricTime min_rtt_;  ///< of packets sent once; zero until there is one
   bool failed_ = false;
 };

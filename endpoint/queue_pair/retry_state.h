@@ -39,6 +39,8 @@ class RetryState {
   /// A timeout of `waited` has run out. True if that is a retry of its own: packets that were sent at about
   /// the same time expire one after the other, and count once.
   bool begins_retry(FabricTime waited, FabricTime now);
+  /// Has a timeout run out since the last progress?
+  bool is_retrying() const { return retries_ > 0; }
   /// Counts a retry. False if there were too many.
   bool count_retry() { return ++retries_ <= policy_.limit() || policy_.for_ever(); }
 

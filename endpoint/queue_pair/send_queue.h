@@ -29,6 +29,8 @@ class SendQueue {
   uint64_t posted() const { return posted_; }
   uint64_t started() const { return started_; }
   uint64_t completed() const { return completed_; }
+  /// Writes whose last packet was cut off.
+  uint64_t sent_whole() const { return started_ - (in_message_ ? 1 : 0); }
   /// Work that has no packet yet.
   bool has_uncut() const { return in_message_ || started_ < posted_; }
   /// May the next packet be cut off while so many WriteImm may be in flight?

@@ -59,14 +59,14 @@ TEST_CASE("an unmarked delay above target brakes in proportion to what it is abo
   CHECK(b.window() == std::min<uint64_t>(before + 6, 225'000));
 }
 
-TEST_CASE("below target the window grows by a quarter of itself per round trip at most") {
+TEST_CASE("below target the window grows by a fifth of itself per round trip at most") {
   EvenBench shared;
   shared.shrink_to(2'000);
   shared.sack(0, 64, 8'000, false, 2);  // takes one byte, and adds 4
-  // The constant, 146; then (8 - 4) / 8 of a quarter of the window, for 2,000 bytes of as many.
+  // The constant, 146; then (8 - 4) / 8 of a fifth of the window, for 2,000 bytes of as many.
   const uint64_t before = shared.window();
   shared.sack(0, 2'000, 4'000);
-  CHECK(shared.window() == before + 145 + (before + 145) / 4 / 2 * 2'000 / (before + 145));
+  CHECK(shared.window() == before + 145 + (before + 145) / 5 / 2 * 2'000 / (before + 145));
   // A receiver that never asked for a penalty is not shared: by UEC's constant, at most twice.
   EvenBench alone;
   alone.shrink_to(2'000);
