@@ -92,6 +92,17 @@ TEST_CASE("the rotation uses every value of a plane once before any twice, and p
   CHECK(set.plane(chosen[0]) != set.plane(chosen[1]));
 }
 
+TEST_CASE(
+    "queue pairs that share a turn go round the planes together, each by itself meets another") {
+  EvSet a = make_set(4, 2, 0), b = make_set(4, 2, 4);  // both would begin in one plane
+  PlaneTurn turn;
+  for (uint32_t i = 0; i < 16; ++i) {
+    const uint32_t first = a.plane(a.choose(0b1111, us(0), turn).value());
+    CHECK(b.plane(b.choose(0b1111, us(0), turn).value()) == (first + 1) % 4);
+  }
+  CHECK(a.plane(a.choose(0b1111, us(0)).value()) == b.plane(b.choose(0b1111, us(0)).value()));
+}
+
 TEST_CASE("rotations are reshuffled at each wrap and differ between queue pairs") {
   EvSet a = make_set(1, 16, 0);
   EvSet b = make_set(1, 16, 1);

@@ -191,6 +191,18 @@ TEST_CASE("the queue of 128 senders that have a quarter of a packet each does no
   CHECK(even.lost == 0);
 }
 
+TEST_CASE("sixteen queue pairs of a pair of hosts fill one port as one does") {
+  for (const uint32_t queue_pairs : {1u, 8u, 16u}) {
+    CAPTURE(queue_pairs);
+    MemFabric::Options o;
+    WriteSpec spec = endless(0, 1);
+    spec.qps = queue_pairs;
+    o.workloads = {spec};
+    MemFabric fabric(build_topology(test::shape_of("one", 1, 1, 0, 2)), o);
+    CHECK(received(fabric, us(60), us(200))[1] > 0.98);  // 0.56 with 8, 0.44 with 16 if none asks
+  }
+}
+
 TEST_CASE("a port that is full of data and of answers to probes is shared evenly" *
           doctest::test_suite(test::kWholeRun)) {
   FabricShape shape = test::shape_of("racks", 1, 6, 16, 16);

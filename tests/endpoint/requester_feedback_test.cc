@@ -162,6 +162,47 @@ TEST_CASE("work that was posted when no path is left fails too, and does not if 
   }
 }
 
+TEST_CASE("a packet that waits for its turn in the window is not overdue") {
+  for (const bool trimmed : {true, false}) {
+    CAPTURE(trimmed);
+    RequesterBench b;
+    b.window.on_live_ports(0);  // one packet at a time
+    b.post(4096 * 2);
+    const auto first = b.send(0);
+    if (trimmed) {
+      b.nack(0, first->ev, 0, NackReason::kTrimmedLastHop, 5);
+    } else {
+      b.sack(0, 0, first->ev, 0, 0, 5);
+      b.ack(0, 5);
+    }
+    const Bytes of_another_queue_pair{4096};
+    b.window.on_sent(of_another_queue_pair, us(5));
+    CHECK(!b.send(5));
+    CHECK(b.requester.deadline(FabricTime{}) == FabricTime::never());
+    b.window.on_withdrawn(of_another_queue_pair);
+    CHECK(b.send(1000)->psn == b.first_psn + (trimmed ? 0 : 1));
+    CHECK(b.requester.deadline(FabricTime{}) == us(1040));  // its tail probe
+    CHECK(b.stats.timeouts == 0);
+  }
+}
+
+TEST_CASE("where the peer was silent the retries run out, though the window is taken by others") {
+  RequesterBench b;
+  b.window.on_live_ports(0);
+  b.post(4096);
+  b.send(0);
+  FabricTime now;
+  for (int i = 0; i < 10 && b.stats.timeouts == 0; ++i) now = b.next_retry(now);
+  REQUIRE(b.stats.timeouts == 1);
+  b.window.on_sent(Bytes{4096}, now);
+  for (int i = 0; i < 1000 && !b.requester.failed(); ++i) {
+    CHECK(!b.requester.next_packet(kAll, now));
+    REQUIRE(b.requester.deadline(now) < us(100'000));
+    now = b.next_retry(now);
+  }
+  CHECK(b.failure == "Retry Counter Exceeded");
+}
+
 TEST_CASE("25 exponential retries mean for ever") {
   RequesterBench b(Psn{100}, 1024, [](ConnectionLimits& l) { l.retry.exponential_retries = 25; });
   b.post(4096);

@@ -183,6 +183,21 @@ TEST_CASE("a packet asks for an acknowledgement when the window wants one") {
   CHECK(b.send(1)->ack_request);
 }
 
+TEST_CASE("queue pairs that share a window ask before all of them wait for 16 KiB to be answered") {
+  RequesterBench b;
+  b.post(4096 * 16);
+  const auto asked = [&](uint32_t queue_pairs) {
+    b.window.share_among(queue_pairs);
+    std::string which;
+    for (int i = 0; i < 4; ++i) which += b.send(i)->ack_request ? 'A' : '-';
+    return which;
+  };
+  CHECK(b.window.window().value == 25'000'000);
+  CHECK(asked(1) == "----");
+  CHECK(asked(350) == "----");   // 17,857 bytes each: more than a receiver's own threshold
+  CHECK(asked(1000) == "A-A-");  // 6,250 bytes each, in packets of 4,178
+}
+
 TEST_CASE(
     "the scheduler's states: idle, ready, active when the window is full, pending at the end") {
   RequesterBench b;
