@@ -14,7 +14,7 @@ constexpr double kReason = 12;
 constexpr double kLeastGain = 2 * kReason;
 /// Components whose gains differ by less cannot be told apart: a likelihood ratio of 20.
 constexpr double kAlike = 3;
-constexpr size_t kAlikeMax = 12;
+constexpr size_t kAlikeMax = 32;  // a path of six wires has 24, and narrow_class() needs them all
 constexpr double kWhole = 0.9;
 constexpr FabricTime kAtOnce = FabricTime::from_us(2);
 
