@@ -67,7 +67,7 @@ constexpr std::array kTable{
               "a link carries nothing either way, and both ends see it",
               R"({link: "p0.t0-0:u0", for: 50us})"},
     FaultInfo{K::kBlackhole, "blackhole", T::kWires, kJustFor,
-              "a wire loses every frame, and nobody sees it",
+              "a wire loses every frame, and no port notices",
               R"({link: "p0.t0-0:u0", direction: up, for: 50us})"},
     FaultInfo{K::kWireLoss, "wire_loss", T::kWires, kWireLoss,
               "a wire loses frames: at random, in bursts, or each n-th",

@@ -273,7 +273,7 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
                                std::to_string(failures.size()) + " only");
   }
   if (run.retry_span == FabricTime::zero()) {
-    return unjudged(check, "QPs failed, and nobody says how long they try");
+    return unjudged(check, "QPs failed, and no profile says how long they try");
   }
   const Outages outages(run.topology, run.faults, run.schedule);
   std::set<std::pair<uint32_t, uint32_t>> rightly;  // host and peer

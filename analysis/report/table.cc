@@ -105,7 +105,7 @@ void faults_part(const Verdict& verdict, TextTable& table) {
 void blame_part(const Verdict& verdict, TextTable& table) {
   constexpr size_t kBlamesShown = 8;
   if (!verdict.no_blame.empty() && !verdict.faults.empty()) {
-    table.line("blame: nobody, for evidence is missing");
+    table.line("blame: none, for evidence is missing");
     table.indented(verdict.no_blame, 4);
     table.rule();
     return;

@@ -7,7 +7,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Nobody has sent a packet as often that lives; a hostile capture may say so.
+/// No sender that lives has sent a packet as often; a hostile capture may say so.
 constexpr unsigned kMaxWalked = 64;
 
 }  // namespace

@@ -66,7 +66,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   return qp;
 }
 
-/// Nobody is told; what it had in flight leaves the window of its destination.
+/// Neither the application nor the peer is told; what it had in flight leaves the window of its destination.
 void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = QueuePair::kNoApplication;  // its completions go nowhere

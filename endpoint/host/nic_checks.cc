@@ -60,7 +60,7 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
   if (!accepted) return Refusal::kWrongCarrier;
   if (carried && !paths.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
   if (!ours) return Refusal::kWrongAddress;
-  // A trimmed packet is one by its lengths; its DSCP is the business of whoever runs the switches, and
+  // A trimmed packet is one by its lengths; its DSCP is the affair of the operator of the switches, and
   // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
   const bool says_trimmed = host_.profile.dscps.is_trimmed(packet.outer.dscp());
   return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kNone;

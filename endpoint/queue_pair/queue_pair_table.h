@@ -2,7 +2,7 @@
 // The queue pairs of a host, by place and by queue pair number. They come and go; a place keeps its number,
 // a queue pair its address. Iteration visits those that exist, in the order of places.
 //
-// Touched queue pairs are those that the event in hand was about: whoever changes one says so, and once
+// Touched queue pairs are those that the event in hand was about: the code that changes one says so, and once
 // the event is over the host sets their timers anew.
 
 #include <algorithm>

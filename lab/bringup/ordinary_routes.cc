@@ -74,7 +74,7 @@ void OrdinaryRoutes::update(uint32_t host) {
   try {
     fabric_.netlink(node).flush();
   } catch (const netio::SystemError& error) {
-    // Somebody has deleted an interface, and will be noticed: what is then found dead is not asked for.
+    // An interface was deleted from outside, which outside_watch reports: what is then found dead is not asked for.
     if (error.error_number() != ENODEV) throw;
   }
 }

@@ -23,7 +23,7 @@ class OrdinaryRoutes {
 
   /// The schedule is another one from now on.
   void replace(std::vector<ScheduledEffect> schedule);
-  /// Somebody else has set a link's end down, or up again.
+  /// A program other than the lab has set a link's end down, or up again.
   void set_outside(PortRef end, bool up);
   /// Does what is due. `now`: committed by every process.
   void step(FabricTime now);

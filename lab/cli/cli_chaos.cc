@@ -56,7 +56,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
       ->capture_default_str();
   chaos->add_flag("--programs", options->programs,
-                  "run the programs of somebody else's scenario without asking");
+                  "run the programs of a scenario from elsewhere without asking");
   chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"

@@ -67,7 +67,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_flag("--isolate", options->isolate, "one process per node");
   run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
   run->add_flag("--programs", options->programs,
-                "run the programs of somebody else's scenario without asking");
+                "run the programs of a scenario from elsewhere without asking");
   run->add_flag("--json", options->json, "print the verdict as JSON");
   run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
   run->callback([options, world, &result] {

@@ -79,9 +79,9 @@ class WrongFrames {
 
   std::vector<WrongProbe> all() {
     const Usid first = usid(0), spine = usid(1), last = usid(2), end = usid(3);
-    const Usid nobody{0x0fff};  // a role that no layout has
-    add("a uSID that nobody has, next", carrier({first, nobody, last, end}), {}, {}, {}, "");
-    add("a uSID that nobody has, active", carrier({nobody, spine, last, end}), {}, {}, {}, "");
+    const Usid unassigned{0x0fff};  // a role that no layout has
+    add("a uSID that no node has, next", carrier({first, unassigned, last, end}), {}, {}, {}, "");
+    add("a uSID that no node has, active", carrier({unassigned, spine, last, end}), {}, {}, {}, "");
     add("ends at the first switch", carrier({first}), {}, {}, {}, "");
     add("ends at the second switch", carrier({first, spine}), {1, 63}, {1, 63}, {1, 63}, "");
     add("zero in the middle", carrier({first, Usid{0}, spine, last, end}), {}, {}, {}, "");

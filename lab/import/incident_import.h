@@ -1,5 +1,5 @@
 #pragma once
-// Somebody's incident as a scenario: link events of a log, paired to outages, with the log's time
+// An incident of a real fabric as a scenario: link events of a log, paired to outages, with the log's time
 // compressed into fabric time. Pure; the text of the scenario is import_text.cc.
 
 #include <map>

@@ -114,7 +114,7 @@ std::unique_ptr<netio::ChildProcess> DaemonFleet::start_daemon(
 }
 
 void DaemonFleet::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_point deadline) {
-  // One that begins near the end of a run may have finished before anybody looks.
+  // One that begins near the end of a run may have finished before the supervisor looks.
   while (gate_.state(i) == ProcessState::kAbsent) {
     const bool late = std::chrono::steady_clock::now() > deadline;
     const auto ended = children_[i]->wait(milliseconds(1));
@@ -137,7 +137,7 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
                                     error.what())});
     return;
   } catch (const std::exception&) {
-    return;  // somebody has stopped or killed it: supervision will say so
+    return;  // it was stopped or killed from outside: supervision will say so
   }
   const std::filesystem::path left_file = file(name_of(process) + ".left");
   netio::write_file(left_file, json.dump());

@@ -13,7 +13,7 @@
 
 namespace mrclab::lab {
 
-/// No frame is needed by anybody before this long after its start.
+/// No node needs a frame before this long after its start.
 FabricTime shortest_lookahead(const Topology& topology);
 
 class LabPace {

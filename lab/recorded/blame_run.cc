@@ -25,7 +25,7 @@ std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
   evidence.add_events(run / "events.jsonl");
   evidence.finish();
   if (const std::string gap = analysis::no_blame_because(evidence.coverage()); !gap.empty()) {
-    throw InputError(run.string() + ": " + gap + ", and on part of the evidence nobody is blamed");
+    throw InputError(run.string() + ": " + gap + ", and on part of the evidence nothing is blamed");
   }
   return analysis::find_blame(scenario.topology, evidence.packets(), evidence.events());
 }

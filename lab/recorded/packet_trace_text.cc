@@ -80,7 +80,7 @@ void append_attempt(std::string& text, const PacketTrace& trace, const LifeAttem
     text += fmt::format("  reported by {}{}\n", answer_text(topology, *attempt.reported),
                         gap ? ": later ones had arrived" : "");
   } else if (attempt.fate != analysis::Fate::kDelivered && attempt.declared == nullptr) {
-    text += "  reported by nobody\n";
+    text += "  reported by no node\n";
   }
   if (attempt.declared != nullptr) {
     text += fmt::format("  {} gave it up at {} ({})\n", host_text(topology, trace.packet().source),

@@ -50,7 +50,7 @@ void require_consent(const Scenario& scenario, const std::filesystem::path& sour
   show_programs(scenario, source);
   if (asked_and_allowed()) return;
   throw InputError(visible(source.string()) +
-                   ": found programs that nobody allowed: expected --programs, after a look at "
+                   ": found programs that are not allowed: expected --programs, after a look at "
                    "what they do");
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Whoever interrupts a run waits for less than a second.
+/// A user who interrupts a run waits for less than a second.
 constexpr std::chrono::milliseconds kJudgedWithin{700};
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {

@@ -18,7 +18,7 @@ namespace mrclab::netio {
 std::optional<std::string> try_in_child(const std::function<void()>& attempt);
 
 /// A copy that runs `work` and then ends with exit code 0. It dies with the thread that started it, and
-/// ignores the signals of a terminal: its parent decides. Whoever starts it waits for it. Throws SystemError.
+/// ignores the signals of a terminal: its parent decides. The process that starts it waits for it. Throws SystemError.
 pid_t fork_worker(const std::function<void()>& work);
 
 /// Starts a program in a session of its own, so that neither the terminal nor this process can take it

@@ -44,7 +44,7 @@ std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTraile
                                                    std::span<const uint8_t> bytes) {
   ++counts_.carried;
   if (!ledger_.note(trailer.wire, trailer.sequence)) {
-    ++counts_.unknown;  // a duplicate: somebody replayed it
+    ++counts_.unknown;  // a duplicate: it was replayed
     return std::nullopt;
   }
   Arrival arrival;

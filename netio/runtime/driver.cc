@@ -151,7 +151,7 @@ void Driver::send(FabricTime clock) {
 }
 
 void Driver::run_nodes(FabricTime target) {
-  // Fast wires hand frames over inside the process: then nobody may run further ahead of the others
+  // Fast wires hand frames over inside the process: then no node may run further ahead of the others
   // than the shortest of those wires.
   const FabricTime inside = ledger_.shortest_lookahead_inside();
   while (committed_ < target) {
@@ -205,7 +205,7 @@ void Driver::drain() {
 void Driver::note_slack(LabTime now) {
   if (arrivals_.earliest_need() == FabricTime::never()) return;
   const int64_t slack = page_.clock.lab_ns_until(arrivals_.earliest_need(), now);
-  if (slack == INT64_MAX) return;  // the clock stands: nobody can say when it will be needed
+  if (slack == INT64_MAX) return;  // the clock stands: nothing is due
   report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
   slot().min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);
   std::atomic<int64_t>& window = slot().window_slack_ns;

@@ -87,7 +87,7 @@ class IngressLedger {
     bool complete() const { return received + forgiven >= sent; }
   };
 
-  /// Somebody is there who could still send over this wire in carried time.
+  /// A process is there that could still send over this wire in carried time.
   bool is_live(const IncomingWire& wire) const {
     return wire.sender != kNoProcess && in_gate(page_.state(wire.sender));
   }
