@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "fabric/yaml.h"
 #include "lab/cli/cli_choice.h"
@@ -16,6 +15,7 @@
 #include "lab/resident/clock_text.h"
 #include "lab/resident/labd_client.h"
 #include "lab/resident/resident.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -49,20 +49,22 @@ int print(const json& state, bool as_json) {
 json wait_for(netio::RpcClient& labd, uint64_t ticket, const InterruptGuard& guard) {
   ProgressLine line;
   bool interrupted = false;
-  for (;;) {
-    json state = labd.call("clock_state", {{"ticket", ticket}});
+  json state;
+  netio::keep_looking([&]() -> netio::Heartbeat::Next {
+    state = labd.call("clock_state", {{"ticket", ticket}});
     if (state.at("ticket") != ticket) throw std::runtime_error("the lab was given other orders");
     if (state.contains("outcome")) {
       if (interrupted) state["outcome"]["problem"] = "interrupted";
-      return state;
+      return std::nullopt;
     }
     if (guard.interrupted() && !interrupted) {
       ticket = labd.call("clock", {{"order", "pause"}}).at("ticket").get<uint64_t>();
       interrupted = true;
     }
     line.show(clock_line(state));
-    std::this_thread::sleep_for(kAskEvery);  // the lab moves on meanwhile
-  }
+    return kAskEvery;  // the lab moves on meanwhile
+  });
+  return state;
 }
 
 int give_order(const ClockOptions& options, const json& order) {

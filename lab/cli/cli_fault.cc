@@ -6,7 +6,6 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "fabric/yaml.h"
 #include "faults/fault_kind.h"
@@ -16,6 +15,7 @@
 #include "lab/resident/fault_text.h"
 #include "lab/resident/labd_client.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -85,11 +85,14 @@ json call(const std::string& verb, const std::optional<std::string>& lab, const 
 /// kInForcePatience by the clock of the machine.
 void wait_until_in_force(netio::RpcClient& labd, const json& fault) {
   const auto give_up = std::chrono::steady_clock::now() + kInForcePatience;
-  while (std::chrono::steady_clock::now() < give_up) {
+  netio::keep_looking([&]() -> netio::Heartbeat::Next {
+    if (std::chrono::steady_clock::now() >= give_up) return std::nullopt;
     const json status = call(labd, "status");
-    if (status.at("fabric_ps") >= fault.at("at_ps") || status.at("state") == "standing") return;
-    std::this_thread::sleep_for(kAskLabEvery);
-  }
+    if (status.at("fabric_ps") >= fault.at("at_ps") || status.at("state") == "standing") {
+      return std::nullopt;
+    }
+    return kAskLabEvery;
+  });
 }
 
 int export_session(const FaultOptions& options) {

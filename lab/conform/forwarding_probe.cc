@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "fabric/byte_order.h"
 #include "fabric/headers.h"
@@ -11,6 +10,7 @@
 #include "lab/live/live_lab.h"
 #include "netio/kernel/frame_socket.h"
 #include "netio/kernel/parallel.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -80,16 +80,17 @@ class ForwardingProbe::Impl {
       socket_of({topology_.host(frame->source), PortId{frame->port}}).send(frame->bytes);
     }
     auto deadline = SteadyClock::now() + patience;
-    while (SteadyClock::now() < deadline) {
+    netio::keep_looking([&]() -> netio::Heartbeat::Next {
+      if (SteadyClock::now() >= deadline) return std::nullopt;
       waiting_();
       lab_.step();
       if (listen()) deadline = SteadyClock::now() + patience;
       const bool all =
           std::all_of(frames.begin() + static_cast<std::ptrdiff_t>(awaited_from), frames.end(),
                       [this](const ProbeFrame* f) { return sent_.at(label_of(f->bytes)).arrived; });
-      if (all) return;
-      std::this_thread::sleep_for(kStep);
-    }
+      if (all) return std::nullopt;
+      return kStep;
+    });
   }
 
   /// Returns the sightings of the frame and forgets it.

@@ -18,7 +18,9 @@ constexpr int kExitCode = 3;  // code of a run without a verdict
 /// the process and its group.
 constexpr long kRepeatedAfterMs = 500;
 
-// These are global because a signal handler can reach nothing else.
+// These are global because a signal handler can reach nothing else. A signal_set of Boost.Asio cannot take
+// its place: a simulation and a judgement compute for seconds without a look at an io_context, EndsAtOnce ends
+// the process in the middle of them, and a thread that waited for signals would forbid setns().
 volatile std::sig_atomic_t g_interrupted = 0;
 volatile std::sig_atomic_t g_guarded = 0;
 volatile std::sig_atomic_t g_last_words_size = 0;  // above 0: the process ends at once

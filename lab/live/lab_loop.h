@@ -3,7 +3,8 @@
 // others did, then checks may end it, then faults that others made take effect, and only then rules look at
 // how far it has come.
 //
-// The owner of a lab makes one, adds its own checks and rules, and calls turn() every few milliseconds.
+// The owner of a lab makes one, adds its own checks and rules, and lets a heartbeat call turn() every few
+// milliseconds (netio/rpc/heartbeat.h).
 
 #include <cstdint>
 #include <functional>

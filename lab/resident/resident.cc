@@ -7,11 +7,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "fabric/fabric_file.h"
 #include "lab/live/lab_loop.h"
@@ -21,6 +21,7 @@
 #include "lab/resident/resident_methods.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/log.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -35,10 +36,6 @@ constexpr std::chrono::milliseconds kLook{5};
 constexpr double kResidentDilation = 1000;
 /// A lab that stays is mostly idle; half the wake-ups of a run.
 constexpr int64_t kIdleTickNs = 500'000;
-
-volatile std::sig_atomic_t g_asked_to_end = 0;  // a signal handler can reach nothing else
-
-void note_signal(int) { g_asked_to_end = 1; }
 
 /// The pipe to `up`. A broken pipe throws: no caller waits for this lab any more.
 class Report {
@@ -59,19 +56,35 @@ class Report {
   FileDescriptor fd_;
 };
 
-void prepare_signals() {
-  ::signal(SIGPIPE, SIG_IGN);
-  struct sigaction action {};
-  action.sa_handler = note_signal;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
-}
+/// The signals that ask for the end, noted when the io_context is run or polled.
+class EndSignals {
+ public:
+  explicit EndSignals(boost::asio::io_context& io)
+      : io_(io), signals_(io, SIGINT, SIGTERM, SIGHUP) {
+    signals_.async_wait([this](const boost::system::error_code& error, int) { asked_ = !error; });
+  }
+  /// Has one come?
+  bool asked() const { return asked_; }
+  /// The same while the io_context does not run.
+  bool asked_by_now() {
+    io_.restart();
+    io_.poll();
+    return asked_;
+  }
+
+ private:
+  boost::asio::io_context& io_;
+  boost::asio::signal_set signals_;
+  bool asked_ = false;
+};
 
 /// Time between two looks while the lab does single steps: a tick is 250 us.
 constexpr std::chrono::microseconds kStepLook{200};
 
 /// Serves until a client or a signal asks for the end. A client that asked for `down` gets its
 /// answer first.
-void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
+void serve(boost::asio::io_context& io, const EndSignals& signals, netio::RpcServer& server,
+           ResidentLab& lab, spdlog::logger& log) {
   uint64_t faults_told = 0;
   LabLoop loop([&] { return lab.live.step(); }, [&] { lab.faults.notice(); },
                LabLoop::Ends::kNever);
@@ -81,15 +94,15 @@ void serve(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log) {
       log.warn("{}", fault.what);
     }
   });
-  while (!lab.end && g_asked_to_end == 0) {
+  netio::Heartbeat heartbeat(io);
+  server.after_message([&heartbeat] { heartbeat.hurry(); });
+  heartbeat.run([&]() -> netio::Heartbeat::Next {
+    if (lab.end || signals.asked()) return std::nullopt;
     loop.turn();
-    if (lab.clock.busy()) {
-      server.poll();
-      std::this_thread::sleep_for(kStepLook);
-    } else {
-      server.poll_for(kLook);
-    }
-  }
+    if (lab.clock.busy()) return kStepLook;
+    return kLook;
+  });
+  server.after_message({});
   server.poll();
 }
 
@@ -124,13 +137,15 @@ std::optional<Scenario> read_scenario(const ResidentOptions& options) {
 }
 
 void run_resident(const ResidentOptions& options, Report& report) {
+  boost::asio::io_context io(1);
+  EndSignals signals(io);
   const std::optional<Scenario> scenario = read_scenario(options);
   const FabricShape shape =
       scenario ? scenario->fabric : parse_fabric(read_yaml_file(options.fabric_file));
   const Topology topology = build_topology(shape);
   LiveLab live(topology, live_options(options, shape, scenario),
-               [&report](const BringUpStep& step) {
-                 if (g_asked_to_end != 0) throw std::runtime_error("taken down while coming up");
+               [&report, &signals](const BringUpStep& step) {
+                 if (signals.asked_by_now()) throw std::runtime_error("taken down while coming up");
                  report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});
                });
   const auto log = netio::open_log(live.fabric().run_directory() / "labd.log", "mrclab-labd");
@@ -145,11 +160,11 @@ void run_resident(const ResidentOptions& options, Report& report) {
                    scenario ? scenario->seed : 1,
                    FaultRecord(topology, live.fabric().run_directory() / kFaultRecordFile));
   ResidentLab lab{live, clock, faults, topology, scenario};
-  netio::RpcServer server(control_socket(live.fabric().paths(), live.fabric().lab()));
+  netio::RpcServer server(io, control_socket(live.fabric().paths(), live.fabric().lab()));
   add_resident_methods(server, lab, *log);
   report.send({{"ready", true}});  // from here on clients can talk to the lab
   report.close();
-  serve(server, lab, *log);
+  serve(io, signals, server, lab, *log);
   live.tear_down();
 }
 
@@ -157,7 +172,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
 
 int resident_main(int argc, char** argv) {
   if (argc != 3) return 2;
-  prepare_signals();
+  ::signal(SIGPIPE, SIG_IGN);
   Report report(std::atoi(argv[2]));
   ::fcntl(std::atoi(argv[2]), F_SETFD, FD_CLOEXEC);
   json problem;

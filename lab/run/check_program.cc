@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <thread>
-
 #include "lab/run/user_program.h"
 #include "netio/kernel/system_error.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -42,10 +41,11 @@ analysis::CheckResult run_check_program(const CheckProgram& program,
   options.timeout = program.timeout;
   try {
     UserProgram running(options);
-    while (running.step()) {
+    netio::keep_looking([&]() -> netio::Heartbeat::Next {
+      if (!running.step()) return std::nullopt;
       if (interrupted && interrupted()) running.end(kGrace);
-      std::this_thread::sleep_for(kStep);
-    }
+      return kStep;
+    });
     check.note = running.last_line();
     if (running.timed_out() || running.was_ended()) {
       check.note = running.timed_out()

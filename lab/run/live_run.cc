@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
@@ -17,6 +16,7 @@
 #include "lab/run/run_taps.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/system_error.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -122,9 +122,7 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
       show_running(scenario, lab.now(), progress);
     }
   });
-  while (loop.turn()) {
-    std::this_thread::sleep_for(kStep);  // the lab's heartbeat, not a wait for something to happen
-  }
+  netio::keep_looking([&] { return loop.turn() ? netio::Heartbeat::Next(kStep) : std::nullopt; });
   if (options.view != nullptr) options.view->finish(sample_of(scenario, lab));
 }
 

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
+#include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {
 namespace {
@@ -111,14 +111,15 @@ void UserProgram::end(milliseconds grace) {
   child_.signal_group(SIGCONT);
   const auto kill_at = Clock::now() + grace;
   bool killed = false;
-  while (!child_.ended()) {
+  netio::keep_looking([&]() -> netio::Heartbeat::Next {
+    if (child_.ended()) return std::nullopt;
     take_output();  // a full pipe would keep it from ending
     if (!killed && Clock::now() >= kill_at) {
       child_.signal_group(SIGKILL);
       killed = true;
     }
-    std::this_thread::sleep_for(kStep);
-  }
+    return kStep;
+  });
   reap();
 }
 

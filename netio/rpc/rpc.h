@@ -1,12 +1,13 @@
 #pragma once
-// JSON-RPC 2.0 over a Unix stream socket, one message per line. The server is polled, so that a
-// ticking daemon can carry it; the client blocks with a deadline.
+// JSON-RPC 2.0 over a Unix stream socket, one message per line. The server waits on an io_context
+// of its owner, which runs it or, as a ticking daemon does, polls it; the client blocks with a deadline.
 //
 // Limits: kMaxMessageBytes per message (then an error and the connection is closed), a bounded
 // number of clients (one more takes the place of one that has said nothing for a while, or gets an
 // error and is closed), one line at a time per client: the next is read when the answer has been
 // written. A batch holds kMaxBatch requests, JSON nests kMaxJsonDepth levels (fabric/json_text.h).
 
+#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -66,15 +67,18 @@ struct RpcServerOptions {
 /// living one is EADDRINUSE.
 class RpcServer {
  public:
-  explicit RpcServer(const std::filesystem::path& path, RpcServerOptions options = {});
+  /// Its clients wait on `io`, which does nothing for them any more when this has died.
+  RpcServer(boost::asio::io_context& io, const std::filesystem::path& path,
+            RpcServerOptions options = {});
   ~RpcServer();
   RpcServer(RpcServer&&) noexcept;
 
   void method(const std::string& name, RpcMethod method);
-  /// Does what can be done without waiting; returns the number of events handled.
+  /// Does what can be done without waiting, for an owner that does not run `io`; returns the number of
+  /// events handled.
   size_t poll();
-  /// The same, but waits up to `timeout` for the first.
-  size_t poll_for(std::chrono::milliseconds timeout);
+  /// Called after each message that a client sent was answered.
+  void after_message(std::function<void()> call);
   size_t clients() const;
 
  private:

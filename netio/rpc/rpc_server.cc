@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
@@ -28,6 +29,8 @@ using Acceptor = asio::local::stream_protocol::acceptor;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxEventsPerPoll = 64;
+/// A server that could not accept a client, for want of descriptors for instance, tries again after this.
+constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 std::string refusal(int code, const std::string& message) {
   return Json{
@@ -70,8 +73,8 @@ struct RpcServer::Impl {
     std::list<Client>::iterator self;
   };
 
-  Impl(const std::filesystem::path& where, RpcServerOptions limits)
-      : path(where), options(limits), acceptor(context) {
+  Impl(asio::io_context& io, const std::filesystem::path& where, RpcServerOptions limits)
+      : path(where), options(limits), context(io), acceptor(io), again(io) {
     make_way(path);
     error_code error;
     const auto check = [this, &error](const char* what) {
@@ -98,17 +101,22 @@ struct RpcServer::Impl {
 
   void accept() {
     acceptor.async_accept([this](const error_code& error, Socket socket) {
-      accepting = false;
-      if (error) return;  // no descriptors left, for instance: again at the next poll
+      if (error == asio::error::operation_aborted) return;
+      if (error) return accept_later();
       admit(std::move(socket));
       accept();
     });
-    accepting = true;
+  }
+
+  void accept_later() {
+    again.expires_after(kAcceptAgain);
+    again.async_wait([this](const error_code& error) {
+      if (!error) accept();
+    });
   }
 
   /// A talkative client must not keep a ticking daemon here.
   size_t poll() {
-    if (!accepting) accept();
     context.restart();
     size_t handled = 0;
     while (handled < kMaxEventsPerPoll && context.poll_one() != 0) ++handled;
@@ -169,6 +177,7 @@ struct RpcServer::Impl {
       const auto found = methods.find(name);
       return found == methods.end() ? nullptr : &found->second;
     });
+    if (after_message) after_message();
     if (client.output.empty()) return read(client);
     client.output += '\n';
     write(client);
@@ -193,16 +202,18 @@ struct RpcServer::Impl {
 
   std::filesystem::path path;
   RpcServerOptions options;
-  asio::io_context context{1};
+  asio::io_context& context;
   Acceptor acceptor;
+  asio::steady_timer again;
   bool bound = false;
-  bool accepting = false;
+  std::function<void()> after_message;
   std::map<std::string, RpcMethod> methods;
   std::list<Client> clients;
 };
 
-RpcServer::RpcServer(const std::filesystem::path& path, RpcServerOptions options)
-    : impl_(std::make_unique<Impl>(path, options)) {}
+RpcServer::RpcServer(asio::io_context& io, const std::filesystem::path& path,
+                     RpcServerOptions options)
+    : impl_(std::make_unique<Impl>(io, path, options)) {}
 RpcServer::~RpcServer() = default;
 RpcServer::RpcServer(RpcServer&&) noexcept = default;
 
@@ -212,11 +223,8 @@ void RpcServer::method(const std::string& name, RpcMethod method) {
 
 size_t RpcServer::poll() { return impl_->poll(); }
 
-size_t RpcServer::poll_for(std::chrono::milliseconds timeout) {
-  if (!impl_->accepting) impl_->accept();
-  impl_->context.restart();
-  const size_t first = impl_->context.run_one_for(timeout);
-  return first == 0 ? 0 : first + impl_->poll();
+void RpcServer::after_message(std::function<void()> call) {
+  impl_->after_message = std::move(call);
 }
 
 size_t RpcServer::clients() const { return impl_->clients.size(); }

@@ -4,7 +4,7 @@ namespace mrclab::netio {
 
 DaemonMethods::DaemonMethods(const std::filesystem::path& socket, const Topology& topology,
                              std::atomic<uint64_t>& matches, DaemonAnswers answers)
-    : topology_(topology), matches_(matches), answers_(std::move(answers)), server_(socket) {
+    : topology_(topology), matches_(matches), answers_(std::move(answers)), server_(io_, socket) {
   server_.method("status", [this](const Json&) { return answers_.status(); });
   server_.method("power_off", [this](const Json&) { return answers_.power_off(); });
   server_.method("report", [this](const Json&) { return answers_.report(); });

@@ -5,6 +5,7 @@
 // The daemon hands in what it has to say, and calls poll() every few milliseconds: methods run then.
 
 #include <atomic>
+#include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -46,6 +47,7 @@ class DaemonMethods {
   std::atomic<uint64_t>& matches_;
   DaemonAnswers answers_;
   std::unique_ptr<RecordWatch> watch_;  ///< null while no client steps
+  boost::asio::io_context io_{1};
   RpcServer server_;
 };
 

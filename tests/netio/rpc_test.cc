@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -30,24 +29,22 @@ void add_methods(RpcServer& server) {
   server.method("burst", [](const Json&) -> Json { throw std::runtime_error("pipe"); });
 }
 
-/// A server that a thread polls until the test ends.
+/// A server that a thread runs until the test ends.
 class RunningServer {
  public:
   explicit RunningServer(const std::filesystem::path& path, RpcServerOptions options = {})
-      : server_(path, options) {
+      : server_(io_, path, options) {
     add_methods(server_);
-    thread_ = std::thread([this] {
-      while (!stop_) server_.poll_for(std::chrono::milliseconds(20));
-    });
+    thread_ = std::thread([this] { io_.run(); });
   }
   ~RunningServer() {
-    stop_ = true;
+    io_.stop();
     thread_.join();
   }
 
  private:
+  boost::asio::io_context io_{1};
   RpcServer server_;
-  std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
 
@@ -259,23 +256,27 @@ TEST_SUITE("rpc") {
 
   TEST_CASE("clients that vanish in the middle are forgotten") {
     TemporaryDirectory directory;
-    RpcServer server(directory / "s");
+    boost::asio::io_context io(1);
+    RpcServer server(io, directory / "s");
     add_methods(server);
+    const auto wait = [&] {
+      io.restart();
+      io.run_one_for(std::chrono::milliseconds(50));
+    };
     {
       const FileDescriptor client = raw_client(directory / "s");
       ::send(client.get(), "{\"json", 7, 0);
-      for (int i = 0; i < 100 && server.clients() == 0; ++i)
-        server.poll_for(std::chrono::milliseconds(50));
+      for (int i = 0; i < 100 && server.clients() == 0; ++i) wait();
       CHECK(server.clients() == 1);
     }
-    for (int i = 0; i < 100 && server.clients() > 0; ++i)
-      server.poll_for(std::chrono::milliseconds(50));
+    for (int i = 0; i < 100 && server.clients() > 0; ++i) wait();
     CHECK(server.clients() == 0);
   }
 
   TEST_CASE("poll never waits, and a call has its deadline") {
     TemporaryDirectory directory;
-    RpcServer server(directory / "s");
+    boost::asio::io_context io(1);
+    RpcServer server(io, directory / "s");
     CHECK(server.poll() == 0);
     RpcClient client(directory / "s");  // connected by the kernel; no server answers
     try {
@@ -289,13 +290,14 @@ TEST_SUITE("rpc") {
   TEST_CASE("a dead server's socket is replaced, a living one's and other files are not") {
     TemporaryDirectory directory;
     const auto path = directory / "s";
+    boost::asio::io_context io(1);
     {
-      const RpcServer living(path);
+      const RpcServer living(io, path);
       struct stat status {};
       REQUIRE(::stat(path.c_str(), &status) == 0);
       CHECK((status.st_mode & 0777) == 0600);
       try {
-        const RpcServer second(path);
+        const RpcServer second(io, path);
         FAIL("two servers at one path");
       } catch (const SystemError& error) {
         CHECK(error.error_number() == EADDRINUSE);
@@ -316,9 +318,9 @@ TEST_SUITE("rpc") {
       CHECK(RpcClient(path).call("echo", {1}) == Json{1});
     }
     write_file(path, "precious");
-    CHECK_THROWS_AS(RpcServer{path}, SystemError);
+    CHECK_THROWS_AS(RpcServer(io, path), SystemError);
     CHECK(read_file(path) == "precious");
-    CHECK_THROWS_AS(RpcServer{directory / std::string(120, 'x')}, SystemError);
+    CHECK_THROWS_AS(RpcServer(io, directory / std::string(120, 'x')), SystemError);
     CHECK_THROWS_AS(RpcClient{directory / "nobody"}, SystemError);
   }
 }
