@@ -8,10 +8,6 @@
 #include "fabric/pattern.h"
 #include "fabric/yaml_write.h"
 
-#ifndef MRCLAB_SOURCE_DIR
-#define MRCLAB_SOURCE_DIR "."
-#endif
-
 namespace mrclab {
 namespace {
 
@@ -233,28 +229,6 @@ NicProfile read_nic(const YamlValue& value) {
   return nic;
 }
 
-std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
-                                std::string_view folder, std::string_view what) {
-  if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
-    std::filesystem::path path = base / std::filesystem::path(name);
-    if (std::filesystem::exists(path)) return path;
-    throw NameError(in_quotes(name) + ", and no file " + in_quotes(path.string()),
-                    "the path of a " + std::string(what) + " file");
-  }
-  const std::filesystem::path directory = source_directory() / "topologies" / folder;
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
-    return directory / (std::string(name) + ".yaml");
-  }
-  throw NameError(in_quotes(name) + ", which names no " + std::string(what),
-                  (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
-}
-
 std::string multiple(uint32_t thousandths) {
   return std::to_string(thousandths / 1000) + "." +
          std::to_string(1000 + thousandths % 1000).substr(1);
@@ -322,20 +296,6 @@ void check_lookahead(const Topology& topology) {
                      topology.wire_name(wire.id) +
                      ": expected a propagation or an ingress latency above 0");
   }
-}
-
-std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base) {
-  return find_file(name, base, "fabrics", "fabric");
-}
-
-std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
-  return find_file(name, base, "incidents", "incident");
-}
-
-std::filesystem::path source_directory() {
-  const std::filesystem::path built_from = MRCLAB_SOURCE_DIR;
-  return std::filesystem::exists(built_from / "topologies") ? built_from
-                                                            : std::filesystem::path(".");
 }
 
 std::string to_yaml(const FabricShape& shape, size_t indent) {

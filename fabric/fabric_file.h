@@ -50,17 +50,6 @@ Topology read_fabric_file(const std::filesystem::path& path);
 /// Throws InputError if a wire's lookahead is not positive.
 void check_lookahead(const Topology& topology);
 
-/// "octet" is topologies/fabrics/octet.yaml of the project; text with a slash or ending in .yaml is
-/// a path, relative to `base` unless absolute. Throws NameError suggesting the nearest existing
-/// name.
-std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base = {});
-
-/// "optic-glitch" is topologies/incidents/optic-glitch.yaml; paths as above.
-std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base = {});
-
-/// The project's source tree, where topologies/ lies.
-std::filesystem::path source_directory();
-
 /// The shape as a file would say it, every field written out; `indent` spaces before each line.
 std::string to_yaml(const FabricShape& shape, size_t indent = 0);
 

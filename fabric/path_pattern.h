@@ -4,17 +4,11 @@
 
 #include <vector>
 
-#include "fabric/path.h"
+#include "fabric/path_list.h"
 #include "fabric/topology.h"
 #include "fabric/yaml.h"
 
 namespace mrclab {
-
-/// Every path of the fabric, plane by plane: its uplinks, then the T0-local one.
-std::vector<Path> all_paths(const Topology& topology);
-
-/// Is `path` one of them?
-bool has_path(const Topology& topology, Path path);
 
 /// A scalar or a list of them, in the order of all_paths(), nothing twice. Throws InputError with
 /// the position if one names no path of the fabric.

@@ -100,7 +100,7 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   state.counters.rx_bytes += arrival.frame.wire_length().value;
   record(arrived, port, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
          QueueClass::kNone, arrival.frame);
-  if (const DropCause gone = judge(arrived, arrival.frame); gone != DropCause::kNone) {
+  if (const DropCause gone = loss_inside(arrived, arrival.frame); gone != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, gone, QueueClass::kNone, arrival.frame);
     return;
   }
@@ -108,7 +108,7 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
 }
 
 /// What happens to a frame in a faulty switch. kNone: it is forwarded.
-DropCause SwitchNode::judge(FabricTime arrived, Frame& frame) {
+DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
   if (work_ == SwitchWork::kDown || arrived < power_lost_) return DropCause::kSwitchDown;
   if (work_ == SwitchWork::kHung) return DropCause::kSwitchHung;
   return flips_.pass(frame);

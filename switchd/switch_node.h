@@ -73,7 +73,7 @@ class SwitchNode : public Node {
   };
 
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
-  DropCause judge(FabricTime arrived, Frame& frame);
+  DropCause loss_inside(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
   struct FirstUsids {
     uint16_t active = 0, next = 0;

@@ -20,24 +20,14 @@ std::optional<WhereToLook> interval_of(const Expectation& expectation, FabricTim
   return where;
 }
 
-/// The instant from which no fault was in force any more; empty if one lasts, or there was none.
-std::optional<FabricTime> last_heal(std::span<const FaultSpan> faults) {
-  std::optional<FabricTime> last;
-  for (const FaultSpan& fault : faults) {
-    if (!fault.healed()) return std::nullopt;
-    last = std::max(last.value_or(fault.healed_at), fault.healed_at);
-  }
-  return last;
-}
-
 }  // namespace
 
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs) {
   std::vector<CheckResult> results;
   const CheckedSpan span = span_of(inputs);
-  const RunTimes times{last_heal(inputs.faults), inputs.measurements.base_rtt};
   const JudgedRun run(inputs);
+  const RunTimes times{run.last_heal(), inputs.measurements.base_rtt};
   for (const Expectation& expectation : expectations) {
     CheckResult check = std::visit([&](const auto& e) { return rules_of(e).judge(e, run); },
                                    static_cast<const ExpectationKind&>(expectation));

@@ -93,7 +93,8 @@ struct KnownFlow {
   Qpn sender_qp, destination_qp;
 };
 
-/// Not thread-safe. Captures first: where they look, records are not needed and not kept.
+/// Not thread-safe. Captures first: where they look, records are not needed and not kept. Its sixteen members
+/// are one search: what is wanted, what of it was found so far, and in which files.
 class PacketSearch {
  public:
   static constexpr size_t kMaxSightings = 1u << 16;

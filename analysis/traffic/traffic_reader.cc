@@ -55,6 +55,8 @@ struct Feed {
   uint16_t link_type = 0;  ///< the last of these
 };
 
+/// One pass over all sources: the frames that wait to be told in order of time, and what was found out about
+/// the sources on the way. They change together with each frame, so they stand together.
 class Reading {
  public:
   explicit Reading(const TrafficInput& input)

@@ -28,7 +28,7 @@ struct AnalyzeOptions {
 std::string all_sections() { return fmt::format("{}", fmt::join(traffic_sections(), ", ")); }
 
 /// The tables that were asked for; without a wish those that a first look needs.
-std::vector<ReportTable> chosen(std::vector<ReportTable> tables, const AnalyzeOptions& options) {
+std::vector<TrafficTable> chosen(std::vector<TrafficTable> tables, const AnalyzeOptions& options) {
   const std::vector<std::string> known = traffic_sections();
   for (const std::string& name : options.sections) {
     if (name == "all" || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -39,20 +39,20 @@ std::vector<ReportTable> chosen(std::vector<ReportTable> tables, const AnalyzeOp
     return std::find(options.sections.begin(), options.sections.end(), name) !=
            options.sections.end();
   };
-  std::erase_if(tables, [&](const ReportTable& table) {
+  std::erase_if(tables, [&](const TrafficTable& table) {
     return options.sections.empty() ? !table.brief : !asked("all") && !asked(table.name);
   });
   return tables;
 }
 
-void print_csv(const std::vector<ReportTable>& tables) {
+void print_csv(const std::vector<TrafficTable>& tables) {
   for (size_t i = 0; i < tables.size(); ++i) {
     if (tables.size() > 1) fmt::print("{}# {}\n", i == 0 ? "" : "\n", tables[i].name);
     fmt::print("{}", to_csv(tables[i]));
   }
 }
 
-void print_tables(const std::vector<ReportTable>& tables, const AnalyzeOptions& options) {
+void print_tables(const std::vector<TrafficTable>& tables, const AnalyzeOptions& options) {
   const size_t brief = options.sections.empty() ? kBriefRows : SIZE_MAX;
   const size_t rows = options.rows > 0 ? options.rows : brief;
   for (size_t i = 0; i < tables.size(); ++i) {
@@ -70,7 +70,8 @@ int analyze_command(const AnalyzeOptions& options) {
   };
   const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
   progress.clear();
-  const std::vector<ReportTable> tables = chosen(traffic_tables(traffic, request.context), options);
+  const std::vector<TrafficTable> tables =
+      chosen(traffic_tables(traffic, request.context), options);
   if (options.as_json) {
     fmt::print("{}\n", printed(to_json(tables)));
   } else if (options.as_csv) {

@@ -12,6 +12,7 @@
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/open_vswitch.h"
 
 namespace mrclab::lab {

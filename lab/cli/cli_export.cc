@@ -12,6 +12,7 @@
 #include "lab/recorded/run_export.h"
 #include "lab/recorded/wireshark_dissector.h"
 #include "lab/run/run_folder.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

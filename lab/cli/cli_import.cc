@@ -11,6 +11,7 @@
 #include "lab/import/csv_line.h"
 #include "lab/import/incident_import.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {

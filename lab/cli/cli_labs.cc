@@ -25,6 +25,7 @@
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/rpc/rpc.h"

@@ -14,6 +14,7 @@
 #include "lab/cli/cli_choice.h"
 #include "lab/console/root_rights.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

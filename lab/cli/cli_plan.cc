@@ -14,6 +14,7 @@
 #include "lab/plan/fabric_plan.h"
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/node_addresses.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

@@ -22,6 +22,7 @@
 #include "lab/recorded/packet_trace.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

@@ -11,6 +11,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/text_wrap.h"
 #include "lab/cli/cli.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

@@ -8,6 +8,7 @@
 #include "fabric/fabric_file.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

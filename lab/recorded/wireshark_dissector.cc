@@ -1,4 +1,5 @@
 #include "lab/recorded/wireshark_dissector.h"
+#include "lab/scenario/shipped_files.h"
 
 #include <fmt/format.h>
 

@@ -12,6 +12,7 @@
 #include "fabric/path_pattern.h"
 #include "faults/schedule.h"
 #include "lab/scenario/mechanism.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

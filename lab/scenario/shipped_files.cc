@@ -6,13 +6,53 @@
 #include "fabric/pattern.h"
 #include "lab/scenario/scenario.h"
 
+#ifndef MRCLAB_SOURCE_DIR
+#define MRCLAB_SOURCE_DIR "."
+#endif
+
 namespace mrclab::lab {
+namespace {
+
+std::filesystem::path folder_of(std::string_view folder) {
+  return source_directory() / "topologies" / folder;
+}
+
+std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
+                                std::string_view folder, std::string_view what) {
+  if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
+    std::filesystem::path path = base / std::filesystem::path(name);
+    if (std::filesystem::exists(path)) return path;
+    throw NameError(in_quotes(name) + ", and no file " + in_quotes(path.string()),
+                    "the path of a " + std::string(what) + " file");
+  }
+  const std::vector<std::string> names = shipped_names(folder);
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return folder_of(folder) / (std::string(name) + ".yaml");
+  }
+  throw NameError(in_quotes(name) + ", which names no " + std::string(what),
+                  (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
+}
+
+}  // namespace
+
+std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "fabrics", "fabric");
+}
+
+std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "incidents", "incident");
+}
+
+std::filesystem::path source_directory() {
+  const std::filesystem::path built_from = MRCLAB_SOURCE_DIR;
+  return std::filesystem::exists(built_from / "topologies") ? built_from
+                                                            : std::filesystem::path(".");
+}
 
 std::vector<std::string> shipped_names(std::string_view folder) {
   std::vector<std::string> names;
   std::error_code ignored;
-  const std::filesystem::path directory = source_directory() / "topologies" / folder;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(folder), ignored)) {
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());

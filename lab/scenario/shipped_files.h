@@ -8,6 +8,17 @@
 
 namespace mrclab::lab {
 
+/// "octet" is topologies/fabrics/octet.yaml of the project; text with a slash or ending in .yaml is
+/// a path, relative to `base` unless absolute. Throws NameError suggesting the nearest existing
+/// name.
+std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base = {});
+
+/// "optic-glitch" is topologies/incidents/optic-glitch.yaml; paths as above.
+std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base = {});
+
+/// The project's source tree, where topologies/ lies.
+std::filesystem::path source_directory();
+
 /// The names that the files of topologies/<folder> go by ("fabrics", "incidents"), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);
 

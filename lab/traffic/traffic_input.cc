@@ -10,6 +10,7 @@
 #include "fabric/yaml.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 #include "lab/traffic/traffic_format.h"
 #include "netio/kernel/file_descriptor.h"
 

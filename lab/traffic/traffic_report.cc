@@ -138,11 +138,11 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
 
 }  // namespace
 
-ReportTable summary_table(const Traffic& traffic, const TrafficContext& context) {
+TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context) {
   const TrafficTotals t = totals_of(traffic);
   const bool any = traffic.last >= traffic.first && traffic.first != FabricTime::never();
   const auto& c = traffic.counters;
-  ReportTable table{"summary", "", {}, {{}}, {}, true};
+  TrafficTable table{"summary", "", {}, {{}}, {}, true};
   const auto add = [&table](const char* key, const char* heading, Json value,
                             Shown shown = Shown::kPlain) {
     table.columns.push_back({key, heading, shown});
@@ -202,36 +202,36 @@ ReportTable summary_table(const Traffic& traffic, const TrafficContext& context)
   return table;
 }
 
-ReportTable flows_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{"flows",
-                    "Flows, by bytes delivered",
-                    {{"flow", "flow"},
-                     {"source", "", Shown::kPlain},
-                     {"destination", "", Shown::kPlain},
-                     {"qp", "", Shown::kPlain},
-                     {"packets", "packets"},
-                     {"delivered", "", Shown::kPlain},
-                     {"delivered_bytes", "", Shown::kPlain},
-                     {"goodput_bps", "goodput", Shown::kRate},
-                     {"paths", "", Shown::kPlain},
-                     {"resent", "again"},
-                     {"needless", "needless"},
-                     {"lost", "lost"},
-                     {"trimmed", "trimmed"},
-                     {"duplicates", "", Shown::kPlain},
-                     {"open", "", Shown::kPlain},
-                     {"reordered_share", "", Shown::kShare},
-                     {"max_distance", "", Shown::kPlain},
-                     {"rtt_mean_ns", "RTT", Shown::kNanoseconds},
-                     {"rtt_min_ns", "", Shown::kNanoseconds},
-                     {"rtt_max_ns", "", Shown::kNanoseconds},
-                     {"sacks", "", Shown::kPlain},
-                     {"nacks", "", Shown::kPlain},
-                     {"acks", "", Shown::kPlain},
-                     {"probes", "", Shown::kPlain}},
-                    {},
-                    {},
-                    true};
+TrafficTable flows_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{"flows",
+                     "Flows, by bytes delivered",
+                     {{"flow", "flow"},
+                      {"source", "", Shown::kPlain},
+                      {"destination", "", Shown::kPlain},
+                      {"qp", "", Shown::kPlain},
+                      {"packets", "packets"},
+                      {"delivered", "", Shown::kPlain},
+                      {"delivered_bytes", "", Shown::kPlain},
+                      {"goodput_bps", "goodput", Shown::kRate},
+                      {"paths", "", Shown::kPlain},
+                      {"resent", "again"},
+                      {"needless", "needless"},
+                      {"lost", "lost"},
+                      {"trimmed", "trimmed"},
+                      {"duplicates", "", Shown::kPlain},
+                      {"open", "", Shown::kPlain},
+                      {"reordered_share", "", Shown::kShare},
+                      {"max_distance", "", Shown::kPlain},
+                      {"rtt_mean_ns", "RTT", Shown::kNanoseconds},
+                      {"rtt_min_ns", "", Shown::kNanoseconds},
+                      {"rtt_max_ns", "", Shown::kNanoseconds},
+                      {"sacks", "", Shown::kPlain},
+                      {"nacks", "", Shown::kPlain},
+                      {"acks", "", Shown::kPlain},
+                      {"probes", "", Shown::kPlain}},
+                     {},
+                     {},
+                     true};
   std::vector<const TrafficFlow*> flows;
   for (const TrafficFlow& f : traffic.flows) {
     if (f.packets + f.resent + f.delivered > 0) flows.push_back(&f);
@@ -273,25 +273,25 @@ ReportTable flows_table(const Traffic& traffic, const TrafficContext& context) {
   return table;
 }
 
-ReportTable planes_table(const Traffic& traffic) {
-  ReportTable table{"planes",
-                    "Planes",
-                    {{"plane", "plane"},
-                     {"packets", "packets"},
-                     {"share", "", Shown::kShare},
-                     {"delivered_bytes", "", Shown::kPlain},
-                     {"goodput_bps", "goodput", Shown::kRate},
-                     {"resent", "again"},
-                     {"lost", "lost"},
-                     {"trimmed", "trimmed"},
-                     {"marked_share", "CE", Shown::kShare},
-                     {"rtt_p50_ns", "RTT", Shown::kNanoseconds},
-                     {"rtt_p99_ns", "", Shown::kNanoseconds},
-                     {"longest_gap_ns", "gap", Shown::kNanoseconds},
-                     {"gap_from_ns", "at", Shown::kNanoseconds}},
-                    {},
-                    {},
-                    true};
+TrafficTable planes_table(const Traffic& traffic) {
+  TrafficTable table{"planes",
+                     "Planes",
+                     {{"plane", "plane"},
+                      {"packets", "packets"},
+                      {"share", "", Shown::kShare},
+                      {"delivered_bytes", "", Shown::kPlain},
+                      {"goodput_bps", "goodput", Shown::kRate},
+                      {"resent", "again"},
+                      {"lost", "lost"},
+                      {"trimmed", "trimmed"},
+                      {"marked_share", "CE", Shown::kShare},
+                      {"rtt_p50_ns", "RTT", Shown::kNanoseconds},
+                      {"rtt_p99_ns", "", Shown::kNanoseconds},
+                      {"longest_gap_ns", "gap", Shown::kNanoseconds},
+                      {"gap_from_ns", "at", Shown::kNanoseconds}},
+                     {},
+                     {},
+                     true};
   const TrafficTotals t = totals_of(traffic);
   for (uint32_t plane = 0; plane < traffic.planes.size(); ++plane) {
     const analysis::PlaneTraffic& p = traffic.planes[plane];
@@ -307,7 +307,7 @@ ReportTable planes_table(const Traffic& traffic) {
   return table;
 }
 
-std::vector<ReportTable> traffic_tables(const Traffic& traffic, const TrafficContext& context) {
+std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficContext& context) {
   return {summary_table(traffic, context),
           formats_table(traffic, context),
           vantage_table(traffic, context),
@@ -332,7 +332,7 @@ std::vector<ReportTable> traffic_tables(const Traffic& traffic, const TrafficCon
 
 std::vector<std::string> traffic_sections() {
   std::vector<std::string> names;
-  for (const ReportTable& table : traffic_tables({}, {})) names.push_back(table.name);
+  for (const TrafficTable& table : traffic_tables({}, {})) names.push_back(table.name);
   return names;
 }
 

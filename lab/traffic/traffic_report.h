@@ -50,7 +50,7 @@ struct ReportColumn {
   Shown shown = Shown::kPlain;
 };
 
-struct ReportTable {
+struct TrafficTable {
   std::string name;   ///< what --section calls it
   std::string title;  ///< one line
   std::vector<ReportColumn> columns;
@@ -62,13 +62,13 @@ struct ReportTable {
 
 /// Names of all sections, in order.
 std::vector<std::string> traffic_sections();
-std::vector<ReportTable> traffic_tables(const analysis::Traffic& traffic,
-                                        const TrafficContext& context);
+std::vector<TrafficTable> traffic_tables(const analysis::Traffic& traffic,
+                                         const TrafficContext& context);
 
 /// `rows_max`: of each table; the rest is counted.
-std::string to_text(const ReportTable& table, size_t rows_max);
+std::string to_text(const TrafficTable& table, size_t rows_max);
 /// {"summary": {...}, "flows": [{...}], ...}
-nlohmann::ordered_json to_json(const std::vector<ReportTable>& tables);
-std::string to_csv(const ReportTable& table);
+nlohmann::ordered_json to_json(const std::vector<TrafficTable>& tables);
+std::string to_csv(const TrafficTable& table);
 
 }  // namespace mrclab::lab

@@ -30,7 +30,7 @@ double spread(std::span<const uint64_t> counts) {
   return mean == 0 ? 0 : static_cast<double>(*high - *low) / mean;
 }
 
-void add_spray(ReportTable& table, const std::string& of, const std::string& over,
+void add_spray(TrafficTable& table, const std::string& of, const std::string& over,
                const std::vector<uint64_t>& counts) {
   if (counts.size() < 2) return;
   const SprayStatistic spray = analysis::spray_statistic(counts);
@@ -43,7 +43,7 @@ Json value_or_none(const LogHistogram& h, uint64_t value) {
   return h.count() == 0 ? Json() : Json(value);
 }
 
-void add_distribution(ReportTable& table, const char* what, const LogHistogram& h) {
+void add_distribution(TrafficTable& table, const char* what, const LogHistogram& h) {
   table.rows.push_back({what, h.count(), value_or_none(h, h.min()),
                         value_or_none(h, h.quantile(0.5)), value_or_none(h, h.quantile(0.9)),
                         value_or_none(h, h.quantile(0.99)), value_or_none(h, h.quantile(0.999)),
@@ -64,8 +64,8 @@ std::vector<ReportColumn> distribution_columns(Shown shown, const std::string& u
 
 }  // namespace
 
-ReportTable spray_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{
+TrafficTable spray_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{
       "spray",
       "Spray of first transmissions: chi-square test against an even one (p below 0.001: "
       "uneven by more than chance)",
@@ -115,23 +115,23 @@ ReportTable spray_table(const Traffic& traffic, const TrafficContext& context) {
   return table;
 }
 
-ReportTable paths_table(const Traffic& traffic, const TrafficContext&) {
-  ReportTable table{"paths",
-                    "Paths, of all flows together",
-                    {{"path", "path"},
-                     {"ev", "EV"},
-                     {"flows", "flows"},
-                     {"packets", "packets"},
-                     {"delivered_bytes", "", Shown::kPlain},
-                     {"resent", "again"},
-                     {"lost", "lost"},
-                     {"lost_too_late", "too late"},
-                     {"trimmed", "trimmed"},
-                     {"marked_share", "CE", Shown::kShare},
-                     {"times_left", "left"}},
-                    {},
-                    {},
-                    false};
+TrafficTable paths_table(const Traffic& traffic, const TrafficContext&) {
+  TrafficTable table{"paths",
+                     "Paths, of all flows together",
+                     {{"path", "path"},
+                      {"ev", "EV"},
+                      {"flows", "flows"},
+                      {"packets", "packets"},
+                      {"delivered_bytes", "", Shown::kPlain},
+                      {"resent", "again"},
+                      {"lost", "lost"},
+                      {"lost_too_late", "too late"},
+                      {"trimmed", "trimmed"},
+                      {"marked_share", "CE", Shown::kShare},
+                      {"times_left", "left"}},
+                     {},
+                     {},
+                     false};
   struct Sum {
     uint64_t flows = 0, arrived = 0, marked = 0;
     FlowPath path;
@@ -164,8 +164,8 @@ ReportTable paths_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable order_table(const Traffic& traffic, const TrafficContext&) {
-  ReportTable table{
+TrafficTable order_table(const Traffic& traffic, const TrafficContext&) {
+  TrafficTable table{
       "order",
       "Order of arrival, in packets",
       distribution_columns(Shown::kPlain, ""),
@@ -179,9 +179,9 @@ ReportTable order_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable delays_table(const Traffic& traffic, const TrafficContext&) {
-  ReportTable table{"delays", "Delays", distribution_columns(Shown::kNanoseconds, "_ns"),
-                    {},       {},       true};
+TrafficTable delays_table(const Traffic& traffic, const TrafficContext&) {
+  TrafficTable table{"delays", "Delays", distribution_columns(Shown::kNanoseconds, "_ns"),
+                     {},       {},       true};
   add_distribution(table, "RTT by capture", traffic.rtt_ns);
   add_distribution(table, "RTT by timestamp", traffic.timestamp_rtt_ns);
   add_distribution(table, "one way", traffic.one_way_ns);
@@ -190,9 +190,9 @@ ReportTable delays_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable answers_table(const Traffic& traffic, const TrafficContext&) {
+TrafficTable answers_table(const Traffic& traffic, const TrafficContext&) {
   const auto& c = traffic.counters;
-  ReportTable table{"answers", "Answers", {}, {{}}, {}, true};
+  TrafficTable table{"answers", "Answers", {}, {{}}, {}, true};
   const auto add = [&table](std::string key, std::string heading, Json value) {
     table.columns.push_back({std::move(key), std::move(heading)});
     table.rows[0].push_back(std::move(value));

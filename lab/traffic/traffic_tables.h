@@ -15,25 +15,25 @@ struct TrafficTotals {
 };
 TrafficTotals totals_of(const analysis::Traffic& traffic);
 
-ReportTable summary_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable flows_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable planes_table(const analysis::Traffic& traffic);
-ReportTable spray_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable paths_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable order_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable delays_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable answers_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable formats_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable vantage_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable matches_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable losses_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable resent_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable faults_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable windows_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable window_cuts_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable window_records_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
-ReportTable goodput_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable summary_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable flows_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable planes_table(const analysis::Traffic& traffic);
+TrafficTable spray_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable paths_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable order_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable delays_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable answers_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable formats_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable vantage_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable matches_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable losses_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable resent_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable faults_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable windows_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable window_cuts_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable window_records_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable goodput_table(const analysis::Traffic& traffic, const TrafficContext& context);
 
 }  // namespace mrclab::lab

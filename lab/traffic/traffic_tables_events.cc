@@ -18,13 +18,13 @@ Json time_ns(FabricTime t) { return static_cast<double>(t.ps()) * 1e-3; }
 
 }  // namespace
 
-ReportTable losses_table(const Traffic& traffic, const TrafficContext&) {
-  ReportTable table{"losses",
-                    "Frames dropped, trimmed and marked, by place",
-                    {{"what", "what"}, {"place", "place"}, {"frames", "frames"}},
-                    {},
-                    {"trimmed, marked: at the first place of the captured ones that shows it"},
-                    true};
+TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
+  TrafficTable table{"losses",
+                     "Frames dropped, trimmed and marked, by place",
+                     {{"what", "what"}, {"place", "place"}, {"frames", "frames"}},
+                     {},
+                     {"trimmed, marked: at the first place of the captured ones that shows it"},
+                     true};
   const auto& c = traffic.counters;
   const auto add = [&table](std::string what, std::string place, uint64_t frames) {
     if (frames > 0) table.rows.push_back({std::move(what), std::move(place), frames});
@@ -52,14 +52,14 @@ ReportTable losses_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable resent_table(const Traffic& traffic, const TrafficContext&) {
+TrafficTable resent_table(const Traffic& traffic, const TrafficContext&) {
   const TrafficTotals t = totals_of(traffic);
-  ReportTable table{"retransmissions",
-                    "Retransmissions, and whether they were needed",
-                    {{"what", "what"}, {"packets", "packets"}, {"share", "share", Shown::kShare}},
-                    {},
-                    {},
-                    true};
+  TrafficTable table{"retransmissions",
+                     "Retransmissions, and whether they were needed",
+                     {{"what", "what"}, {"packets", "packets"}, {"share", "share", Shown::kShare}},
+                     {},
+                     {},
+                     true};
   const auto add = [&](const char* what, uint64_t count) {
     const Json part =
         t.resent == 0 ? Json() : Json(static_cast<double>(count) / static_cast<double>(t.resent));
@@ -73,17 +73,17 @@ ReportTable resent_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable evs_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{"evs",
-                    "Paths that flows left and took up again, as their packets show",
-                    {{"t_ns", "at", Shown::kNanoseconds},
-                     {"flow", "flow"},
-                     {"path", "path"},
-                     {"change", "change"},
-                     {"probed", "probed"}},
-                    {},
-                    {},
-                    false};
+TrafficTable evs_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{"evs",
+                     "Paths that flows left and took up again, as their packets show",
+                     {{"t_ns", "at", Shown::kNanoseconds},
+                      {"flow", "flow"},
+                      {"path", "path"},
+                      {"change", "change"},
+                      {"probed", "probed"}},
+                     {},
+                     {},
+                     false};
   for (const EvChange& change : traffic.changes) {
     const auto& flow = traffic.flows[change.flow];
     table.rows.push_back({time_ns(change.t - traffic.origin),
@@ -95,21 +95,21 @@ ReportTable evs_table(const Traffic& traffic, const TrafficContext& context) {
 }
 
 /// What flows did from the start of each fault to its end (or the next fault's start).
-ReportTable faults_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{"faults",
-                    "Faults, and what flows did about them",
-                    {{"fault", "fault"},
-                     {"at_ns", "at", Shown::kNanoseconds},
-                     {"healed_ns", "healed", Shown::kNanoseconds},
-                     {"first_left_ns", "noticed", Shown::kNanoseconds},
-                     {"moved_ns", "moved", Shown::kNanoseconds},
-                     {"left", "left"},
-                     {"first_back_ns", "", Shown::kNanoseconds},
-                     {"last_back_ns", "back by", Shown::kNanoseconds},
-                     {"back", "back"}},
-                    {},
-                    {},
-                    true};
+TrafficTable faults_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{"faults",
+                     "Faults, and what flows did about them",
+                     {{"fault", "fault"},
+                      {"at_ns", "at", Shown::kNanoseconds},
+                      {"healed_ns", "healed", Shown::kNanoseconds},
+                      {"first_left_ns", "noticed", Shown::kNanoseconds},
+                      {"moved_ns", "moved", Shown::kNanoseconds},
+                      {"left", "left"},
+                      {"first_back_ns", "", Shown::kNanoseconds},
+                      {"last_back_ns", "back by", Shown::kNanoseconds},
+                      {"back", "back"}},
+                     {},
+                     {},
+                     true};
   if (context.faults.empty()) {
     table.notes.emplace_back("known of a run only: mrclab analyze RUN");
     return table;
@@ -144,9 +144,9 @@ ReportTable faults_table(const Traffic& traffic, const TrafficContext& context) 
   return table;
 }
 
-ReportTable places_table(const Traffic& traffic, const TrafficContext&) {
+TrafficTable places_table(const Traffic& traffic, const TrafficContext&) {
   constexpr const char* kStageNames[] = {"host>T0", "T0>T1", "T1>T0", "T0>host", "unknown"};
-  ReportTable table{
+  TrafficTable table{
       "places",
       "Where frames were seen, and which part of the data had been ECN-marked by then",
       {{"place", "place"},
@@ -176,13 +176,13 @@ ReportTable places_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable goodput_table(const Traffic& traffic, const TrafficContext&) {
-  ReportTable table{"goodput",
-                    "Goodput over time",
-                    {{"from_ns", "from", Shown::kNanoseconds}, {"all_bps", "all", Shown::kRate}},
-                    {},
-                    {},
-                    false};
+TrafficTable goodput_table(const Traffic& traffic, const TrafficContext&) {
+  TrafficTable table{"goodput",
+                     "Goodput over time",
+                     {{"from_ns", "from", Shown::kNanoseconds}, {"all_bps", "all", Shown::kRate}},
+                     {},
+                     {},
+                     false};
   std::vector<size_t> planes;
   for (size_t plane = 0; plane < traffic.bins.bytes.size(); ++plane) {
     const auto& row = traffic.bins.bytes[plane];

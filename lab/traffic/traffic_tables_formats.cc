@@ -53,7 +53,7 @@ std::string how_planes_are_known(const PathFormat& paths) {
   return "";
 }
 
-void add_carriers(ReportTable& table, const LearnedFormat& format) {
+void add_carriers(TrafficTable& table, const LearnedFormat& format) {
   if (!format.carriers_seen) {
     table.rows.push_back({"carriers", "none", "seen", "no packet has an outer IPv6 header"});
     return;
@@ -67,7 +67,7 @@ void add_carriers(ReportTable& table, const LearnedFormat& format) {
       {"uSID length", fmt::format("{} bits", format.carriers.usid_bits), name_of(known), why});
 }
 
-void add_paths(ReportTable& table, const LearnedFormat& format) {
+void add_paths(TrafficTable& table, const LearnedFormat& format) {
   const PathFormat& paths = format.paths;
   const bool by_carrier = paths.path_by == PathBy::kCarrier;
   const char* why = paths.path_known == Known::kGiven  ? "as said by --ev-format"
@@ -117,14 +117,14 @@ const char* surety_of(MatchedBy by) {
 
 }  // namespace
 
-ReportTable formats_table(const Traffic& traffic, const TrafficContext&) {
+TrafficTable formats_table(const Traffic& traffic, const TrafficContext&) {
   const LearnedFormat& format = traffic.format;
-  ReportTable table{"formats",
-                    "Format of packets that are not this lab's, learned from them",
-                    {{"what", "what"}, {"value", "value"}, {"known", "known"}, {"why", ""}},
-                    {},
-                    {},
-                    format.foreign};
+  TrafficTable table{"formats",
+                     "Format of packets that are not this lab's, learned from them",
+                     {{"what", "what"}, {"value", "value"}, {"known", "known"}, {"why", ""}},
+                     {},
+                     {},
+                     format.foreign};
   if (!format.foreign) return table;
   add_carriers(table, format);
   add_paths(table, format);
@@ -137,20 +137,20 @@ ReportTable formats_table(const Traffic& traffic, const TrafficContext&) {
   return table;
 }
 
-ReportTable vantage_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{"vantage",
-                    "Where packets that are not this lab's were captured",
-                    {{"way", "place, from>to"},
-                     {"place", ""},
-                     {"from", ""},
-                     {"to", ""},
-                     {"packets", "packets"},
-                     {"at", "at"},
-                     {"known", "known"},
-                     {"why", ""}},
-                    {},
-                    {},
-                    traffic.format.foreign};
+TrafficTable vantage_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{"vantage",
+                     "Where packets that are not this lab's were captured",
+                     {{"way", "place, from>to"},
+                      {"place", ""},
+                      {"from", ""},
+                      {"to", ""},
+                      {"packets", "packets"},
+                      {"at", "at"},
+                      {"known", "known"},
+                      {"why", ""}},
+                     {},
+                     {},
+                     traffic.format.foreign};
   std::set<std::string> reasons;
   for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
     if (table.rows.size() >= kMostWays) {
@@ -175,24 +175,24 @@ ReportTable vantage_table(const Traffic& traffic, const TrafficContext& context)
   return table;
 }
 
-ReportTable matches_table(const Traffic& traffic, const TrafficContext& context) {
-  ReportTable table{"matches",
-                    "Which flow the answers to a queue pair belong to, and how sure that is",
-                    {{"answers", "from>to QP"},
-                     {"from", ""},
-                     {"to", ""},
-                     {"qp", ""},
-                     {"sacks", "SACKs"},
-                     {"nacks", "NACKs"},
-                     {"acks", "ACKs"},
-                     {"flow", ""},
-                     {"flow_qp", "flow's QP"},
-                     {"by", "by"},
-                     {"known", "known"},
-                     {"candidates", ""}},
-                    {},
-                    {},
-                    traffic.format.foreign};
+TrafficTable matches_table(const Traffic& traffic, const TrafficContext& context) {
+  TrafficTable table{"matches",
+                     "Which flow the answers to a queue pair belong to, and how sure that is",
+                     {{"answers", "from>to QP"},
+                      {"from", ""},
+                      {"to", ""},
+                      {"qp", ""},
+                      {"sacks", "SACKs"},
+                      {"nacks", "NACKs"},
+                      {"acks", "ACKs"},
+                      {"flow", ""},
+                      {"flow_qp", "flow's QP"},
+                      {"by", "by"},
+                      {"known", "known"},
+                      {"candidates", ""}},
+                     {},
+                     {},
+                     traffic.format.foreign};
   for (const analysis::AnswerGroup& group : traffic.answer_groups) {
     const auto& c = traffic.conversations[group.conversation];
     const bool found = group.flow < traffic.flows.size();

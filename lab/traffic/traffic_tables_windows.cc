@@ -66,24 +66,24 @@ std::string flow_of(const TrafficContext& context, uint32_t host, uint32_t peer)
 
 }  // namespace
 
-ReportTable windows_table(const analysis::Traffic&, const TrafficContext& context) {
-  ReportTable table{"windows",
-                    "Windows, as the hosts say: no packet shows them",
-                    {{"flow", "flow"},
-                     {"least_bytes", "least", Shown::kBytes},
-                     {"median_bytes", "median", Shown::kBytes},
-                     {"most_bytes", "most", Shown::kBytes},
-                     {"largest_bytes", "allowed", Shown::kBytes},
-                     {"in_flight_median_bytes", "in flight", Shown::kBytes},
-                     {"in_flight_most_bytes", "", Shown::kBytes},
-                     {"delay_median_ns", "delay", Shown::kNanoseconds},
-                     {"delay_most_ns", "most", Shown::kNanoseconds},
-                     {"target_ns", "target", Shown::kNanoseconds},
-                     {"base_rtt_ns", "", Shown::kNanoseconds},
-                     {"records", "", Shown::kPlain}},
-                    {},
-                    {},
-                    true};
+TrafficTable windows_table(const analysis::Traffic&, const TrafficContext& context) {
+  TrafficTable table{"windows",
+                     "Windows, as the hosts say: no packet shows them",
+                     {{"flow", "flow"},
+                      {"least_bytes", "least", Shown::kBytes},
+                      {"median_bytes", "median", Shown::kBytes},
+                      {"most_bytes", "most", Shown::kBytes},
+                      {"largest_bytes", "allowed", Shown::kBytes},
+                      {"in_flight_median_bytes", "in flight", Shown::kBytes},
+                      {"in_flight_most_bytes", "", Shown::kBytes},
+                      {"delay_median_ns", "delay", Shown::kNanoseconds},
+                      {"delay_most_ns", "most", Shown::kNanoseconds},
+                      {"target_ns", "target", Shown::kNanoseconds},
+                      {"base_rtt_ns", "", Shown::kNanoseconds},
+                      {"records", "", Shown::kPlain}},
+                     {},
+                     {},
+                     true};
   SaidWindows said = said_windows(context);
   table.notes = std::move(said.notes);
   table.without_rows = said.without;
@@ -102,13 +102,13 @@ ReportTable windows_table(const analysis::Traffic&, const TrafficContext& contex
   return table;
 }
 
-ReportTable window_cuts_table(const analysis::Traffic&, const TrafficContext& context) {
-  ReportTable table{"window_cuts",
-                    "What answers told those windows, and what cut them, as the hosts say",
-                    {{"flow", "flow"}, {"answers", ""}},
-                    {},
-                    {},
-                    true};
+TrafficTable window_cuts_table(const analysis::Traffic&, const TrafficContext& context) {
+  TrafficTable table{"window_cuts",
+                     "What answers told those windows, and what cut them, as the hosts say",
+                     {{"flow", "flow"}, {"answers", ""}},
+                     {},
+                     {},
+                     true};
   for (const std::string_view word : kQuadrantWords) {
     const std::string name(word);
     table.columns.push_back(
@@ -146,21 +146,21 @@ ReportTable window_cuts_table(const analysis::Traffic&, const TrafficContext& co
   return table;
 }
 
-ReportTable window_records_table(const analysis::Traffic&, const TrafficContext& context) {
-  ReportTable table{"window_records",
-                    "Windows over time, as the hosts say",
-                    {{"t_ns", "at", Shown::kNanoseconds},
-                     {"flow", "flow"},
-                     {"window_bytes", "window", Shown::kBytes},
-                     {"in_flight_bytes", "in flight", Shown::kBytes},
-                     {"delay_ns", "delay", Shown::kNanoseconds},
-                     {"quadrant", "answers"},
-                     {"cut", "last cut"},
-                     {"cuts", ""},
-                     {"taken_bytes", "taken", Shown::kBytes}},
-                    {},
-                    {},
-                    false};
+TrafficTable window_records_table(const analysis::Traffic&, const TrafficContext& context) {
+  TrafficTable table{"window_records",
+                     "Windows over time, as the hosts say",
+                     {{"t_ns", "at", Shown::kNanoseconds},
+                      {"flow", "flow"},
+                      {"window_bytes", "window", Shown::kBytes},
+                      {"in_flight_bytes", "in flight", Shown::kBytes},
+                      {"delay_ns", "delay", Shown::kNanoseconds},
+                      {"quadrant", "answers"},
+                      {"cut", "last cut"},
+                      {"cuts", ""},
+                      {"taken_bytes", "taken", Shown::kBytes}},
+                     {},
+                     {},
+                     false};
   SaidWindows said = said_windows(context);
   table.notes = std::move(said.notes);
   table.without_rows = said.without;

@@ -87,7 +87,7 @@ std::string csv_cell(const Json& value) {
 }
 
 /// One row as lines of key and value.
-std::string as_list(const ReportTable& table) {
+std::string as_list(const TrafficTable& table) {
   size_t widest = 0;
   for (const ReportColumn& column : table.columns) widest = std::max(widest, column.heading.size());
   std::string text;
@@ -104,7 +104,7 @@ std::string as_list(const ReportTable& table) {
 
 }  // namespace
 
-std::string to_text(const ReportTable& table, size_t rows_max) {
+std::string to_text(const TrafficTable& table, size_t rows_max) {
   std::string text;
   const bool list = table.name == "summary" || table.name == "answers";
   if (!table.title.empty()) text += wrapped_text(table.title, kReportWidth, 2);
@@ -136,9 +136,9 @@ std::string to_text(const ReportTable& table, size_t rows_max) {
   return text;
 }
 
-Json to_json(const std::vector<ReportTable>& tables) {
+Json to_json(const std::vector<TrafficTable>& tables) {
   Json all = Json::object();
-  for (const ReportTable& table : tables) {
+  for (const TrafficTable& table : tables) {
     Json rows = Json::array();
     for (const auto& row : table.rows) {
       Json object = Json::object();
@@ -155,7 +155,7 @@ Json to_json(const std::vector<ReportTable>& tables) {
   return all;
 }
 
-std::string to_csv(const ReportTable& table) {
+std::string to_csv(const TrafficTable& table) {
   std::string text;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     text += (i == 0 ? "" : ",") + table.columns[i].key;

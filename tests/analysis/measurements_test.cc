@@ -4,6 +4,7 @@
 
 #include "fabric/fabric_file.h"
 
+#include "tests/support/shipped_fabric.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -72,7 +73,7 @@ TEST_CASE("a wire is crossed by the paths that go over it and no others") {
   CHECK_FALSE(WireMatcher(topology, wire("p0.t0-0:u1")).reachable(0, 1));
 
   // Without planes: one packet in so many, of who sends over it at all.
-  const Topology graph = read_fabric_file(find_fabric("ai-backend"));
+  const Topology graph = read_fabric_file(test::shipped_fabric("ai-backend"));
   const auto paths_over = [&](const char* port) {
     return WireMatcher(graph, graph.port(*graph.find_port(port)).out).paths();
   };

@@ -18,6 +18,7 @@
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/fabric_file.h"
 #include "tests/bench/cpu_time.h"
+#include "tests/support/shipped_fabric.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -61,7 +62,7 @@ uint64_t judge(const Topology& topology, const char* file) {
 }
 
 int run(const char* file, const char* fabric, int repeats, std::string_view what) {
-  const Topology topology = read_fabric_file(find_fabric(fabric));
+  const Topology topology = read_fabric_file(test::shipped_fabric(fabric));
   using Steps = std::vector<std::pair<const char*, std::function<uint64_t()>>>;
   const Steps traffic{
       {"libpcap, read only", [&] { return read_with_libpcap(file); }},

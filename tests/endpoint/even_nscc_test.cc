@@ -12,40 +12,7 @@ using test::ns;
 
 namespace {
 
-using TrimmedAt = CongestionControl::TrimmedAt;
-
-struct EvenBench {
-  EvenBench() : nscc(round_numbers(), 8) {}
-  /// By losses so long ago that they say nothing about other senders any more.
-  void shrink_to(uint64_t bytes) {
-    while (window() > bytes) {
-      const Bytes lost{std::min(window() - bytes, window() / 2)};
-      nscc.on_sent(lost, ns(-100'000'000));
-      nscc.on_lost({lost}, ns(-100'000'000));
-    }
-    REQUIRE(window() == bytes);
-  }
-  void sack(int64_t now, uint64_t bytes, int64_t delay, bool marked = false, uint8_t penalty = 0) {
-    nscc.on_sent({bytes}, ns(now));
-    Acknowledgement news;
-    news.arrived = news.left_flight = {bytes};
-    news.marked = marked;
-    news.rtt = RttSample{nscc.base_rtt() + ns(delay), true};
-    news.receiver_penalty = penalty;
-    nscc.on_acknowledged(news, ns(now));
-  }
-  void trim(int64_t now, TrimmedAt where) {
-    nscc.on_sent({1'000}, ns(now));
-    nscc.on_trimmed({{1'000}}, where, ns(now));
-  }
-  void lose(int64_t now) {
-    nscc.on_sent({1'000}, ns(now));
-    nscc.on_lost({{1'000}}, ns(now));
-  }
-  uint64_t window() const { return nscc.window().value; }
-
-  EvenNscc nscc;
-};
+using EvenBench = WindowBench<EvenNscc>;
 
 }  // namespace
 

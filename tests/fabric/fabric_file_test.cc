@@ -4,6 +4,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
 #include "tests/support/errors.h"
+#include "tests/support/shipped_fabric.h"
 
 using namespace mrclab;
 
@@ -22,18 +23,18 @@ std::string error_with(const std::string& more) {
 }  // namespace
 
 TEST_CASE("the three fabrics have the sizes that their files say") {
-  const Topology octet = read_fabric_file(find_fabric("octet"));
+  const Topology octet = read_fabric_file(test::shipped_fabric("octet"));
   CHECK(octet.nodes.size() == 56);
   CHECK(octet.links.size() == 128);
   CHECK(octet.host_count() == 8);
-  const Topology pair = read_fabric_file(find_fabric("pair"));
+  const Topology pair = read_fabric_file(test::shipped_fabric("pair"));
   CHECK(pair.planes == 2);
   CHECK(pair.host_count() == 2);
   CHECK(pair.host_row(0) != pair.host_row(1));  // so a packet crosses three switches
-  const Topology hall = read_fabric_file(find_fabric("hall"));
+  const Topology hall = read_fabric_file(test::shipped_fabric("hall"));
   CHECK(hall.host_count() == 16);
   CHECK(hall.nodes.size() == 16 + 8 * 8);
-  CHECK(read_fabric_file(find_fabric("pair-kernel")).has_forwarding(Forwarding::kKernel));
+  CHECK(read_fabric_file(test::shipped_fabric("pair-kernel")).has_forwarding(Forwarding::kKernel));
 }
 
 TEST_CASE("what the file says arrives in the topology") {
@@ -240,19 +241,4 @@ TEST_CASE("a wire without lookahead is an error that names the wire") {
                         ": expected a propagation or an ingress latency above 0")
                            .c_str(),
                        InputError);
-}
-
-TEST_CASE("a fabric is found by name or by path, and a wrong name gets the nearest one") {
-  CHECK(find_fabric("octet").filename() == "octet.yaml");
-  const std::filesystem::path folder = find_fabric("octet").parent_path();
-  CHECK(find_fabric("pair.yaml", folder) == folder / "pair.yaml");
-  CHECK(find_incident("optic-glitch").filename() == "optic-glitch.yaml");
-  CHECK_THROWS_WITH_AS(find_fabric("octett"),
-                       "found \"octett\", which names no fabric: expected \"octet\" or the path of "
-                       "a file",
-                       NameError);
-  CHECK_THROWS_WITH_AS(find_fabric("./no/x.yaml"),
-                       "found \"./no/x.yaml\", and no file \"./no/x.yaml\": expected the path of a "
-                       "fabric file",
-                       NameError);
 }

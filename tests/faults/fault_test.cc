@@ -15,6 +15,7 @@
 #include "tests/faults/read_fault.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/shipped_fabric.h"
 
 using namespace mrclab;
 using namespace mrclab::faults;
@@ -29,7 +30,7 @@ std::string error_of(const Topology& topology, const std::string& text) {
 }  // namespace
 
 TEST_CASE("of a graph, a plane goes down with its NIC links, and no link between switches") {
-  const Topology t = read_fabric_file(find_fabric("ai-backend"));
+  const Topology t = read_fabric_file(test::shipped_fabric("ai-backend"));
   const Fault fault = read_fault(t, "{at: 1us, plane_down: {plane: p1, for: 10us}}");
   std::set<LinkId> dark;
   for (const auto& hold : holds_of(fault, t)) {

@@ -15,6 +15,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
 #include "lab/bringup/link_states.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/link.h"
 #include "sandbox.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Topology pair_fabric(Forwarding forwarding = Forwarding::kSwitchd) {
-  Topology topology = read_fabric_file(find_fabric("pair"));
+  Topology topology = read_fabric_file(lab::find_fabric("pair"));
   for (NodeSite& site : topology.nodes) {
     if (site.role != NodeRole::kHost) site.forwarding = forwarding;
   }

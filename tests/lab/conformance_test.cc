@@ -10,6 +10,7 @@
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "lab/conform/probe_frames.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
@@ -54,7 +55,7 @@ TEST_SUITE("root: conformance") {
   }
 
   TEST_CASE("so with the draft's fabric, and with carriers that name links") {
-    FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ai-backend")));
+    FabricShape shape = parse_fabric(read_yaml_file(lab::find_fabric("ai-backend")));
     shape.decap = Decap::kNic;
     const test::TemporaryRuns folder;
     for (const Segments segments : {Segments::kNode, Segments::kAdjacency}) {
@@ -72,7 +73,7 @@ TEST_SUITE("root: conformance") {
 }
 
 TEST_CASE("a frame for each path is found again by its label, and none is left out") {
-  const Topology topology = read_fabric_file(find_fabric("octet"));
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   const auto probes = path_probes(topology);
   CHECK(probes.size() == 8 * 3 * 8 + 8 * 4 * 8 * 4);  // on one T0: a path in each plane
   for (const PathProbe& probe : probes) {

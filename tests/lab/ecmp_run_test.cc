@@ -12,6 +12,7 @@
 #include "lab/plan/ecmp_view.h"
 #include "lab/plan/path_trace.h"
 #include "lab/run/scenario_run.h"
+#include "lab/scenario/shipped_files.h"
 #include "tests/lab/sandbox.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
@@ -58,7 +59,7 @@ size_t longest_line(const std::string& text) {
 
 TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other uplink's values") {
   for (const bool resilient : {false, true}) {
-    FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ecmp-octet")));
+    FabricShape shape = parse_fabric(read_yaml_file(lab::find_fabric("ecmp-octet")));
     shape.routing.resilient = resilient;
     const Topology t = build_topology(shape);
     EcmpQuestion question{"h0", "h5", 256, 1, "p1.t0-0:u2"};
@@ -79,7 +80,7 @@ TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other
 }
 
 TEST_CASE("with one seed for all switches a second tier would use one member: polarisation") {
-  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ecmp-octet")));
+  FabricShape shape = parse_fabric(read_yaml_file(lab::find_fabric("ecmp-octet")));
   shape.routing.same_seed = true;
   const auto shown = explain_ecmp(build_topology(shape), {"h0", "h5", 256, 1, {}});
   for (const auto& plane : shown.at("planes")) CHECK(plane.at("next_tier").get<double>() == 1);
@@ -99,7 +100,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a hashed value is explained hop by hop, and its uplink is the published one") {
-  const Topology t = read_fabric_file(find_fabric("ecmp-octet-ipv4"));
+  const Topology t = read_fabric_file(lab::find_fabric("ecmp-octet-ipv4"));
   const auto shown = explain_path(t, *parse_path("p3/f17"), "h0", "h5");
   CHECK(shown.at("carrier") == "::ffff:10.0.0.5");
   CHECK(shown.at("hops").size() == 4);
@@ -109,19 +110,19 @@ TEST_CASE("a hashed value is explained hop by hop, and its uplink is the publish
 }
 
 TEST_CASE("questions that a hash has no answer for say what is wrong") {
-  const Topology t = read_fabric_file(find_fabric("ecmp-octet"));
+  const Topology t = read_fabric_file(lab::find_fabric("ecmp-octet"));
   const auto refused = [&](const EcmpQuestion& question) {
     return test::error_of([&] { explain_ecmp(t, question); });
   };
   CHECK(has(refused({"h0", "h1", 8, 1, {}}), "one T0"));
   CHECK(has(refused({"h0", "h9", 8, 1, {}}), "no host"));
   CHECK(has(refused({"h0", "h5", 8, 1, "p1.t0-1:u0"}), "no uplink of the sender's"));
-  const Topology listed = read_fabric_file(find_fabric("ai-backend"));
+  const Topology listed = read_fabric_file(lab::find_fabric("ai-backend"));
   CHECK(has(test::error_of([&] {
               explain_ecmp(listed, {"h0", "h2", 8, 1, {}});
             }),
             "which lists its switches"));
-  const Topology mixed = read_fabric_file(find_fabric("mixed"));
+  const Topology mixed = read_fabric_file(lab::find_fabric("mixed"));
   CHECK(has(test::error_of([&] {
               explain_ecmp(mixed, {"h0", "h2", 8, 1, "p2.t0-0:u0"});
             }),

@@ -19,6 +19,7 @@
 #include "lab/bringup/node_plan.h"
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/node_addresses.h"
+#include "lab/scenario/shipped_files.h"
 #include "sandbox.h"
 #include "switchd/forwarding_table.h"
 #include "tests/support/errors.h"
@@ -43,7 +44,7 @@ size_t count_of(const Topology& topology, NodeRole role) {
 std::vector<FabricShape> buildable() {
   std::vector<FabricShape> shapes;
   for (const char* name : {"octet", "hall", "pair", "pair-kernel"}) {
-    shapes.push_back(parse_fabric(read_yaml_file(find_fabric(name))));
+    shapes.push_back(parse_fabric(read_yaml_file(lab::find_fabric(name))));
   }
   FabricShape full = shapes.front();
   full.address_plan = AddressPlan::kFull;

@@ -8,6 +8,7 @@
 #include "lab/live/fault_record.h"
 #include "lab/live/outside_faults.h"
 #include "lab/resident/fault_text.h"
+#include "lab/scenario/shipped_files.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
@@ -17,7 +18,8 @@ namespace {
 
 using test::us;
 const Topology& pair() {
-  static const Topology built = build_topology(parse_fabric(read_yaml_file(find_fabric("pair"))));
+  static const Topology built =
+      build_topology(parse_fabric(read_yaml_file(lab::find_fabric("pair"))));
   return built;
 }
 

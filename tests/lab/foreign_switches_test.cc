@@ -19,11 +19,11 @@
 #include "fabric/fabric_file.h"
 #include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
 #include "sandbox.h"
-#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -427,7 +427,7 @@ expect: [no_qp_error, memory_intact]
   }
 
   TEST_CASE("a snapshot of Open vSwitch has its rules and its groups") {
-    const Topology topology = read_fabric_file(find_fabric("pair-ovs"));
+    const Topology topology = read_fabric_file(lab::find_fabric("pair-ovs"));
     LiveFabric fabric(topology, "t_group_" + std::to_string(::getpid()));
     const OvsSwitches switches(fabric);
     const NodeId t0 = *topology.find_node("p0.t0-0");
@@ -444,10 +444,10 @@ expect: [no_qp_error, memory_intact]
   }
 
   TEST_CASE("a switch daemon that dies is an outside fault, and the lab goes on") {
-    const Topology topology = read_fabric_file(find_fabric("pair-ovs"));
+    const Topology topology = read_fabric_file(lab::find_fabric("pair-ovs"));
     LiveLabOptions options;
     options.name = "t_dead_" + std::to_string(::getpid());
-    options.shape = parse_fabric(read_yaml_file(find_fabric("pair-ovs")));
+    options.shape = parse_fabric(read_yaml_file(lab::find_fabric("pair-ovs")));
     options.dilation = 2000;
     options.programs = MRCLAB_BINARY_DIR;
     LiveLab lab(topology, options);
@@ -566,7 +566,7 @@ trim: off
     CHECK(says(flows, "move:NXM_NX_IPV6_DST"));
     CHECK(says(said({"exec", "p2.t0-0", "--", "ovs-vsctl", "list-br"}), "p2.t0-1"));
     // One socket sends for all ports of plane 2: what waits in front of them must fit in.
-    const Topology topology = read_fabric_file(find_fabric("mixed"));
+    const Topology topology = read_fabric_file(lab::find_fabric("mixed"));
     size_t waiting = 0;
     for (const NodeSite& site : topology.nodes) {
       if (site.forwarding == Forwarding::kOvs && site.role != NodeRole::kHost) {
@@ -585,7 +585,7 @@ trim: off
         {Forwarding::kOvs,
          {"ev-contention", "incast-victim", "random-loss", "ai-backend-spine", "ai-backend-nic"}}};
     for (const auto& entry : refuse) {
-      for (const std::string& incident : test::shipped("incidents")) {
+      for (const std::string& incident : mrclab::lab::shipped_names("incidents")) {
         if (!test::nightly() || entry.second.contains(incident)) continue;
         CAPTURE(incident);
         const test::TemporaryRuns folder;

@@ -5,6 +5,7 @@
 #include "fabric/fabric_file.h"
 #include "lab/import/incident_import.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 #include "temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/nightly.h"
@@ -16,7 +17,7 @@ using mrclab::test::error_of;
 namespace {
 
 const Topology& octet() {
-  static const Topology topology = read_fabric_file(find_fabric("octet"));
+  static const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   return topology;
 }
 

@@ -12,8 +12,8 @@
 #include "lab/recorded/run_table.h"
 #include "lab/scenario/mechanism.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
-#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -43,7 +43,7 @@ Scenario minimal(const std::string& more) {
 TEST_CASE("an incident holds, and fails without each mechanism that it names" *
           doctest::test_suite(test::kWholeRun)) {
   for (const std::string& name : test::nightly()
-                                     ? test::shipped("incidents")
+                                     ? mrclab::lab::shipped_names("incidents")
                                      : std::vector<std::string>{"ev-contention", "uplink-flap"}) {
     CAPTURE(name);
     const test::TemporaryRuns runs;

@@ -14,9 +14,9 @@
 
 #include "fabric/fabric_file.h"
 #include "lab/recorded/run_diff.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/random_scenario.h"
-#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
 
@@ -203,7 +203,7 @@ expect:
 
   TEST_CASE("every incident has one history: grouped, one process per node, simulated twice") {
     if (!nightly()) return;  // the ordinary test runs two of them live
-    for (const std::string& incident : test::shipped("incidents")) {
+    for (const std::string& incident : mrclab::lab::shipped_names("incidents")) {
       const test::TemporaryRuns runs;
       const Scenario scenario = load_scenario(incident);
       CAPTURE(scenario.name);

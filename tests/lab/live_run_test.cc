@@ -20,6 +20,7 @@
 #include "fabric/fabric_file.h"
 #include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/system_error.h"
@@ -110,7 +111,7 @@ TEST_CASE("the same seed gives the same simulated history, another seed another"
 }
 
 TEST_CASE("a lab of more processes than fit is refused before anything is brought up") {
-  const Topology metro = read_fabric_file(find_fabric("metro"));
+  const Topology metro = read_fabric_file(lab::find_fabric("metro"));
   LiveLabOptions isolated;
   isolated.name = lab_name("many");
   isolated.isolate = true;

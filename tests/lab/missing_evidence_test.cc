@@ -10,13 +10,13 @@
 #include "analysis/history/history_file.h"
 #include "lab/chaos/chaos_scenario.h"
 #include "lab/run/watched_run.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/record/history_writer.h"
 #include "netio/record/pcapng.h"
 #include "netio/record/run_recorder.h"
 #include "tests/lab/evidence_cuts.h"
 #include "tests/lab/less_evidence.h"
-#include "tests/lab/shipped.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/lab/written_run.h"
 #include "tests/support/nightly.h"
@@ -298,7 +298,7 @@ TEST_SUITE("whole run") {
   TEST_CASE("no verdict is better with less evidence: incidents") {
     Tallies tallies;
     const std::vector<std::string> some{"link-flap", "latency-bandwidth"};
-    const std::vector<std::string> all = test::shipped("incidents");
+    const std::vector<std::string> all = mrclab::lab::shipped_names("incidents");
     for (const std::string& name : test::nightly() ? all : some) {
       judge_simulated(load_scenario(name, {}), 1, test::nightly() ? 2 : 1, tallies);
     }

@@ -6,7 +6,7 @@
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
 #include "lab/bringup/node_plan.h"
-#include "tests/lab/shipped.h"
+#include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {
@@ -33,8 +33,8 @@ TEST_CASE("no route of a node takes another's place") {
       "name: twice\nswitches: {leaf1: 0100, leaf2: 0200}\nhosts: [[leaf1, leaf1], [leaf2, leaf2]]\n"
       "links: {leaf1: [leaf2]}\nforwarding: kernel\necn: off\ntrim: off\n",
       "twice.yaml")))};
-  for (const std::string& name : test::shipped("fabrics")) {
-    fabrics.push_back(read_fabric_file(find_fabric(name)));
+  for (const std::string& name : mrclab::lab::shipped_names("fabrics")) {
+    fabrics.push_back(read_fabric_file(lab::find_fabric(name)));
   }
   for (const Topology& topology : fabrics) {
     CAPTURE(topology.name);

@@ -1,4 +1,5 @@
 #include "lab/bringup/ordinary_paths.h"
+#include "lab/scenario/shipped_files.h"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +17,7 @@
 namespace mrclab::lab {
 namespace {
 
-Topology fabric(const char* name) { return read_fabric_file(find_fabric(name)); }
+Topology fabric(const char* name) { return read_fabric_file(lab::find_fabric(name)); }
 
 /// What is dead while a fault is in force, given as it would be in a scenario.
 DeadParts dead_after(const Topology& topology, const std::string& kind, const std::string& body) {

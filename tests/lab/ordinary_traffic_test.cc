@@ -21,6 +21,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
 #include "lab/bringup/lab_record.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/namespace.h"
@@ -258,7 +259,7 @@ TEST_CASE("ordinary traffic uses all planes, and survives what the fabric surviv
   enter_sandbox();
   const auto before = kernel_snapshot();
   REQUIRE(mrclab({"up", "octet"}).code == 0);
-  const Topology octet = read_fabric_file(find_fabric("octet"));
+  const Topology octet = read_fabric_file(lab::find_fabric("octet"));
   {
     Flows flows("octet", octet, 0, 5, 256);  // a plane is left out once in 10^14
     const auto sent_before = sent_by("octet", "h0");
@@ -296,7 +297,7 @@ TEST_CASE("ordinary traffic uses all planes, and survives what the fabric surviv
 TEST_CASE("ordinary traffic leaves a link that somebody sets down at either end, and comes back") {
   enter_sandbox();
   REQUIRE(mrclab({"up", "octet"}).code == 0);
-  const Topology octet = read_fabric_file(find_fabric("octet"));
+  const Topology octet = read_fabric_file(lab::find_fabric("octet"));
   {
     Flows flows("octet", octet, 0, 5, 64);
     CHECK(flows.unanswered() == 0);
@@ -348,7 +349,7 @@ TEST_CASE(
     const CommandResult up = mrclab({"up", c.fabric, "--name", "lab"});
     CAPTURE(up.output);
     REQUIRE(up.code == 0);
-    const Topology topology = read_fabric_file(find_fabric(c.fabric));
+    const Topology topology = read_fabric_file(lab::find_fabric(c.fabric));
     {
       Flows flows("lab", topology, topology.node(*topology.find_node(c.from)).index,
                   topology.node(*topology.find_node(c.to)).index, 64);

@@ -2,6 +2,7 @@
 
 #include "lab/recorded/run_export.h"
 #include "lab/run/run_manifest.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/output_folder.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +26,7 @@ namespace {
 
 /// What tests/lab/read_export.py counts; it must like the file.
 nlohmann::json read_back(const char* format, const fs::path& file) {
-  const fs::path script = source_directory() / "tests/lab/read_export.py";
+  const fs::path script = lab::source_directory() / "tests/lab/read_export.py";
   FILE* pipe =
       ::popen((script.string() + " " + format + " " + file.string() + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -60,7 +61,7 @@ class ExportedRun {
   explicit ExportedRun(const char* incident = "half-nic-flap", const char* until = "430us") {
     lab::ScenarioOverrides overrides;
     overrides.until = until;
-    result_ = runs_.run(lab::read_scenario_file(find_incident(incident), overrides));
+    result_ = runs_.run(lab::read_scenario_file(lab::find_incident(incident), overrides));
   }
   lab::RunExport to(lab::RunFormat format, uint64_t limit = kNoLimit) const {
     return lab::export_run(format, folder(), {}, limit);

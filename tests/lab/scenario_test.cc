@@ -1,4 +1,5 @@
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/shipped_files.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +11,6 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "fabric/fabric_file.h"
-#include "tests/lab/shipped.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -74,7 +74,7 @@ TEST_CASE("the optic glitch is read whole: fabric, work, fault, schedule and wha
 }
 
 TEST_CASE("every shipped incident is readable, tells its story and is short") {
-  const std::vector<std::string> incidents = test::shipped("incidents");
+  const std::vector<std::string> incidents = mrclab::lab::shipped_names("incidents");
   CHECK(incidents.size() >= 20);
   for (const std::string& incident : incidents) {
     const Scenario s = load_scenario(incident);
@@ -87,8 +87,8 @@ TEST_CASE("every shipped incident is readable, tells its story and is short") {
 }
 
 TEST_CASE("every shipped fabric is readable and bears the name of its file") {
-  for (const std::string& fabric : test::shipped("fabrics")) {
-    CHECK(read_fabric_file(find_fabric(fabric)).name == fabric);
+  for (const std::string& fabric : mrclab::lab::shipped_names("fabrics")) {
+    CHECK(read_fabric_file(lab::find_fabric(fabric)).name == fabric);
   }
 }
 

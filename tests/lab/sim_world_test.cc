@@ -14,6 +14,7 @@
 #include "fabric/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/world_outcome.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/support/nightly.h"
 
@@ -181,7 +182,7 @@ class Chatter : public Node {
 };
 
 TEST_CASE("however much happens in one lookahead, whether to go on is asked in between") {
-  const Topology topology = read_fabric_file(find_fabric("octet"));
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   Silence silence;
   for (const uint32_t threads : {1u, 3u}) {
     std::vector<uint64_t> sent(topology.nodes.size());  // by node: threads share nothing
@@ -206,7 +207,7 @@ TEST_CASE("however much happens in one lookahead, whether to go on is asked in b
 }
 
 TEST_CASE("a node without an event is not touched, however long the others run") {
-  const Topology topology = read_fabric_file(find_fabric("octet"));
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   Silence silence;
   std::vector<uint64_t> runs(topology.nodes.size());
   SimWorld world(
@@ -222,7 +223,7 @@ TEST_CASE("a node without an event is not touched, however long the others run")
 }
 
 TEST_CASE("what a node throws comes out of the world, from any thread") {
-  const Topology topology = read_fabric_file(find_fabric("octet"));
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   Silence silence;
   for (const uint32_t threads : {1u, 4u}) {
     uint64_t runs = 0;

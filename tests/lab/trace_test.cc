@@ -14,6 +14,7 @@
 #include "lab/recorded/packet_trace.h"
 #include "lab/run/run_manifest.h"
 #include "lab/run/world_outcome.h"
+#include "lab/scenario/shipped_files.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;
@@ -212,7 +213,7 @@ TEST_CASE(
 }
 
 TEST_CASE("paths and carriers are read both ways, and what the fabric lacks is named") {
-  const Topology t = read_fabric_file(find_fabric("octet"));
+  const Topology t = read_fabric_file(lab::find_fabric("octet"));
   const auto path = explain_path(t, {3, 1}, "h0", "h5");
   CHECK(path["ev"] == "0x0003c001");
   CHECK(path["hops"].size() == 4);

@@ -33,21 +33,21 @@ Scenario meeting(const std::string& more = "") {
   return parse_scenario(read_yaml_text(kMeeting + more, "f.yaml"), {}, {});
 }
 
-std::vector<ReportTable> tables_of(const std::vector<std::string>& sources,
-                                   TrafficWords words = {}) {
+std::vector<TrafficTable> tables_of(const std::vector<std::string>& sources,
+                                    TrafficWords words = {}) {
   words.sources = sources;
   const TrafficRequest request = traffic_request(words);
   return traffic_tables(analysis::analyze_traffic(request.input), request.context);
 }
 
-const ReportTable& table_named(const std::vector<ReportTable>& tables, std::string_view name) {
+const TrafficTable& table_named(const std::vector<TrafficTable>& tables, std::string_view name) {
   const auto found = std::find_if(tables.begin(), tables.end(),
-                                  [&](const ReportTable& table) { return table.name == name; });
+                                  [&](const TrafficTable& table) { return table.name == name; });
   REQUIRE(found != tables.end());
   return *found;
 }
 
-bool has_note(const ReportTable& table, std::string_view part) {
+bool has_note(const TrafficTable& table, std::string_view part) {
   return std::any_of(table.notes.begin(), table.notes.end(),
                      [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
@@ -133,9 +133,9 @@ TEST_CASE("with spines that mark, marks are what cuts by UEC's letter") {
 TEST_CASE("analyze has the windows of a run as tables of 80 columns, and all numbers as JSON") {
   const test::TemporaryRuns runs;
   const RunResult run = runs.run(meeting());
-  const std::vector<ReportTable> tables = tables_of({run.folder.path.string()});
+  const std::vector<TrafficTable> tables = tables_of({run.folder.path.string()});
   for (const char* name : {"windows", "window_cuts", "window_records"}) {
-    const ReportTable& table = table_named(tables, name);
+    const TrafficTable& table = table_named(tables, name);
     CHECK(table.title.find("hosts say") != std::string::npos);
     const std::string text = to_text(table, 1'000);
     std::istringstream lines(text);
@@ -180,18 +180,18 @@ TEST_CASE("analyze shows the windows of the hosts and the time that were asked f
 TEST_CASE("where hosts said nothing the tables say so, and show no zero") {
   const test::TemporaryRuns runs;
   const fs::path run = runs.run(meeting()).folder.path;
-  const std::vector<ReportTable> foreign = tables_of({(run / "captures" / "sim.pcapng").string()});
+  const std::vector<TrafficTable> foreign = tables_of({(run / "captures" / "sim.pcapng").string()});
   for (const char* name : {"windows", "window_cuts", "window_records"}) {
     CHECK(table_named(foreign, name).rows.empty());
     CHECK(has_note(table_named(foreign, name), "known of a run only"));
   }
   forget_windows(run);
-  const std::vector<ReportTable> silent = tables_of({run.string()});
+  const std::vector<TrafficTable> silent = tables_of({run.string()});
   CHECK(table_named(silent, "windows").rows.empty());
   CHECK(has_note(table_named(silent, "windows"), "said nothing of their windows"));
   fs::remove(run / "events.jsonl");
   write_manifest(run);
-  const std::vector<ReportTable> absent = tables_of({run.string()});
+  const std::vector<TrafficTable> absent = tables_of({run.string()});
   CHECK(table_named(absent, "windows").rows.empty());
   CHECK(has_note(table_named(absent, "windows"), "has no events.jsonl"));
 }

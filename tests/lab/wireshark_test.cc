@@ -23,7 +23,7 @@
 #include "fabric/path.h"
 #include "fabric/yaml.h"
 #include "lab/run/run_taps.h"
-#include "tests/lab/shipped.h"
+#include "lab/scenario/shipped_files.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/sample_frames.h"
@@ -399,7 +399,7 @@ std::vector<lab::Scenario> scenarios() {
     if (!every_incident()) result.push_back(lab::load_scenario(name));
   }
   if (!every_incident()) return result;
-  for (const std::string& name : test::shipped("incidents")) {
+  for (const std::string& name : mrclab::lab::shipped_names("incidents")) {
     result.push_back(lab::load_scenario(name));
     result.back().captures = lab::CaptureScope::kAll;
   }
@@ -469,7 +469,7 @@ TEST_SUITE("wireshark") {
       }
       if (n.flip()) frame.resize(n.below(static_cast<uint32_t>(frame.size())) + 1);
     }
-    const Topology octet = read_fabric_file(find_fabric("octet"));
+    const Topology octet = read_fabric_file(lab::find_fabric("octet"));
     const Tshark tshark(lab::wireshark_dissector(&octet));
     const ScratchFile file("mutated.pcapng");
     save(file, frames);
@@ -502,7 +502,7 @@ TEST_SUITE("wireshark") {
   }
 
   TEST_CASE("the summary line says what a reader looks for, with the names of the fabric") {
-    const Topology octet = read_fabric_file(find_fabric("octet"));
+    const Topology octet = read_fabric_file(lab::find_fabric("octet"));
     MrcFrameSpec spec;
     spec.carrier = make_carrier(octet, 0, 5, {3, 1});
     spec.inner_destination = host_address(octet, 5);

@@ -9,6 +9,7 @@
 #include "fabric/headers.h"
 #include "fabric/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/shipped_fabric.h"
 
 namespace mrclab::netio {
 namespace {
@@ -61,7 +62,7 @@ TEST_CASE("a frame that no switch of ours carried is later by the pipelines and 
 }
 
 TEST_CASE("of a frame whose carrier a leaf has taken off, the path says the way") {
-  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ai-backend")));
+  FabricShape shape = parse_fabric(read_yaml_file(mrclab::test::shipped_fabric("ai-backend")));
   shape.forwarding = Forwarding::kKernel;
   const Topology topology = build_topology(shape);
   const UntakenTime untaken(topology);

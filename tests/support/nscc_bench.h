@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "endpoint/congestion/nscc.h"
@@ -37,20 +38,25 @@ inline TransportProfile round_numbers() {
   return p;
 }
 
-/// An Nscc with packets of any size in flight. Times in ns.
-struct NsccBench {
-  explicit NsccBench(const std::function<void(TransportProfile&)>& change = {})
+using TrimmedAt = CongestionControl::TrimmedAt;
+
+/// A window by these rules, on eight ports, with packets of any size in flight. Times in ns.
+template <class Rules>
+struct WindowBench {
+  explicit WindowBench(const std::function<void(TransportProfile&)>& change = {})
       : nscc(changed(change), 8) {}
   static TransportProfile changed(const std::function<void(TransportProfile&)>& change) {
     TransportProfile p = round_numbers();
     if (change) change(p);
     return p;
   }
-  /// Brings the window down to `bytes` by losses; nothing but the window changes.
+  /// Brings the window down to `bytes` by losses so long ago that they say nothing else any more.
   void shrink_to(uint64_t bytes) {
-    const Bytes lost{nscc.window().value - bytes};
-    nscc.on_sent(lost, ns(0));
-    nscc.on_lost({lost}, ns(0));
+    while (window() > bytes) {
+      const Bytes lost{std::min(window() - bytes, window() / 2)};
+      nscc.on_sent(lost, ns(-100'000'000));
+      nscc.on_lost({lost}, ns(-100'000'000));
+    }
     REQUIRE(window() == bytes);
   }
   void sack(int64_t now, uint64_t bytes, int64_t delay, bool marked = false, uint8_t penalty = 0,
@@ -64,14 +70,21 @@ struct NsccBench {
     news.restore_cwnd = restore;
     nscc.on_acknowledged(news, ns(now));
   }
-  void trim(int64_t now, uint64_t bytes) {
+  void trim(int64_t now, uint64_t bytes, TrimmedAt where = TrimmedAt::kLastHop) {
     nscc.on_sent({bytes}, ns(now));
-    nscc.on_trimmed({{bytes}}, CongestionControl::TrimmedAt::kLastHop, ns(now));
+    nscc.on_trimmed({{bytes}}, where, ns(now));
+  }
+  void trim(int64_t now, TrimmedAt where) { trim(now, 1'000, where); }
+  void lose(int64_t now) {
+    nscc.on_sent({1'000}, ns(now));
+    nscc.on_lost({{1'000}}, ns(now));
   }
   uint64_t window() const { return nscc.window().value; }
 
-  Nscc nscc;
+  Rules nscc;
 };
+
+using NsccBench = WindowBench<Nscc>;
 
 inline constexpr bool kMarked = true;
 

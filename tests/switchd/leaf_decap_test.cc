@@ -7,6 +7,7 @@
 #include "fabric/path_list.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
+#include "tests/support/shipped_fabric.h"
 
 using namespace mrclab;
 using namespace mrclab::switchd;
@@ -14,7 +15,7 @@ using namespace mrclab::switchd;
 namespace {
 
 Topology draft(Decap decap, Segments segments) {
-  FabricShape shape = parse_fabric(read_yaml_file(find_fabric("ai-backend")));
+  FabricShape shape = parse_fabric(read_yaml_file(test::shipped_fabric("ai-backend")));
   shape.decap = decap;
   shape.segments = segments;
   return build_topology(shape);
