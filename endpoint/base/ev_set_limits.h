@@ -8,6 +8,13 @@
 
 namespace mrclab::endpoint {
 
+/// Who chooses the next value of a plane.
+enum class PathChoice : uint8_t {
+  kMrc,        ///< a rotation that marks and losses take values out of (MRC paper §2.1)
+  kOblivious,  ///< a rotation that no answer changes
+  kReps,       ///< values that were answered without a mark are used again (recycled_values.h)
+};
+
 /// How many values are in use at once, and how few may be left.
 struct EvSetLimits {
   uint32_t active = 128;  ///< over all planes, but at least one in each
@@ -21,6 +28,8 @@ struct EvSetLimits {
   /// each mark that follows soon after, at most the most. Zero: a mark costs one turn, as above.
   FabricTime hold_least = {}, hold_most = {};
   bool avoid_lost = true;  ///< off: a loss is held against no value
+  PathChoice choice = PathChoice::kMrc;
+  FabricTime frozen = {};  ///< kReps: so long a cache is frozen after a loss
 };
 
 }  // namespace mrclab::endpoint

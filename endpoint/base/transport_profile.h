@@ -50,7 +50,8 @@ struct TransportProfile {
   uint32_t exponential_retries = 3;
 
   // Mechanisms that experiments may switch off to show their effect.
-  bool spray = true;           ///< off: a queue pair has one entropy value, drawn from the seed
+  bool spray = true;  ///< off: a queue pair has one entropy value, drawn from the seed
+  PathChoice path_choice = PathChoice::kMrc;
   bool skip = true;            ///< off: marks and trims cost an entropy value no turn
   bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
   bool ev_probes = true;       ///< off: values that are assumed bad stay so
@@ -135,6 +136,11 @@ struct TransportProfile {
     EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, {},
                        {},         avoid_lost};
     if (skip_holds) limits.hold_least = base_rtt, limits.hold_most = base_rtt * 64;
+    if (path_choice == PathChoice::kMrc) return limits;
+    limits.skip = limits.avoid_lost = false;
+    limits.hold_least = limits.hold_most = {};
+    limits.choice = path_choice;
+    limits.frozen = base_rtt * 64;
     return limits;
   }
 };

@@ -17,6 +17,12 @@ std::span<const TransportOption> transport_options() {
   static const std::array kOptions{
       O{"spray", "a queue pair uses many paths (MRC paper §2.1); off: one, drawn from the seed",
         O::Switch{&P::spray}},
+      O{"path_choice",
+        "mrc: marks and losses take values out of the rotation (MRC paper §2.1); oblivious: none "
+        "does; reps: values that were answered without a mark are used again (REPS, htsim)",
+        O::Word{{"mrc", "oblivious", "reps"},
+                [](const P& p) { return static_cast<size_t>(p.path_choice); },
+                [](P& p, size_t word) { p.path_choice = static_cast<PathChoice>(word); }}},
       O{"skip",
         "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
         O::Switch{&P::skip}},

@@ -97,7 +97,8 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, Plane
   for (uint32_t i = 0; i < planes; ++i) {
     const uint32_t plane = first + i < planes ? first + i : first + i - planes;
     if ((ports & 1u << plane) == 0) continue;
-    auto found = scan(planes_[plane], plane, state, false);
+    auto found = next_recycled(planes_[plane], state);
+    if (!found) found = scan(planes_[plane], plane, state, false);
     if (!found && holds()) found = scan(planes_[plane], plane, state, true);
     if (found) {
       Entry& used = entries_[*found];
@@ -161,6 +162,23 @@ void EvSet::hold(uint32_t index, FabricTime now) {
     return entries_[i].state == EvState::kGood && arrives(entries_[i]);
   });
   if (backup != plane.backups.end()) change_places(plane, *place, *backup);
+}
+
+/// The cached value of the plane that is to be used next, if it is of use.
+std::optional<uint32_t> EvSet::next_recycled(Plane& plane, const Scan& state) {
+  if (limits_.choice != PathChoice::kReps) return std::nullopt;
+  const std::optional<uint32_t> index = plane.recycled.next(state.now);
+  const bool usable = index && offers(*index) && index != state.avoid;
+  return usable ? index : std::nullopt;
+}
+
+void EvSet::answered_unmarked(uint32_t index) {
+  if (limits_.choice == PathChoice::kReps) planes_[entries_[index].plane].recycled.recycle(index);
+}
+
+void EvSet::note_loss(uint32_t index, FabricTime now) {
+  if (limits_.choice != PathChoice::kReps) return;
+  planes_[entries_[index].plane].recycled.freeze(now, now + limits_.frozen);
 }
 
 /// `held_too`: also values that a hold keeps out of use, by the rule of turns.

@@ -33,6 +33,7 @@
 #include "endpoint/paths/ev_state.h"
 #include "endpoint/paths/live_ports.h"
 #include "endpoint/paths/plane_turn.h"
+#include "endpoint/paths/recycled_values.h"
 #include "fabric/ids.h"
 #include "fabric/path.h"
 #include "fabric/random.h"
@@ -85,6 +86,10 @@ class EvSet {
   uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
 
   void congested(uint32_t index, FabricTime now);
+  /// The answer to a packet on this value bore no mark. For PathChoice::kReps.
+  void answered_unmarked(uint32_t index);
+  /// A packet on this value was lost, whatever else that means. For PathChoice::kReps.
+  void note_loss(uint32_t index, FabricTime now);
   enum class LossVerdict : uint8_t { kUnchanged, kSkipped, kAssumedBad };
   /// A packet sent on this value was lost. kSkipped: too few active values would be left, so the
   /// value only loses a turn.
@@ -140,6 +145,7 @@ class EvSet {
     std::vector<uint32_t> backups;  ///< the longest waiting first
     size_t cursor = 0;
     uint32_t peer_ports = 0;  ///< ports of the peer that its values lead to, one bit each
+    RecycledValues recycled;
   };
   struct Scan {
     FabricTime now;
@@ -152,6 +158,7 @@ class EvSet {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }
   bool has_other_than(uint32_t index) const;
+  std::optional<uint32_t> next_recycled(Plane& plane, const Scan& state);
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }

@@ -4,6 +4,7 @@ namespace mrclab::endpoint {
 
 /// A packet from before the value's resurrection tells nothing about it now.
 void PathKeeper::lose(uint32_t ev, FabricTime sent, FabricTime recent, FabricTime now) {
+  evs_.note_loss(ev, now);
   if (sent < evs_.good_since(ev)) return;
   const bool dead = evidence_.is_dead_after_loss(ev, sent);
   if (dead || is_loss_enough(ev, recent, now)) assume_bad(ev, now);

@@ -21,6 +21,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   news_.receiver_penalty = seth.receiver_penalty;
   news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
+    if (seth.mark == SackMark::kNone) evs().answered_unmarked(*ev);
     if (seth.mark == SackMark::kSkipOnce) evs().congested(*ev, now);
     if (seth.mark == SackMark::kAlwaysSkip && evs().connected(*ev)) {
       paths_.condemn(*ev, now);
