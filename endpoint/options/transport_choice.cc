@@ -126,6 +126,19 @@ struct SetValue {
 
 }  // namespace
 
+void replace_options(TransportChoice& choice, const TransportChoice& by) {
+  for (const auto& option : by.overrides) {
+    const auto place =
+        std::lower_bound(choice.overrides.begin(), choice.overrides.end(), option,
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (place != choice.overrides.end() && place->first == option.first) {
+      *place = option;
+    } else {
+      choice.overrides.insert(place, option);
+    }
+  }
+}
+
 TransportChoice parse_transport(const YamlValue& value, const Topology& topology) {
   TransportChoice choice;
   if (value.is_scalar()) {

@@ -69,6 +69,10 @@ struct TransportChoice {
   bool operator==(const TransportChoice&) const = default;
 };
 
+/// Puts the options that `by` names in the place of the same ones of `choice`, or beside them. The profile
+/// stays.
+void replace_options(TransportChoice& choice, const TransportChoice& by);
+
 /// Reads the profile's word alone or a map. Throws InputError with the position.
 TransportChoice parse_transport(const YamlValue& value, const Topology& topology);
 /// The choice as a map in a file; reads back as the same choice.

@@ -19,6 +19,7 @@ void add_fault_verbs(CLI::App& app, CliResult& result);   ///< fault, heal
 void add_node_verbs(CLI::App& app, CliResult& result);    ///< exec, shell
 void add_run_verbs(CLI::App& app, CliResult& result);     ///< demo, run
 void add_chaos_verbs(CLI::App& app, CliResult& result);   ///< chaos, replay, shrink
+void add_compare_verb(CLI::App& app, CliResult& result);  ///< compare
 void add_diff_verb(CLI::App& app, CliResult& result);     ///< diff
 void add_analyze_verb(CLI::App& app, CliResult& result);  ///< analyze
 void add_report_verb(CLI::App& app, CliResult& result);   ///< report

@@ -31,6 +31,7 @@ struct NumericOptions {
 const std::vector<NumericOptions> kNumericOptions{
     {{"run"}, {"pair-write"}, {"--seed", "--dilation", "--threads"}, {"--seed"}},
     {{"chaos"}, {"pair"}, {"--jobs", "--keep"}, {"--keep"}},
+    {{"compare"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
     {{"shrink"}, {"no-such-scenario"}, {"--seed", "--budget"}, {"--seed"}},
     {{"diff"}, {"a", "b"}, {"--context"}, {"--context"}},
     {{"analyze"}, {"no-such-capture"}, {"--rows"}, {"--rows"}},

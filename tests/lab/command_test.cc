@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kVerbs = {
-    "demo",   "run",      "up",     "down",    "ls",         "inspect",   "exec",
-    "shell",  "validate", "doctor", "version", "completion", "transport", "perf",
-    "clock",  "plan",     "import", "trace",   "blame",      "analyze",   "report",
-    "export", "fault",    "heal",   "chaos",   "replay",     "shrink",    "diff"};
+    "demo",     "run",    "up",      "down",       "ls",        "inspect", "exec",  "shell",
+    "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan",
+    "import",   "trace",  "blame",   "analyze",    "report",    "export",  "fault", "heal",
+    "chaos",    "replay", "shrink",  "diff",       "compare"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
@@ -57,6 +57,10 @@ TEST_CASE("bad usage is one sentence and exit code 2") {
                                                      {"clock", "until"},
                                                      {"clock", "step", "--node", "h0", "--fault"},
                                                      {"run", "optic-glitch", "--until", "2ms"},
+                                                     {"compare"},
+                                                     {"compare", "no-such-scenario"},
+                                                     {"compare", "link-flap", "--transport", "tcp"},
+                                                     {"compare", "link-flap", "--json", "--csv"},
                                                      {"down", "../etc"},
                                                      {"run", "no-such-incident", "--world", "sim"},
                                                      {"run", "optic-glitch", "--world", "mars"},
