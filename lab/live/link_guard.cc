@@ -18,8 +18,8 @@ LinkGuard::LinkGuard(LiveFabric& fabric) : fabric_(fabric) {
 
 LinkGuard::~LinkGuard() = default;
 
-std::vector<ForeignLinkChange> LinkGuard::check() {
-  std::vector<ForeignLinkChange> found;
+std::vector<OutsideLinkChange> LinkGuard::check() {
+  std::vector<OutsideLinkChange> found;
   for (const size_t number : watches_.ready()) {
     const NodeId node{static_cast<uint32_t>(number)};
     netio::LinkWatch& watch = watches_[node.value];
@@ -32,7 +32,7 @@ std::vector<ForeignLinkChange> LinkGuard::check() {
 }
 
 /// A message may be older than our own last change, so the kernel is asked how things are now.
-void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
+void LinkGuard::look_at(NodeId node, std::vector<OutsideLinkChange>& found) {
   netio::NamespaceNetlink netlink(fabric_.network_namespace(node));
   const std::vector<netio::LinkState> links = netlink.links();
   const NodeSite& site = fabric_.topology().node(node);
@@ -45,7 +45,7 @@ void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
     PortState& known = ports_[node.value][i];
     if (gone && !known.gone) {
       known = {.interface = known.interface, .up = false, .set_down = true, .gone = true};
-      found.push_back({{node, PortId{i}}, ForeignLinkChange::Kind::kDown, "deleted"});
+      found.push_back({{node, PortId{i}}, OutsideLinkChange::Kind::kDown, "deleted"});
       continue;
     }
     known.gone = gone;
@@ -54,13 +54,13 @@ void LinkGuard::look_at(NodeId node, std::vector<ForeignLinkChange>& found) {
     if (up == fabric_.link_is_up(site.ports[i].link) && !known.set_down) continue;  // our own doing
     known.set_down = !up;
     found.push_back({.port = {node, PortId{i}},
-                     .kind = up ? ForeignLinkChange::Kind::kUp : ForeignLinkChange::Kind::kDown,
+                     .kind = up ? OutsideLinkChange::Kind::kUp : OutsideLinkChange::Kind::kDown,
                      .what = up ? "set up" : "set down"});
   }
 }
 
 void LinkGuard::tell_qdisc(NodeId node, const netio::QdiscEvent& event,
-                           std::vector<ForeignLinkChange>& found) const {
+                           std::vector<OutsideLinkChange>& found) const {
   const NodeSite& site = fabric_.topology().node(node);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};

@@ -13,7 +13,7 @@
 namespace mrclab::lab {
 
 /// A change of a port by another program.
-struct ForeignLinkChange {
+struct OutsideLinkChange {
   enum class Kind : uint8_t { kDown, kUp, kQdisc };
   PortRef port;
   Kind kind = Kind::kQdisc;
@@ -28,12 +28,12 @@ class LinkGuard {
 
   /// Changes since the last call, without blocking: one system call when nothing happened. Each
   /// port is reported once when it is no longer as the lab set it, and once when it is up again.
-  std::vector<ForeignLinkChange> check();
+  std::vector<OutsideLinkChange> check();
 
  private:
-  void look_at(NodeId node, std::vector<ForeignLinkChange>& found);
+  void look_at(NodeId node, std::vector<OutsideLinkChange>& found);
   void tell_qdisc(NodeId node, const netio::QdiscEvent& event,
-                  std::vector<ForeignLinkChange>& found) const;
+                  std::vector<OutsideLinkChange>& found) const;
 
   LiveFabric& fabric_;
   struct PortState {

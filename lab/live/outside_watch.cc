@@ -13,16 +13,16 @@ OutsideWatch::OutsideWatch(const Subjects& subjects, OutsideFaults& faults,
     : subjects_(subjects), links_(subjects.fabric), faults_(faults), now_(std::move(now)) {}
 
 void OutsideWatch::look_at_links() {
-  for (const ForeignLinkChange& change : links_.check()) {
+  for (const OutsideLinkChange& change : links_.check()) {
     OutsideFault fault{
         .t = now_(),
         .what = fmt::format("somebody {} {} at {}", change.what,
                             subjects_.fabric.topology().port_name(change.port), to_string(now_())),
         .port = change.port};
-    if (change.kind == ForeignLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
-    if (change.kind == ForeignLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
+    if (change.kind == OutsideLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
+    if (change.kind == OutsideLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
     if (fault.kind != OutsideFault::Kind::kOther) {
-      subjects_.routes.set_outside(change.port, change.kind == ForeignLinkChange::Kind::kUp);
+      subjects_.routes.set_outside(change.port, change.kind == OutsideLinkChange::Kind::kUp);
     }
     faults_.add(std::move(fault));
   }
