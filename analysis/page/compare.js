@@ -1,6 +1,6 @@
 // Two runs side by side.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, main (report.html).
+// matrix, windows, report, compare, transports, main (report.html).
 
 function comparePage({a, b, history}) {
   const runs = [a, b], names = ["A", "B"];
@@ -41,9 +41,16 @@ function compareHistories(history) {
   section("Where their packets part", el("pre", {}, history));
 }
 
-/// Both runs in one chart: instants of either, a gap where the other has none.
 function compareGoodput(runs) {
   if (!runs.every((run) => run.picture)) return;
+  overlayCharts(runs, ["A", "B"], [css("--accent"), css("--bad")]).append(
+      note("B is dashed. Hatched: the faults of both. Intervals: " +
+           runs.map((run) => time(run.picture.series.bin_us)).join(" and ") + "."));
+}
+
+/// All runs in one chart of each kind: instants of any of them, a gap where another has none. Returns their
+/// section.
+function overlayCharts(runs, names, colours) {
   const end = Math.max(...runs.map((run) => run.picture.end_us));
   const box = section("Time line");
   box.id = "timeline";
@@ -55,17 +62,16 @@ function compareGoodput(runs) {
   const overlay = (title, unit, of, options) => {
     const rows = new Map();
     runs.forEach((run, i) => middles(run.picture.series).forEach((t, bin) => {
-      if (!rows.has(t)) rows.set(t, [t, null, null]);
+      if (!rows.has(t)) rows.set(t, [t, ...runs.map(() => null)]);
       rows.get(t)[i + 1] = of(run.picture.series, bin);
     }));
-    chart(box, title, unit, ["A", "B"], [...rows.values()].sort((x, y) => x[0] - y[0]),
-          {end, regions, colours: [css("--accent"), css("--bad")], ...options});
+    chart(box, title, unit, names, [...rows.values()].sort((x, y) => x[0] - y[0]),
+          {end, regions, colours, ...options});
   };
   overlay("Goodput", "Gb/s", (s, bin) => s.planes.reduce((sum, bins) => sum + bins[bin], 0), {});
   overlay("Packets lost", "per interval", (s, bin) => s.lost[bin], {low: true});
   overlay("Packets sent again", "per interval", (s, bin) => s.again[bin], {low: true});
-  box.append(note("B is dashed. Hatched: the faults of both. Intervals: " +
-      runs.map((run) => time(run.picture.series.bin_us)).join(" and ") + "."));
+  return box;
 }
 
 function compareChecks(runs) {

@@ -1,6 +1,6 @@
 // Draws the page, and says how that went.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, main (report.html).
+// matrix, windows, report, compare, transports, main (report.html).
 
 // ---- together ----------------------------------------------------------------------------------
 
@@ -18,6 +18,7 @@ function selfCheck() {
 }
 
 if (data.a) comparePage(data);
+else if (data.transports) transportsPage(data.transports);
 else reportPage(data);
 synchronize();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

@@ -1,6 +1,6 @@
 // The matrix of entropy values: rows are queue pairs, columns paths, the colour and sign a state.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, main (report.html).
+// matrix, windows, report, compare, transports, main (report.html).
 
 /// The states of entropy values at an instant: a layer of values under a layer of ports.
 class Matrix {

@@ -58,6 +58,7 @@ std::string page_of(const Json& data) {
       {"@WINDOWS@", page::windows},
       {"@REPORT@", page::report},
       {"@COMPARE@", page::compare},
+      {"@TRANSPORTS@", page::transports},
       {"@MAIN@", page::main_part}};
   std::string out;
   std::string_view rest = page::html;
@@ -78,6 +79,17 @@ std::string to_html(const ReportedRun& run) { return page_of(data_of(run)); }
 
 std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::string& history) {
   return page_of({{"a", data_of(a)}, {"b", data_of(b)}, {"history", history}});
+}
+
+std::string to_html(const std::vector<TransportRun>& runs) {
+  Json transports = Json::array();
+  for (const TransportRun& run : runs) {
+    Json data = data_of(run.run);
+    data["transport"] = run.transport;
+    data["said"] = run.said;
+    transports.push_back(std::move(data));
+  }
+  return page_of({{"transports", std::move(transports)}});
 }
 
 }  // namespace mrclab::analysis

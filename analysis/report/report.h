@@ -4,6 +4,7 @@
 // analysis/page/ turn that into a page.
 
 #include <string>
+#include <vector>
 
 namespace mrclab::analysis {
 
@@ -18,5 +19,15 @@ std::string to_html(const ReportedRun& run);
 
 /// Two runs side by side. `history` says in words whether their packets are the same.
 std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::string& history);
+
+/// A scenario's run under one of several transports.
+struct TransportRun {
+  std::string transport;
+  std::string said;  ///< how it differs from the first; a sentence
+  ReportedRun run;
+};
+
+/// All of them in one chart, with their verdicts.
+std::string to_html(const std::vector<TransportRun>& runs);
 
 }  // namespace mrclab::analysis

@@ -5,32 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "analysis/checks/check_result.h"
 #include "lab/cli/cli.h"
+#include "lab/cli/compare_command.h"
 #include "lab/compare/compared_transport.h"
-#include "lab/compare/comparison_text.h"
-#include "lab/console/json_print.h"
-#include "lab/console/progress.h"
-#include "lab/console/terminal.h"
-#include "lab/run/program_consent.h"
 
 namespace mrclab::lab {
 namespace {
-
-struct CompareOptions {
-  std::vector<std::string> scenarios;
-  ComparisonOptions comparison;
-  std::optional<uint64_t> seed;
-  bool json = false, csv = false, programs = false;
-};
-
-std::vector<std::string> transport_names() {
-  std::vector<std::string> names;
-  for (const ComparedTransport& transport : compared_transports()) {
-    names.emplace_back(transport.name);
-  }
-  return names;
-}
 
 std::string transports_help() {
   std::string text;
@@ -40,41 +20,10 @@ std::string transports_help() {
   return text;
 }
 
-/// The code of the first transport's verdicts: the others are there for the contrast.
-int compare_command(CompareOptions options) {
-  std::vector<Scenario> scenarios;
-  for (const std::string& name : options.scenarios) {
-    ScenarioOverrides overrides;
-    overrides.seed = options.seed;
-    scenarios.push_back(load_scenario(name, overrides));
-    const std::filesystem::path file = find_scenario(name);
-    if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
-  }
-  const InterruptGuard guard;
-  options.comparison.interrupted = guard.question();
-  std::vector<Comparison> comparisons;
-  int code = 0;
-  for (const Scenario& scenario : scenarios) {
-    comparisons.push_back(compare_transports(scenario, options.comparison));
-    code = analysis::worse_exit_code(
-        code, analysis::exit_code(comparisons.back().runs.front().verdict.result));
-  }
-  if (options.json) {
-    fmt::print("{}\n", printed(to_json(comparisons)));
-  } else if (options.csv) {
-    fmt::print("{}", to_csv(comparisons));
-  } else {
-    fmt::print("{}", comparison_text(comparisons, {.width = table_columns(stdout),
-                                                   .colour = wants_colour(stdout)}));
-  }
-  return code;
-}
-
 }  // namespace
 
 void add_compare_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<CompareOptions>();  // shared with the callback
-  options->comparison.transports = transport_names();
   CLI::App* compare =
       app.add_subcommand("compare", "Run scenarios under several transports, simulated");
   compare->add_option("SCENARIO", options->scenarios, "shipped incidents, their ids (L5) or files")

@@ -7,6 +7,7 @@
 
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_choice.h"
+#include "lab/cli/compare_command.h"
 #include "lab/cli/run_command.h"
 #include "lab/console/root_rights.h"
 #include "lab/scenario/dilation.h"
@@ -20,8 +21,18 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   CLI::App* demo =
       app.add_subcommand("demo", "Replay an optic glitch on a live eight-plane fabric");
   demo->add_option("--out", *out, "where the run folder goes")->capture_default_str();
+  auto compare = std::make_shared<bool>(false);
+  demo->add_flag("--compare", *compare,
+                 "the same under several transports, simulated; not as root");
   demo->footer("Example: sudo mrclab demo");
-  demo->callback([out, &result] {
+  demo->callback([out, compare, &result] {
+    if (*compare) {
+      CompareOptions options;
+      options.scenarios = {"optic-glitch"};
+      options.comparison.out = *out;
+      result.code = compare_command(std::move(options));
+      return;
+    }
     require_root("demo");
     result.code = demo_command(*out);
   });

@@ -22,14 +22,20 @@ std::span<const ComparedTransport> compared_transports() {
   return kTransports;
 }
 
+std::vector<std::string> transport_names() {
+  std::vector<std::string> names;
+  for (const ComparedTransport& transport : compared_transports()) {
+    names.emplace_back(transport.name);
+  }
+  return names;
+}
+
 const ComparedTransport& find_transport(std::string_view name) {
   const auto all = compared_transports();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ComparedTransport& t) { return t.name == name; });
   if (found != all.end()) return *found;
-  std::vector<std::string> names;
-  for (const ComparedTransport& transport : all) names.emplace_back(transport.name);
-  throw NameError(in_quotes(name) + ", which names no transport", one_of(name, names));
+  throw NameError(in_quotes(name) + ", which names no transport", one_of(name, transport_names()));
 }
 
 Scenario under_transport(const Scenario& scenario, const ComparedTransport& transport) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/scenario/scenario.h"
 
@@ -16,6 +17,8 @@ struct ComparedTransport {
   std::string_view options;  ///< as in a scenario's `transport:`; empty: nothing is replaced
 };
 std::span<const ComparedTransport> compared_transports();
+/// Their names.
+std::vector<std::string> transport_names();
 
 /// Throws NameError suggesting the nearest one.
 const ComparedTransport& find_transport(std::string_view name);

@@ -11,7 +11,7 @@ namespace mrclab::lab {
 Comparison compare_transports(const Scenario& scenario, const ComparisonOptions& options) {
   std::vector<const ComparedTransport*> transports;  // all are known before the first run
   for (const std::string& name : options.transports) transports.push_back(&find_transport(name));
-  Comparison comparison{scenario.name, scenario.seed, scenario.topology.base_rtt, {}};
+  Comparison comparison{scenario.name, scenario.seed, scenario.topology.base_rtt, {}, {}};
   for (const ComparedTransport* transport : transports) {
     RunOptions run;
     run.world = World::kSim;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/report/verdict.h"
+#include "lab/compare/compared_transport.h"
 #include "lab/console/interrupt.h"
 #include "lab/scenario/scenario.h"
 
@@ -24,12 +25,14 @@ struct Comparison {
   uint64_t seed = 0;
   FabricTime base_rtt;
   std::vector<ComparedRun> runs;  ///< in the order that was asked for
+  std::filesystem::path page;     ///< empty: none was made
 };
 
 struct ComparisonOptions {
-  std::vector<std::string> transports;  ///< at least one; the others are held against the first
+  /// At least one; the others are held against the first.
+  std::vector<std::string> transports = transport_names();
   std::filesystem::path out = "runs";
-  IsInterrupted interrupted;
+  IsInterrupted interrupted = {};
 };
 
 /// Runs the scenario under each transport. Throws InputError, NameError, SystemError, Interrupted.

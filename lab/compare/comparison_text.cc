@@ -35,6 +35,7 @@ std::vector<std::string> failed_checks(const analysis::Verdict& verdict) {
 
 std::string in_rtts(std::optional<FabricTime> time, FabricTime base_rtt) {
   if (!time) return "-";
+  if (*time == FabricTime::zero()) return "at once";
   return fmt::format("{:.1f} RTT",
                      static_cast<double>(time->ps()) / static_cast<double>(base_rtt.ps()));
 }
@@ -55,24 +56,6 @@ std::string counted_change(uint64_t before, uint64_t after, const char* what) {
   return fmt::format("{} packets {} in place of {}", after, what, before);
 }
 
-/// What happened under `run`, held against `first`.
-std::string sentence(const ComparedRun& first, const ComparedRun& run) {
-  const analysis::Metrics& a = first.verdict.metrics;
-  const analysis::Metrics& b = run.verdict.metrics;
-  if (a.history_sha256 == b.history_sha256) return "does the same, packet by packet.";
-  const double change = a.goodput_bps > 0 ? 100 * (b.goodput_bps / a.goodput_bps - 1) : 0;
-  std::string text =
-      std::abs(change) < 0.05
-          ? std::string("has the same goodput")
-          : fmt::format("has {:.1f} % {} goodput", std::abs(change), change < 0 ? "less" : "more");
-  text +=
-      fmt::format(", {} and {}.", counted_change(a.retransmitted, b.retransmitted, "sent again"),
-                  counted_change(a.lost, b.lost, "lost"));
-  const std::vector<std::string> failed = failed_checks(run.verdict);
-  if (!failed.empty()) text += fmt::format(" Not met: {}.", fmt::join(failed, "; "));
-  return text;
-}
-
 void add_comparison(const Comparison& comparison, TextTable& table) {
   table.line(fmt::format("{}, seed {}, simulated", comparison.scenario, comparison.seed));
   table.rule();
@@ -86,8 +69,9 @@ void add_comparison(const Comparison& comparison, TextTable& table) {
   const ComparedRun& first = comparison.runs.front();
   for (const ComparedRun& run : comparison.runs) {
     if (&run == &first) continue;
-    table.indented(run.transport + " " + sentence(first, run), 0);
+    table.indented(run.transport + " " + difference_sentence(first, run), 0);
   }
+  if (!comparison.page.empty()) table.line("page       " + comparison.page.string());
 }
 
 Json or_null(const std::optional<FabricTime>& time) { return time ? Json(time->ps()) : Json(); }
@@ -123,6 +107,23 @@ std::string cell(const Json& value) {
 
 }  // namespace
 
+std::string difference_sentence(const ComparedRun& first, const ComparedRun& run) {
+  const analysis::Metrics& a = first.verdict.metrics;
+  const analysis::Metrics& b = run.verdict.metrics;
+  if (a.history_sha256 == b.history_sha256) return "does the same, packet by packet.";
+  const double change = a.goodput_bps > 0 ? 100 * (b.goodput_bps / a.goodput_bps - 1) : 0;
+  std::string text =
+      std::abs(change) < 0.05
+          ? std::string("has the same goodput")
+          : fmt::format("has {:.1f} % {} goodput", std::abs(change), change < 0 ? "less" : "more");
+  text +=
+      fmt::format(", {} and {}.", counted_change(a.retransmitted, b.retransmitted, "sent again"),
+                  counted_change(a.lost, b.lost, "lost"));
+  const std::vector<std::string> failed = failed_checks(run.verdict);
+  if (!failed.empty()) text += fmt::format(" Not met: {}.", fmt::join(failed, "; "));
+  return text;
+}
+
 std::string comparison_text(const std::vector<Comparison>& comparisons,
                             analysis::TableOptions options) {
   TextTable table(options);
@@ -141,6 +142,7 @@ Json to_json(const std::vector<Comparison>& comparisons) {
     all.push_back({{"scenario", comparison.scenario},
                    {"seed", comparison.seed},
                    {"base_rtt_ps", comparison.base_rtt.ps()},
+                   {"page", comparison.page.string()},
                    {"runs", std::move(runs)}});
   }
   return all;

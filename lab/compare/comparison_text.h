@@ -13,7 +13,10 @@ namespace mrclab::lab {
 std::string comparison_text(const std::vector<Comparison>& comparisons,
                             analysis::TableOptions options);
 
-/// [{"scenario","seed","base_rtt_ps","runs":[{"transport","result","goodput_bps","recovery_ps",
+/// What happened under a transport, held against the first one's run.
+std::string difference_sentence(const ComparedRun& first, const ComparedRun& run);
+
+/// [{"scenario","seed","base_rtt_ps","page","runs":[{"transport","result","goodput_bps","recovery_ps",
 /// "lowest_bps","retransmitted","lost","trimmed","failed_checks","history_sha256","folder"}]}]; null where a
 /// value is not known.
 nlohmann::ordered_json to_json(const std::vector<Comparison>& comparisons);

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "fabric/yaml.h"
+#include "lab/compare/comparison_page.h"
 #include "lab/recorded/run_report.h"
 #include "lab/run/run_manifest.h"
 #include "netio/kernel/file_descriptor.h"
@@ -209,6 +210,35 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   REQUIRE(traces.size() > 2);  // the check's, and of each packet that was lost
   CHECK(pasted(traces.front(), runs.path()).find("  lost: ") != std::string::npos);
   CHECK(pasted(traces.back(), runs.path()).find("attempt 1") != std::string::npos);
+}
+
+TEST_CASE("a browser draws the page of a comparison, with the numbers of each run and its curves" *
+          doctest::test_suite(test::kWholeRun)) {
+  const test::TemporaryRuns runs;
+  const Scenario scenario = parse_scenario(read_yaml_text(kPageScenario, "page.yaml"));
+  Comparison comparison =
+      compare_transports(scenario, {{"mrc", "oblivious", "one-path"}, runs.path(), {}});
+  const fs::path page = write_comparison_page(comparison);
+  CHECK(page == comparison.runs[0].folder / "compare.html");
+  RunManifest(comparison.runs[0].folder).require({"compare.html"});  // the folder is whole
+  if (browser() == nullptr) {
+    MESSAGE("skipped: no Chromium here to look at the page");
+    return;
+  }
+  for (const int width : {1280, 500}) {
+    CAPTURE(width);
+    const std::string dom = drawn_page(page, runs.path(), width, width == 500);
+    check_page(dom, "3");
+    for (const ComparedRun& run : comparison.runs) {
+      CAPTURE(run.transport);
+      const std::regex lost("data-run=\"" + run.transport +
+                            "\"><span[^>]*data-json=\"/metrics/lost\"[^>]*>" +
+                            std::to_string(run.verdict.metrics.lost) + "<");
+      CHECK(std::regex_search(dom, lost));
+    }
+    CHECK(dom.find("oblivious </b>") != std::string::npos);
+    CHECK(dom.find("mrc </b>") == std::string::npos);  // the first is held against no other
+  }
 }
 
 TEST_CASE("two verdicts are put side by side, with what differs, within 80 columns") {

@@ -1,0 +1,45 @@
+#include "lab/cli/compare_command.h"
+
+#include <fmt/format.h>
+
+#include "analysis/checks/check_result.h"
+#include "lab/compare/comparison_page.h"
+#include "lab/compare/comparison_text.h"
+#include "lab/console/json_print.h"
+#include "lab/console/progress.h"
+#include "lab/console/terminal.h"
+#include "lab/run/program_consent.h"
+
+namespace mrclab::lab {
+
+int compare_command(CompareOptions options) {
+  std::vector<Scenario> scenarios;
+  for (const std::string& name : options.scenarios) {
+    ScenarioOverrides overrides;
+    overrides.seed = options.seed;
+    scenarios.push_back(load_scenario(name, overrides));
+    const std::filesystem::path file = find_scenario(name);
+    if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
+  }
+  const InterruptGuard guard;
+  options.comparison.interrupted = guard.question();
+  std::vector<Comparison> comparisons;
+  int code = 0;
+  for (const Scenario& scenario : scenarios) {
+    comparisons.push_back(compare_transports(scenario, options.comparison));
+    comparisons.back().page = write_comparison_page(comparisons.back());
+    code = analysis::worse_exit_code(
+        code, analysis::exit_code(comparisons.back().runs.front().verdict.result));
+  }
+  if (options.json) {
+    fmt::print("{}\n", printed(to_json(comparisons)));
+  } else if (options.csv) {
+    fmt::print("{}", to_csv(comparisons));
+  } else {
+    fmt::print("{}", comparison_text(comparisons, {.width = table_columns(stdout),
+                                                   .colour = wants_colour(stdout)}));
+  }
+  return code;
+}
+
+}  // namespace mrclab::lab
