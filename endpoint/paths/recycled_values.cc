@@ -1,13 +1,12 @@
 #include "endpoint/paths/recycled_values.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mrclab::endpoint {
 
 void RecycledValues::recycle(uint32_t value) {
-  Slot& slot = ring_[head_];
-  if (!slot.fresh) ++fresh_;
-  slot = {value, true};
+  ring_[head_] = {value, true};
   head_ = (head_ + 1) % kSlots;
   filled_ = std::min(filled_ + 1, kSlots);
 }
@@ -20,20 +19,13 @@ std::optional<uint32_t> RecycledValues::next(FabricTime now) {
   }
   if (frozen_until_) {
     if (filled_ == 0) return std::nullopt;
-    Slot& slot = ring_[frozen_at_ % filled_];
-    frozen_at_ = (frozen_at_ + 1) % filled_;
-    if (slot.fresh) --fresh_;
-    slot.fresh = false;
-    return slot.value;
+    const uint32_t slot = frozen_at_ % filled_;
+    frozen_at_ = slot + 1;
+    return ring_[slot].value;
   }
-  if (fresh_ == 0) return std::nullopt;
-  // The fresh ones are the `fresh_` that were written last, but for those that a freeze has used.
   for (uint32_t back = kSlots; back > 0; --back) {
     Slot& slot = ring_[(head_ + kSlots - back) % kSlots];
-    if (!slot.fresh) continue;
-    slot.fresh = false;
-    --fresh_;
-    return slot.value;
+    if (std::exchange(slot.fresh, false)) return slot.value;
   }
   return std::nullopt;
 }

@@ -28,14 +28,13 @@ class RecycledValues {
  private:
   struct Slot {
     uint32_t value = 0;
-    bool fresh = false;
+    bool fresh = false;  ///< not used since the answer
   };
   void thaw_if_due(FabricTime now);
 
   std::array<Slot, kSlots> ring_{};
   uint32_t head_ = 0;  ///< the slot that is written next, and the oldest one once all are filled
   uint32_t filled_ = 0;
-  uint32_t fresh_ = 0;
   uint32_t frozen_at_ = 0;  ///< the slot that is used next while frozen
   uint32_t exploring_ = 0;
   std::optional<FabricTime> frozen_until_;

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "endpoint/paths/ev_set.h"
 #include "fabric/path.h"
 #include "tests/support/times.h"
@@ -42,10 +44,11 @@ TEST_CASE("after a loss the cache goes round, and is then filled anew from sixte
   }
   cache.freeze(us(50), us(1000));  // a second loss does not prolong it
   cache.recycle(8);                // and an answer meanwhile says nothing afterwards
-  for (uint32_t i = 0; i < RecycledValues::kExploring; ++i) CHECK(!cache.next(us(100)));
-  CHECK(!cache.next(us(101)));
+  CHECK(!cache.next(us(100)));
   cache.recycle(6);
+  for (uint32_t i = 1; i < RecycledValues::kExploring; ++i) CHECK(!cache.next(us(101)));
   CHECK(cache.next(us(102)) == 6u);
+  CHECK(!cache.next(us(102)));
 }
 
 TEST_CASE("a cache that froze empty leaves its values to be drawn") {
@@ -80,8 +83,32 @@ TEST_CASE("a recycled value is used in its own plane's turn, and never on a port
   CHECK(evs.plane(evs.choose(0b11, us(1)).value()) == 0);
   CHECK(evs.choose(0b11, us(1)) == in_plane_1);
   evs.answered_unmarked(in_plane_1);
+  CHECK(evs.choose(0b10, us(1), in_plane_1) != in_plane_1);  // it is to be avoided
+  evs.answered_unmarked(in_plane_1);
+  evs.deny(in_plane_1, us(1));
+  for (int i = 0; i < 40; ++i) CHECK(evs.choose(0b10, us(1)) != in_plane_1);
+  evs.answered_unmarked(in_plane_1);
   evs.set_live_ports({0b01}, us(2));
   for (int i = 0; i < 40; ++i) CHECK(evs.plane(evs.choose(0b11, us(3)).value()) == 0);
+}
+
+TEST_CASE("after a loss a plane uses what worked of late, and the other plane goes on") {
+  EvSet evs = set_of(PathChoice::kReps);
+  const uint32_t a = evs.choose(0b10, us(0)).value(), b = evs.choose(0b10, us(0)).value();
+  evs.answered_unmarked(a);
+  evs.answered_unmarked(b);
+  evs.note_loss(a, us(1));
+  for (int i = 0; i < 10; ++i) {
+    CHECK(evs.choose(0b10, us(2)) == a);
+    CHECK(evs.choose(0b10, us(50)) == b);
+  }
+  std::set<uint32_t> drawn, of_plane_0;
+  for (int i = 0; i < 16; ++i) {
+    drawn.insert(evs.choose(0b10, us(51)).value());
+    of_plane_0.insert(evs.choose(0b01, us(2)).value());
+  }
+  CHECK(drawn.size() > 8);
+  CHECK(of_plane_0.size() == 16);
 }
 
 TEST_CASE("oblivious spraying goes round all values, whatever is answered, marked or lost") {
