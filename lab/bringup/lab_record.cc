@@ -86,9 +86,8 @@ std::string why_taken(const LabPaths& paths, const std::string& lab) {
   return "lab '" + lab + "' was left behind by a process that died; " + down + " removes it";
 }
 
-}  // namespace
-
-std::optional<uint64_t> process_start_time(pid_t pid) {
+/// A number of /proc/<pid>/stat, counted from 1 and behind the third; empty for a zombie or no process.
+std::optional<uint64_t> stat_number(pid_t pid, int wanted) {
   const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   const size_t behind_name = stat.rfind(')');  // the name itself may contain anything
   if (behind_name == std::string::npos) return std::nullopt;
@@ -96,13 +95,22 @@ std::optional<uint64_t> process_start_time(pid_t pid) {
   std::string field;
   fields >> field;  // field 3, the state
   if (field == "Z" || field == "X") return std::nullopt;
-  for (int number = 4; number <= 22; ++number) fields >> field;
-  uint64_t start_time = 0;
+  for (int number = 4; number <= wanted; ++number) fields >> field;
+  uint64_t value = 0;
   for (const char digit : field) {
     if (digit < '0' || digit > '9') return std::nullopt;
-    start_time = start_time * 10 + static_cast<uint64_t>(digit - '0');
+    value = value * 10 + static_cast<uint64_t>(digit - '0');
   }
-  return start_time;
+  return value;
+}
+
+}  // namespace
+
+std::optional<uint64_t> process_start_time(pid_t pid) { return stat_number(pid, 22); }
+
+bool is_exiting(pid_t pid) {
+  constexpr uint64_t kExiting = 4;  // PF_EXITING of include/linux/sched.h
+  return (stat_number(pid, 9).value_or(0) & kExiting) != 0;
 }
 
 ProcessMark mark_of(pid_t pid, std::string program) {
@@ -173,7 +181,8 @@ void remove_unborn(const LabPaths& paths) {
     const size_t dot = name.rfind('.');
     if (name.front() != '.' || dot == 0) continue;
     const pid_t maker = std::atoi(name.c_str() + dot + 1);
-    if (maker > 0 && !process_start_time(maker)) fs::remove_all(entry.path(), ignored);
+    const bool gone = !process_start_time(maker) || is_exiting(maker);
+    if (maker > 0 && gone) fs::remove_all(entry.path(), ignored);
   }
 }
 

@@ -38,6 +38,9 @@ struct ProcessMark {
 
 /// Start time of a running process; empty if there is none (or it is a zombie).
 std::optional<uint64_t> process_start_time(pid_t pid);
+/// Has the process died, though the kernel is still taking it apart? Its pipes may be closed by then, so
+/// others know of its end before process_start_time() does.
+bool is_exiting(pid_t pid);
 ProcessMark mark_of(pid_t pid, std::string program);
 /// Still the same process, and running?
 bool is_running(const ProcessMark& mark);

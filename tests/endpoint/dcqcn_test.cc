@@ -14,7 +14,7 @@ using mrclab::test::us;
 
 namespace {
 
-constexpr BitRate kLine{100'000'000'000};
+constexpr BitRate kPortRate{100'000'000'000};
 
 FabricTime half_us(int64_t halves) { return FabricTime::from_ns(halves * 500); }
 
@@ -29,7 +29,7 @@ DcqcnParameters by_timers_alone(DcqcnParameters parameters) {
 
 TEST_CASE(
     "in the paper's order: cuts at each CNP, five recoveries to the target, then 40 Mb/s each") {
-  DcqcnLimiter limiter(by_timers_alone(dcqcn_paper()), kLine);
+  DcqcnLimiter limiter(by_timers_alone(dcqcn_paper()), kPortRate);
   const auto alpha = [&](int64_t at) {
     return static_cast<double>(limiter.alpha(us(at))) / (uint64_t{1} << 30);
   };
@@ -62,7 +62,7 @@ TEST_CASE(
 
 TEST_CASE(
     "in the firmware's order: looks every 4 us, whole Mb/s, and the target of the first cut") {
-  DcqcnLimiter limiter(by_timers_alone(dcqcn_firmware()), kLine);
+  DcqcnLimiter limiter(by_timers_alone(dcqcn_firmware()), kPortRate);
   limiter.on_cnp(us(0));
   CHECK(mbps(limiter.rate(us(3))) == 100'000);
   limiter.on_cnp(half_us(5));
@@ -89,7 +89,7 @@ TEST_CASE("the byte counter steps as the timer does, and past both thresholds th
   parameters.increase_bytes = {1'000};
   parameters.fast_recovery = 1;
   parameters.hyper = {1'000'000'000};
-  DcqcnLimiter limiter(parameters, kLine);
+  DcqcnLimiter limiter(parameters, kPortRate);
   limiter.on_sent({10'000}, us(0));  // before a CNP nothing is counted
   limiter.on_cnp(us(0));
   CHECK(mbps(limiter.rate(us(0))) == 50'000);
@@ -111,7 +111,7 @@ TEST_CASE("the byte counter steps as the timer does, and past both thresholds th
 }
 
 TEST_CASE("packets leave by the rate, however late the limiter is asked") {
-  DcqcnLimiter limiter(by_timers_alone(dcqcn_paper()), kLine);
+  DcqcnLimiter limiter(by_timers_alone(dcqcn_paper()), kPortRate);
   limiter.on_cnp(us(0));  // 50 Gb/s
   CHECK(limiter.earliest_start() == us(0));
   limiter.on_sent({6'250}, us(0));
@@ -125,12 +125,12 @@ TEST_CASE("packets leave by the rate, however late the limiter is asked") {
 TEST_CASE("when the limiter is asked changes nothing, and its rate stays between least and line") {
   for (const DcqcnParameters& parameters : {dcqcn_paper(), dcqcn_firmware()}) {
     std::mt19937 random(7);
-    DcqcnLimiter often(parameters, kLine), seldom(parameters, kLine);
+    DcqcnLimiter often(parameters, kPortRate), seldom(parameters, kPortRate);
     FabricTime now;
     for (int i = 0; i < 20'000; ++i) {
       now += FabricTime::from_ns(static_cast<int64_t>(random() % 3'000));
       CHECK(often.rate(now).bps >= parameters.least.bps);
-      CHECK(often.rate(now).bps <= kLine.bps);
+      CHECK(often.rate(now).bps <= kPortRate.bps);
       if (random() % 40 == 0) {
         often.on_cnp(now);
         seldom.on_cnp(now);
@@ -143,7 +143,7 @@ TEST_CASE("when the limiter is asked changes nothing, and its rate stays between
     CHECK(often.rate(now) == seldom.rate(now));
     CHECK(often.target(now) == seldom.target(now));
     CHECK(often.alpha(now) == seldom.alpha(now));
-    CHECK(seldom.rate(now + FabricTime::from_ms(60'000)) == kLine);  // a minute without a CNP
+    CHECK(seldom.rate(now + FabricTime::from_ms(60'000)) == kPortRate);  // a minute without a CNP
     CHECK(seldom.alpha(now + FabricTime::from_ms(60'000)) == 0);
   }
 }

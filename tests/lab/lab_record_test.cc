@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,40 @@ TEST_CASE("what a lab leaves that died before its record was whole is no lab, an
   remove_unborn(paths);
   CHECK_FALSE(fs::exists(unborn));
   CHECK(fs::exists(coming));
+}
+
+TEST_CASE("a process that the kernel is taking apart has died, and its unborn lab is removed") {
+  const TemporaryPaths paths;
+  fs::create_directories(paths.run_root);
+  CHECK_FALSE(is_exiting(::getpid()));
+  bool removed_early = false;
+  // Memory takes long to free; a look in that time is very likely, not certain.
+  for (int attempt = 0; attempt < 50 && !removed_early; ++attempt) {
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const std::string much(size_t{128} << 20, 'x');
+      if (::write(ready[1], &much.back(), 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char byte = 0;
+    REQUIRE(::read(ready[0], &byte, 1) == 1);
+    const fs::path unborn = paths.run_root / (".dying." + std::to_string(child));
+    fs::create_directory(unborn);
+    remove_unborn(paths);
+    CHECK(fs::exists(unborn));
+    ::kill(child, SIGKILL);
+    while (fs::exists(unborn)) {
+      const bool alive = process_start_time(child).has_value();
+      remove_unborn(paths);
+      removed_early = alive && !fs::exists(unborn) && process_start_time(child).has_value();
+    }
+    ::waitpid(child, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+  CHECK(removed_early);
 }
 
 TEST_CASE("a process is running only with its own start time") {
