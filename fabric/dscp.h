@@ -17,6 +17,9 @@ inline constexpr uint8_t kDscpTrimmableRetx = 8;
 inline constexpr uint8_t kDscpTrimmed = 12;
 inline constexpr uint8_t kDscpTrimmedLastHop = 16;
 inline constexpr uint8_t kDscpControl = 46;
+// RoCE's, as NVIDIA's NICs and SONiC have them.
+inline constexpr uint8_t kDscpLossless = 26;
+inline constexpr uint8_t kDscpCnp = 48;
 inline constexpr uint8_t kMaxDscp = 63;
 
 struct DscpMap {
@@ -26,6 +29,8 @@ struct DscpMap {
   uint8_t trimmed = kDscpTrimmed;
   uint8_t trimmed_last_hop = kDscpTrimmedLastHop;  ///< may be that of every trim
   uint8_t control = kDscpControl;
+  uint8_t lossless = kDscpLossless;  ///< data of RoCE
+  uint8_t cnp = kDscpCnp;            ///< may be that of control
 
   constexpr bool is_trimmable(uint8_t dscp) const {
     return dscp == trimmable || dscp == trimmable_retx;
@@ -39,6 +44,7 @@ struct DscpMap {
     return dscp == trimmed_last_hop && trimmed_last_hop != trimmed;
   }
   constexpr bool is_data(uint8_t dscp) const { return dscp == no_trim || is_trimmable(dscp); }
+  constexpr bool is_control(uint8_t dscp) const { return dscp == control || dscp == cnp; }
   bool operator==(const DscpMap&) const = default;
 };
 
@@ -50,13 +56,15 @@ struct DscpClass {
   uint8_t DscpMap::*member;
   uint8_t group;
 };
-inline constexpr std::array<DscpClass, 6> kDscpClasses{{
+inline constexpr std::array<DscpClass, 8> kDscpClasses{{
     {"no_trim", "data that no switch may trim, and probes", &DscpMap::no_trim, 0},
     {"trimmable", "data", &DscpMap::trimmable, 1},
     {"trimmable_retx", "data sent again", &DscpMap::trimmable_retx, 1},
     {"trimmed", "trimmed inside the fabric", &DscpMap::trimmed, 2},
     {"trimmed_last_hop", "trimmed on the last hop", &DscpMap::trimmed_last_hop, 2},
     {"control", "SACKs, NACKs, ACKs", &DscpMap::control, 3},
+    {"lossless", "data of RoCE, which may be paused", &DscpMap::lossless, 4},
+    {"cnp", "congestion notifications of RoCE", &DscpMap::cnp, 3},
 }};
 
 /// The class of a DSCP, such as "trimmable"; empty for a DSCP that no class has. If two classes

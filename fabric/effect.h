@@ -9,7 +9,7 @@
 //   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate
 //                                 the sender (fabric/wire_model.h); both ends are told
 //   port_carrier                  the port's own node
-//   ev_denial, host_state, host_drain, host_burst       the host
+//   ev_denial, host_state, host_drain, host_burst, host_storm       the host
 //   switch_state, switch_errors, switch_route, switch_trim, switch_ecn, switch_buffer  the switch
 
 #include <cstdint>
@@ -190,9 +190,18 @@ struct HostBurst {
   bool operator==(const HostBurst&) const = default;
 };
 
-using Effect = std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate,
-                            PortCarrier, EvDenial, SwitchState, SwitchErrors, SwitchRoute,
-                            SwitchTrim, SwitchEcn, SwitchBuffer, HostState, HostBurst, HostDrain>;
+/// A NIC pauses RoCE's data at all its ports without end: a stuck receive pipeline (Guo et al., SIGCOMM 2016
+/// §4.3).
+struct HostStorm {
+  NodeId host = {};
+  bool storming = false;
+  bool operator==(const HostStorm&) const = default;
+};
+
+using Effect =
+    std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate, PortCarrier,
+                 EvDenial, SwitchState, SwitchErrors, SwitchRoute, SwitchTrim, SwitchEcn,
+                 SwitchBuffer, HostState, HostBurst, HostDrain, HostStorm>;
 
 /// No extra delay of a wire is longer than this (our choice: a hundred base RTTs): bounds what a
 /// receiver must remember.

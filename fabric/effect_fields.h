@@ -93,6 +93,8 @@ constexpr auto fields_of() {
     return std::tuple{key("host", &E::host), state("work", &E::work, kHostWords)};
   } else if constexpr (std::is_same_v<E, HostBurst>) {
     return std::tuple{key("host", &E::host), key("toward", &E::toward), state("size", &E::size)};
+  } else if constexpr (std::is_same_v<E, HostStorm>) {
+    return std::tuple{key("host", &E::host), state("storming", &E::storming)};
   } else {
     static_assert(std::is_same_v<E, HostDrain>);
     return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
@@ -105,7 +107,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffe
     "wire_state",   "wire_loss",    "wire_errors", "wire_delay",    "wire_duplicates",
     "wire_rate",    "port_carrier", "ev_denial",   "switch_state",  "switch_errors",
     "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer", "host_state",
-    "host_burst",   "host_drain"};
+    "host_burst",   "host_drain",   "host_storm"};
 constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
 
 /// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.

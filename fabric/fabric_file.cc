@@ -171,6 +171,23 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
   }
 }
 
+void read_roce(const YamlValue& roce, QueueShape& queues, LosslessProfile& lossless) {
+  roce.only_keys({"pfc", "adaptive_routing", "red", "tail_drop", "buffer", "alpha", "watchdog"});
+  if (const auto pfc = roce.get("pfc")) lossless.pfc = pfc->as_bool();
+  if (const auto adaptive = roce.get("adaptive_routing")) lossless.adaptive = adaptive->as_bool();
+  if (const auto red = roce.get("red")) {
+    red->only_keys({"min", "max", "most"});
+    read_multiple(*red, "min", queues.red_min);
+    read_multiple(*red, "max", queues.red_max);
+    if (const auto most = red->get("most")) lossless.red_most = most->as_probability();
+    if (queues.red_min >= queues.red_max) red->fail("min at or above max", "min below max");
+  }
+  read_multiple(roce, "tail_drop", queues.lossless_limit);
+  read_multiple(roce, "buffer", queues.buffer_share);
+  read_multiple(roce, "alpha", lossless.alpha_permille);
+  if (const auto watchdog = roce.get("watchdog")) read_watchdog(*watchdog, lossless);
+}
+
 DscpMap read_dscps(const YamlValue& value) {
   std::vector<std::string_view> known;
   known.reserve(std::size(kDscpClasses));
@@ -236,13 +253,40 @@ std::string multiple(uint32_t thousandths) {
 
 }  // namespace
 
+void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless) {
+  if (watchdog.is_scalar()) {
+    if (watchdog.as_bool()) watchdog.fail_expecting("off or {detect: 200us, restore: 200us}");
+    lossless.watchdog = WatchdogAction::kOff;
+    return;
+  }
+  watchdog.only_keys({"detect", "restore", "action"});
+  lossless.watchdog = WatchdogAction::kDrop;
+  lossless.detect = watchdog.require("detect").as_time();
+  lossless.restore = watchdog.require("restore").as_time();
+  for (const auto& [key, time] :
+       {std::pair{"detect", lossless.detect}, std::pair{"restore", lossless.restore}}) {
+    if (time == FabricTime::zero()) watchdog.require(key).fail_expecting("a duration above 0");
+  }
+  if (const auto action = watchdog.get("action")) {
+    lossless.watchdog = action->as_word({"drop", "forward"}) == 0 ? WatchdogAction::kDrop
+                                                                  : WatchdogAction::kForward;
+  }
+}
+
+std::string watchdog_text(const LosslessProfile& lossless) {
+  if (lossless.watchdog == WatchdogAction::kOff) return "off";
+  const char* const action = lossless.watchdog == WatchdogAction::kDrop ? "drop" : "forward";
+  return "{detect: " + exact(lossless.detect) + ", restore: " + exact(lossless.restore) +
+         ", action: " + action + "}";
+}
+
 FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   document.only_keys({"name",         "about",     "planes",      "t0",          "t1",
                       "hosts_per_t0", "host_rate", "fabric_rate", "propagation", "switch_latency",
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
                       "wires",        "ecn",       "trim",        "queues",      "nic",
                       "address_plan", "decap",     "segments",    "switches",    "hosts",
-                      "links",        "dscp"});
+                      "links",        "dscp",      "roce"});
   FabricShape shape;
   shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
@@ -268,6 +312,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
   }
+  if (const auto value = document.get("roce")) read_roce(*value, shape.queues, shape.lossless);
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
   if (const auto misfit = forwarding_misfit(shape)) {
     document.require(misfit->key).fail(misfit->found, misfit->expected);
@@ -297,6 +342,19 @@ void check_lookahead(const Topology& topology) {
                      ": expected a propagation or an ingress latency above 0");
   }
 }
+
+namespace {
+
+std::string roce_text(const QueueShape& q, const LosslessProfile& lossless) {
+  return std::string("{pfc: ") + (lossless.pfc ? "on" : "off") +
+         ", adaptive_routing: " + (lossless.adaptive ? "on" : "off") +
+         ", red: {min: " + multiple(q.red_min) + ", max: " + multiple(q.red_max) +
+         ", most: " + exact(lossless.red_most) + "}, tail_drop: " + multiple(q.lossless_limit) +
+         ", buffer: " + multiple(q.buffer_share) + ", alpha: " + multiple(lossless.alpha_permille) +
+         ", watchdog: " + watchdog_text(lossless) + "}";
+}
+
+}  // namespace
 
 std::string to_yaml(const FabricShape& shape, size_t indent) {
   const std::string margin(indent, ' ');
@@ -340,6 +398,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
   line("queues", "{control: " + multiple(q.control_limit) + ", trimmed: " +
                      multiple(q.trimmed_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
   line("dscp", dscps_text(shape.dscps));
+  line("roce", roce_text(q, shape.lossless));
   line("nic", shape.nic.name == "ideal"
                   ? "ideal"
                   : "{name: " + yaml_word(shape.nic.name) +

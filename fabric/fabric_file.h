@@ -25,6 +25,9 @@
 //   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}
 //   queues: {control: 1.0, tail_drop: 2.0}
 //   dscp: {trimmed: 12, control: 46}  # classes by name, others as the MRC emulator has them (dscp.h)
+//   roce: {pfc: off, red: {min: 0.4, max: 1.6, most: 20%}, buffer: 3.0, alpha: 0.125, watchdog: off}
+//     # how switches treat RoCE's data (LosslessProfile): multiples of the plane BDP but for alpha, the share
+//     # of the free buffer that one port may take. watchdog: {detect: 200us, restore: 200us, action: drop}
 //   nic: ideal                 # cx8, {profile: cx8, compress: 2000} (all its times divided), or
 //     # {name: slow, port_down_delay: 10us, port_up_delay: 10us, remap_down: [1us, 5us],
 //     #  remap_up: 1us}
@@ -49,6 +52,11 @@ Topology read_fabric_file(const std::filesystem::path& path);
 
 /// Throws InputError if a wire's lookahead is not positive.
 void check_lookahead(const Topology& topology);
+
+/// Reads what `roce: {watchdog: ...}` says. Throws InputError with the position.
+void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless);
+/// As a file would say it: "off", "{detect: 200us, restore: 200us, action: drop}".
+std::string watchdog_text(const LosslessProfile& lossless);
 
 /// The shape as a file would say it, every field written out; `indent` spaces before each line.
 std::string to_yaml(const FabricShape& shape, size_t indent = 0);

@@ -24,6 +24,11 @@ struct QueueShape {
   uint32_t control_limit = 1000;
   uint32_t trimmed_limit = 1000;
   uint32_t tail_drop = 2000;
+  uint32_t red_min = 400;
+  uint32_t red_max = 1600;
+  uint32_t lossless_limit = 4000;
+  /// Tomahawk 5 has 165 MB for 64 ports of 800 Gb/s: 26 us of each; three BDPs are as much here.
+  uint32_t buffer_share = 3000;
 };
 
 /// "p2", which the names of its switches begin with.
@@ -82,6 +87,7 @@ struct FabricShape {
   Segments segments = Segments::kNode;
   QueueShape queues = {};
   DscpMap dscps = {};
+  LosslessProfile lossless = {};
   NicProfile nic = {};
 };
 

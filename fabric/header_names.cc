@@ -6,6 +6,20 @@ namespace mrclab {
 
 std::string_view name_of(Opcode opcode) {
   switch (opcode) {
+    case Opcode::kSendFirst: return "send_first";
+    case Opcode::kSendMiddle: return "send_middle";
+    case Opcode::kSendLast: return "send_last";
+    case Opcode::kSendLastImm: return "send_last_imm";
+    case Opcode::kSendOnly: return "send_only";
+    case Opcode::kSendOnlyImm: return "send_only_imm";
+    case Opcode::kRcWriteFirst: return "rc_write_first";
+    case Opcode::kRcWriteMiddle: return "rc_write_middle";
+    case Opcode::kRcWriteLast: return "rc_write_last";
+    case Opcode::kRcWriteLastImm: return "rc_write_last_imm";
+    case Opcode::kRcWriteOnly: return "rc_write_only";
+    case Opcode::kRcWriteOnlyImm: return "rc_write_only_imm";
+    case Opcode::kRcAcknowledge: return "rc_acknowledge";
+    case Opcode::kCongestionNotification: return "cnp";
     case Opcode::kWriteFirst: return "write_first";
     case Opcode::kWriteMiddle: return "write_middle";
     case Opcode::kWriteLast: return "write_last";

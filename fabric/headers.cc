@@ -160,6 +160,30 @@ ParseError parse_write(std::span<const uint8_t> frame, const Extent& extent, Mrc
   return ParseError::kNone;
 }
 
+/// RETH, ImmDt and the payload of a request of RC, which no switch trims.
+ParseError parse_rc_request(std::span<const uint8_t> frame, const Extent& extent,
+                            MrcPacket& packet) {
+  const Bth& bth = packet.bth;
+  RcHeaders& request = packet.extension.emplace<RcHeaders>();
+  const bool reth = !is_send(bth.opcode) && is_first(bth.opcode);
+  const size_t headers = rc_extension_bytes(reth, has_immediate(bth.opcode));
+  const size_t needed = extent.at.after_bth + headers;
+  if (packet.trimmed || extent.original < needed + kIcrcBytes) return ParseError::kLengthMismatch;
+  if (extent.available < needed) return ParseError::kTruncatedHeaders;
+  const size_t padded = extent.original - needed - kIcrcBytes;
+  if (padded % 4 != 0 || bth.pad > padded) return ParseError::kBadPad;
+  packet.payload_length = padded - bth.pad;
+  const uint8_t* p = &frame[extent.at.after_bth];
+  if (reth) {
+    request.reth = decode<kRethTable>(p);
+    p += kRethBytes;
+  }
+  if (has_immediate(bth.opcode)) request.immediate = decode<kImmDtTable>(p).data;
+  packet.payload =
+      frame.subspan(needed, std::min(packet.payload_length, extent.available - needed));
+  return ParseError::kNone;
+}
+
 /// Everything but writes: one extension header of fixed size, never trimmed, no payload.
 ParseError parse_control(std::span<const uint8_t> frame, const Extent& extent, MrcPacket& packet) {
   const size_t size = control_extension_bytes(packet.bth.opcode);
@@ -171,7 +195,9 @@ ParseError parse_control(std::span<const uint8_t> frame, const Extent& extent, M
   if (extent.available < extent.at.after_bth + size) return ParseError::kTruncatedHeaders;
   const uint8_t* p = &frame[extent.at.after_bth];
   switch (packet.bth.opcode) {
-    case Opcode::kAcknowledge: packet.extension = decode<kAethTable>(p); break;
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge: packet.extension = decode<kAethTable>(p); break;
+    case Opcode::kCongestionNotification: packet.extension = CnpHeader{}; break;
     case Opcode::kSack: packet.extension = decode_seth(p); break;
     case Opcode::kNack: packet.extension = decode<kNethTable>(p); break;
     case Opcode::kProbeRequest: packet.extension = decode<kPethTable>(p); break;
@@ -188,13 +214,37 @@ bool is_write(Opcode opcode) {
   return opcode >= Opcode::kWriteFirst && opcode <= Opcode::kWriteOnlyImm;
 }
 
-bool has_immediate(Opcode opcode) {
-  return opcode == Opcode::kWriteLastImm || opcode == Opcode::kWriteOnlyImm;
+bool is_rc_request(Opcode opcode) { return opcode <= Opcode::kRcWriteOnlyImm; }
+
+bool is_rc(Opcode opcode) {
+  return is_rc_request(opcode) || opcode == Opcode::kRcAcknowledge ||
+         opcode == Opcode::kCongestionNotification;
 }
 
-bool is_last(Opcode opcode) {
-  return opcode >= Opcode::kWriteLast && opcode <= Opcode::kWriteOnlyImm;
+namespace {
+
+/// InfiniBand specification 9.2.2: the operation's place among FIRST, MIDDLE, LAST, LAST with immediate,
+/// ONLY, ONLY with immediate. MRC's writes have the numbers of RC's in their low five bits.
+enum Place : uint8_t { kFirst, kMiddle, kLast, kLastImm, kOnly, kOnlyImm };
+Place place_in_message(Opcode opcode) {
+  return static_cast<Place>((static_cast<uint8_t>(opcode) & 0x1F) % 6);
 }
+
+}  // namespace
+
+bool is_send(Opcode opcode) { return opcode <= Opcode::kSendOnlyImm; }
+
+bool has_immediate(Opcode opcode) {
+  const Place place = place_in_message(opcode);
+  return place == kLastImm || place == kOnlyImm;
+}
+
+bool is_first(Opcode opcode) {
+  const Place place = place_in_message(opcode);
+  return place == kFirst || place >= kOnly;
+}
+
+bool is_last(Opcode opcode) { return place_in_message(opcode) >= kLast; }
 
 EntropyValue MrcPacket::entropy() const { return entropy_from(udp.source_port, inner.flow_label); }
 
@@ -209,8 +259,11 @@ ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
   const ParseError error = parse_stack(frame, packet, options, extent);
   if (error != ParseError::kNone) return error;
   read_header<kBthTable>(&frame[extent.at.bth], packet.bth);
-  return is_write(packet.bth.opcode) ? parse_write(frame, extent, packet)
-                                     : parse_control(frame, extent, packet);
+  if (is_write(packet.bth.opcode)) return parse_write(frame, extent, packet);
+  // The bits that MRC has defined in BTH are reserved in RC's and are not looked at.
+  if (is_rc(packet.bth.opcode)) packet.bth.retransmission = packet.bth.has_tseth = false;
+  if (is_rc_request(packet.bth.opcode)) return parse_rc_request(frame, extent, packet);
+  return parse_control(frame, extent, packet);
 }
 
 std::optional<Encapsulation> encapsulation_of(std::span<const uint8_t> frame) {

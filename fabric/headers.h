@@ -1,6 +1,7 @@
 #pragma once
-// Packet formats of MRC 1.0, from public sources; where they disagree the choice is said here. All
-// fields are decoded to host order.
+// Packet formats of MRC 1.0, from public sources, where they disagree the choice is said here; and of the
+// Reliable Connection (RC) transport over RoCEv2, which MRC is measured against (InfiniBand specification
+// 9.2 to 9.7, annex A17; Linux rdma_rxe). All fields are decoded to host order.
 //
 //   Ethernet | outer IPv6 | inner IPv6 | UDP | ...     with a carrier (SRv6)
 //   Ethernet | IPv6 | UDP | ...                        between hosts' addresses (ECMP)
@@ -12,6 +13,10 @@
 //   ... | BTH | NETH 20 | ICRC                                                     (NACK)
 //   ... | BTH | PETH 16 | ICRC                                                     (probe)
 //   ... | BTH | ERTH 16 or EETH 36 | ICRC                                          (endpoint)
+//
+//   ... | BTH | [RETH 16] [ImmDt 4] | payload | pad | ICRC       (RC requests; RETH in the first of a write)
+//   ... | BTH | AETH 4 | ICRC                                    (RC acknowledge)
+//   ... | BTH | 16 zero bytes | ICRC                             (congestion notification packet, CNP)
 
 #include <array>
 #include <cstdint>
@@ -106,6 +111,22 @@ struct UdpHeader {
 };
 
 enum class Opcode : uint8_t {
+  // RC
+  kSendFirst = 0x00,
+  kSendMiddle = 0x01,
+  kSendLast = 0x02,
+  kSendLastImm = 0x03,
+  kSendOnly = 0x04,
+  kSendOnlyImm = 0x05,
+  kRcWriteFirst = 0x06,
+  kRcWriteMiddle = 0x07,
+  kRcWriteLast = 0x08,
+  kRcWriteLastImm = 0x09,
+  kRcWriteOnly = 0x0A,
+  kRcWriteOnlyImm = 0x0B,
+  kRcAcknowledge = 0x11,
+  kCongestionNotification = 0x81,
+  // MRC
   kWriteFirst = 0xC6,
   kWriteMiddle = 0xC7,
   kWriteLast = 0xC8,
@@ -120,9 +141,19 @@ enum class Opcode : uint8_t {
   kProbeRequest = 0xDE,
 };
 std::string_view name_of(Opcode opcode);
-bool is_write(Opcode opcode);
+bool is_write(Opcode opcode);       ///< of MRC
+bool is_rc_request(Opcode opcode);  ///< SEND or WRITE of RC
+bool is_rc(Opcode opcode);          ///< any packet of an RC queue pair
+/// A packet with payload of its sender's, of either transport.
+inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
+// Of a packet that carries data:
+bool is_send(Opcode opcode);
 bool has_immediate(Opcode opcode);
-bool is_last(Opcode opcode);  ///< LAST or ONLY, with or without immediate
+bool is_first(Opcode opcode);  ///< FIRST or ONLY
+bool is_last(Opcode opcode);   ///< LAST or ONLY, with or without immediate
+
+/// BTH byte 4 of a CNP: the backward notification bit (InfiniBand annex A17.9.3).
+inline constexpr uint8_t kBecn = 0x40;
 
 struct Bth {
   Opcode opcode = Opcode::kWriteOnly;
@@ -229,7 +260,18 @@ struct WriteHeaders {
   std::optional<uint32_t> immediate;
   bool operator==(const WriteHeaders&) const = default;
 };
-using Extension = std::variant<std::monostate, WriteHeaders, Aeth, Seth, Neth, Peth, Erth, Eeth>;
+/// What follows BTH in a request of RC.
+struct RcHeaders {
+  std::optional<Reth> reth;  ///< in the first packet of a WRITE only
+  std::optional<uint32_t> immediate;
+  bool operator==(const RcHeaders&) const = default;
+};
+/// What follows BTH in a CNP: 16 reserved bytes.
+struct CnpHeader {
+  bool operator==(const CnpHeader&) const = default;
+};
+using Extension = std::variant<std::monostate, WriteHeaders, Aeth, Seth, Neth, Peth, Erth, Eeth,
+                               RcHeaders, CnpHeader>;
 
 enum class ParseError : uint8_t {
   kNone,

@@ -43,8 +43,21 @@ size_t put(uint8_t* p, const Peth& h) { return write_header<kPethTable>(h, p); }
 size_t put(uint8_t* p, const Erth& e) { return write_header<kErthTable>(e, p); }
 size_t put(uint8_t* p, const Eeth& e) { return write_header<kEethTable>(e, p); }
 size_t put(uint8_t*, const std::monostate&) { return 0; }
+size_t put(uint8_t* p, const RcHeaders& request) {
+  uint8_t* const begin = p;
+  if (request.reth) p += write_header<kRethTable>(*request.reth, p);
+  if (request.immediate) p += write_header<kImmDtTable>(ImmDt{*request.immediate}, p);
+  return static_cast<size_t>(p - begin);
+}
+size_t put(uint8_t* p, const CnpHeader&) {
+  std::fill_n(p, kCnpBytes, uint8_t{0});
+  return kCnpBytes;
+}
 
 size_t extension_bytes(const MrcFrameSpec& spec) {
+  if (const auto* request = std::get_if<RcHeaders>(&spec.extension)) {
+    return rc_extension_bytes(request->reth.has_value(), request->immediate.has_value());
+  }
   const auto* write = std::get_if<WriteHeaders>(&spec.extension);
   if (write == nullptr) return control_extension_bytes(spec.bth.opcode);
   return kMethBytes + kRethBytes + (write->tseth ? kTsethBytes : 0) +
@@ -56,8 +69,15 @@ bool matches(Opcode opcode, const Extension& extension) {
   if (const auto* write = std::get_if<WriteHeaders>(&extension)) {
     return is_write(opcode) && has_immediate(opcode) == write->immediate.has_value();
   }
+  if (const auto* request = std::get_if<RcHeaders>(&extension)) {
+    const bool reth = is_rc_request(opcode) && !is_send(opcode) && is_first(opcode);
+    return is_rc_request(opcode) && has_immediate(opcode) == request->immediate.has_value() &&
+           reth == request->reth.has_value();
+  }
   switch (opcode) {
-    case Opcode::kAcknowledge: return std::holds_alternative<Aeth>(extension);
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge: return std::holds_alternative<Aeth>(extension);
+    case Opcode::kCongestionNotification: return std::holds_alternative<CnpHeader>(extension);
     case Opcode::kSack: return std::holds_alternative<Seth>(extension);
     case Opcode::kNack: return std::holds_alternative<Neth>(extension);
     case Opcode::kProbeRequest: return std::holds_alternative<Peth>(extension);
@@ -124,7 +144,7 @@ size_t mrc_frame_size(const MrcFrameSpec& spec) {
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
   const size_t size = mrc_frame_size(spec);
   assert(matches(spec.bth.opcode, spec.extension));
-  assert(spec.payload_length == 0 || is_write(spec.bth.opcode));
+  assert(spec.payload_length == 0 || carries_data(spec.bth.opcode));
   assert(out.size() >= mrc_header_size(spec) && size - kEthernetBytes <= 0xFFFF);
   const FrameLayout at = layout_of(spec.encapsulation);
   uint8_t* p = out.data();

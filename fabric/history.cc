@@ -15,6 +15,7 @@
 
 #include "fabric/byte_order.h"
 #include "fabric/headers.h"
+#include "fabric/pause_frame.h"
 
 namespace mrclab {
 namespace {
@@ -124,6 +125,13 @@ HistoryBytes history_record(const PacketRecord& record) {
   const uint8_t* const f = bytes.data();
   if (bytes.size() >= kEthernetBytes && load_be<uint16_t>(f + 12) == kEthertypeIpv4) {
     put_ipv4(bytes, out);
+    return out;
+  }
+  if (is_mac_control(bytes)) {
+    if (const std::optional<uint16_t> quanta = lossless_quanta(bytes)) {
+      std::copy_n(f + kEthernetBytes, 16, &out[16]);
+      store_be<uint32_t>(&out[80], *quanta);
+    }
     return out;
   }
   if (bytes.size() < kInnerOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6) return out;

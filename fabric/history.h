@@ -5,7 +5,9 @@
 // Per port and direction a node hashes fixed-size records in commit order. A record is 84 bytes,
 // network byte order: t_ps 8 | event 1 | cause 1 | queue 1 | outer traffic class (DSCP/ECN) 1 |
 // wire length 4 | carrier 16 | inner source 16 | inner destination 16 | BTH 12 | PSN 4 | EV 4.
-// No payload, ICRC, MAC or trailer. Fields that a frame does not have are zero.
+// No payload, ICRC, MAC or trailer. Fields that a frame does not have are zero. Of a pause frame
+// (fabric/pause_frame.h) the 16 bytes behind the ethertype stand in place of the carrier, and the quanta for
+// RoCE's data in place of the EV.
 
 #include <array>
 #include <cstdint>

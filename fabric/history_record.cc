@@ -71,7 +71,7 @@ std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactReco
   record.queue = static_cast<QueueClass>(bytes[12] >> 4);
   record.cause = static_cast<DropCause>(bytes[13]);
   if (t < 0 || record.stream >= streams || record.event > PacketEvent::kDropped ||
-      record.queue > QueueClass::kTrimmed || name_of(record.cause) == "unknown") {
+      record.queue > QueueClass::kPause || name_of(record.cause) == "unknown") {
     return std::nullopt;
   }
   record.traffic_class = bytes[14];

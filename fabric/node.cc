@@ -27,6 +27,9 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kNoRoute: return "no_route";
     case DropCause::kReceiveBufferFull: return "receive_buffer_full";
     case DropCause::kNoBitmap: return "no_bitmap";
+    case DropCause::kOutOfOrder: return "out_of_order";
+    case DropCause::kNotReady: return "not_ready";
+    case DropCause::kPauseStorm: return "pause_storm";
   }
   return "unknown";
 }

@@ -41,8 +41,11 @@ enum class DropCause : uint8_t {
   kNoRoute,            ///< ECMP: no host has the address, or no uplink is left that leads there
   kReceiveBufferFull,  ///< the receiving NIC had no room before memory: NACK NO_PKT_BUFFER
   kNoBitmap,           ///< the receiving NIC had no bitmap for its PSN: NACK NO_BITMAP
+  kOutOfOrder,         ///< the receiving RC queue pair waits for an earlier PSN: NAK sequence error
+  kNotReady,           ///< the receiving RC queue pair had no receive: "receiver not ready"
+  kPauseStorm,         ///< a switch's watchdog drops what an endless pause holds up
 };
-inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNoBitmap) + 1;
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kPauseStorm) + 1;
 std::string_view name_of(DropCause cause);
 /// Was the frame lost before its receiver had all of it? Then it has no record of arrival.
 bool lost_on_wire(DropCause cause);
@@ -76,7 +79,8 @@ class FrameSink {
 
 enum class Direction : uint8_t { kIngress, kEgress };
 enum class PacketEvent : uint8_t { kPassed, kTrimmed, kDropped };
-enum class QueueClass : uint8_t { kNone, kData, kControl, kTrimmed };
+/// kLossless: data of RoCE; kPause: pause frames, which wait in no queue.
+enum class QueueClass : uint8_t { kNone, kData, kControl, kTrimmed, kLossless, kPause };
 
 /// One line of a node's packet history, in commit order.
 /// kPassed/kIngress: the last bit arrived. kPassed or kTrimmed/kEgress: it leaves (trimmed here),

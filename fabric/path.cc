@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kFirstUsid = 4;         // byte of the active uSID: behind the 32-bit block
 constexpr uint32_t kEvSetBits = 0xC000;  // keeps the UDP source port in RoCEv2's range
-constexpr uint32_t kHashed = 0x8000'0000, kHashedIpv4 = 0x4000'0000;
+constexpr uint32_t kHashed = 0x8000'0000, kHashedIpv4 = 0x4000'0000, kFlow = 0x2000'0000;
 constexpr uint32_t kPlaneInLowHalf = 10;                                    // its lowest bit
 constexpr uint32_t kIpv4Hosts = 0x0A00'0000, kIpv4HostsMask = 0xFF00'0000;  // 10.0.0.0/8
 
@@ -72,6 +72,10 @@ std::optional<uint32_t> parse_decimal(std::string_view text, uint32_t max) {
 }  // namespace
 
 EntropyValue ev_of(Path path) {
+  if (path.chosen == Chosen::kByFlow) {
+    assert(path.plane <= 0xFF && path.uplink < kFlowNumbers);
+    return {kHashed | kFlow | path.plane << 16 | kEvSetBits | path.uplink};
+  }
   if (!path.named()) {
     assert(path.plane < kMaxHashedPlanes && path.uplink < kHashNumbers);
     return {kHashed | (path.chosen == Chosen::kByHashIpv4 ? kHashedIpv4 : 0) | path.plane << 16 |
@@ -83,6 +87,10 @@ EntropyValue ev_of(Path path) {
 
 std::optional<Path> path_of(EntropyValue ev) {
   if ((ev.value & kHashed) != 0) {
+    if ((ev.value & kFlow) != 0) {
+      const Path flow{ev.value >> 16 & 0xFF, ev.value & (kFlowNumbers - 1), Chosen::kByFlow};
+      return ev_of(flow) == ev ? std::optional(flow) : std::nullopt;
+    }
     const Path path{ev.value >> 16 & 0xFF, ev.value & (kHashNumbers - 1),
                     (ev.value & kHashedIpv4) != 0 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6};
     return path.plane < kMaxHashedPlanes && ev_of(path) == ev ? std::optional(path) : std::nullopt;
@@ -103,8 +111,10 @@ EntropyValue reflected(EntropyValue ev) {
 
 std::string to_string(Path path) {
   if (!path.named()) {
-    return "p" + std::to_string(path.plane) + (path.chosen == Chosen::kByHashIpv4 ? "/f" : "/e") +
-           std::to_string(path.uplink);
+    const std::string_view kind = path.chosen == Chosen::kByFlow       ? "/q"
+                                  : path.chosen == Chosen::kByHashIpv4 ? "/f"
+                                                                       : "/e";
+    return "p" + std::to_string(path.plane) + std::string(kind) + std::to_string(path.uplink);
   }
   return "p" + std::to_string(path.plane) + "/" +
          (path.uplink == kT0LocalUplink ? "-" : "u" + std::to_string(path.uplink));
@@ -121,6 +131,11 @@ std::optional<Path> parse_path(std::string_view text) {
     const std::optional<uint32_t> number = parse_decimal(rest.substr(1), kHashNumbers - 1);
     if (!number || *plane >= kMaxHashedPlanes) return std::nullopt;
     return Path{*plane, *number, rest.front() == 'e' ? Chosen::kByHashIpv6 : Chosen::kByHashIpv4};
+  }
+  if (rest.front() == 'q') {
+    const std::optional<uint32_t> number = parse_decimal(rest.substr(1), kFlowNumbers - 1);
+    if (!number) return std::nullopt;
+    return Path{*plane, *number, Chosen::kByFlow};
   }
   const std::optional<uint32_t> uplink = parse_decimal(rest.substr(1), kT0LocalUplink - 1);
   if (rest.front() != 'u' || !uplink) return std::nullopt;

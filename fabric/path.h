@@ -13,6 +13,12 @@
 // so the low half, which is all that IPv4 carries, says the plane as well: no two planes of a queue
 // pair have it in common, and what comes back in a SACK without its high half is complete again.
 //
+// A flow of RC has one path, which a hash chooses, too, and its source port is what Linux derives from the
+// numbers of both queue pairs (endpoint/roce/flow_port.h). IPv6 only:
+//
+//   path     plane + source port less 0xC000: "p2/q17"
+//   EV       bits 31 and 29 set, 28-24 zero, 23-16 plane, 15-14 set, 13-0 number
+//
 //   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
 //            5f00:0 : T0 : destination port                                  (T0-local)
 //   uSID     as the fabric's layout says (fabric/usid.h)
@@ -36,11 +42,12 @@ inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 
 inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
 inline constexpr uint32_t kUsidsInCarrier = 6;  ///< F3216: 128 bits less the block
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
-inline constexpr uint32_t kHashNumbers = 1024;    ///< EVs of one plane that a hash tells apart
-inline constexpr uint32_t kMaxHashedPlanes = 16;  ///< what bits 13-10 hold
+inline constexpr uint32_t kHashNumbers = 1024;     ///< EVs of one plane that a hash tells apart
+inline constexpr uint32_t kMaxHashedPlanes = 16;   ///< what bits 13-10 hold
+inline constexpr uint32_t kFlowNumbers = 1 << 14;  ///< source ports of RoCEv2, from 0xC000
 
 /// Does an EV name its uplink (SRv6), or is it what the switches' hash makes of it?
-enum class Chosen : uint8_t { kByName, kByHashIpv6, kByHashIpv4 };
+enum class Chosen : uint8_t { kByName, kByHashIpv6, kByHashIpv4, kByFlow };
 
 /// One path through a fabric between two hosts. `uplink` is kT0LocalUplink for T0-local paths. For
 /// a path that a hash chooses, `uplink` is the EV's number in its plane.
@@ -60,7 +67,7 @@ EntropyValue hashed_ev_ipv4(uint16_t source_port);
 /// The part of an EV of ours that a responder reflects: of a hashed EV on IPv4 the low half, else
 /// all.
 EntropyValue reflected(EntropyValue ev);
-std::string to_string(Path path);                       ///< "p3/u1", "p3/-", "p3/e17", "p3/f17"
+std::string to_string(Path path);  ///< "p3/u1", "p3/-", "p3/e17", "p3/f17", "p3/q17"
 std::optional<Path> parse_path(std::string_view text);  ///< inverse of to_string
 
 /// The active uSID: bits 32-47 of a carrier.

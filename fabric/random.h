@@ -30,6 +30,9 @@ enum class DrawPurpose : uint32_t {
   kWireDuplicate = 18,
   kSwitchErrors = 19,    ///< is this frame hit
   kSwitchErrorBit = 20,  ///< which bit flips
+  kRedMark = 21,         ///< of RoCE's data
+  kAdaptiveRoute = 22,   ///< among uplinks whose queues are alike
+  kRouting = 40,         ///< sequence numbers, ports and jitter of BGP speakers
 };
 
 /// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection with full avalanche.

@@ -99,6 +99,28 @@ struct QueueProfile {
   Bytes control_limit;            ///< 1.0 Plane_BDP, of SACKs, NACKs and ACKs
   Bytes trimmed_limit;            ///< 1.0 Plane_BDP, of trimmed frames
   Bytes tail_drop;                ///< 2.0 Plane_BDP, when not trimming
+  // Data of RoCE (LosslessProfile):
+  Bytes red_min;         ///< 0.4 Plane_BDP
+  Bytes red_max;         ///< 1.6 Plane_BDP
+  Bytes lossless_limit;  ///< 4.0 Plane_BDP, where nothing is paused
+  Bytes buffer_share;    ///< 3.0 Plane_BDP: this port's part of its switch's buffer
+};
+
+/// What a switch does to an egress port whose neighbour pauses it without end (SONiC's PFC watchdog).
+enum class WatchdogAction : uint8_t { kOff, kDrop, kForward };
+
+/// The traffic class of RoCE's data. ECN marks are drawn by RED from its own queue, on all hops (Zhu et al.,
+/// SIGCOMM 2015). With `pfc` ports that fill up pause their neighbours (IEEE 802.1Qbb).
+struct LosslessProfile {
+  bool pfc = false;
+  bool adaptive = false;              ///< switches choose the uplink of each packet by its queue
+  Probability red_most{200'000'000};  ///< at red_max; above it every packet is marked
+  uint32_t alpha_permille = 125;      ///< of the dynamic threshold: 1/8 (HPCC's switch)
+  Bytes reserve{4096};                ///< of each ingress port
+  WatchdogAction watchdog = WatchdogAction::kOff;
+  FabricTime detect;   ///< paused so long with packets waiting and none sent: a storm
+  FabricTime restore;  ///< no pause for so long: it is over
+  bool operator==(const LosslessProfile&) const = default;
 };
 
 /// How a NIC behaves around its ports.
@@ -139,6 +161,7 @@ class Topology {
   QueueProfile queues;         ///< switch ports toward hosts, whose links have host_rate
   QueueProfile fabric_queues;  ///< switch ports toward switches
   DscpMap dscps;
+  LosslessProfile lossless;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
   RoutingChoice routing;

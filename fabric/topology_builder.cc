@@ -23,6 +23,10 @@ QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
   q.control_limit = times(shape.control_limit);
   q.trimmed_limit = times(shape.trimmed_limit);
   q.tail_drop = times(shape.tail_drop);
+  q.red_min = times(shape.red_min);
+  q.red_max = times(shape.red_max);
+  q.lossless_limit = times(shape.lossless_limit);
+  q.buffer_share = times(shape.buffer_share);
   return q;
 }
 
@@ -59,6 +63,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.segments = shape.segments;
   topology.nic = shape.nic;
   topology.dscps = shape.dscps;
+  topology.lossless = shape.lossless;
   return topology;
 }
 

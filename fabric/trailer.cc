@@ -8,6 +8,7 @@
 
 #include "fabric/byte_order.h"
 #include "fabric/header_fields.h"
+#include "fabric/pause_frame.h"
 
 namespace mrclab {
 namespace {
@@ -71,6 +72,7 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
       if (ethernet_frame[kEthernetBytes] >> 4 != 4) return std::nullopt;
       offset = kEthernetBytes + load_be<uint16_t>(&ethernet_frame[kEthernetBytes + 2]);
       break;
+    case kPauseEthertype: offset = kPauseFrameBytes; break;
     default: return std::nullopt;
   }
   if (offset + kTrailerBytes > ethernet_frame.size()) return std::nullopt;

@@ -45,8 +45,8 @@ void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes>
 /// known cause) are right.
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes);
 
-/// Where the trailer of an Ethernet frame must start: behind the IPv6 packet as its length says, or
-/// behind the length field of a void frame. Empty for anything else or when it would not fit.
+/// Where the trailer of an Ethernet frame must start: behind the IP packet as its length says, behind
+/// the length field of a void frame, or behind a pause frame. Empty for anything else or when it would not fit.
 std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame);
 
 /// Cuts a lost frame to its first kVoidHeaderBytes, which travel on. The modelled size stays.

@@ -317,7 +317,7 @@ YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
       YamlValue::Impl{std::move(tree), YamlContext{file_name, FabricTime::zero()}}));
 }
 
-YamlValue read_yaml_file(const std::filesystem::path& path) {
+std::string read_yaml_bytes(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw InputError(path.string() + ": found a directory: expected a YAML file");
@@ -332,7 +332,11 @@ YamlValue read_yaml_file(const std::filesystem::path& path) {
   std::string text(kMaxFileBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(stream.gcount()));
-  return read_yaml_text(text, path.string());
+  return text;
+}
+
+YamlValue read_yaml_file(const std::filesystem::path& path) {
+  return read_yaml_text(read_yaml_bytes(path), path.string());
 }
 
 }  // namespace mrclab

@@ -90,6 +90,8 @@ class YamlValue {
   std::shared_ptr<const Impl> impl_;  // shared: values of one document share its parsed tree
 };
 
+/// The text of such a file, of at most one byte more than it may have. Throws InputError where it cannot be read.
+std::string read_yaml_bytes(const std::filesystem::path& path);
 /// Reads a file of at most 1 MiB. Throws InputError.
 YamlValue read_yaml_file(const std::filesystem::path& path);
 YamlValue read_yaml_text(std::string_view text, const std::string& file_name);

@@ -25,6 +25,16 @@ void add_named(const std::string& prefix, const PortCounters& port, NamedCounter
   add("control_depth_max_bytes", port.control_depth_max.value);
   add("trimmed_depth_bytes", port.trimmed_depth.value);
   add("trimmed_depth_max_bytes", port.trimmed_depth_max.value);
+  if (port.lossless_depth_max > Bytes{0}) {
+    add("lossless_depth_bytes", port.lossless_depth.value);
+    add("lossless_depth_max_bytes", port.lossless_depth_max.value);
+  }
+  for (const auto& [name, count] :
+       {std::pair{"xoff_sent", port.xoff_sent}, std::pair{"xon_sent", port.xon_sent},
+        std::pair{"xoff_received", port.xoff_received},
+        std::pair{"xon_received", port.xon_received}}) {
+    if (count > 0) add(name, count);
+  }
   for (size_t cause = 0; cause < kDropCauses; ++cause) {
     if (port.drops[cause] == 0) continue;
     const std::string name = "drop." + std::string(name_of(static_cast<DropCause>(cause)));
@@ -50,6 +60,12 @@ PortCounters SwitchCounters::total() const {
     sum.data_depth += port.data_depth;
     sum.control_depth += port.control_depth;
     sum.trimmed_depth += port.trimmed_depth;
+    sum.lossless_depth += port.lossless_depth;
+    sum.lossless_depth_max = std::max(sum.lossless_depth_max, port.lossless_depth_max);
+    sum.xoff_sent += port.xoff_sent;
+    sum.xon_sent += port.xon_sent;
+    sum.xoff_received += port.xoff_received;
+    sum.xon_received += port.xon_received;
     sum.data_depth_max = std::max(sum.data_depth_max, port.data_depth_max);
     sum.control_depth_max = std::max(sum.control_depth_max, port.control_depth_max);
     sum.trimmed_depth_max = std::max(sum.trimmed_depth_max, port.trimmed_depth_max);

@@ -13,7 +13,8 @@
 namespace mrclab::switchd {
 
 /// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
-///   sum(rx) + sum(tx_copies) = sum(tx) + sum(drops other than arrivals_lost) + frames queued.
+///   sum(rx) + sum(tx_copies) = sum(tx) + sum(drops other than arrivals_lost) + frames queued,
+/// pause frames aside, which end and begin at a port.
 struct PortCounters {
   uint64_t rx = 0;  ///< arrived whole
   uint64_t rx_bytes = 0;
@@ -27,7 +28,9 @@ struct PortCounters {
   std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
                                               ///< queue and port causes where it would have left
   Bytes data_depth, data_depth_max, control_depth, control_depth_max, trimmed_depth,
-      trimmed_depth_max;
+      trimmed_depth_max, lossless_depth, lossless_depth_max;
+  /// Pause frames about RoCE's data: stop, and go on.
+  uint64_t xoff_sent = 0, xon_sent = 0, xoff_received = 0, xon_received = 0;
   uint64_t queued = 0;
   bool carrier = true;
 

@@ -1,7 +1,9 @@
 #include "switchd/ecmp_table.h"
 
 #include <algorithm>
+#include <set>
 
+#include "fabric/graph_paths.h"
 #include "fabric/path.h"
 #include "switchd/outer_header.h"
 
@@ -9,6 +11,8 @@ namespace mrclab::switchd {
 namespace {
 
 constexpr uint8_t kProtocolTcp = 6;
+/// Shorter frames than this go by their hash where routing is adaptive (uet-htsim).
+constexpr uint64_t kLeastSprayed = 100;
 constexpr uint32_t kNoPort = 0xFFFF'FFFF;
 
 Ipv6Address address_at(std::span<const uint8_t> frame, size_t offset, bool ipv4) {
@@ -17,6 +21,12 @@ Ipv6Address address_at(std::span<const uint8_t> frame, size_t offset, bool ipv4)
   if (ipv4) address[10] = address[11] = 0xFF;
   std::memcpy(address.data() + address.size() - bytes, &frame[offset], bytes);
   return address;
+}
+
+/// RoCE runs over IPv6 here.
+bool is_sprayed(std::span<const uint8_t> frame) {
+  return !is_ipv4(frame) &&
+         kInnerOffset + load_be<uint16_t>(&frame[kPayloadLengthOffset]) >= kLeastSprayed;
 }
 
 }  // namespace
@@ -44,7 +54,10 @@ EcmpTable::EcmpTable(const Topology& topology, NodeId self)
       seed_(ecmp_seed(topology, self)),
       uplinks_(uplinks_of(topology, self), topology.routing.resilient),
       ports_(t0_ ? topology.hosts_per_t0 : topology.t0_per_plane, kNoPort) {
-  if (!topology.regular()) return;
+  if (!topology.regular()) {
+    list_ports(self);
+    return;
+  }
   const NodeSite& site = topology.node(self);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const NodeSite& peer = topology.node(site.ports[i].peer.node);
@@ -53,9 +66,35 @@ EcmpTable::EcmpTable(const Topology& topology, NodeId self)
   }
 }
 
+void EcmpTable::list_ports(NodeId self) {
+  if (topology_.planes != 1) return;
+  for (uint32_t to = 0; to < topology_.host_count(); ++to) {
+    std::set<PortId> ports;
+    for (uint32_t from = 0; from < topology_.host_count(); ++from) {
+      for (const GraphPaths::Routed& routed : topology_.graph->between(from, to)) {
+        for (const PortRef exit : routed.exits) {
+          if (exit.node == self) ports.insert(exit.port);
+        }
+      }
+    }
+    by_host_.emplace_back(std::vector<PortId>{ports.begin(), ports.end()},
+                          topology_.routing.resilient);
+  }
+}
+
+void EcmpTable::set_live(PortId port, bool live) {
+  uplinks_.set_live(port, live);
+  for (EcmpGroup& group : by_host_) group.set_live(port, live);
+}
+
+const EcmpGroup* EcmpTable::group_to(uint32_t host) const {
+  if (!by_host_.empty()) return &by_host_[host];
+  return by_uplinks(host) ? &uplinks_ : nullptr;
+}
+
 std::optional<uint32_t> EcmpTable::destination_of(std::span<const uint8_t> frame) const {
   const bool ipv4 = is_ipv4(frame);
-  if (!topology_.regular()) return std::nullopt;
+  if (hosts() == 0) return std::nullopt;
   if (ipv4 != (topology_.routing.underlay == Underlay::kIpv4)) return std::nullopt;
   return host_of_address(
       topology_, address_at(frame, ipv4 ? kIpv4DestinationOffset : kDestinationOffset, ipv4));
@@ -69,13 +108,17 @@ std::optional<PortId> EcmpTable::port_below(uint32_t host) const {
 EcmpTable::Route EcmpTable::route(std::span<const uint8_t> frame) const {
   const std::optional<uint32_t> host = destination_of(frame);
   if (!host) return {};
-  if (!by_uplinks(*host)) return {true, port_below(*host)};
-  if (uplinks_.empty()) return {true, std::nullopt};
-  return {true, uplinks_.choose(ecmp_hash(flow_key(frame), seed_))};
+  const EcmpGroup* const group = group_to(*host);
+  if (group == nullptr) return {true, port_below(*host)};
+  if (group->empty()) return {true, std::nullopt};
+  if (choice_ && dscp_of(frame) == topology_.dscps.lossless && is_sprayed(frame)) {
+    return {true, choice_(group->live())};
+  }
+  return {true, group->choose(ecmp_hash(flow_key(frame), seed_))};
 }
 
 std::vector<PortId> EcmpTable::ports_to(uint32_t host) const {
-  if (by_uplinks(host)) return uplinks_.live();
+  if (const EcmpGroup* const group = group_to(host)) return group->live();
   const std::optional<PortId> port = port_below(host);
   return port ? std::vector{*port} : std::vector<PortId>{};
 }

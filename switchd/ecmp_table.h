@@ -4,6 +4,7 @@
 // leave their group without carrier and come back with it.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,8 +18,8 @@ namespace mrclab::switchd {
 
 class EcmpTable {
  public:
-  /// Has routes for the addresses of the fabric's underlay; none in a listed fabric. The topology
-  /// outlives the table.
+  /// Has routes for the addresses of the fabric's underlay; in a listed fabric only where each NIC has one
+  /// port, because a host has one address. The topology outlives the table.
   EcmpTable(const Topology& topology, NodeId self);
 
   /// The route of a frame, which must have a whole IPv6 header or a whole IPv4 one without options.
@@ -30,10 +31,18 @@ class EcmpTable {
   /// The ports to a host of the fabric, one of which the hash chooses; none if no uplink is left.
   std::vector<PortId> ports_to(uint32_t host) const;
   /// How many hosts have routes.
-  uint32_t hosts() const { return topology_.regular() ? topology_.host_count() : 0; }
-  void set_live(PortId port, bool live) { uplinks_.set_live(port, live); }
+  uint32_t hosts() const {
+    return topology_.regular() ? topology_.host_count() : static_cast<uint32_t>(by_host_.size());
+  }
+  void set_live(PortId port, bool live);
+  /// One of the uplinks that are given, which are up.
+  using UplinkChoice = std::function<PortId(std::span<const PortId> ports)>;
+  void set_uplink_choice(UplinkChoice choice) { choice_ = std::move(choice); }
 
  private:
+  /// Several ports of which the hash chooses; null: there is one at most, port_below().
+  const EcmpGroup* group_to(uint32_t host) const;
+  void list_ports(NodeId self);
   bool by_uplinks(uint32_t host) const { return t0_ && topology_.host_row(host) != row_; }
   std::optional<PortId> port_below(uint32_t host) const;
   std::optional<uint32_t> destination_of(std::span<const uint8_t> frame) const;
@@ -43,7 +52,10 @@ class EcmpTable {
   uint32_t row_;  // T0: its own
   uint64_t seed_;
   EcmpGroup uplinks_;            // T0
+  UplinkChoice choice_;          // adaptive routing; empty: the hash
   std::vector<uint32_t> ports_;  // by downlink (T0) or row (T1)
+  /// Listed fabrics, by host: the ports by which its shortest paths from all others leave this switch.
+  std::vector<EcmpGroup> by_host_;
 };
 
 /// The fields that a switch hashes. Ports only for UDP and TCP, and if the frame has them.

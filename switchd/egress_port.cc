@@ -8,6 +8,12 @@
 namespace mrclab::switchd {
 namespace {
 
+/// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
+/// is the bound.
+Bytes most_lossless(const EgressSettings& settings) {
+  return settings.lossless.pfc ? settings.lossless_room : settings.queues.lossless_limit;
+}
+
 /// How many frames fit under a limit in bytes: the bound of the ring.
 size_t most_frames(Bytes limit) {
   return static_cast<size_t>(limit.value / wire_length({0}).value) + 1;
@@ -20,9 +26,9 @@ QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults) {
   left.trim = as_built.trim && !faults.trim_off;
   left.ecn = as_built.ecn && faults.ecn != EcnKind::kOff;
   const uint64_t share = Probability::kOne - faults.buffer_lost.ppb;
-  for (Bytes* threshold :
-       {&left.ecn_min, &left.ecn_max, &left.trim_threshold, &left.trim_threshold_last_hop,
-        &left.control_limit, &left.trimmed_limit, &left.tail_drop}) {
+  for (Bytes* threshold : {&left.ecn_min, &left.ecn_max, &left.trim_threshold,
+                           &left.trim_threshold_last_hop, &left.control_limit, &left.trimmed_limit,
+                           &left.tail_drop, &left.red_min, &left.red_max, &left.lossless_limit}) {
     threshold->value = static_cast<uint64_t>(static_cast<unsigned __int128>(threshold->value) *
                                              share / Probability::kOne);
   }
@@ -36,20 +42,14 @@ EgressPort::EgressPort(const EgressSettings& settings)
       limits_(settings.queues),
       wire_(settings.wire),
       queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
-              Queue(settings.queues.trimmed_limit)} {}
-
-size_t EgressPort::queued_frames() const {
-  size_t all = 0;
-  for (const Queue& queue : queues_) all += queue.waiting.size();
-  return all;
-}
+              Queue(settings.queues.trimmed_limit), Queue(most_lossless(settings))} {}
 
 void EgressPort::set_faults(const QueueFaults& faults) {
   limits_ = spoilt(settings_.queues, faults);
   always_marks_ = faults.ecn == EcnKind::kAlways;
 }
 
-Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
+Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
   const QueueProfile& limits = limits_;
   const DscpMap& dscps = settings_.wire.dscps;
   const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
@@ -62,10 +62,14 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
     }
     admission.trimmed = trim_first;
     if (trim_first) trim(frame, settings_.host_facing, dscps);
-    push(queue, frame, length, trim_first);
+    push(queue, frame, length, trim_first, ingress);
     return admission;
   };
   const QueueClass queue = queue_class_of(dscps, dscp);
+  if (queue == QueueClass::kLossless) {
+    const Bytes limit = settings_.lossless.pfc ? most_lossless(settings_) : limits.lossless_limit;
+    return offer(queue, limit, DropCause::kQueueFull, false);
+  }
   if (queue == QueueClass::kControl) {
     return offer(queue, limits.control_limit, DropCause::kControlQueueFull, false);
   }
@@ -82,11 +86,12 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp) {
   return offer(QueueClass::kData, limits.tail_drop, DropCause::kQueueFull, false);
 }
 
-void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed) {
+void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, PortId ingress) {
   Queue& queue = queue_of(of);
-  const bool pushed = queue.waiting.push({std::move(frame), length, trimmed});
+  const bool pushed = queue.waiting.push({std::move(frame), length, trimmed, ingress});
   assert(pushed);  // no frame is shorter than the one that the ring's bound was computed with
   static_cast<void>(pushed);
+  ++waiting_frames_;
   queue.depth += length;
   queue.depth_max = std::max(queue.depth_max, queue.depth);
 }
@@ -94,15 +99,38 @@ void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed) {
 EgressPort::Waiting EgressPort::pop(QueueClass of) {
   Queue& queue = queue_of(of);
   Waiting next = queue.waiting.pop();
+  --waiting_frames_;
   queue.depth -= next.length;
   return next;
 }
 
-/// Control first. Trimmed frames before data; but bytes that they were sent while data waited are a
-/// debt, and data is served while there is one. Data that is served with no trimmed frame waiting pays
-/// the debt off, no more.
+/// Control first. Frames of RoCE and those of MRC's data and trimmed ones share the rest by bytes, as long as
+/// both wait; who has been sent more waits.
 QueueClass EgressPort::take_next() {
   if (!queue_of(QueueClass::kControl).waiting.empty()) return QueueClass::kControl;
+  if (paused_ || waiting_lossless() == 0) {
+    lossless_lead_ = 0;
+    return take_next_of_mrc();
+  }
+  const auto lossless_length =
+      static_cast<int64_t>(queue_of(QueueClass::kLossless).waiting.front().length.value);
+  if (waiting(QueueClass::kData) + waiting(QueueClass::kTrimmed) == 0) {
+    lossless_lead_ = 0;
+    return QueueClass::kLossless;
+  }
+  if (lossless_lead_ <= 0) {
+    lossless_lead_ += lossless_length;
+    return QueueClass::kLossless;
+  }
+  const QueueClass other = take_next_of_mrc();
+  lossless_lead_ -= static_cast<int64_t>(queue_of(other).waiting.front().length.value);
+  return other;
+}
+
+/// Trimmed frames before data; but bytes that they were sent while data waited are a
+/// debt, and data is served while there is one. Data that is served with no trimmed frame waiting pays
+/// the debt off, no more.
+QueueClass EgressPort::take_next_of_mrc() {
   Fifo<Waiting>& data = queue_of(QueueClass::kData).waiting;
   Fifo<Waiting>& trimmed = queue_of(QueueClass::kTrimmed).waiting;
   if (data.empty()) {
@@ -122,20 +150,40 @@ QueueClass EgressPort::take_next() {
   return QueueClass::kTrimmed;
 }
 
-/// Linear between the thresholds: 0 up to ecn_min, 1 from ecn_max on (UEC 1.0.3 p. 418).
-bool EgressPort::draws_ecn_mark() {
-  const QueueProfile& limits = limits_;
-  const Bytes waiting = depth(QueueClass::kData);
-  if (waiting <= limits.ecn_min) return false;
-  if (waiting >= limits.ecn_max) return true;
-  const uint64_t random = draw(settings_.wire.seed, settings_.wire.from.node,
-                               settings_.wire.from.port, DrawPurpose::kEcnMark, ecn_counter_++);
-  return below(random, (limits.ecn_max - limits.ecn_min).value) < (waiting - limits.ecn_min).value;
+/// Linear between the thresholds: 0 up to the lower, 1 from the upper on (UEC 1.0.3 p. 418); for RoCE's data
+/// up to red_most below the upper one (RED as in Zhu et al., SIGCOMM 2015 §3.1).
+bool EgressPort::draws_mark(QueueClass queue) {
+  const bool red = queue == QueueClass::kLossless;
+  const Bytes least = red ? limits_.red_min : limits_.ecn_min;
+  const Bytes most = red ? limits_.red_max : limits_.ecn_max;
+  const Bytes waits = depth(queue);
+  if (waits <= least) return false;
+  if (waits >= most) return true;
+  const uint64_t random = draw(
+      settings_.wire.seed, settings_.wire.from.node, settings_.wire.from.port,
+      red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark, red ? red_counter_++ : ecn_counter_++);
+  if (!red) return below(random, (most - least).value) < (waits - least).value;
+  const auto share = static_cast<unsigned __int128>(settings_.lossless.red_most.ppb) *
+                     (waits - least).value / (most - least).value;
+  return chance(random, Probability{static_cast<uint32_t>(share)});
 }
 
-bool EgressPort::marks_next(const Frame& frame) {
-  return limits_.ecn && !settings_.host_facing && is_ect(frame.bytes()) &&
-         (always_marks_ || draws_ecn_mark());
+bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
+  const bool marks =
+      queue == QueueClass::kLossless || (queue == QueueClass::kData && !settings_.host_facing);
+  return marks && limits_.ecn && is_ect(frame.bytes()) && (always_marks_ || draws_mark(queue));
+}
+
+/// The frame that tells the neighbour to stop, or to go on.
+Departure EgressPort::depart_pause(FabricTime now) {
+  Departure departure;
+  departure.queue = QueueClass::kPause;
+  departure.frame = std::move(pause_);
+  departure.end = wire_.end_of(departure.frame.wire_length(), now);
+  departure.fate = wire_.start(departure.frame, departure.end);
+  departure.fate.again = false;
+  sending_ = true;
+  return departure;
 }
 
 Departure EgressPort::depart_again(FabricTime now) {
@@ -153,11 +201,13 @@ Departure EgressPort::depart_again(FabricTime now) {
 
 Departure EgressPort::depart(FabricTime now) {
   assert(ready());
+  if (pause_) return depart_pause(now);
   if (copy_) return depart_again(now);
   Departure departure;
   departure.queue = take_next();
   Waiting next = pop(departure.queue);
-  if (departure.queue == QueueClass::kData && marks_next(next.frame)) {
+  departure.ingress = next.ingress;
+  if (marks_next(departure.queue, next.frame)) {
     mark_ce(next.frame.bytes());
     departure.ecn_marked = true;
   }
@@ -178,9 +228,15 @@ std::optional<EgressPort::Flushed> EgressPort::flush_one() {
   trimmed_lead_ = 0;
   for (const QueueClass queue : {QueueClass::kControl, QueueClass::kTrimmed, QueueClass::kData}) {
     if (queue_of(queue).waiting.empty()) continue;
-    return Flushed{pop(queue).frame, queue};
+    return Flushed{pop(queue).frame, queue, {}};
   }
-  return std::nullopt;
+  return flush_one_lossless();
+}
+
+std::optional<EgressPort::Flushed> EgressPort::flush_one_lossless() {
+  if (waiting_lossless() == 0) return std::nullopt;
+  Waiting taken = pop(QueueClass::kLossless);
+  return Flushed{std::move(taken.frame), QueueClass::kLossless, taken.ingress};
 }
 
 }  // namespace mrclab::switchd

@@ -11,6 +11,10 @@
 //   trimmed  what this switch or one before it trimmed. Over its limit: dropped
 //            (kTrimmedQueueFull). While data waits too, it gets no more than half of the bytes.
 //   control  SACK, NACK, ACK: before everything else. Over its limit: dropped (kControlQueueFull).
+//   lossless data of RoCE. While frames of the classes above wait too, it gets as many bytes as they (as
+//            deficit round robin with equal weights does). It may be paused; over its limit, which there is
+//            only where nothing pauses: dropped (kQueueFull). ECN by RED from its own depth, on all hops.
+//   pause    one pause frame (fabric/pause_frame.h), before everything: the headroom counts on it
 //   ECN      decided when a frame leaves the data queue, from the depth it leaves behind: the
 //            freshest news, and what htsim's composite queue does. Never on host-facing ports: the
 //            last hop's congestion is the receiver's own (MRC paper §2.1).
@@ -19,7 +23,7 @@
 // carry: where 128 senders begin at once, their headers alone are four times its rate, and SACKs that
 // waited with them would be lost with them.
 //
-// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else;
+// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything queued;
 // nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
 
 #include <array>
@@ -38,6 +42,8 @@ struct EgressSettings {
   EgressWire::Site wire;
   bool host_facing = false;
   QueueProfile queues;  ///< as built
+  LosslessProfile lossless;
+  Bytes lossless_room;  ///< where ports pause their neighbours: the buffer of the whole switch
 };
 
 /// What faults do to the queues of all ports of a switch. The default is as built.
@@ -64,6 +70,7 @@ struct Departure {
   bool ecn_marked = false;  ///< this port marked it
   bool is_copy = false;     ///< a copy of the frame before: the wire carries that one twice
   FabricTime end;           ///< its last bit leaves
+  PortId ingress;           ///< of a frame of RoCE: where it came in
   WireFate fate;
 };
 
@@ -71,11 +78,19 @@ class EgressPort {
  public:
   explicit EgressPort(const EgressSettings& settings);
 
-  /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged.
-  Admission admit(Frame& frame, uint8_t dscp);
+  /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in.
+  Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
 
   /// Carrier, idle transmitter and something to send.
-  bool ready() const { return carrier_ && !sending_ && (copy_.has_value() || queued_frames() > 0); }
+  bool ready() const {
+    return carrier_ && !sending_ &&
+           (copy_.has_value() || pause_ || waiting_frames_ > (paused_ ? waiting_lossless() : 0));
+  }
+  /// The neighbour pauses the class of RoCE's data, or lets it go on.
+  void set_paused(bool paused) { paused_ = paused; }
+  /// A pause frame is to be sent next; it takes the place of one that has not been sent yet.
+  void put_pause(Frame frame) { pause_ = std::move(frame); }
+  size_t waiting_lossless() const { return waiting(QueueClass::kLossless); }
   /// Starts the next frame. Requires ready().
   Departure depart(FabricTime now);
   /// The frame that was being sent has left.
@@ -88,7 +103,10 @@ class EgressPort {
   struct Flushed {
     Frame frame;
     QueueClass queue;
+    PortId ingress;
   };
+  /// Takes one waiting frame of RoCE out; empty when none waits.
+  std::optional<Flushed> flush_one_lossless();
   /// Takes one waiting frame out, control first and data last; empty when nothing waits.
   std::optional<Flushed> flush_one();
   /// The wire's second copy of the frame that is being sent, if one is to come, is not sent.
@@ -99,13 +117,14 @@ class EgressPort {
   void set_faults(const QueueFaults& faults);
   Bytes depth(QueueClass queue) const { return queues_[index_of(queue)].depth; }
   Bytes depth_max(QueueClass queue) const { return queues_[index_of(queue)].depth_max; }
-  size_t queued_frames() const;
+  size_t queued_frames() const { return waiting_frames_; }
 
  private:
   struct Waiting {
     Frame frame;
     Bytes length;
     bool trimmed = false;
+    PortId ingress = {};
   };
   struct Queue {
     explicit Queue(Bytes limit);
@@ -113,12 +132,15 @@ class EgressPort {
     Bytes depth, depth_max;
   };
   static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
+  size_t waiting(QueueClass queue) const { return queues_[index_of(queue)].waiting.size(); }
   Queue& queue_of(QueueClass queue) { return queues_[index_of(queue)]; }
   QueueClass take_next();
-  void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed);
+  void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
+  QueueClass take_next_of_mrc();
+  bool draws_mark(QueueClass queue);
+  Departure depart_pause(FabricTime now);
   Waiting pop(QueueClass queue);
-  bool marks_next(const Frame& frame);
-  bool draws_ecn_mark();
+  bool marks_next(QueueClass queue, const Frame& frame);
   Departure depart_again(FabricTime now);
 
   EgressSettings settings_;
@@ -131,7 +153,13 @@ class EgressPort {
     bool trimmed;
   };
   std::optional<Copy> copy_;
-  std::array<Queue, 3> queues_;  // data, control, trimmed
+  Frame pause_;                  // to be sent next
+  std::array<Queue, 4> queues_;  // data, control, trimmed, lossless
+  size_t waiting_frames_ = 0;    // in all of them
+  bool paused_ = false;
+  /// Bytes that frames of RoCE were sent ahead of waiting data of MRC.
+  int64_t lossless_lead_ = 0;
+  uint64_t red_counter_ = 0;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
   uint64_t ecn_counter_ = 0;

@@ -53,6 +53,11 @@ class ForwardingTable {
   /// A port of this switch: it lost its carrier or has it back. Only equal-cost groups care.
   void set_live(PortId port, bool live) { hosts_.set_live(port, live); }
 
+  /// Chooses the uplink of each frame of RoCE's data in place of the hash.
+  void set_uplink_choice(EcmpTable::UplinkChoice choice) {
+    hosts_.set_uplink_choice(std::move(choice));
+  }
+
   /// Looks at any bytes at all. With `decap: leaf` a carrier that ends here is taken off: what is inside
   /// goes to its host, with the outer header's DSCP, and its congestion mark if it takes one.
   /// On success the frame is ready to leave: carrier shifted if its

@@ -85,9 +85,10 @@ inline void strip_outer(Frame& frame) {
 }
 
 /// The three traffic classes of UEC 1.0.3 §4.1: control (SACK, NACK, ACK), trimmed, and data, which is
-/// everything else. (The MRC specification asks for two at least.)
+/// everything else. (The MRC specification asks for two at least.) Beside them the class of RoCE's data.
 inline QueueClass queue_class_of(const DscpMap& dscps, uint8_t dscp) {
-  if (dscp == dscps.control) return QueueClass::kControl;
+  if (dscps.is_control(dscp)) return QueueClass::kControl;
+  if (dscp == dscps.lossless) return QueueClass::kLossless;
   return dscps.is_trimmed(dscp) ? QueueClass::kTrimmed : QueueClass::kData;
 }
 

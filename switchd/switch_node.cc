@@ -7,6 +7,8 @@
 #include "fabric/byte_order.h"
 #include "fabric/effect_fields.h"
 #include "fabric/path.h"
+#include "fabric/pause_frame.h"
+#include "fabric/random.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {
@@ -30,6 +32,7 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
   const NodeSite& site = topology.node(environment.self);
+  if (topology.lossless.pfc) pause_.emplace(topology, environment.self);
   ports_.reserve(site.ports.size());
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Wire& out = topology.wire(site.ports[i].out);
@@ -38,8 +41,14 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
                      out.rate,         out.propagation, topology.dscps};
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
     settings.queues = topology.queues_of(out);
+    settings.lossless = topology.lossless;
+    if (pause_) settings.lossless_room = pause_->buffer().size();
     ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, EgressPort{settings},
                       PortCounters{}});
+  }
+  pause_timers_.assign(ports_.size(), FabricTime::never());
+  if (topology.lossless.adaptive) {
+    table_.set_uplink_choice([this](std::span<const PortId> ports) { return least_loaded(ports); });
   }
 }
 
@@ -71,7 +80,7 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
         at(port).egress.transmission_done();
         start_next(key.at, port, out);
         break;
-      case EventClass::kTimer:
+      case EventClass::kTimer: on_pause_timer(key.at, port, out); break;
       case EventClass::kApplication:
         assert(false);  // a switch makes none
         break;
@@ -98,12 +107,15 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   }
   ++state.counters.rx;
   state.counters.rx_bytes += arrival.frame.wire_length().value;
+  const bool pauses = pause_ && is_mac_control(arrival.frame.bytes());
   record(arrived, port, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
-         QueueClass::kNone, arrival.frame);
+         pauses ? QueueClass::kPause : QueueClass::kNone, arrival.frame);
   if (const DropCause gone = loss_inside(arrived, arrival.frame); gone != DropCause::kNone) {
-    record_drop(now, port, Direction::kIngress, gone, QueueClass::kNone, arrival.frame);
+    record_drop(now, port, Direction::kIngress, gone,
+                pauses ? QueueClass::kPause : QueueClass::kNone, arrival.frame);
     return;
   }
+  if (pauses) return on_pause_frame(now, port, arrival.frame, out);
   forward(now, port, std::move(arrival.frame), out);
 }
 
@@ -123,7 +135,7 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& ou
     return;
   }
   if (decision.strip) strip_outer(frame);
-  enqueue(now, decision, std::move(frame), out);
+  enqueue(now, decision, port, std::move(frame), out);
 }
 
 /// The first two uSIDs of a carrier; empty for a frame without one.
@@ -153,30 +165,63 @@ void SwitchNode::count_usids(FirstUsids first, DropCause drop, Bytes size) {
   if (drop == DropCause::kUnknownUsid) count(0);
 }
 
-void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame,
-                         FrameSink& out) {
+void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress,
+                         Frame frame, FrameSink& out) {
   PortState& state = at(decision.port);
   if (!state.egress.carrier()) {
     record_drop(now, decision.port, Direction::kEgress, DropCause::kPortDown, QueueClass::kNone,
                 frame);
     return;
   }
-  const Admission admission = state.egress.admit(frame, decision.dscp);
+  const bool counted =
+      pause_ && queue_class_of(environment_.topology.dscps, decision.dscp) == QueueClass::kLossless;
+  const Bytes length = frame.wire_length();
+  if (counted) {
+    const DropCause refused = pause_->drops(decision.port)              ? DropCause::kPauseStorm
+                              : pause_->buffer().admit(ingress, length) ? DropCause::kNone
+                                                                        : DropCause::kQueueFull;
+    if (refused != DropCause::kNone) {
+      record_drop(now, decision.port, Direction::kEgress, refused, QueueClass::kLossless, frame);
+      return;
+    }
+  }
+  const Admission admission = state.egress.admit(frame, decision.dscp, ingress);
   if (admission.refused != DropCause::kNone) {
+    if (counted) pause_->buffer().release(ingress, length);
     record_drop(now, decision.port, Direction::kEgress, admission.refused, admission.queue, frame);
     return;
   }
   if (admission.trimmed) ++state.counters.trimmed;
   start_next(now, decision.port, out);
+  if (!counted) return;
+  pause_->note_queue(decision.port, state.egress.waiting_lossless() > 0, false, now);
+  look_again(pause_->deadline(decision.port, now), decision.port);
+  tell_neighbour(now, ingress, out);
+}
+
+void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
+                                const EgressPort::Flushed& flushed) {
+  if (pause_ && flushed.queue == QueueClass::kLossless) {
+    release(now, flushed.ingress, flushed.frame.wire_length());
+  }
+  record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
 void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   PortState& state = at(port);
   if (!state.egress.ready()) return;
   Departure departure = state.egress.depart(now);
+  if (pause_ && departure.queue == QueueClass::kLossless && !departure.is_copy) {
+    release(now, departure.ingress, departure.frame.wire_length());
+    pause_->note_queue(port, state.egress.waiting_lossless() > 0, true, now);
+  }
   ++state.counters.tx;
   state.counters.tx_bytes += departure.frame.wire_length().value;
   if (departure.is_copy) ++state.counters.tx_copies;
+  if (departure.queue == QueueClass::kPause) {
+    const bool stops = lossless_quanta(departure.frame.bytes()).value_or(0) > 0;
+    ++(stops ? state.counters.xoff_sent : state.counters.xon_sent);
+  }
   if (departure.ecn_marked) ++state.counters.ecn_marked;
   if (departure.fate.lost != DropCause::kNone) ++state.counters.tx_lost;
   record(departure.end, port, Direction::kEgress,
@@ -219,6 +264,8 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
             static_assert(std::is_same_v<E, SwitchBuffer>);
             queue_faults_.buffer_lost = e.lost;
             queues_changed();
+            if (pause_) pause_->buffer().lose(e.lost);
+            look_at_all_pauses(now);
           }
         }
       },
@@ -230,7 +277,7 @@ void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
   work_ = work;
   table_.set_loaded(work != SwitchWork::kNoTable);
   environment_.observer.event({now, "switch_state", {}, {}, {}, {}, word_of(work), {}});
-  if (work != SwitchWork::kHung && work != SwitchWork::kDown) return;
+  if (!stands_still()) return look_at_all_pauses(now);
   const bool down = work == SwitchWork::kDown;
   if (down) power_lost_ = now;
   for (uint32_t i = 0; i < ports_.size(); ++i) {
@@ -241,9 +288,7 @@ void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
 void SwitchNode::flush(FabricTime now, PortId port, DropCause cause) {
   EgressPort& egress = at(port).egress;
   egress.forget_copy();
-  while (auto flushed = egress.flush_one()) {
-    record_drop(now, port, Direction::kEgress, cause, flushed->queue, flushed->frame);
-  }
+  while (auto flushed = egress.flush_one()) record_flushed(now, port, cause, *flushed);
 }
 
 void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
@@ -252,6 +297,12 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
   EgressPort& egress = at(port).egress;
   if (egress.carrier() == carrier.up) return;
   egress.set_carrier(carrier.up);
+  if (pause_) {
+    pause_->reset(port, now);
+    egress.set_paused(false);
+    egress.put_pause({});
+    look_again(now, port);
+  }
   table_.set_live(port, carrier.up);
   environment_.observer.event(
       {now, carrier.up ? "port_up" : "port_down", port, {}, {}, {}, {}, {}});
@@ -282,6 +333,7 @@ SwitchCounters SwitchNode::counters() const {
     take(QueueClass::kData, port.data_depth, port.data_depth_max);
     take(QueueClass::kControl, port.control_depth, port.control_depth_max);
     take(QueueClass::kTrimmed, port.trimmed_depth, port.trimmed_depth_max);
+    take(QueueClass::kLossless, port.lossless_depth, port.lossless_depth_max);
     port.queued = state.egress.queued_frames();
     port.carrier = state.egress.carrier();
     out.ports.push_back(port);

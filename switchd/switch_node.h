@@ -23,6 +23,11 @@
 //   no table   every IPv6 packet of the fabric's block is kUnknownUsid
 //   bit errors bit_flips.h
 //
+// Where the fabric pauses RoCE's data (fabric/pause_frame.h) a pause frame that arrives takes effect one
+// ingress latency after its last bit, and ends with the node: it is recorded with the queue class kPause.
+// A switch that hangs sends no pauses and hears none; its neighbours go on when the time that they were told
+// is over.
+//
 // Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
 // yet: ICMP errors.
@@ -41,6 +46,7 @@
 #include "switchd/counters.h"
 #include "switchd/egress_port.h"
 #include "switchd/forwarding_table.h"
+#include "switchd/pause_control.h"
 
 namespace mrclab::switchd {
 
@@ -58,6 +64,10 @@ class SwitchNode : public Node {
   SwitchCounters counters() const;
   /// The same with names, for the control socket.
   NamedCounters named_counters() const;
+  /// Null where the fabric pauses nothing.
+  const PauseControl* pause_control() const { return pause_ ? &*pause_ : nullptr; }
+  /// What it says of pauses, as of the committed time; empty where the fabric pauses nothing.
+  std::optional<NodePauses> pauses() const;
   /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
   uint64_t trimmed() const;
   const ForwardingTable& table() const { return table_; }
@@ -80,12 +90,25 @@ class SwitchNode : public Node {
   };
   static std::optional<FirstUsids> first_usids(const Frame& frame);
   void count_usids(FirstUsids first, DropCause drop, Bytes size);
-  void enqueue(FabricTime now, const ForwardingDecision& decision, Frame frame, FrameSink& out);
+  void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame frame,
+               FrameSink& out);
+  // Flow control.
+  void on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out);
+  void on_pause_timer(FabricTime now, PortId port, FrameSink& out);
+  void release(FabricTime now, PortId ingress, Bytes length);
+  void tell_neighbour(FabricTime now, PortId port, FrameSink& out);
+  void look_again(FabricTime at, PortId port);
+  void look_at_all_pauses(FabricTime now);
+  bool stands_still() const { return work_ == SwitchWork::kHung || work_ == SwitchWork::kDown; }
+  void drop_waiting(FabricTime now, PortId port);
+  PortId least_loaded(std::span<const PortId> ports);
   void start_next(FabricTime now, PortId port, FrameSink& out);
   void on_effect(FabricTime now, const Effect& effect);
   void on_port_carrier(FabricTime now, const PortCarrier& carrier);
   void on_switch_state(FabricTime now, SwitchWork work);
   void flush(FabricTime now, PortId port, DropCause cause);
+  void record_flushed(FabricTime now, PortId port, DropCause cause,
+                      const EgressPort::Flushed& flushed);
   void record(FabricTime t, PortId port, Direction direction, PacketEvent event, DropCause cause,
               QueueClass queue, const Frame& frame);
   void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
@@ -100,6 +123,10 @@ class SwitchNode : public Node {
   FabricTime power_lost_;  // frames that had arrived before and were not forwarded yet are gone
   QueueFaults queue_faults_;
   BitFlips flips_;
+  std::optional<PauseControl> pause_;
+  std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
+  uint64_t adaptive_draws_ = 0;
+  std::vector<PortId> least_loaded_;  // of one choice
   std::vector<PortState> ports_;
   EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
   Slots<Arrival> arrivals_;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "netio/record/report_json.h"
 #include "netio/runtime/daemon.h"
 #include "switchd/switch_node.h"
 
@@ -49,6 +50,11 @@ class SwitchProgram : public netio::DaemonProgram {
             {"routes", routes},
             {"hosts", hosts},
             {"counters", rows}};
+  }
+
+  nlohmann::json pauses(const Node& node) const override {
+    const auto pauses = dynamic_cast<const switchd::SwitchNode&>(node).pauses();
+    return pauses ? netio::report_to_json(*pauses) : nlohmann::json();
   }
 
   void add_progress(const Node& node,

@@ -177,7 +177,7 @@ TEST_CASE("each way of being malformed has its own name") {
   CHECK(parse_changed(frame, kUdpOffset + 3, 53) == ParseError::kNotMrcPort);
   CHECK(parse_changed(frame, kUdpOffset + 5, 1) == ParseError::kLengthMismatch);
   CHECK(parse_changed(frame, kOuterOffset + 4, 1) == ParseError::kLengthMismatch);
-  CHECK(parse_changed(frame, kBthOffset, 0x04) == ParseError::kUnknownOpcode);
+  CHECK(parse_changed(frame, kBthOffset, 0x24) == ParseError::kUnknownOpcode);
   CHECK(parse_changed(sample_frame(Opcode::kWriteOnly, 0), kBthOffset + 1, 0x10) ==
         ParseError::kBadPad);
   CHECK(parse_changed(sample_frame(Opcode::kSack), kBthOffset + 1, 0x10) == ParseError::kBadPad);
@@ -256,7 +256,7 @@ TEST_CASE("bytes behind the IP packet do not take part") {
 
 TEST_CASE("opcodes know what they are") {
   CHECK(name_of(Opcode::kSack) == "sack");
-  CHECK(name_of(static_cast<Opcode>(0)) == "unknown");
+  CHECK(name_of(static_cast<Opcode>(0x24)) == "unknown");
   CHECK(is_write(Opcode::kWriteLastImm));
   CHECK_FALSE(is_write(Opcode::kAcknowledge));
   CHECK(is_last(Opcode::kWriteLast));

@@ -81,7 +81,7 @@ TEST_CASE("bytes that are no record are refused") {
   };
   CHECK_FALSE(with(0, 0x80));   // before time began
   CHECK_FALSE(with(12, 0x03));  // no such event
-  CHECK_FALSE(with(12, 0x40));  // no such queue
+  CHECK_FALSE(with(12, 0x60));  // no such queue
   CHECK_FALSE(with(13, 0xFF));  // no such cause
   CHECK(counterexample([] {
           CompactBytes bytes;

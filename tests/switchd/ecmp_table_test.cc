@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "fabric/fabric_file.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
 #include "tests/support/sample_frames.h"
@@ -202,4 +203,47 @@ TEST_CASE("what has no ports is routed as well") {
   const ForwardingDecision decision = forwarded(table, frame);
   CHECK(decision.drop == DropCause::kNone);
   CHECK(decision.port.value >= 2);
+}
+
+TEST_CASE("a switch of a listed fabric hashes over the ports of the shortest paths to a host") {
+  const FabricShape shape =
+      parse_fabric(read_yaml_text("name: square\n"
+                                  "switches: {s0: 0100, s1: 0200, s2: 0300, s3: 0400}\n"
+                                  "hosts: [[s0], [s1], [s2], [s3]]\n"
+                                  "links: {s0: [s1, s3], s2: [s1, s3]}\n",
+                                  "square"));
+  const Topology t = build_topology(shape);
+  const NodeId s0 = t.find_node("s0").value();
+  const auto port_to = [&](const char* peer) {
+    for (uint32_t i = 0; i < t.node(s0).ports.size(); ++i) {
+      if (t.node(t.node(s0).ports[i].peer.node).name == peer) return PortId{i};
+    }
+    return PortId{99};
+  };
+  EcmpTable table(t, s0);
+  CHECK(table.hosts() == 4);
+  CHECK(table.ports_to(0) == std::vector{port_to("h0")});
+  CHECK(table.ports_to(1) == std::vector{port_to("s1")});
+  std::vector<PortId> both{port_to("s1"), port_to("s3")};
+  std::sort(both.begin(), both.end());
+  CHECK(table.ports_to(2) == both);
+  std::map<uint32_t, uint32_t> used;
+  for (uint32_t number = 0; number < 64; ++number) {
+    ++used[table.route(frame_of(t, 0, 2, number)).port.value().value];
+  }
+  CHECK(used.size() == 2);
+  table.set_live(port_to("s1"), false);
+  CHECK(table.ports_to(2) == std::vector{port_to("s3")});
+  CHECK_FALSE(table.route(frame_of(t, 0, 1, 5)).port.has_value());
+}
+
+TEST_CASE("a listed fabric whose NICs have several ports has no routes for hosts") {
+  const FabricShape shape =
+      parse_fabric(read_yaml_text("name: dual\nswitches: {s0: 0100, s1: 0200}\nhosts: [[s0, s1], "
+                                  "[s0, s1]]\nlinks: {s0: [s1]}\n",
+                                  "dual"));
+  const Topology t = build_topology(shape);
+  EcmpTable table(t, t.find_node("s0").value());
+  CHECK(table.hosts() == 0);
+  CHECK_FALSE(table.route(frame_of(t, 0, 1, 5)).known);
 }

@@ -22,7 +22,8 @@ struct PortBench {
     s.wire.rate = BitRate::from_gbps(100);
     s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
-    s.queues = {true, true, {10'000}, {40'000}, {50'000}, {75'000}, {2'000}, {2'000}, {100'000}};
+    s.queues = {true,    true,      {10'000}, {40'000}, {50'000}, {75'000}, {2'000},
+                {2'000}, {100'000}, {},       {},       {},       {}};
     return s;
   }
 
@@ -49,13 +50,16 @@ struct PortBench {
 
 }  // namespace
 
-TEST_CASE("the DSCP chooses the queue: control, trimmed, and data for everything else") {
+TEST_CASE(
+    "the DSCP chooses the queue: control, trimmed, RoCE's data, and data for everything else") {
   for (uint8_t dscp = 0; dscp < 64; ++dscp) {
     INFO(int{dscp});
     const bool trimmed = dscp == 12 || dscp == 16;
-    CHECK(PortBench().offer(100, dscp).queue == (dscp == 46 ? QueueClass::kControl
-                                                 : trimmed  ? QueueClass::kTrimmed
-                                                            : QueueClass::kData));
+    const bool control = dscp == 46 || dscp == 48;
+    CHECK(PortBench().offer(100, dscp).queue == (control      ? QueueClass::kControl
+                                                 : trimmed    ? QueueClass::kTrimmed
+                                                 : dscp == 26 ? QueueClass::kLossless
+                                                              : QueueClass::kData));
   }
 }
 
