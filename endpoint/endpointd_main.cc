@@ -35,6 +35,11 @@ class EndpointProgram : public netio::DaemonProgram {
     return netio::report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
   }
 
+  nlohmann::json pauses(const Node& node) const override {
+    const auto pauses = dynamic_cast<const endpoint::HostNode&>(node).pauses();
+    return pauses ? netio::report_to_json(*pauses) : nlohmann::json();
+  }
+
   void add_progress(const Node& node,
                     std::array<uint64_t, netio::kProgressCounters>& progress) const override {
     using netio::ProgressCounter;

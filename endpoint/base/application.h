@@ -19,7 +19,12 @@ struct QpHandle {
   constexpr auto operator<=>(const QpHandle&) const = default;
 };
 
-/// One RDMA Write, or Write-with-Immediate if `immediate` is set. `local` must stay valid and
+enum class WorkKind : uint8_t {
+  kWrite,
+  kSend,  ///< RC only: into the buffer of the peer's next receive
+};
+
+/// One RDMA Write, or Write-with-Immediate if `immediate` is set, or a SEND. `local` must stay valid and
 /// unchanged until its completion.
 struct WriteRequest {
   uint64_t id = 0;  ///< handed back with the completion
@@ -27,16 +32,19 @@ struct WriteRequest {
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   std::optional<uint32_t> immediate;
+  WorkKind kind = WorkKind::kWrite;
 };
 
 /// Status of a write or receive that did not fail itself but whose queue pair did.
 inline constexpr std::string_view kFlushed = "flushed";
 
-/// The arrival of a Write-with-Immediate, reported in the order in which the peer posted them.
+/// The arrival of a Write-with-Immediate or a SEND, reported in the order in which the peer posted them.
 struct ReceiveCompletion {
-  uint64_t id = 0;  ///< id of the receive that it used up; 0 if receives are replenished
-  uint32_t immediate = 0;
-  uint32_t bytes = 0;  ///< length of the message
+  uint64_t id = 0;         ///< id of the receive that it used up; 0 if receives are replenished
+  uint32_t immediate = 0;  ///< 0 if the message had none
+  uint32_t bytes = 0;      ///< length of the message
+  WorkKind kind = WorkKind::kWrite;
+  bool has_immediate = true;
 };
 
 /// What an application may ask of its host.
@@ -44,12 +52,13 @@ class Verbs {
  public:
   virtual ~Verbs() = default;
   virtual FabricTime now() const = 0;
-  /// Empty writes, unknown or failed queue pairs and a full send queue are refused: false.
+  /// Empty writes, unknown or failed queue pairs, a full send queue and, by MRC, SENDs are refused: false.
   virtual bool post_write(QpHandle qp, const WriteRequest& request) = 0;
-  /// Posts a receive for one Write-with-Immediate. The first one ends the host's own replenishing:
-  /// from then on a message that finds no receive ends the queue pair. False if the queue pair is
+  /// Posts a receive for one Write-with-Immediate, or with a `buffer`, which stays valid until its
+  /// completion, for one SEND. The first one ends the host's own replenishing: from then on a message that
+  /// finds no receive ends an MRC queue pair, and makes an RC peer try again. False if the queue pair is
   /// unknown or failed, or has 4,096 receives.
-  virtual bool post_receive(QpHandle qp, uint64_t id) = 0;
+  virtual bool post_receive(QpHandle qp, uint64_t id, Memory buffer = {}) = 0;
   /// Calls on_wake at `at` (not before now). One call per request.
   virtual void wake_at(FabricTime at) = 0;
 

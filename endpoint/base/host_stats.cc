@@ -32,6 +32,8 @@ std::string_view name_of(Refusal refusal) {
     case Refusal::kTooManyImmediates: return "too_many_immediates";
     case Refusal::kNoPacketBuffer: return "no_packet_buffer";
     case Refusal::kNoBitmap: return "no_bitmap";
+    case Refusal::kOutOfOrder: return "out_of_order";
+    case Refusal::kNotReady: return "not_ready";
   }
   return "unknown";
 }

@@ -42,9 +42,11 @@ enum class Refusal : uint8_t {
   kTooManyImmediates,  ///< more WriteImm in flight than agreed
   kNoPacketBuffer,     ///< no room before memory (receive_buffer.h): answered by a NACK
   kNoBitmap,           ///< the queue pairs share too few (bitmap_pool.h): answered by a NACK
+  kOutOfOrder,  ///< RC: ahead of the expected PSN; the first one of a gap is answered by a NAK
+  kNotReady,    ///< RC: no receive is posted: answered by "receiver not ready"
 };
 std::string_view name_of(Refusal refusal);
-inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kNoBitmap) + 1;
+inline constexpr size_t kRefusals = static_cast<size_t>(Refusal::kNotReady) + 1;
 
 struct PlaneStats {
   uint64_t tx_packets = 0;        ///< frames of any kind whose transmission started
@@ -72,6 +74,9 @@ struct HostStats {
   uint64_t ce_marks_seen = 0;            ///< data packets with an outer CE mark
   /// Datagrams that are not MRC (fabric/effect.h: HostBurst).
   uint64_t datagrams_sent = 0;
+  uint64_t sequence_naks_received = 0;  ///< RC: NAK "PSN sequence error"
+  uint64_t cnps_sent = 0;               ///< RC: congestion notification packets
+  uint64_t cnps_received = 0;
   uint64_t sacks_sent = 0;
   uint64_t sacks_received = 0;
   uint64_t probes_sent = 0;

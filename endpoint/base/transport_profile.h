@@ -16,6 +16,22 @@ namespace mrclab::endpoint {
 
 inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< PSNs, 8 units: the least that is required
 
+/// Which transport carries a connection whose workload does not say.
+enum class TransportKind : uint8_t { kMrc, kRoce };
+constexpr std::string_view name_of(TransportKind kind) {
+  return kind == TransportKind::kRoce ? "roce" : "mrc";
+}
+
+/// What an RC sender repeats after a loss: everything from there, or the packet alone (rc_responder.h).
+enum class RcRecovery : uint8_t { kGoBackN, kSelective, kPlacing };
+
+/// When an RC sender's ACK timer runs out: always after the same time, or, as a ConnectX-6 was seen to, at first
+/// in six steps that grow and count as one retry (rc_requester.h).
+enum class RcTimer : uint8_t { kFixed, kConnectX };
+
+/// The parameters of DCQCN (congestion/dcqcn.h).
+enum class DcqcnChoice : uint8_t { kOff, kPaper, kFirmware, kHpcc, kAggressive, kMostAggressive };
+
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
 /// The rules of NSCC where UEC's text and even shares of a last hop differ (even_nscc.h, nscc.h).
@@ -40,6 +56,7 @@ struct TransportProfile {
   uint32_t pmtu = 4096;
   DscpMap dscps;     ///< the fabric's
   bool icrc = true;  ///< compute and verify the ICRC of every packet
+  TransportKind transport = TransportKind::kMrc;
 
   // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
   FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)
@@ -123,6 +140,22 @@ struct TransportProfile {
   BitRate receive_rate;          ///< payload from the NIC to memory; zero: at once
   uint32_t receive_buffer = 0;   ///< bytes between ports and memory; line rate x base RTT
   uint32_t receive_bitmaps = 0;  ///< units of 128 PSNs; 0: each queue pair has what its range needs
+
+  // RC over RoCEv2 (endpoint/roce).
+  RcRecovery recovery = RcRecovery::kGoBackN;
+  uint32_t reorder = 0;        ///< PSNs that a selective receiver waits before it asks
+  uint32_t rc_window = 128;    ///< PSNs in flight
+  uint32_t rc_ack_every = 16;  ///< packets
+  FabricTime rc_ack_timeout;   ///< our choice: 32 base RTT, as paused queues are longer than one
+  RcTimer rc_timer = RcTimer::kFixed;
+  uint32_t rc_retries = 7;      ///< NCCL's retry count
+  uint32_t rc_rnr_retries = 7;  ///< after "receiver not ready"; 7: for ever (ibverbs, NCCL)
+  DcqcnChoice dcqcn = DcqcnChoice::kFirmware;
+  bool dcqcn_scaled = true;       ///< to the port's rate and the base RTT (dcqcn_choice.h)
+  FabricTime cnp_interval;        ///< of a queue pair's notification point (dcqcn_choice.h)
+  bool pfc = true;                ///< switches and NICs pause the class of RoCE's data
+  bool adaptive_routing = false;  ///< switches choose the uplink of each packet of RoCE's data
+  uint32_t qps = 1;               ///< queue pairs of a connection whose workload asks for one
 
   SackBase sack_base = SackBase::kTrigger;
   bool nack_out_of_window = true;  ///< mandatory in table 7-3; §6.3.1 rule 6: silently dropped

@@ -9,22 +9,19 @@ namespace mrclab::endpoint {
 /// One application's access to its host.
 class ApplicationRunner::HostVerbs : public Verbs {
  public:
-  HostVerbs(HostShared& host, QueuePairTable& queue_pairs, uint32_t index)
-      : host_(host), queue_pairs_(queue_pairs), index_(index) {}
+  HostVerbs(HostShared& host, QueueDirectory& queues, uint32_t index)
+      : host_(host), queues_(queues), index_(index) {}
 
   FabricTime now() const override { return host_.now; }
 
   bool post_write(QpHandle handle, const WriteRequest& request) override {
-    QueuePair* qp = own_queue_pair(handle);
-    if (qp == nullptr) return false;
-    queue_pairs_.touch(*qp);
-    return qp->post(request, host_.now);
+    ApplicationQueue* const queue = own_queue(handle);
+    return queue != nullptr && queue->post(request, host_.now);
   }
 
-  bool post_receive(QpHandle handle, uint64_t id) override {
-    QueuePair* qp = own_queue_pair(handle);
-    if (qp == nullptr || qp->requester.failed()) return false;
-    return qp->responder.receives().post(id);
+  bool post_receive(QpHandle handle, uint64_t id, Memory buffer) override {
+    ApplicationQueue* const queue = own_queue(handle);
+    return queue != nullptr && queue->post_receive({id, buffer});
   }
 
   void wake_at(FabricTime at) override {
@@ -51,27 +48,26 @@ class ApplicationRunner::HostVerbs : public Verbs {
 
  private:
   /// Null if it is gone, or another application's.
-  QueuePair* own_queue_pair(QpHandle handle) {
-    if (!queue_pairs_.contains(handle.value)) return nullptr;
-    QueuePair& qp = queue_pairs_[handle.value];
-    return qp.application == index_ ? &qp : nullptr;
+  ApplicationQueue* own_queue(QpHandle handle) {
+    ApplicationQueue* const queue = queues_.use(handle);
+    return queue != nullptr && queue->application == index_ ? queue : nullptr;
   }
 
   HostShared& host_;
-  QueuePairTable& queue_pairs_;
+  QueueDirectory& queues_;
   uint32_t index_;
 };
 
-ApplicationRunner::ApplicationRunner(HostShared& host, QueuePairTable& queue_pairs)
-    : host_(host), queue_pairs_(queue_pairs) {}
+ApplicationRunner::ApplicationRunner(HostShared& host, QueueDirectory& queues)
+    : host_(host), queues_(queues) {}
 ApplicationRunner::~ApplicationRunner() = default;
 
 uint32_t ApplicationRunner::add(std::unique_ptr<Application> application,
                                 std::span<const QpHandle> queue_pairs) {
   const auto index = static_cast<uint32_t>(applications_.size());
-  for (const QpHandle qp : queue_pairs) queue_pairs_[qp.value].application = index;
+  for (const QpHandle qp : queue_pairs) queues_.use(qp)->application = index;
   applications_.push_back(
-      {std::move(application), std::make_unique<HostVerbs>(host_, queue_pairs_, index)});
+      {std::move(application), std::make_unique<HostVerbs>(host_, queues_, index)});
   return index;
 }
 
@@ -92,11 +88,13 @@ void ApplicationRunner::wake(Kind kind, uint32_t application) {
   if (!notices_of(application).push({kind, application})) ++host_.stats.no_buffer;
 }
 
-void ApplicationRunner::notify(const QueuePair& qp, Kind kind, const ReceiveCompletion& work,
-                               std::string_view reason) {
-  if (qp.application >= applications_.size()) return;
-  Fifo<ApplicationNotice>& notices = notices_of(qp.application);
-  if (!notices.push({kind, qp.application, qp.id.handle, work, reason})) ++host_.stats.no_buffer;
+void ApplicationRunner::notify(const ApplicationQueue& queue, Kind kind,
+                               const ReceiveCompletion& work, std::string_view reason) {
+  if (queue.application >= applications_.size()) return;
+  Fifo<ApplicationNotice>& notices = notices_of(queue.application);
+  if (!notices.push({kind, queue.application, queue.handle(), work, reason})) {
+    ++host_.stats.no_buffer;
+  }
 }
 
 void ApplicationRunner::tell_all() {

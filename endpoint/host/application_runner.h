@@ -10,7 +10,7 @@
 
 #include "endpoint/base/application.h"
 #include "endpoint/host/host_shared.h"
-#include "endpoint/queue_pair/queue_pair_table.h"
+#include "endpoint/host/queue_directory.h"
 #include "fabric/fifo.h"
 
 namespace mrclab::endpoint {
@@ -37,7 +37,7 @@ class ApplicationRunner {
   using Kind = ApplicationNotice::Kind;
 
   /// Both outlive it.
-  ApplicationRunner(HostShared& host, QueuePairTable& queue_pairs);
+  ApplicationRunner(HostShared& host, QueueDirectory& queues);
   ~ApplicationRunner();
   ApplicationRunner(const ApplicationRunner&) = delete;
   ApplicationRunner& operator=(const ApplicationRunner&) = delete;
@@ -51,7 +51,7 @@ class ApplicationRunner {
   /// kStart or kWake. What finds no room is counted as lost.
   void wake(Kind kind, uint32_t application);
   /// For the application of the queue pair, if it has one.
-  void notify(const QueuePair& qp, Kind kind, const ReceiveCompletion& work,
+  void notify(const ApplicationQueue& queue, Kind kind, const ReceiveCompletion& work,
               std::string_view reason = {});
   /// Tells all that waits, and what that leads to.
   void tell_all();
@@ -79,7 +79,7 @@ class ApplicationRunner {
   void tell(const ApplicationNotice& notice);
 
   HostShared& host_;
-  QueuePairTable& queue_pairs_;
+  QueueDirectory& queues_;
   std::vector<RunningApplication> applications_;
   Fifo<ApplicationNotice> notices_{kNoticeLimit};
   Fifo<ApplicationNotice> held_notices_{kNoticeLimit};  ///< until the host is not paused any more

@@ -12,20 +12,25 @@ void DataSender::start_packets(FrameSink& out) {
     if (!start_one_packet(ports, out)) break;
   }
   std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
-  next_ = std::min(next_, queue_pairs_.places() + static_cast<uint32_t>(bursts_.size()));
+  next_ = std::min(next_, queue_pairs_.places() + roce_.queue_pairs().places() +
+                              static_cast<uint32_t>(bursts_.size()));
 }
 
 /// Round robin over the queue pairs, and over bursts, each of which counts as one more. False if
 /// nothing could be sent.
 bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
-  const uint32_t places = queue_pairs_.places();
-  const auto count = places + static_cast<uint32_t>(bursts_.size());
+  const uint32_t mrc = queue_pairs_.places();
+  const uint32_t all = mrc + roce_.queue_pairs().places();
+  const auto count = all + static_cast<uint32_t>(bursts_.size());
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = next_ + i < count ? next_ + i : next_ + i - count;
-    if (index < places && !queue_pairs_.contains(index)) continue;
     bool sent = false;
-    const bool had_one = index < places ? start_of_queue_pair(queue_pairs_[index], ports, out, sent)
-                                        : start_datagram(bursts_[index - places], ports, out, sent);
+    const bool had_one = index < mrc
+                             ? queue_pairs_.contains(index) &&
+                                   start_of_queue_pair(queue_pairs_[index], ports, out, sent)
+                         : index < all ? roce_.queue_pairs().contains(index - mrc) &&
+                                             roce_.start_packet(index - mrc, ports, out, sent)
+                                       : start_datagram(bursts_[index - all], ports, out, sent);
     if (!had_one) continue;
     next_ = index + 1 == count ? 0 : index + 1;
     return sent;

@@ -7,6 +7,7 @@
 #include "endpoint/host/burst.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_ports.h"
+#include "endpoint/host/roce_side.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 
 namespace mrclab::endpoint {
@@ -14,8 +15,8 @@ namespace mrclab::endpoint {
 class DataSender {
  public:
   /// All three outlive it.
-  DataSender(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs)
-      : host_(host), ports_(ports), queue_pairs_(queue_pairs) {}
+  DataSender(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs, RoceSide& roce)
+      : host_(host), ports_(ports), queue_pairs_(queue_pairs), roce_(roce) {}
 
   void add_burst(Burst burst) { bursts_.push_back(std::move(burst)); }
   /// Starts a packet on every port that is free, while there is one to send.
@@ -30,8 +31,9 @@ class DataSender {
   HostShared& host_;
   NicPorts& ports_;
   QueuePairTable& queue_pairs_;
+  RoceSide& roce_;
   std::vector<Burst> bursts_;
-  uint32_t next_ = 0;  ///< round robin, over the places of queue pairs and then bursts
+  uint32_t next_ = 0;  ///< round robin, over the places of MRC's queue pairs, RC's, and then bursts
 };
 
 }  // namespace mrclab::endpoint

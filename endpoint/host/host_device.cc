@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "endpoint/roce/rnr_time.h"
 #include "fabric/ecmp.h"
 
 namespace mrclab::endpoint {
@@ -74,6 +75,8 @@ uint32_t HostNode::Impl::HostDevice::free_number() const {
   std::vector<bool> used(kMaxPerHost + 2);
   for (const QueuePair& qp : node_.queue_pairs_)
     used[HostIdentities::number_of(qp.id.local)] = true;
+  for (const RcQueuePair& qp : node_.rc_queue_pairs_)
+    used[HostIdentities::number_of(qp.id.local)] = true;
   for (uint32_t i = 0; i < records_.size(); ++i) used[i] = used[i] || records_[i] != nullptr;
   uint32_t number = 1;
   while (used[number]) ++number;
@@ -138,6 +141,18 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
     reject("no path to " + to_string(attributes.remote_address) + " is known");
   }
   check_range("remote_qpn", attributes.remote_qpn.value, kEndpointQpn.value + 1, 0xFF'FFFF);
+  record.handle =
+      record.is_rc() ? connect_rc(record, *peer, attributes) : connect(record, *peer, attributes);
+  record.attributes.receive = attributes;
+  record.attributes.state = QpState::kReadyToReceive;
+  for (const PostedReceive& early : record.early_receives) {
+    node_.applications_.verbs_of(index_).post_receive(*record.handle, early.id, early.buffer);
+  }
+  record.early_receives.clear();
+}
+
+QpHandle HostNode::Impl::HostDevice::connect(const Record& record, uint32_t peer,
+                                             const ReadyToReceiveAttributes& attributes) {
   check_range("mpr_dest", attributes.mpr_dest, 1, kMaxMprUnits);
   check_range("max_wimm_dest", attributes.max_wimm_dest, 1, kMaxWriteImmediates);
   ConnectionLimits limits = limits_of(node_.host_.profile);
@@ -146,28 +161,59 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
   limits.receiving.dynamic_mpr = attributes.dynamic_mpr_dest;
   limits.receiving.service_time = attributes.service_time_dest;
   QueuePair::Identity id;
-  id.local = qpn;
+  id.local = record.qpn;
   id.remote = attributes.remote_qpn;
   id.receive_first = attributes.rq_psn;
   id.chosen = chosen_by(node_.host_.topology);
-  QueuePair& qp = node_.add_queue_pair(id, *peer, limits);
+  QueuePair& qp = node_.add_queue_pair(id, peer, limits);
   qp.application = index_;
   qp.responder.receives().stop_replenishing();
-  record.handle = qp.id.handle;
-  record.attributes.receive = attributes;
-  record.attributes.state = QpState::kReadyToReceive;
-  for (const uint64_t id_of_receive : record.early_receives) {
-    node_.applications_.verbs_of(index_).post_receive(qp.id.handle, id_of_receive);
+  return qp.id.handle;
+}
+
+QpHandle HostNode::Impl::HostDevice::connect_rc(const Record& record, uint32_t peer,
+                                                const ReadyToReceiveAttributes& attributes) {
+  if (&node_.host_.paths != &node_.host_.topology_paths ||
+      node_.host_.topology.routing.underlay == Underlay::kIpv4) {
+    reject("RC needs a fabric of the lab's own, over IPv6");
   }
-  record.early_receives.clear();
+  check_range("port", attributes.port, 0, node_.ports_.size() - 1);
+  check_range("min_rnr_timer", attributes.min_rnr_timer, 0, kRnrSteps.size() - 1);
+  RcQueuePair::Identity id;
+  id.local = record.qpn;
+  id.remote = attributes.remote_qpn;
+  id.peer = peer;
+  id.port = attributes.port;
+  id.receive_first = attributes.rq_psn;
+  RcParameters parameters = node_.roce_.parameters_of_port(id.port);
+  parameters.rnr_code = attributes.min_rnr_timer;
+  RcQueuePair& qp = node_.roce_.add_queue_pair(id, parameters);
+  qp.application = index_;
+  qp.responder.receives().stop_replenishing();
+  return qp.id.handle;
+}
+
+RcQueuePair& HostNode::Impl::HostDevice::rc_of(const Record& record) {
+  return node_.rc_queue_pairs_[record.handle->value & ~QueueDirectory::kRcHandle];
 }
 
 void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& attributes) {
   Record& record = in_state(qpn, QpState::kReadyToReceive, name_of(QpState::kReadyToSend));
-  check_range("mpr", attributes.mpr, 1, kMaxMprUnits);
-  check_range("max_wimm", attributes.max_wimm, 1, kMaxWriteImmediates);
   check_range("timeout", attributes.timeout, 0, 24);
   check_range("retry.linear_cnt", attributes.retry.linear_cnt, 0, RetryPolicy::kMaxLinear);
+  if (record.is_rc()) {
+    start_rc(record, attributes);
+  } else {
+    start(record, attributes);
+  }
+  record.attributes.send = attributes;
+  record.attributes.state = QpState::kReadyToSend;
+}
+
+void HostNode::Impl::HostDevice::start(const Record& record,
+                                       const ReadyToSendAttributes& attributes) {
+  check_range("mpr", attributes.mpr, 1, kMaxMprUnits);
+  check_range("max_wimm", attributes.max_wimm, 1, kMaxWriteImmediates);
   check_range("retry.exp_cnt", attributes.retry.exp_cnt, 0, RetryPolicy::kMaxExponential);
   ConnectionLimits limits = limits_of(node_.host_.profile);
   limits.sending.max_psn_range = attributes.mpr * kMprUnit;
@@ -181,15 +227,27 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
     limits.retry.ack_timeout = FabricTime::from_ns(1024) * (int64_t{1} << attributes.timeout);
   }
   node_.queue_pairs_[record.handle->value].requester.start(limits, attributes.sq_psn);
-  record.attributes.send = attributes;
-  record.attributes.state = QpState::kReadyToSend;
+}
+
+/// InfiniBand specification 9.7.6.1.3: the ACK timeout.
+void HostNode::Impl::HostDevice::start_rc(const Record& record,
+                                          const ReadyToSendAttributes& attributes) {
+  check_range("rnr_retry", attributes.rnr_retry, 0, kRnrForEver);
+  RcQueuePair& qp = rc_of(record);
+  RcParameters parameters = node_.roce_.parameters_of_port(qp.id.port);
+  parameters.retries = attributes.retry.linear_cnt;
+  parameters.rnr_retries = attributes.rnr_retry;
+  if (attributes.timeout != 0) {
+    parameters.ack_timeout = FabricTime::from_ns(4096) * (int64_t{1} << attributes.timeout);
+  }
+  qp.requester.start(parameters, attributes.sq_psn);
 }
 
 void HostNode::Impl::HostDevice::modify_to_error(Qpn qpn) {
   Record& record = at(qpn);
   if (record.attributes.state == QpState::kError) return;
   if (record.handle) {
-    node_.queue_pairs_[record.handle->value].requester.fail(kFlushed);
+    node_.queues_.use(*record.handle)->fail(kFlushed);
     node_.applications_.tell_all();
     return;
   }
@@ -202,7 +260,11 @@ QpAttributes HostNode::Impl::HostDevice::query_queue_pair(Qpn qpn) const {
 
 void HostNode::Impl::HostDevice::destroy_queue_pair(Qpn qpn) {
   Record& record = at(qpn);
-  if (record.handle) node_.remove_queue_pair(node_.queue_pairs_[record.handle->value]);
+  if (record.handle && record.is_rc()) {
+    node_.roce_.remove_queue_pair(rc_of(record));
+  } else if (record.handle) {
+    node_.remove_queue_pair(node_.queue_pairs_[record.handle->value]);
+  }
   --cq_at(record.attributes.init_attributes.send_cq).users;
   --cq_at(record.attributes.init_attributes.recv_cq).users;
   records_[HostIdentities::number_of(qpn)].reset();

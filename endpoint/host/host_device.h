@@ -32,7 +32,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   QpAttributes query_queue_pair(Qpn qpn) const override;
   void destroy_queue_pair(Qpn qpn) override;
   PostResult post_write(Qpn qpn, const WriteRequest& request) override;
-  PostResult post_receive(Qpn qpn, uint64_t wr_id) override;
+  PostResult post_receive(Qpn qpn, uint64_t wr_id, Memory buffer) override;
   std::optional<AsyncEvent> next_async_event() override;
 
   // From the host.
@@ -61,9 +61,11 @@ class HostNode::Impl::HostDevice : public Device, public Application {
     Qpn qpn;
     uint32_t use = 0;  ///< of its number, for identities
     QpAttributes attributes;
-    std::optional<QpHandle> handle;        ///< from RTR on
-    std::vector<uint64_t> early_receives;  ///< posted in INIT
-    uint32_t sends = 0;                    ///< outstanding
+    std::optional<QpHandle> handle;              ///< from RTR on
+    std::vector<PostedReceive> early_receives;   ///< posted in INIT
+    Fifo<WorkOpcode> opcodes{kMaxWorkRequests};  ///< of what is outstanding, in order
+    bool is_rc() const { return attributes.init_attributes.transport == TransportKind::kRoce; }
+    uint32_t sends = 0;  ///< outstanding
     uint32_t receives = 0;
   };
   struct CompletionQueue {
@@ -77,6 +79,12 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   Record& at(Qpn qpn);
   Record& in_state(Qpn qpn, QpState state, std::string_view wanted);
   Record* record_of(QpHandle handle);
+  QpHandle connect(const Record& record, uint32_t peer, const ReadyToReceiveAttributes& attributes);
+  QpHandle connect_rc(const Record& record, uint32_t peer,
+                      const ReadyToReceiveAttributes& attributes);
+  void start(const Record& record, const ReadyToSendAttributes& attributes);
+  void start_rc(const Record& record, const ReadyToSendAttributes& attributes);
+  RcQueuePair& rc_of(const Record& record);
   CompletionQueue& cq_at(CqHandle cq);
   uint32_t free_number() const;
   void flush(const Record& record, uint64_t wr_id, WorkOpcode opcode);

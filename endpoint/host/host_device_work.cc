@@ -12,6 +12,7 @@ std::string_view name_of(WorkStatus status) {
     case WorkStatus::kSuccess: return "success";
     case WorkStatus::kRemoteInvalidRequest: return "remote invalid request error";
     case WorkStatus::kRetryExceeded: return "retry counter exceeded";
+    case WorkStatus::kRnrRetryExceeded: return "RNR retry counter exceeded";
     case WorkStatus::kRemoteAccessError: return "remote access error";
     case WorkStatus::kRemoteOperationError: return "remote operation error";
     case WorkStatus::kFlushError: return "flushed";
@@ -48,6 +49,7 @@ namespace {
 /// The completion status for the requester's reason, for the write that caused a failure.
 WorkStatus status_of(std::string_view reason) {
   if (reason == "Retry Counter Exceeded") return WorkStatus::kRetryExceeded;
+  if (reason == "RNR Retry Counter Exceeded") return WorkStatus::kRnrRetryExceeded;
   if (reason == "Remote Access Error") return WorkStatus::kRemoteAccessError;
   if (reason == "Remote Invalid Request Error") return WorkStatus::kRemoteInvalidRequest;
   if (reason == kFlushed) return WorkStatus::kFlushError;
@@ -59,8 +61,11 @@ WorkStatus status_of(std::string_view reason) {
 PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& request) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
+  const bool send = request.kind == WorkKind::kSend;
+  if (send && !record->is_rc()) return PostResult::kUnsupported;
+  const WorkOpcode opcode = send ? WorkOpcode::kSend : WorkOpcode::kRdmaWrite;
   if (record->attributes.state == QpState::kError) {
-    flush(*record, request.id, WorkOpcode::kRdmaWrite);
+    flush(*record, request.id, opcode);
     return PostResult::kOk;
   }
   if (record->attributes.state != QpState::kReadyToSend) return PostResult::kWrongState;
@@ -70,11 +75,12 @@ PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& r
     return PostResult::kQueueFull;
   }
   ++record->sends;
+  record->opcodes.push(opcode);
   node_.ring_doorbell();
   return PostResult::kOk;
 }
 
-PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
+PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id, Memory buffer) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
   const QpState state = record->attributes.state;
@@ -87,8 +93,8 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id) {
     return PostResult::kQueueFull;
   }
   if (!record->handle) {
-    record->early_receives.push_back(wr_id);
-  } else if (!node_.applications_.verbs_of(index_).post_receive(*record->handle, wr_id)) {
+    record->early_receives.push_back({wr_id, buffer});
+  } else if (!node_.applications_.verbs_of(index_).post_receive(*record->handle, wr_id, buffer)) {
     return PostResult::kQueueFull;
   }
   ++record->receives;
@@ -103,7 +109,8 @@ void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, Wor
   completion.opcode = opcode;
   completion.status = WorkStatus::kFlushError;
   completion.qpn = record.qpn;
-  complete(opcode == WorkOpcode::kRdmaWrite ? queues.send_cq : queues.recv_cq, completion);
+  const bool sent = opcode == WorkOpcode::kRdmaWrite || opcode == WorkOpcode::kSend;
+  complete(sent ? queues.send_cq : queues.recv_cq, completion);
 }
 
 std::span<WorkCompletion> HostNode::Impl::HostDevice::poll_completions(
@@ -126,8 +133,8 @@ void HostNode::Impl::HostDevice::report(AsyncEvent event) {
 }
 
 HostNode::Impl::HostDevice::Record* HostNode::Impl::HostDevice::record_of(QpHandle handle) {
-  return node_.queue_pairs_.contains(handle.value) ? find(node_.queue_pairs_[handle.value].id.local)
-                                                   : nullptr;
+  const ApplicationQueue* const queue = node_.queues_.look_at(handle);
+  return queue != nullptr ? find(queue->number()) : nullptr;
 }
 
 void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& completion) {
@@ -148,7 +155,7 @@ void HostNode::Impl::HostDevice::fail_queue_pairs_of(CqHandle cq) {
     if (!record || !record->handle) continue;
     const QpInitAttributes& queues = record->attributes.init_attributes;
     if (queues.send_cq != cq && queues.recv_cq != cq) continue;
-    node_.queue_pairs_[record->handle->value].requester.fail("Completion Queue Overrun");
+    node_.queues_.use(*record->handle)->fail("Completion Queue Overrun");
   }
 }
 
@@ -158,6 +165,7 @@ void HostNode::Impl::HostDevice::complete_send(QpHandle qp, uint64_t id, WorkSta
   --record->sends;
   WorkCompletion completion;
   completion.wr_id = id;
+  completion.opcode = record->opcodes.pop();
   completion.status = status;
   completion.qpn = record->qpn;
   complete(record->attributes.init_attributes.send_cq, completion);
@@ -179,9 +187,10 @@ void HostNode::Impl::HostDevice::on_receive(Verbs&, QpHandle qp,
   --record->receives;
   WorkCompletion completion;
   completion.wr_id = received.id;
-  completion.opcode = WorkOpcode::kReceiveRdmaWithImmediate;
+  completion.opcode = received.kind == WorkKind::kSend ? WorkOpcode::kReceive
+                                                       : WorkOpcode::kReceiveRdmaWithImmediate;
   completion.qpn = record->qpn;
-  completion.immediate = received.immediate;
+  if (received.has_immediate) completion.immediate = received.immediate;
   completion.byte_len = received.bytes;
   complete(record->attributes.init_attributes.recv_cq, completion);
 }
@@ -222,6 +231,7 @@ void HostNode::Impl::HostDevice::power_off() {
     record->handle.reset();
     record->early_receives.clear();
     record->sends = record->receives = 0;
+    while (!record->opcodes.empty()) record->opcodes.pop();
   }
 }
 

@@ -29,6 +29,8 @@ void HostNode::Impl::on_effect(const Effect& effect) {
             on_host_state(e.work);
           } else if constexpr (std::is_same_v<E, HostDrain>) {
             on_drain(e);
+          } else if constexpr (std::is_same_v<E, HostStorm>) {
+            on_storm(e.storming);
           } else {
             static_assert(std::is_same_v<E, HostBurst>);
             on_burst(e);
@@ -43,7 +45,11 @@ void HostNode::Impl::on_host_state(HostWork work) {
   work_ = work;
   const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
   host_.tell({host_.now, "host_state", {}, {}, {}, {}, word, {}});
-  if (work == HostWork::kDown) power_off();
+  if (work == HostWork::kDown) {
+    power_off();
+  } else {
+    pauses_.set_power(true);
+  }
   applications_.set_paused(work == HostWork::kPaused);
 }
 
@@ -51,6 +57,12 @@ void HostNode::Impl::on_drain(const HostDrain& drain) {
   if (!receiving_.set_drain(drain)) return;
   const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
   host_.tell({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
+}
+
+void HostNode::Impl::on_storm(bool storming) {
+  if (!pauses_.set_storm(storming)) return;
+  host_.tell(
+      {host_.now, storming ? "pause_storm_begins" : "pause_storm_ends", {}, {}, {}, {}, {}, {}});
 }
 
 /// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
@@ -63,11 +75,13 @@ void HostNode::Impl::power_off() {
   for (uint32_t place = 0; place < queue_pairs_.places(); ++place) {
     if (queue_pairs_.contains(place)) remove_queue_pair(queue_pairs_[place]);
   }
+  roce_.power_off();
   peers_.power_off();
   sender_.power_off();
   device_->power_off();
   memory_ = {};
   receiving_.power_off();
+  pauses_.set_power(false);
 }
 
 /// The paths for datagrams that are no MRC: all, or where a hash chooses as many values as a queue pair has.

@@ -22,6 +22,9 @@ enum class HostEventKind : uint8_t {
   kPortFree,
   kDoorbell,
   kInMemory,
+  kRcTimer,
+  kPauseEnd,    ///< of a switch's
+  kPauseCheck,  ///< of our own
 };
 
 struct HostEvent {

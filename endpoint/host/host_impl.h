@@ -7,6 +7,7 @@
 //     |-- NicPorts           ports and control packets
 //     |-- ReceiveSide        shares, buffer before memory     packets: host_receive.cc (NicChecks)
 //     |-- QueuePairTable     requester, responder             host_queue_pairs.cc
+//     |-- RoceSide           RC queue pairs                   roce_side.cc
 //     |-- HostPeers          port status, ways back, windows
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
@@ -25,8 +26,11 @@
 #include "endpoint/host/host_peers.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_checks.h"
+#include "endpoint/host/nic_pauses.h"
 #include "endpoint/host/nic_ports.h"
+#include "endpoint/host/queue_directory.h"
 #include "endpoint/host/receive_side.h"
+#include "endpoint/host/roce_side.h"
 #include "endpoint/host/workload_builder.h"
 #include "endpoint/paths/denylist.h"
 #include "endpoint/paths/ev_events.h"
@@ -45,6 +49,7 @@ class HostNode::Impl : public QueuePairEvents {
   FabricTime next_event() const { return host_.events.next_time(); }
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
+  std::optional<NodePauses> pauses() const;
   std::vector<QueueCounts> queues() const;
   std::optional<EvEvent> poll_ev_event() { return ev_events_.poll(); }
   bool finished() const { return applications_.finished(); }
@@ -84,6 +89,7 @@ class HostNode::Impl : public QueuePairEvents {
   void on_effect(const Effect& effect);
   void on_host_state(HostWork work);
   void on_drain(const HostDrain& drain);
+  void on_storm(bool storming);
   void power_off();
   void on_burst(const HostBurst& burst);
   void on_denial(const EvDenial& denial);
@@ -106,10 +112,14 @@ class HostNode::Impl : public QueuePairEvents {
   NicPorts ports_;
   NicChecks checks_;
   ReceiveSide receiving_;  ///< before queue_pairs_, whose bitmaps go back here
+  NicPauses pauses_;
   HostMemory memory_;
   HostPeers peers_;  ///< before queue_pairs_, which use their windows to the end
   QueuePairTable queue_pairs_;
+  RcQueuePairTable rc_queue_pairs_;
+  QueueDirectory queues_;
   ApplicationRunner applications_;
+  RoceSide roce_;
   DataSender sender_;
   Denylist denylist_;
   EvEventQueue ev_events_;

@@ -17,6 +17,7 @@ void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
 FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
+std::optional<NodePauses> HostNode::pauses() const { return impl_->pauses(); }
 std::vector<QueueCounts> HostNode::queues() const { return impl_->queues(); }
 std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event(); }
 bool HostNode::finished() const { return impl_->finished(); }
@@ -29,9 +30,12 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       ports_(host_),
       checks_(host_),
       receiving_(host_),
+      pauses_(host_, ports_, receiving_),
       peers_(host_, ports_, queue_pairs_),
-      applications_(host_, queue_pairs_),
-      sender_(host_, ports_, queue_pairs_) {
+      queues_(queue_pairs_, rc_queue_pairs_),
+      applications_(host_, queues_),
+      roce_(host_, ports_, receiving_, pauses_, memory_.regions, applications_, rc_queue_pairs_),
+      sender_(host_, ports_, queue_pairs_, roce_) {
   std::vector<ConnectionPlan> own_plan;
   if (config.connections == nullptr) {
     own_plan = plan_connections(host_.topology, config.workloads, host_.environment.seed,
@@ -40,7 +44,7 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   const std::vector<ConnectionPlan>& plan =
       config.connections != nullptr ? *config.connections : own_plan;
   add_queue_pairs(plan);
-  WorkloadBuilder(host_, queue_pairs_, memory_, applications_).add_applications(config, plan);
+  WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, plan);
   auto device = std::make_unique<HostDevice>(*this);
   device_ = device.get();
   device_->set_index(applications_.add(std::move(device), {}));
@@ -98,6 +102,13 @@ void HostNode::Impl::process(const HostEvent& event) {
     case HostEventKind::kInMemory:
       if (of_this_life()) on_memory();
       break;
+    case HostEventKind::kRcTimer:
+      if (of_this_life()) roce_.on_timer(event.index);
+      break;
+    case HostEventKind::kPauseEnd: break;  // what follows every event does the rest
+    case HostEventKind::kPauseCheck:
+      if (of_this_life()) pauses_.look_at_buffer();
+      break;
     case HostEventKind::kDoorbell:
       doorbell_ = false;  // what follows every event does the rest
       break;
@@ -141,6 +152,7 @@ void HostNode::Impl::set_timers() {
                       {HostEventKind::kQpTimer, qp->id.handle.value, 0});
   }
   queue_pairs_.clear_touched();
+  roce_.set_timers();
   receiving_.set_memory_timer();
 }
 
@@ -163,6 +175,11 @@ void HostNode::Impl::on_port_notice(PortId port) {
   peers_.on_own_ports(down);
 }
 
+std::optional<NodePauses> HostNode::Impl::pauses() const {
+  if (!host_.topology.lossless.pfc) return std::nullopt;
+  return pauses_.account();
+}
+
 HostStats HostNode::Impl::stats() const {
   HostStats stats = host_.stats;
   for (const QueuePair& qp : queue_pairs_) {
@@ -172,6 +189,7 @@ HostStats HostNode::Impl::stats() const {
     stats.qps_active += state == SchedulerState::kActive;
     stats.qps_ready += state == SchedulerState::kReady;
   }
+  roce_.add_states(stats);
   for (const Peer& peer : peers_.table()) {
     stats.window_bytes += peer.window->window().value;
     stats.in_flight_bytes += peer.window->in_flight().value;
@@ -186,6 +204,7 @@ std::vector<QueueCounts> HostNode::Impl::queues() const {
     all.push_back({qp.id.local, qp.id.remote, qp.peer.host, work.posted(), work.completed(),
                    work.failed(), work.out_of_order(), qp.requester.failed()});
   }
+  roce_.add_counts(all);
   return all;
 }
 

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "endpoint/base/application.h"
@@ -37,6 +38,7 @@
 #include "endpoint/plan/connection_plan.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/node.h"
+#include "fabric/pause_account.h"
 
 namespace mrclab::endpoint {
 
@@ -69,6 +71,8 @@ class HostNode : public Node {
 
   /// Counters as of the committed time.
   HostStats stats() const;
+  /// What it says of pauses; empty where the fabric pauses nothing.
+  std::optional<NodePauses> pauses() const;
   /// The counts of every queue pair, in the order in which they were made.
   std::vector<QueueCounts> queues() const;
   /// The oldest event about an entropy value that the controller has not been told yet.

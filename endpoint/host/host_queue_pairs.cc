@@ -33,6 +33,10 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
       const EndPlan& mine = initiator ? connection.initiator : connection.acceptor;
       const EndPlan& theirs = initiator ? connection.acceptor : connection.initiator;
       if (mine.host != host_.self) continue;
+      if (connection.transport.value_or(host_.profile.transport) == TransportKind::kRoce) {
+        roce_.add_queue_pair(connection, mine, theirs);
+        continue;
+      }
       QueuePair::Identity id;
       id.local = mine.qpn;
       id.remote = theirs.qpn;
@@ -57,7 +61,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   QueuePair& qp = queue_pairs_.emplace(place, id, peers_.peer_for(peer_host, id.chosen),
                                        host_.profile, limits, std::move(evs), std::move(prober),
                                        memory_.regions, receiving_.resources(), *this, host_.stats);
-  host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());
+  ++host_.stats.qps;
   if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
   qp.peer.window->share_among(qp.peer.queue_pairs);
   // Ports that are known to be down at either end, and paths that the controller denied.
@@ -74,7 +78,7 @@ void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
   qp.peer.window->share_among(qp.peer.queue_pairs);
   qp.requester.fail("destroyed");
   queue_pairs_.erase(qp);
-  host_.stats.qps = static_cast<uint32_t>(queue_pairs_.size());
+  --host_.stats.qps;
 }
 
 /// What was denied before the queue pair was created.

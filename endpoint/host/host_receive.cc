@@ -11,6 +11,7 @@
 #include "endpoint/host/host_impl.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
+#include "fabric/pause_frame.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -43,13 +44,21 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
     record(arrived, PacketEvent::kDropped, lost);
     return;
   }
-  record(arrived, PacketEvent::kPassed, DropCause::kNone);
+  const bool pauses =
+      host_.topology.lossless.pfc && arrival.frame && is_mac_control(arrival.frame.bytes());
+  host_.environment.observer.packet(
+      {arrived, PortId{port}, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
+       pauses ? QueueClass::kPause : QueueClass::kNone, arrival.frame});
   if (work_ == HostWork::kDown || arrived < power_lost_) {
     record(host_.now, PacketEvent::kDropped, DropCause::kHostDown);
     return;
   }
   if (!arrival.frame) return host_.refuse(Refusal::kMalformed);
   ++host_.stats.planes[port].rx_packets;
+  if (pauses) {
+    if (!ports_.take_pause(port, arrival.frame)) host_.refuse(Refusal::kMalformed);
+    return;
+  }
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   MrcPacket packet;
@@ -63,6 +72,7 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
 
 /// What nothing below the transport has anything against.
 Refusal HostNode::Impl::deliver(uint32_t port, const MrcPacket& packet) {
+  if (is_rc(packet.bth.opcode)) return roce_.deliver(port, packet);
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
     peers_.on_endpoint_request(packet, port);

@@ -22,7 +22,7 @@ Refusal refusal_of(ParseError error) {
 /// A data packet without its payload: the headers end where the frame does, and their lengths are
 /// those of the modelled frame. (A frame that was cut short anywhere else is malformed.)
 bool is_elided(const Frame& frame, const MrcPacket& packet) {
-  return is_write(packet.bth.opcode) && packet.payload.empty() &&
+  return carries_data(packet.bth.opcode) && packet.payload.empty() &&
          frame.modelled_size().value ==
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
@@ -42,6 +42,8 @@ DropCause drop_cause_of(Refusal refusal) {
     case Refusal::kWrongPeer: return DropCause::kNoReceiver;
     case Refusal::kNoPacketBuffer: return DropCause::kReceiveBufferFull;
     case Refusal::kNoBitmap: return DropCause::kNoBitmap;
+    case Refusal::kOutOfOrder: return DropCause::kOutOfOrder;
+    case Refusal::kNotReady: return DropCause::kNotReady;
     default: return DropCause::kNone;
   }
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "fabric/pause_frame.h"
+
 namespace mrclab::endpoint {
 namespace {
 
@@ -31,13 +33,43 @@ FabricTime NicPort::start(Frame frame, QueueClass queue, FabricTime now, FrameSi
   return send(std::move(frame), queue, false, now, out);
 }
 
+FabricTime NicPort::pause_for(uint16_t quanta, FabricTime now) {
+  ++(quanta > 0 ? xoff_received_ : xon_received_);
+  paused_.set(now + pause_time(quanta, out_wire.rate()), now);
+  return paused_.until();
+}
+
+FabricTime NicPort::start_pause(FabricTime now, FrameSink& out) {
+  ++(lossless_quanta(pause_.bytes()).value_or(0) > 0 ? xoff_sent_ : xon_sent_);
+  return start(std::move(pause_), QueueClass::kPause, now, out);
+}
+
+PortPauses NicPort::pauses(FabricTime now) const {
+  PortPauses account;
+  account.port = environment_.topology.port({environment_.self, id_}).name;
+  account.priority = kLosslessPriority;
+  account.xoff_sent = xoff_sent_;
+  account.xon_sent = xon_sent_;
+  account.xoff_received = xoff_received_;
+  account.xon_received = xon_received_;
+  account.stands = paused_.in_force(now);
+  account.stood = paused_.stood(now);
+  return account;
+}
+
+void NicPort::set_carrier(bool up, FabricTime now) {
+  carrier_ = up;
+  copy_ = {};
+  pause_ = {};
+  paused_.set(now, now);
+}
+
 FabricTime NicPort::start_copy(FabricTime now, FrameSink& out) {
   return send(std::move(copy_), copy_queue_, true, now, out);
 }
 
 FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime now,
                          FrameSink& out) {
-  busy_ = true;
   const FabricTime end = out_wire.end_of(frame.wire_length(), now);
   if (!carrier_) {
     drop(frame, queue, DropCause::kPortDown, now);
@@ -62,6 +94,8 @@ void NicPort::set_avoided(bool avoided, FabricTime now) {
 void NicPort::power_off(FabricTime now) {
   drop_control(DropCause::kHostDown, now);
   copy_ = {};
+  pause_ = {};
+  paused_.set(now, now);
 }
 
 void NicPort::drop_control(DropCause cause, FabricTime now) {

@@ -8,9 +8,11 @@
 // A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else.
 
 #include <cstdint>
+#include <utility>
 
 #include "fabric/fifo.h"
 #include "fabric/node.h"
+#include "fabric/pause_account.h"
 #include "fabric/wire_model.h"
 
 namespace mrclab::endpoint {
@@ -21,8 +23,6 @@ class NicPort {
 
   NicPort(const NodeEnvironment& environment, PortId id);
 
-  /// May a frame be started now? (Also true for a dead port that the NIC has not noticed yet.)
-  bool can_start() const { return !busy_ && (carrier_ || !avoided_); }
   bool avoided() const { return avoided_; }
   bool carrier() const { return carrier_; }
 
@@ -30,19 +30,26 @@ class NicPort {
   bool has_copy() const { return static_cast<bool>(copy_); }
   FabricTime start_copy(FabricTime now, FrameSink& out);
 
+  /// A pause frame goes before everything else; it takes the place of one that has not been sent yet.
+  bool has_pause() const { return static_cast<bool>(pause_); }
+  void put_pause(Frame frame) { pause_ = std::move(frame); }
+  FabricTime start_pause(FabricTime now, FrameSink& out);
+  /// The switch has paused RoCE's data for so many quanta, bit times of the rate as it is
+  /// now; 0 ends it. Returns until when.
+  FabricTime pause_for(uint16_t quanta, FabricTime now);
+  bool is_paused(FabricTime now) const { return paused_.in_force(now); }
+  /// The part of the port's account that is known here.
+  PortPauses pauses(FabricTime now) const;
+
   bool has_control() const { return !control_.empty(); }
   /// False if the queue is full; the frame is gone then.
   bool queue_control(Frame frame);
   /// Starts the oldest control frame.
   FabricTime start_control(FabricTime now, FrameSink& out);
-  /// Starts `frame`; the port is busy until the instant that is returned, then call finished().
+  /// Starts `frame`; the next one may be started at the instant that is returned.
   FabricTime start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out);
-  void finished() { busy_ = false; }
 
-  void set_carrier(bool up) {
-    carrier_ = up;
-    copy_ = {};
-  }
+  void set_carrier(bool up, FabricTime now);
   /// The NIC notices that the carrier is gone or back. Going down, the waiting control frames are
   /// dropped.
   void set_avoided(bool avoided, FabricTime now);
@@ -60,9 +67,10 @@ class NicPort {
   NodeEnvironment environment_;
   PortId id_;
   Fifo<Frame> control_{kControlQueueLimit};
-  Frame copy_;
+  Frame copy_, pause_;
+  PauseClock paused_;
+  uint64_t xoff_sent_ = 0, xon_sent_ = 0, xoff_received_ = 0, xon_received_ = 0;
   QueueClass copy_queue_ = QueueClass::kNone;
-  bool busy_ = false;
   bool carrier_ = true;
   bool avoided_ = false;
 };

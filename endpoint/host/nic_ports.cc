@@ -1,27 +1,33 @@
 #include "endpoint/host/nic_ports.h"
 
+#include <bit>
 #include <utility>
+
+#include "fabric/pause_frame.h"
 
 namespace mrclab::endpoint {
 
-NicPorts::NicPorts(HostShared& host) : host_(host), live_(host.all_ports) {
+NicPorts::NicPorts(HostShared& host) : host_(host), live_(host.all_ports), idle_(host.all_ports) {
   for (uint32_t p = 0; p < host.topology.planes; ++p) {
     ports_.emplace_back(host.environment, PortId{p});
   }
 }
 
-uint32_t NicPorts::startable() const {
-  uint32_t ports = 0;
-  for (uint32_t p = 0; p < ports_.size(); ++p) {
-    if (ports_[p].nic.can_start()) ports |= 1u << p;
-  }
-  return ports;
+/// Brings the bits of a port up to date, after anything but the end of a transmission.
+void NicPorts::look_at(uint32_t port) {
+  const NicPort& nic = ports_[port].nic;
+  const auto set_bit = [port](uint32_t& bits, bool on) {
+    bits = on ? bits | 1u << port : bits & ~(1u << port);
+  };
+  set_bit(shut_, nic.avoided() && !nic.carrier());
+  set_bit(before_data_, nic.has_pause() || nic.has_copy() || nic.has_control());
 }
 
 bool NicPorts::set_carrier(PortId port, bool up) {
   Port& state = ports_[port.value];
   if (state.nic.carrier() == up) return false;
-  state.nic.set_carrier(up);
+  state.nic.set_carrier(up, host_.now);
+  look_at(port.value);
   ++state.notice_generation;
   const NicProfile& nic = host_.topology.nic;
   const FabricTime delay = up ? nic.port_up_delay : nic.port_down_delay;
@@ -36,31 +42,78 @@ bool NicPorts::notice(PortId port) {
   const bool avoid = !nic.carrier();
   if (nic.avoided() == avoid) return false;  // it came back before it was noticed
   nic.set_avoided(avoid, host_.now);
+  look_at(port.value);
   live_ = avoid ? live_ & ~(1u << port.value) : live_ | 1u << port.value;
   return true;
 }
 
-void NicPorts::start_control(FrameSink& out) {
+uint32_t NicPorts::unpaused() const {
+  uint32_t ports = 0;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    if (!ports_[p].nic.is_paused(host_.now)) ports |= 1u << p;
+  }
+  return ports;
+}
+
+bool NicPorts::take_pause(uint32_t port, const Frame& frame) {
+  const std::optional<uint16_t> quanta = lossless_quanta(frame.bytes());
+  if (!quanta) return false;
+  const FabricTime until = ports_[port].nic.pause_for(*quanta, host_.now);
+  if (*quanta > 0) {
+    host_.events.push(until, EventClass::kTimer, port, {HostEventKind::kPauseEnd, port, 0});
+  }
+  return true;
+}
+
+void NicPorts::add_to(NodePauses& account) const {
+  for (const Port& port : ports_) account.ports.push_back(port.nic.pauses(host_.now));
+}
+
+void NicPorts::pause_neighbours(uint16_t quanta) {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     NicPort& nic = ports_[p].nic;
-    if (nic.has_copy() && nic.can_start()) started(p, nic.start_copy(host_.now, out));
-    if (nic.has_control() && nic.can_start()) started(p, nic.start_control(host_.now, out));
+    if (!nic.carrier()) continue;
+    const mrclab::Port& self = host_.topology.port({host_.environment.self, PortId{p}});
+    if (Frame frame = make_pause(host_.environment.frames, self.mac, quanta)) {
+      nic.put_pause(std::move(frame));
+      look_at(p);
+    }
   }
 }
 
-void NicPorts::start_data(uint32_t port, Frame frame, FrameSink& out) {
-  started(port, ports_[port].nic.start(std::move(frame), QueueClass::kData, host_.now, out));
+void NicPorts::start_control(FrameSink& out) {
+  for (uint32_t ports = before_data_ & startable(); ports != 0; ports &= ports - 1) {
+    start_before_data(static_cast<uint32_t>(std::countr_zero(ports)), out);
+  }
+}
+
+/// One frame of a port that is idle and has one.
+void NicPorts::start_before_data(uint32_t port, FrameSink& out) {
+  NicPort& nic = ports_[port].nic;
+  started(port, nic.has_pause()  ? nic.start_pause(host_.now, out)
+                : nic.has_copy() ? nic.start_copy(host_.now, out)
+                                 : nic.start_control(host_.now, out));
+}
+
+void NicPorts::start_data(uint32_t port, Frame frame, FrameSink& out, QueueClass queue) {
+  started(port, ports_[port].nic.start(std::move(frame), queue, host_.now, out));
 }
 
 void NicPorts::queue_control(uint32_t port, Frame frame) {
   if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++host_.stats.no_buffer;
+  before_data_ |= uint32_t{ports_[port].nic.has_control()} << port;
 }
 
 void NicPorts::power_off() {
-  for (Port& port : ports_) port.nic.power_off(host_.now);
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    ports_[p].nic.power_off(host_.now);
+    look_at(p);
+  }
 }
 
 void NicPorts::started(uint32_t port, FabricTime end) {
+  idle_ &= ~(1u << port);
+  look_at(port);
   ++host_.stats.planes[port].tx_packets;
   host_.events.push(end, EventClass::kTransmitComplete, port, {HostEventKind::kPortFree, port, 0});
 }

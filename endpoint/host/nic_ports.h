@@ -23,7 +23,7 @@ class NicPorts {
   uint32_t live() const { return live_; }
   bool is_live(uint32_t port) const { return (live_ & 1u << port) != 0; }
   /// Bits: the ports on which a frame may be started now.
-  uint32_t startable() const;
+  uint32_t startable() const { return idle_ & ~shut_; }
 
   /// True if the NIC notices at once; else a kPortNotice event will say when.
   bool set_carrier(PortId port, bool up);
@@ -36,10 +36,18 @@ class NicPorts {
 
   /// Starts what goes before data: the second copy of a frame, control packets.
   void start_control(FrameSink& out);
-  void start_data(uint32_t port, Frame frame, FrameSink& out);
+  void start_data(uint32_t port, Frame frame, FrameSink& out, QueueClass queue = QueueClass::kData);
+  /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
+  uint32_t unpaused() const;
+  /// A pause frame came in at `port`; false if it is none about RoCE's data.
+  bool take_pause(uint32_t port, const Frame& frame);
+  /// Tells the switches at all ports that have a carrier so many quanta.
+  void pause_neighbours(uint16_t quanta);
+  /// Adds what each port says of pauses.
+  void add_to(NodePauses& account) const;
   /// A frame for which the host had no buffer, or the port no room, is counted as lost.
   void queue_control(uint32_t port, Frame frame);
-  void finish_sending(uint32_t port) { ports_[port].nic.finished(); }
+  void finish_sending(uint32_t port) { idle_ |= 1u << port; }
 
   /// The host loses its power.
   void power_off();
@@ -51,10 +59,17 @@ class NicPorts {
     uint32_t notice_generation = 0;
   };
   void started(uint32_t port, FabricTime end);
+  void start_before_data(uint32_t port, FrameSink& out);
+  void look_at(uint32_t port);
 
   HostShared& host_;
   std::deque<Port> ports_;  ///< by plane; a deque, because ports do not move
   uint32_t live_;
+  // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
+  // nothing to say.
+  uint32_t idle_;             ///< nothing is being sent
+  uint32_t shut_ = 0;         ///< no carrier, and the NIC has noticed
+  uint32_t before_data_ = 0;  ///< something waits that goes before data
 };
 
 }  // namespace mrclab::endpoint

@@ -59,6 +59,30 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   return write(spec, {});
 }
 
+Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) const {
+  MrcFrameSpec spec = address(ev, to);
+  spec.dscp = dscps_.lossless;
+  spec.bth.opcode = packet.opcode;
+  spec.bth.psn = packet.psn;
+  spec.bth.ack_request = packet.ack_request;
+  spec.extension = packet.headers;
+  spec.payload_length = packet.payload.size();
+  return write(spec, packet.payload);
+}
+
+Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
+                              Address to) const {
+  MrcFrameSpec spec = address(ev, to);
+  const bool cnp = opcode == Opcode::kCongestionNotification;
+  spec.dscp = cnp ? dscps_.cnp : dscps_.control;
+  spec.ecn = cnp ? kEcnEct0 : kEcnNotEct;  // as ConnectX-4 Lx sends a CNP
+  spec.bth.opcode = opcode;
+  spec.bth.psn = psn;
+  if (cnp) spec.bth.variant_reserved = kBecn;
+  spec.extension = extension;
+  return write(spec, {});
+}
+
 Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
   MrcFrameSpec spec = address(ev, {host, {}});
   spec.dscp = dscps_.no_trim;

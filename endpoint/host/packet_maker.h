@@ -3,6 +3,7 @@
 
 #include "endpoint/host/path_mapper.h"
 #include "endpoint/queue_pair/requester.h"
+#include "endpoint/roce/rc_requester.h"
 #include "fabric/headers.h"
 #include "fabric/node.h"
 
@@ -25,6 +26,12 @@ class PacketMaker {
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
+  /// A data packet of RC; empty if the pool is exhausted.
+  Frame rc_data(const RcPacket& packet, EntropyValue ev, Address to) const;
+  /// An acknowledgement of RC, or with CnpHeader a CNP. They travel in the control class (our choice): in
+  /// the class of data they would be paused with it.
+  Frame rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
+                   Address to) const;
   /// A UDP datagram with `payload` bytes that belongs to no queue pair. It travels in the data
   /// class like MRC's, but may not be trimmed, as no host would answer a trimmed one, nor marked.
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;

@@ -27,6 +27,7 @@ class ReceiveSide {
 
   /// Buffer and bitmaps that queue pairs share; queue pairs give their bitmaps back before it ends.
   ReceiveResources& resources() { return resources_; }
+  const ReceiveResources& resources() const { return resources_; }
 
   /// Any frame that came in: what fills the ports.
   void count_frame(Bytes wire_length) { shares_.count_frame(wire_length); }

@@ -2,7 +2,8 @@
 // The verbs of MRC 1.0: memory, queue pairs, posts, completions and asynchronous events of one host,
 // for programs that are no state machine of the host's own (application.h). Names follow the OCP MRC
 // API (mrc.h) and ibverbs where they have one; what is a C struct with a mask there is one type per
-// transition here, so that an attribute cannot be forgotten. Only RDMA Write and Write-with-Immediate.
+// transition here, so that an attribute cannot be forgotten. Only RDMA Write and Write-with-Immediate; a queue
+// pair of the other transport, RC over RoCEv2, has SENDs as well, into the buffers of receives.
 //
 //   Device& device = host.device();
 //   const CqHandle cq = device.create_completion_queue(256);
@@ -33,6 +34,7 @@
 #include <string_view>
 
 #include "endpoint/base/application.h"
+#include "endpoint/base/transport_profile.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
@@ -63,10 +65,11 @@ struct CqHandle {
   constexpr auto operator<=>(const CqHandle&) const = default;
 };
 
-enum class WorkOpcode : uint8_t { kRdmaWrite, kReceiveRdmaWithImmediate };
+enum class WorkOpcode : uint8_t { kRdmaWrite, kReceiveRdmaWithImmediate, kSend, kReceive };
 enum class WorkStatus : uint8_t {
   kSuccess,
   kRetryExceeded,         ///< IBV_WC_RETRY_EXC_ERR
+  kRnrRetryExceeded,      ///< IBV_WC_RNR_RETRY_EXC_ERR (RC)
   kRemoteInvalidRequest,  ///< IBV_WC_REM_INV_REQ_ERR
   kRemoteAccessError,     ///< IBV_WC_REM_ACCESS_ERR
   kRemoteOperationError,  ///< IBV_WC_REM_OP_ERR
@@ -95,6 +98,7 @@ struct QpInitAttributes {
   uint32_t max_send_wr = 1024;  ///< at most kMaxWorkRequests
   uint32_t max_recv_wr = 1024;
   uint32_t protocol_version = 0;  ///< 0: the device's; 1
+  TransportKind transport = TransportKind::kMrc;
 };
 inline constexpr uint32_t kMaxWorkRequests = 2048;
 
@@ -122,6 +126,9 @@ struct ReadyToReceiveAttributes {
   uint8_t mpr_dest = 8;         ///< PSN range that we take, in units of 128
   bool dynamic_mpr_dest = false;
   bool service_time_dest = false;  ///< our SACKs tell how long packets waited here (SVC_TIME)
+  // RC, which needs none of those four:
+  uint32_t port = 0;          ///< its port at both ends, from 0
+  uint8_t min_rnr_timer = 1;  ///< of our "receiver not ready": 0 to 31 (roce/rnr_time.h)
 };
 
 /// To RTS: how we send.
@@ -134,7 +141,8 @@ struct ReadyToSendAttributes {
   struct Retry {
     uint8_t linear_cnt = 7;  ///< at most 7
     uint8_t exp_cnt = 3;     ///< at most 25, which means for ever
-  } retry;
+  } retry;                   ///< RC: linear_cnt alone; its ACK timeout is 4.096 us x 2^timeout
+  uint8_t rnr_retry = 7;     ///< RC: at most 7, which means for ever
 };
 
 /// mrc_query_qp.
@@ -170,9 +178,10 @@ std::string_view name_of(AsyncEvent::Kind kind);
 enum class PostResult : uint8_t {
   kOk,
   kUnknownQp,
-  kWrongState,  ///< writes need RTS, receives INIT or later; nothing in error
-  kBadLength,   ///< 1 to 2^32 - 1 bytes
-  kQueueFull,   ///< max_send_wr or max_recv_wr are outstanding: poll completions
+  kWrongState,   ///< writes need RTS, receives INIT or later; nothing in error
+  kBadLength,    ///< 1 to 2^32 - 1 bytes
+  kQueueFull,    ///< max_send_wr or max_recv_wr are outstanding: poll completions
+  kUnsupported,  ///< a SEND, which MRC does not have
 };
 
 class Device {
@@ -207,10 +216,11 @@ class Device {
   /// Destroys it at once; nothing completes any more. The peer is not told.
   virtual void destroy_queue_pair(Qpn qpn) = 0;
 
-  /// RDMA Write, with immediate if `request.immediate` is set. `request.local` stays the device's
-  /// until the completion, which comes when the peer's transport ACK covers the whole message.
+  /// RDMA Write, or by RC a SEND, with immediate if `request.immediate` is set. `request.local` stays the
+  /// device's until the completion, which comes when the peer's transport ACK covers the whole message.
   virtual PostResult post_write(Qpn qpn, const WriteRequest& request) = 0;
-  virtual PostResult post_receive(Qpn qpn, uint64_t wr_id) = 0;
+  /// For one message with immediate or, with a `buffer` that stays valid until its completion, one SEND.
+  virtual PostResult post_receive(Qpn qpn, uint64_t wr_id, Memory buffer = {}) = 0;
 
   virtual std::optional<AsyncEvent> next_async_event() = 0;
 };

@@ -163,7 +163,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 }
 
 QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {
-  return queue_pairs_.find(end.qpn)->id.handle;
+  return queues_.find(end.qpn)->handle();
 }
 
 void WorkloadBuilder::add(std::unique_ptr<Application> application,

@@ -25,9 +25,9 @@ class WorkloadBuilder {
   /// What the applications of one workload have in common.
   struct Context;
 
-  WorkloadBuilder(HostShared& host, QueuePairTable& queue_pairs, HostMemory& memory,
+  WorkloadBuilder(HostShared& host, QueueDirectory& queues, HostMemory& memory,
                   ApplicationRunner& runner)
-      : host_(host), queue_pairs_(queue_pairs), memory_(memory), runner_(runner) {}
+      : host_(host), queues_(queues), memory_(memory), runner_(runner) {}
 
   /// All applications of this host, scheduled to start. Its queue pairs are there already.
   void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
@@ -51,7 +51,7 @@ class WorkloadBuilder {
            FabricTime start);
 
   HostShared& host_;
-  QueuePairTable& queue_pairs_;
+  QueueDirectory& queues_;
   HostMemory& memory_;
   ApplicationRunner& runner_;
 };

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "endpoint/base/connection_attributes.h"
+#include "endpoint/congestion/dcqcn_choice.h"
 #include "endpoint/congestion/nscc_parameters.h"
 
 namespace mrclab::endpoint {
@@ -59,7 +60,12 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   const BitRate line{topology.host_rate.bps * topology.planes};
   p.receive_buffer = static_cast<uint32_t>(
       std::min<uint64_t>(bytes_in(line, p.base_rtt).value, kLargestReceiveBuffer));
-  if (name == "lab") {
+  p.rc_ack_timeout = p.base_rtt * 32;
+  p.cnp_interval = cnp_interval_of(p.dcqcn, DcqcnPlace{topology.host_rate, p.base_rtt});
+  const uint64_t bdp = bytes_in(topology.host_rate, p.base_rtt).value / topology.pmtu + 1;
+  p.rc_window = static_cast<uint32_t>(std::clamp<uint64_t>(bdp * 2, 128, 8192));
+  if (name == "roce") p.transport = TransportKind::kRoce;
+  if (name == "lab" || name == "roce") {
     p.ack_timeout = p.base_rtt * 8;
     p.probe_interval = p.base_rtt * 2;
     p.probe_interval_max = p.base_rtt * 32;
@@ -71,7 +77,7 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
   }
   if (name != "production") {
     throw std::invalid_argument("transport profile \"" + std::string(name) +
-                                "\" is not known; there are lab and production");
+                                "\" is not known; there are lab, production and roce");
   }
   // MRC API: local ACK timeout = 1.024 us x 2^n, the smallest that is at least 8 base RTT.
   p.ack_timeout = FabricTime::from_ns(1024);

@@ -1,5 +1,6 @@
 #include "endpoint/options/transport_choice.h"
 
+#include "endpoint/congestion/dcqcn_choice.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/paths/ev_profile_values.h"
 
@@ -9,7 +10,7 @@ namespace {
 constexpr std::string_view kUnlimited = "unlimited";
 
 const std::vector<std::string>& profiles() {
-  static const std::vector<std::string> kProfiles{"lab", "production"};
+  static const std::vector<std::string> kProfiles{"lab", "production", "roce"};
   return kProfiles;
 }
 
@@ -161,12 +162,18 @@ TransportChoice parse_transport(const YamlValue& value, const Topology& topology
 }
 
 std::string to_yaml(const TransportChoice& choice) {
-  std::string text = "{profile: " + choice.profile;
+  const std::string options = options_to_yaml(choice);
+  const std::string more = choice.overrides.empty() ? "}" : ", " + options.substr(1);
+  return "{profile: " + choice.profile + more;
+}
+
+std::string options_to_yaml(const TransportChoice& choice) {
+  std::string text;
   for (const auto& [index, value] : choice.overrides) {
     const TransportOption& option = transport_options()[index];
-    text += ", " + std::string(option.name) + ": " + written(option, value);
+    text += (text.empty() ? "{" : ", ") + std::string(option.name) + ": " + written(option, value);
   }
-  return text + "}";
+  return text.empty() ? "{}" : text + "}";
 }
 
 std::string shown_value(const TransportOption& option, const TransportProfile& profile) {
@@ -177,8 +184,14 @@ std::string shown_value(const TransportOption& option, const TransportProfile& p
 
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {
   TransportProfile profile = make_profile(std::string_view(choice.profile), topology);
+  profile.cnp_interval = {};
   for (const auto& [index, value] : choice.overrides) {
     std::visit(SetValue{profile, value}, transport_options()[index].kind);
+  }
+  if (profile.cnp_interval == FabricTime::zero()) {  // its parameters', if no option says otherwise
+    const DcqcnPlace place{topology.host_rate, profile.base_rtt};
+    profile.cnp_interval =
+        cnp_interval_of(profile.dcqcn, profile.dcqcn_scaled ? DcqcnScale(place) : std::nullopt);
   }
   return profile;
 }

@@ -64,7 +64,7 @@ struct TransportChoice {
   /// A number, switch or place of a word; a time; a rate; a share; entropy values.
   using Value = std::variant<uint32_t, FabricTime, BitRate, Probability, EvProfile>;
 
-  std::string profile = "lab";                      ///< "lab" or "production"
+  std::string profile = "lab";                      ///< "lab", "production" or "roce"
   std::vector<std::pair<size_t, Value>> overrides;  ///< by place in transport_options(), ascending
   bool operator==(const TransportChoice&) const = default;
 };
@@ -77,6 +77,8 @@ void replace_options(TransportChoice& choice, const TransportChoice& by);
 TransportChoice parse_transport(const YamlValue& value, const Topology& topology);
 /// The choice as a map in a file; reads back as the same choice.
 std::string to_yaml(const TransportChoice& choice);
+/// Its options alone: "{qps: 8, dcqcn: off}".
+std::string options_to_yaml(const TransportChoice& choice);
 
 /// The value that a profile has for an option, for people: "22.0416us", "on", "64".
 std::string shown_value(const TransportOption& option, const TransportProfile& profile);

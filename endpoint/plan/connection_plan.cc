@@ -98,6 +98,7 @@ class Planner {
   std::vector<ConnectionPlan> plan;
   uint32_t workload = 0;
   std::optional<Routing> routing;
+  std::optional<TransportKind> transport;
 
  private:
   void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
@@ -113,7 +114,9 @@ class Planner {
     if (from == to) throw std::invalid_argument("a workload connects a host with itself");
     ConnectionPlan c;
     c.workload = workload;
+    c.number = static_cast<uint32_t>(plan.size());
     c.routing = routing;
+    c.transport = transport;
     c.queue = queue;
     c.in_flight = in_flight_;
     c.initiator = ids_.end(from);
@@ -140,6 +143,7 @@ std::vector<ConnectionPlan> plan_connections(const Topology& topology,
   Planner planner(topology, seed, most_in_flight(topology, max_psn_range));
   for (const WorkloadSpec& spec : workloads) {
     planner.routing = routing_of(spec);
+    planner.transport = transport_of(spec);
     std::visit(planner, spec);
     ++planner.workload;
   }

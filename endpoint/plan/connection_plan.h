@@ -25,9 +25,11 @@ struct EndPlan {
 
 /// A connected pair of queue pairs.
 struct ConnectionPlan {
-  uint32_t workload = 0;           ///< index in the scenario's list
-  std::optional<Routing> routing;  ///< routing of the workload; empty: the fabric's
-  uint32_t queue = 0;              ///< which of the queue pairs between these two in this workload
+  uint32_t workload = 0;                   ///< index in the scenario's list
+  uint32_t number = 0;                     ///< of all connections of the scenario
+  std::optional<Routing> routing;          ///< routing of the workload; empty: the fabric's
+  std::optional<TransportKind> transport;  ///< of the workload; empty: the scenario's
+  uint32_t queue = 0;  ///< which of the queue pairs between these two in this workload
   EndPlan initiator;
   EndPlan acceptor;
   RegionPlan region;                   ///< memory of the acceptor that the initiator writes to

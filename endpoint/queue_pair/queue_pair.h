@@ -3,11 +3,12 @@
 
 #include <string_view>
 
+#include "endpoint/base/application_queue.h"
+#include "endpoint/base/work_ledger.h"
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/peer.h"
 #include "endpoint/queue_pair/requester.h"
 #include "endpoint/queue_pair/responder.h"
-#include "endpoint/queue_pair/work_ledger.h"
 
 namespace mrclab::endpoint {
 
@@ -26,7 +27,7 @@ class QueuePairEvents {
   virtual void failed(QueuePair& qp, std::string_view reason) = 0;
 };
 
-class QueuePair : private RequesterEvents, private ResponderEvents {
+class QueuePair : public ApplicationQueue, private RequesterEvents, private ResponderEvents {
  public:
   struct Identity {
     QpHandle handle;
@@ -51,20 +52,24 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   QueuePair(const QueuePair&) = delete;
   QueuePair& operator=(const QueuePair&) = delete;
 
-  /// As Requester::post.
-  bool post(const WriteRequest& request, FabricTime now) {
-    if (!requester.post(request, now)) return false;
+  QpHandle handle() const override { return id.handle; }
+  /// As Requester::post; MRC has no SEND.
+  bool post(const WriteRequest& request, FabricTime now) override {
+    if (request.kind != WorkKind::kWrite || !requester.post(request, now)) return false;
     ledger_.posted(request.id);
     return true;
   }
+  bool post_receive(const PostedReceive& receive) override {
+    return !requester.failed() && responder.receives().post(receive);
+  }
+  Qpn number() const override { return id.local; }
+  void fail(std::string_view reason) override { requester.fail(reason); }
   const WorkLedger& ledger() const { return ledger_; }
 
   const Identity id;
   Peer& peer;
   Requester requester;
   Responder responder;
-  static constexpr uint32_t kNoApplication = 0xFFFF'FFFF;
-  uint32_t application = kNoApplication;      ///< index in the host
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
   bool silent = false;  ///< it is being destroyed: its failure is not reported
 
@@ -89,7 +94,7 @@ class QueuePair : private RequesterEvents, private ResponderEvents {
   }
   void failed(std::string_view reason) override {
     while (responder.receives().has_posted()) {
-      const uint64_t receive = *responder.receives().take();
+      const uint64_t receive = responder.receives().take()->id;
       if (!silent) events_.receive_flushed(*this, receive);
     }
     responder.give_up_resources();

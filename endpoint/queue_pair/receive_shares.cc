@@ -58,7 +58,8 @@ void ReceiveShares::end_period(Bytes port_capacity) {
   const uint64_t filled = slow_memory ? all : std::max(all, wire_average_);
   const uint64_t full = capacity.value * kScale;
   const uint64_t idle = full * kIdlePercent / 100;
-  if (count < 2 || filled <= idle) return;
+  // Without a live port there is nothing to share; what still arrives was under way when the last one failed.
+  if (count < 2 || filled <= idle || full == 0) return;
   const uint64_t most = kPenaltyUnits * kScale * (std::min(filled, full) - idle) / (full - idle);
   const uint64_t mean = std::max<uint64_t>(all / count, 1);
   for (const uint32_t host : known_) {

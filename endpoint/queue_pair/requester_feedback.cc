@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "endpoint/base/transport_nak.h"
 #include "endpoint/queue_pair/requester.h"
-#include "endpoint/queue_pair/transport_nak.h"
 
 namespace mrclab::endpoint {
 

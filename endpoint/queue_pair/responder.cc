@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "endpoint/queue_pair/transport_nak.h"
+#include "endpoint/base/transport_nak.h"
 
 namespace mrclab::endpoint {
 
@@ -11,11 +11,6 @@ namespace {
 
 SackTrigger trigger_of(const MrcPacket& packet, uint16_t timestamp) {
   return {packet.entropy_to_reflect(), timestamp, packet.outer.ecn() == kEcnCe};
-}
-
-bool is_first(Opcode opcode) {
-  return opcode == Opcode::kWriteFirst || opcode == Opcode::kWriteOnly ||
-         opcode == Opcode::kWriteOnlyImm;
 }
 
 uint16_t timestamp_of(const MrcPacket& packet) {
@@ -163,14 +158,14 @@ bool Responder::tell_ends(Replies& replies) {
   while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
     const PendingEnd told = ends_.pop();
     if (told.end.immediate) {
-      const std::optional<uint64_t> receive = receives_.take();
+      const std::optional<PostedReceive> receive = receives_.take();
       if (!receive) {
         put_nak(kNakRemoteOperation, told.sequence, replies);
         replies.failure = "Write With Immediate Without Receive";
         return false;
       }
       ++immediates_;
-      events_.immediate_received({*receive, *told.end.immediate, told.end.bytes});
+      events_.immediate_received({receive->id, *told.end.immediate, told.end.bytes});
     }
     ++messages_;
     put_ack(replies);

@@ -58,6 +58,9 @@ void read_start(const YamlValue& body, Spec& spec) {
   if (const auto routing = body.get("routing")) {
     spec.routing = static_cast<Routing>(routing->as_word({"srv6", "ecmp"}));
   }
+  if (const auto transport = body.get("transport")) {
+    spec.transport = static_cast<TransportKind>(transport->as_word({"mrc", "roce"}));
+  }
 }
 
 template <class Spec>
@@ -85,7 +88,7 @@ std::pair<uint32_t, uint32_t> read_pair(const YamlValue& body, NameResolver& nam
 }
 
 WorkloadSpec parse_collective(const YamlValue& body, NameResolver& names, CollectiveKind kind) {
-  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at", "routing"});
+  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at", "routing", "transport"});
   CollectiveSpec spec;
   spec.kind = kind;
   spec.hosts = read_hosts(body, names);
@@ -105,7 +108,7 @@ WorkloadSpec parse_one_collective(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"hosts", "load", "message", "shift", "qps", "at", "routing"});
+  body.only_keys({"hosts", "load", "message", "shift", "qps", "at", "routing", "transport"});
   PermutationSpec spec;
   spec.hosts = read_hosts(body, names);
   spec.load = read_load(body);
@@ -119,7 +122,8 @@ WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count", "until", "qps", "depth", "at", "routing"});
+  body.only_keys(
+      {"from", "to", "size", "count", "until", "qps", "depth", "at", "routing", "transport"});
   WriteSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
@@ -136,7 +140,7 @@ WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at", "routing"});
+  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at", "routing", "transport"});
   IncastSpec spec;
   const YamlValue from = body.require("from");
   spec.to = read_host(body.require("to"), names);
@@ -160,7 +164,7 @@ WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_ping_pong(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count", "until", "at", "routing"});
+  body.only_keys({"from", "to", "size", "count", "until", "at", "routing", "transport"});
   PingPongSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);

@@ -10,8 +10,8 @@
 //
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
 // have `qps: N` (queue pairs per connection, which share the window of their destination; data is
-// striped over them; not for ping_pong), `at:` (when it starts; by default at 0) and `routing: srv6` or
-// `ecmp` (where that is not the fabric's).
+// striped over them; not for ping_pong), `at:` (when it starts; by default at 0), `routing: srv6` or
+// `ecmp` (where that is not the fabric's) and `transport: mrc` or `roce` (where that is not the scenario's).
 
 #include <cstdint>
 #include <optional>
@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "endpoint/base/transport_profile.h"
 #include "fabric/pattern.h"
 #include "fabric/routing.h"
 #include "fabric/units.h"
@@ -57,6 +58,7 @@ struct CollectiveSpec {
   uint32_t qps = 1;
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
   bool operator==(const CollectiveSpec&) const = default;
 };
 
@@ -70,6 +72,7 @@ struct PermutationSpec {
   uint32_t qps = 1;
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
   bool operator==(const PermutationSpec&) const = default;
 };
 
@@ -84,6 +87,7 @@ struct WriteSpec {
   uint32_t depth = 0;  ///< 0: as many as the receiver's memory holds (StreamLayout)
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
   bool operator==(const WriteSpec&) const = default;
 };
 
@@ -103,6 +107,7 @@ struct IncastSpec {
   uint32_t qps = 1;
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
   bool operator==(const IncastSpec&) const = default;
 };
 
@@ -114,6 +119,7 @@ struct PingPongSpec {
   uint32_t count = 1;  ///< 0: until the run's end
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
   bool operator==(const PingPongSpec&) const = default;
 };
 
@@ -127,8 +133,17 @@ std::string describe(const WorkloadSpec& spec);
 /// When its applications start.
 FabricTime start_of(const WorkloadSpec& spec);
 
+/// Does it end by itself? Otherwise the run's end cuts it short.
+bool ends(const WorkloadSpec& spec);
+
 /// The routing that the workload asks for; empty: the fabric's.
 std::optional<Routing> routing_of(const WorkloadSpec& spec);
+
+/// The transport that the workload asks for; empty: the scenario's.
+std::optional<TransportKind> transport_of(const WorkloadSpec& spec);
+/// Gives every workload that has one queue pair for each connection so many (not ping_pong), but writes no more than
+/// one for each.
+void set_default_qps(std::vector<WorkloadSpec>& workloads, uint32_t qps);
 
 /// Reads a `workload:` list. Throws InputError with the position.
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names);

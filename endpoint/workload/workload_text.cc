@@ -1,5 +1,7 @@
 // Workloads as text: a sentence, and the line of a file.
 
+#include <algorithm>
+
 #include "endpoint/workload/workload_spec.h"
 
 namespace mrclab::endpoint {
@@ -18,10 +20,15 @@ std::string times(uint32_t count) {
 }
 
 /// The keys that differ from their defaults.
-std::string rest(uint32_t qps, FabricTime at, std::optional<Routing> routing) {
-  std::string text = qps == 1 ? "" : ", qps: " + std::to_string(qps);
-  if (at > FabricTime::zero()) text += ", at: " + exact(at);
-  if (routing) text += ", routing: " + std::string(name_of(*routing));
+template <class Spec>
+std::string rest(const Spec& spec) {
+  std::string text;
+  if constexpr (requires { spec.qps; }) {
+    if (spec.qps != 1) text += ", qps: " + std::to_string(spec.qps);
+  }
+  if (spec.at > FabricTime::zero()) text += ", at: " + exact(spec.at);
+  if (spec.routing) text += ", routing: " + std::string(name_of(*spec.routing));
+  if (spec.transport) text += ", transport: " + std::string(name_of(*spec.transport));
   return text;
 }
 
@@ -66,30 +73,28 @@ struct Sentence {
 struct Body {
   std::string operator()(const CollectiveSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", size: " + exact(spec.size) +
-           repeats("iterations", spec.iterations) + rest(spec.qps, spec.at, spec.routing);
+           repeats("iterations", spec.iterations) + rest(spec);
   }
   std::string operator()(const PermutationSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", load: " + exact(spec.load) +
            ", message: " + exact(spec.message) + ", shift: " + std::to_string(spec.shift) +
-           rest(spec.qps, spec.at, spec.routing);
+           rest(spec);
   }
   std::string operator()(const WriteSpec& spec) const {
     return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
            repeats("count", spec.count) +
-           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) +
-           rest(spec.qps, spec.at, spec.routing);
+           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) + rest(spec);
   }
   std::string operator()(const IncastSpec& spec) const {
     const std::string victim = spec.victim ? ", victim: {from: " + host(spec.victim->from) +
                                                  ", to: " + host(spec.victim->to) + "}"
                                            : "";
     return "from: " + host_list(spec.from) + ", to: " + host(spec.to) + victim +
-           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) +
-           rest(spec.qps, spec.at, spec.routing);
+           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) + rest(spec);
   }
   std::string operator()(const PingPongSpec& spec) const {
     return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
-           repeats("count", spec.count) + rest(1, spec.at, spec.routing);
+           repeats("count", spec.count) + rest(spec);
   }
 };
 
@@ -99,12 +104,43 @@ std::string_view name_of(const WorkloadSpec& spec) { return std::visit(Name{}, s
 
 std::string describe(const WorkloadSpec& spec) {
   const std::optional<Routing> routing = routing_of(spec);
+  const std::optional<TransportKind> transport = transport_of(spec);
   return std::string(name_of(spec)) + std::visit(Sentence{}, spec) +
-         (routing ? ", by " + std::string(name_of(*routing)) : "");
+         (routing ? ", by " + std::string(name_of(*routing)) : "") +
+         (transport ? ", over " + std::string(name_of(*transport)) : "");
 }
 
 std::optional<Routing> routing_of(const WorkloadSpec& spec) {
   return std::visit([](const auto& any) { return any.routing; }, spec);
+}
+
+std::optional<TransportKind> transport_of(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return any.transport; }, spec);
+}
+
+void set_default_qps(std::vector<WorkloadSpec>& workloads, uint32_t qps) {
+  for (WorkloadSpec& spec : workloads) {
+    std::visit(
+        [qps](auto& any) {
+          if constexpr (requires { any.qps; }) {
+            if (any.qps == 1) any.qps = qps;
+            if constexpr (requires { any.count; }) {
+              if (any.count > 0) any.qps = std::min(any.qps, any.count);
+            }
+          }
+        },
+        spec);
+  }
+}
+
+bool ends(const WorkloadSpec& spec) {
+  return std::visit(
+      [](const auto& any) {
+        if constexpr (requires { any.iterations; }) return any.iterations > 0;
+        if constexpr (requires { any.count; }) return any.count > 0;
+        return false;
+      },
+      spec);
 }
 
 FabricTime start_of(const WorkloadSpec& spec) {

@@ -91,7 +91,7 @@ class TableTop {
       ++writes[qp.value];
       return true;
     }
-    bool post_receive(QpHandle, uint64_t) override { return false; }
+    bool post_receive(QpHandle, uint64_t, Memory) override { return false; }
     void wake_at(FabricTime) override {}
     void report_verified(uint64_t bytes, uint64_t wrong) override {
       verified += bytes;

@@ -36,7 +36,7 @@ class Hand : public Verbs {
     posted.push_back(request);
     return true;
   }
-  bool post_receive(QpHandle, uint64_t) override { return false; }
+  bool post_receive(QpHandle, uint64_t, Memory) override { return false; }
   void wake_at(FabricTime) override {}
   void report_verified(uint64_t bytes, uint64_t wrong) override {
     verified += bytes;

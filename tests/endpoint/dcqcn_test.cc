@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "endpoint/congestion/dcqcn_choice.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -160,4 +161,77 @@ TEST_CASE("one CNP in a period: a mark within it is answered at its end, and onl
   CHECK(notifier.deadline() == FabricTime::never());
   CHECK(!notifier.on_timer(us(110)));
   CHECK(notifier.on_marked(us(110)));
+}
+
+TEST_CASE("parameters are made for a port's rate and a fabric's round trip, or are as published") {
+  struct Case {
+    const char* about;
+    DcqcnChoice choice;
+    DcqcnScale scale;
+    double additive, hyper, least;       // Mb/s
+    double alpha, cut, increase, quiet;  // us
+    uint64_t bytes;
+  };
+  const auto place = [](uint64_t gbps, int64_t rtt_us) {
+    return DcqcnPlace{{gbps * 1'000'000'000}, us(rtt_us)};
+  };
+  const Case cases[] = {
+      {"paper", DcqcnChoice::kPaper, {}, 40, 0, 1, 55, 0, 55, 50, 10'000'000},
+      {"paper at home", DcqcnChoice::kPaper, place(40, 12), 40, 0, 1, 55, 0, 55, 50, 10'000'000},
+      {"paper, 10 x", DcqcnChoice::kPaper, place(400, 12), 400, 0, 10, 55, 0, 55, 50, 100'000'000},
+      {"paper, 1/4", DcqcnChoice::kPaper, place(10, 24), 10, 0, 0.25, 110, 0, 110, 100, 5'000'000},
+      {"firmware", DcqcnChoice::kFirmware, {}, 5, 50, 1, 1, 4, 300, 4, 32'767},
+      {"firmware at home", DcqcnChoice::kFirmware, place(100, 12), 5, 50, 1, 1, 4, 300, 4, 32'767},
+      {"firmware, 4 x", DcqcnChoice::kFirmware, place(400, 6), 20, 200, 4, 0.5, 2, 150, 2, 65'534},
+      {"hpcc, C = 25", DcqcnChoice::kHpcc, place(25, 12), 5, 50, 250, 1, 4, 300, 4, 0},
+      {"hpcc, C = 400", DcqcnChoice::kHpcc, place(400, 12), 80, 800, 4'000, 1, 4, 300, 4, 0},
+      {"aggressive", DcqcnChoice::kAggressive, {}, 5, 50, 1, 1, 4, 600, 4, 0},
+      {"most aggressive", DcqcnChoice::kMostAggressive, place(100, 3), 5, 50, 1, .25, 1, 600, 1, 0},
+  };
+  const auto in_us = [](FabricTime time) { return static_cast<double>(time.ps()) / 1e6; };
+  for (const Case& c : cases) {
+    CAPTURE(c.about);
+    const std::optional<DcqcnParameters> p = dcqcn_parameters(c.choice, c.scale);
+    REQUIRE(p);
+    CHECK(mbps(p->additive) == c.additive);
+    CHECK(mbps(p->hyper) == c.hyper);
+    CHECK(mbps(p->least) == c.least);
+    CHECK(in_us(p->alpha_period) == c.alpha);
+    CHECK(in_us(p->cut_period) == c.cut);
+    CHECK(in_us(p->increase_period) == c.increase);
+    CHECK(in_us(cnp_interval_of(c.choice, c.scale)) == c.quiet);
+    CHECK(p->increase_bytes == Bytes{c.bytes});
+  }
+  CHECK_FALSE(dcqcn_parameters(DcqcnChoice::kOff, {}));
+}
+
+TEST_CASE(
+    "scaled to half the rate and twice the round trip, a limiter does the same in twice the time") {
+  const DcqcnPlace home{{100'000'000'000}, us(12)}, away{{50'000'000'000}, us(24)};
+  for (const DcqcnChoice choice : {DcqcnChoice::kFirmware, DcqcnChoice::kHpcc,
+                                   DcqcnChoice::kAggressive, DcqcnChoice::kMostAggressive}) {
+    DcqcnLimiter fast(by_timers_alone(*dcqcn_parameters(choice, home)), home.line);
+    DcqcnLimiter slow(by_timers_alone(*dcqcn_parameters(choice, away)), away.line);
+    for (int64_t at = 0; at < 3'000; at += 7) {
+      if (at % 5 == 0 && at < 1'000) {
+        fast.on_cnp(us(at));
+        slow.on_cnp(us(2 * at));
+      }
+      CHECK(mbps(slow.rate(us(2 * at))) * 2 == mbps(fast.rate(us(at))));
+      CHECK(slow.alpha(us(2 * at)) == fast.alpha(us(at)));
+    }
+  }
+}
+
+TEST_CASE("the more aggressive the tuning, the longer a rate takes to come back") {
+  int64_t last = 0;
+  for (const DcqcnChoice choice :
+       {DcqcnChoice::kFirmware, DcqcnChoice::kAggressive, DcqcnChoice::kMostAggressive}) {
+    DcqcnLimiter limiter(*dcqcn_parameters(choice, {}), kPortRate);
+    limiter.on_cnp(us(0));
+    int64_t at = 4;
+    while (limiter.rate(us(at)).bps < kPortRate.bps * 9 / 10) ++at;
+    CHECK(at > last);
+    last = at;
+  }
 }

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,27 @@ TEST_CASE("whatever happens to packets, each byte arrives right or the queue pai
             400, 200) == "");
   // The attack reached its target.
   CHECK(frames > 20'000);
+  CHECK(disturbed > 2'000);
+  CHECK(failed > 0);
+  CHECK(forged > 100);
+}
+
+TEST_CASE(
+    "RC: whatever happens to packets, each byte arrives right or the queue pair fails cleanly") {
+  uint64_t frames = 0, disturbed = 0, failed = 0, forged = 0;
+  CHECK(counterexample(
+            [&](std::vector<uint8_t> program) {
+              program.resize(std::max<size_t>(program.size(), 6));
+              program[1] |= 0xC0;  // RC (hostile_setup.h)
+              const HostileOutcome outcome = run_hostile_program(program);
+              frames += outcome.frames;
+              disturbed += outcome.disturbances;
+              failed += outcome.qps_failed;
+              forged += outcome.forged ? 1 : 0;
+              if (!outcome.violation.empty()) RC_FAIL(outcome.violation);
+            },
+            400, 200) == "");
+  CHECK(frames > 10'000);
   CHECK(disturbed > 2'000);
   CHECK(failed > 0);
   CHECK(forged > 100);

@@ -129,8 +129,8 @@ TEST_CASE("a sender that keeps to the limit is never told that it did not") {
 
 TEST_CASE("a Write-with-Immediate without a receive ends both, after what was before it is done") {
   QpPair pair(QpPair::Options{});
-  for (uint64_t id = 1; id <= 3; ++id) pair.far().qp->responder.receives().post(id);
-  pair.near().qp->responder.receives().post(9);
+  for (uint64_t id = 1; id <= 3; ++id) pair.far().qp->responder.receives().post({id, {}});
+  pair.near().qp->responder.receives().post({9, {}});
   for (uint32_t i = 0; i < 5; ++i) pair.post(pair.near(), i, i, 1, i);
   pair.run_until(us(40));
   CHECK(pair.far().failure == "Write With Immediate Without Receive");

@@ -66,6 +66,14 @@ TEST_CASE("no sender is asked for anything alone, or while a fifth of the ports 
   CHECK(two_ports.asked(0) == 0);
 }
 
+TEST_CASE("with the last port dead no sender is asked for anything: what arrives was under way") {
+  Bench b;
+  for (int i = 0; i < 60; ++i) b.period({60, 40});
+  b.ports = 0;
+  for (int i = 0; i < 4; ++i) b.period({60, 40});
+  CHECK(b.asked(0) == 0);
+}
+
 TEST_CASE("what else comes in fills the ports, too, and takes no share") {
   Bench b;
   for (int i = 0; i < 60; ++i) {

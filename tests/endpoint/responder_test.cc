@@ -242,8 +242,8 @@ TEST_CASE(
 
 TEST_CASE("each Write-with-Immediate uses up the oldest receive, told with its id and length") {
   ResponderBench b;
-  CHECK(b.responder.receives().post(71));
-  CHECK(b.responder.receives().post(72));
+  CHECK(b.responder.receives().post({71, {}}));
+  CHECK(b.responder.receives().post({72, {}}));
   b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 9, 9));
   b.deliver(b.packet(1, Opcode::kWriteLastImm, 4096, 100, 4196));
   CHECK(b.receives.empty());
@@ -259,15 +259,16 @@ TEST_CASE("each Write-with-Immediate uses up the oldest receive, told with its i
 
 TEST_CASE("an application that never posts a receive has them replenished, up to the limit else") {
   ReceiveQueue receives;
-  CHECK(receives.take() == 0u);
-  for (uint64_t id = 1; id <= ReceiveQueue::kLimit; ++id) REQUIRE(receives.post(id));
-  CHECK(!receives.post(0));
-  CHECK(receives.take() == 1u);
+  CHECK(receives.take()->id == 0u);
+  for (uint64_t id = 1; id <= ReceiveQueue::kLimit; ++id) REQUIRE(receives.post({id, {}}));
+  CHECK(!receives.post({0, {}}));
+  CHECK(receives.next()->id == 1u);
+  CHECK(receives.take()->id == 1u);
 }
 
 TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for what was before") {
   ResponderBench b;
-  b.responder.receives().post(1);
+  b.responder.receives().post({1, {}});
   b.deliver(b.packet(1, Opcode::kWriteOnlyImm, 0, 8, 8));
   b.deliver(b.packet(2, Opcode::kWriteOnlyImm, 0, 8, 8));
   CHECK(b.replies.failure.empty());

@@ -68,6 +68,33 @@ void forge_write(MrcFrameSpec& spec, WriteHeaders& write, ForgeryChoice c) {
   }
 }
 
+void forge_request(MrcFrameSpec& spec, RcHeaders& request, ForgeryChoice c) {
+  switch (c.field / 4 % 6) {
+    case 0: {
+      spec.bth.opcode = kRcOpcodes[c.variant % 12];
+      const bool reth = is_first(spec.bth.opcode) && !is_send(spec.bth.opcode);
+      if (!reth) request.reth.reset();
+      if (reth && !request.reth) request.reth = Reth{pattern(c), c.value, c.value};
+      request.immediate =
+          has_immediate(spec.bth.opcode) ? std::optional<uint32_t>(c.value) : std::nullopt;
+      break;
+    }
+    case 1:
+      if (request.reth) request.reth->va += static_cast<uint64_t>(int64_t{distance(c)});
+      break;
+    case 2:
+      if (request.reth) request.reth->rkey = changed(request.reth->rkey, c);
+      break;
+    case 3:
+      if (request.reth) request.reth->dma_length = changed(request.reth->dma_length, c);
+      break;
+    case 4: spec.payload_length = c.value % 4200; break;
+    default:
+      if (request.immediate) request.immediate = changed(*request.immediate, c);
+      break;
+  }
+}
+
 void forge_sack(Seth& seth, ForgeryChoice c) {
   switch (c.field / 4 % 13) {
     case 0: seth.cumulative = seth.cumulative + distance(c); break;
@@ -114,6 +141,8 @@ uint8_t syndrome_of(uint16_t value) {
 void forge_extension(MrcFrameSpec& spec, ForgeryChoice c) {
   if (auto* write = std::get_if<WriteHeaders>(&spec.extension)) {
     forge_write(spec, *write, c);
+  } else if (auto* request = std::get_if<RcHeaders>(&spec.extension)) {
+    forge_request(spec, *request, c);
   } else if (auto* seth = std::get_if<Seth>(&spec.extension)) {
     forge_sack(*seth, c);
   } else if (auto* neth = std::get_if<Neth>(&spec.extension)) {
@@ -160,7 +189,9 @@ Extension invented(Opcode opcode, const MrcPacket& like, Psn near, ForgeryChoice
       neth.entropy = like.entropy();
       return neth;
     }
-    case Opcode::kAcknowledge: return Aeth{syndrome_of(c.value), 0};
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge: return Aeth{syndrome_of(c.value), 0};
+    case Opcode::kCongestionNotification: return CnpHeader{};
     case Opcode::kProbeRequest: return Peth{0, stamp};
     case Opcode::kEndpointRequest:
       return Erth{static_cast<EndpointOp>(c.variant % 2), 0, static_cast<uint32_t>(pattern(c))};
@@ -191,13 +222,18 @@ std::optional<std::vector<uint8_t>> forge_control(std::span<const uint8_t> frame
                                        Opcode::kProbeRequest,
                                        Opcode::kEndpointRequest,
                                        Opcode::kEndpointResponse};
+  static constexpr std::array kRcControl{Opcode::kRcAcknowledge, Opcode::kRcAcknowledge,
+                                         Opcode::kCongestionNotification};
   MrcPacket packet;
   if (parse_mrc_frame(frame, packet) != ParseError::kNone) return std::nullopt;
+  // Now and then what the other transport would say.
+  const bool rc = is_rc(packet.bth.opcode) == (choice.field % 16 != 15);
   MrcFrameSpec spec = spec_of(packet);
   spec.payload_length = 0;
   spec.dscp = kDscpControl;
   spec.bth = Bth{};
-  spec.bth.opcode = kControl[choice.field % kControl.size()];
+  spec.bth.opcode =
+      rc ? kRcControl[choice.field % kRcControl.size()] : kControl[choice.field % kControl.size()];
   spec.bth.psn = near + distance(choice);
   const bool endpoint =
       spec.bth.opcode == Opcode::kEndpointRequest || spec.bth.opcode == Opcode::kEndpointResponse;
@@ -222,9 +258,11 @@ std::vector<uint8_t> trimmed_by_switch(std::span<const uint8_t> frame, uint8_t d
 }
 
 bool is_write_or_ack(std::span<const uint8_t> frame) {
-  if (frame.size() <= kBthOffset) return false;
-  const auto opcode = static_cast<Opcode>(frame[kBthOffset]);
-  return is_write(opcode) || opcode == Opcode::kAcknowledge;
+  const std::optional<Encapsulation> kind = encapsulation_of(frame);
+  const size_t bth = kind ? layout_of(*kind).bth : kBthOffset;
+  if (frame.size() <= bth) return false;
+  const auto opcode = static_cast<Opcode>(frame[bth]);
+  return carries_data(opcode) || opcode == Opcode::kAcknowledge || opcode == Opcode::kRcAcknowledge;
 }
 
 }  // namespace mrclab::test

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "fabric/pause_frame.h"
 #include "tests/support/forgery.h"
 #include "tests/support/hostile_setup.h"
 #include "tests/support/pair_fabric.h"
@@ -36,6 +37,7 @@ enum class Mutation : uint8_t {
   kSilence,  // from here on faults of wires and ports
   kCarrier,
   kLoss,
+  kPause,
   kCount,
 };
 
@@ -153,7 +155,7 @@ class HostileRun : private PairFabric::Tap {
     slot.port = port;
     slot.bytes.assign(bytes.begin(), bytes.end());
     MrcPacket packet;
-    if (parse_mrc_frame(bytes, packet) == ParseError::kNone && is_write(packet.bth.opcode)) {
+    if (parse_mrc_frame(bytes, packet) == ParseError::kNone && carries_data(packet.bth.opcode)) {
       newest_psn_[from] = packet.bth.psn;
     }
   }
@@ -234,8 +236,26 @@ class HostileRun : private PairFabric::Tap {
         fault(step, from, port, start);
         give(to, port, bytes, start, arrival);
         break;
+      case Mutation::kPause:
+        give(to, port, bytes, start, arrival);
+        give(to, port, pause_of(step.how), start, arrival);
+        break;
       default: falsify(step, from, port, bytes, start, arrival); break;
     }
+  }
+
+  /// A neighbour may ask for any pause, of any classes; one in eight of its frames is cut, one is changed.
+  std::vector<uint8_t> pause_of(ForgeryChoice how) {
+    faults_ = corrupted_ = true;
+    PauseFrame pause;
+    pause.classes = static_cast<uint8_t>(how.field | 1u << kLosslessPriority);
+    pause.quanta.fill(how.value);
+    std::array<uint8_t, kPauseFrameBytes> frame;
+    write_pause(pause, {}, frame);
+    std::vector<uint8_t> bytes(frame.begin(), frame.end());
+    if (how.variant % 8 == 6) bytes.resize(how.value % kPauseFrameBytes);
+    if (how.variant % 8 == 7) bytes[how.value % kPauseFrameBytes] ^= how.field;
+    return bytes;
   }
 
   static std::vector<uint8_t> trimmed(const std::vector<uint8_t>& bytes, ForgeryChoice how) {

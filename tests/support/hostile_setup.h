@@ -51,16 +51,18 @@ struct HostileSetup {
   }
 };
 
-inline const Topology& hostile_topology(uint32_t planes_log, uint32_t shape, uint32_t pmtu) {
+inline const Topology& hostile_topology(uint32_t planes_log, uint32_t shape, uint32_t pmtu,
+                                        bool pauses) {
   static constexpr std::array<uint32_t, 4> kUplinks{0, 0, 1, 3};
-  static std::array<std::unique_ptr<Topology>, 4 * 4 * 4> made;
+  static std::array<std::unique_ptr<Topology>, 2 * 4 * 4 * 4> made;
   static constexpr std::array<uint32_t, 4> kPmtus{1024, 256, 512, 4096};
-  auto& slot = made[(planes_log * 4 + shape) * 4 + pmtu];
+  auto& slot = made[((pauses ? 4 : 0) + planes_log) * 16 + shape * 4 + pmtu];
   if (!slot) {
     const uint32_t uplinks = kUplinks[shape];
     FabricShape regular = uplinks == 0 ? shape_of("pair", 1u << planes_log, 1, 0, 2)
                                        : shape_of("rows", 1u << planes_log, 2, uplinks, 1);
     regular.pmtu = kPmtus[pmtu];
+    regular.lossless.pfc = pauses;
     slot = std::make_unique<Topology>(build_topology(regular));
   }
   return *slot;
@@ -71,7 +73,9 @@ inline HostileSetup read_hostile_setup(ProgramBytes& in) {
   const uint8_t fabric = in.u8(), transport = in.u8(), traffic = in.u8();
   const uint8_t size = in.u8(), count = in.u8();
   setup.seed = in.u8();
-  setup.topology = &hostile_topology(fabric & 3, fabric >> 2 & 3, transport & 3);
+  const bool rc = transport >> 6 == 3;  // a quarter of all programs
+  const bool pauses = rc && (fabric >> 7 & 1) != 0;
+  setup.topology = &hostile_topology(fabric & 3, fabric >> 2 & 3, transport & 3, pauses);
   const uint32_t pmtu = setup.topology->pmtu;
   endpoint::TransportProfile& profile = setup.config.transport;
   profile = endpoint::make_profile("lab", *setup.topology);
@@ -79,6 +83,13 @@ inline HostileSetup read_hostile_setup(ProgramBytes& in) {
   static constexpr std::array<uint32_t, 3> kFirst{0xFF'FFFE, 0xFF'FFF0, 0x7F'FFFF};
   if ((transport >> 2 & 3) != 0) profile.first_psn = Psn{kFirst[(transport >> 2 & 3) - 1]};
   if ((transport >> 4 & 1) != 0) profile.max_psn_range = 128;
+  if (rc) {
+    profile.transport = endpoint::TransportKind::kRoce;
+    if ((transport >> 5 & 1) != 0) profile.recovery = endpoint::RcRecovery::kSelective;
+    if ((transport >> 4 & 1) != 0) profile.reorder = 8;
+    // An attacker who can forge CNPs can make a rate as low as it gets.
+    profile.dcqcn = endpoint::DcqcnChoice::kOff;
+  }
 
   if ((traffic & 0xC0) == 0xC0) {
     endpoint::CollectiveSpec collective;

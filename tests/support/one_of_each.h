@@ -42,7 +42,10 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectFairness{},
           ExpectLossesPerQp{},
           ExpectAffectedQps{},
-          ExpectCompletionTime{}};
+          ExpectCompletionTime{},
+          ExpectLossless{},
+          ExpectPause{{}, Probability{10'000'000}, {}},
+          ExpectDeadlockFree{}};
 }
 
 }  // namespace mrclab::test

@@ -92,17 +92,22 @@ class PairFabric {
     uint32_t from_;
   };
 
-  void carry(uint32_t from, Transmission t) {
-    if (t.lost != DropCause::kNone) return;
+  /// As the switches on its way do.
+  void shift(uint32_t to, Transmission& t) {
     const std::span<uint8_t> bytes = t.frame.bytes();
     Ipv6Address carrier;
     std::copy_n(&bytes[kOuterOffset + 24], carrier.size(), carrier.begin());
     const Usid last =
-        topology_.usids.make(UsidRole::kNicPort, t.port.value, topology_.host_downlink(1 - from));
+        topology_.usids.make(UsidRole::kNicPort, t.port.value, topology_.host_downlink(to));
     for (uint32_t hop = 0; hop < hops_ && active_usid(carrier) != last; ++hop) {
       shift_carrier(carrier);
     }
     std::copy(carrier.begin(), carrier.end(), &bytes[kOuterOffset + 24]);
+  }
+
+  void carry(uint32_t from, Transmission t) {
+    if (t.lost != DropCause::kNone) return;
+    if (encapsulation_of(t.frame.bytes()) == Encapsulation::kSrv6) shift(1 - from, t);
     const FabricTime each = hop_ + serialization_time(t.frame.wire_length(), topology_.host_rate);
     const FabricTime arrival = t.end + t.flight + each * hops_;
     tap_.on_frame(from, t.port, std::move(t.frame), t.start, arrival);

@@ -1,5 +1,5 @@
 #pragma once
-// MRC frames for tests, seeds and fuzzers: every opcode, with fields that are all different.
+// Frames for tests, seeds and fuzzers: every opcode of MRC and of RC, with fields that are all different.
 
 #include <algorithm>
 #include <array>
@@ -25,6 +25,16 @@ inline constexpr std::array kAllOpcodes{
     Opcode::kSack,
     Opcode::kNack,
     Opcode::kProbeRequest,
+};
+
+inline constexpr std::array kRcOpcodes{
+    Opcode::kSendFirst,     Opcode::kSendMiddle,
+    Opcode::kSendLast,      Opcode::kSendLastImm,
+    Opcode::kSendOnly,      Opcode::kSendOnlyImm,
+    Opcode::kRcWriteFirst,  Opcode::kRcWriteMiddle,
+    Opcode::kRcWriteLast,   Opcode::kRcWriteLastImm,
+    Opcode::kRcWriteOnly,   Opcode::kRcWriteOnlyImm,
+    Opcode::kRcAcknowledge, Opcode::kCongestionNotification,
 };
 
 /// A stream of uniform numbers from one seed.
@@ -78,7 +88,9 @@ inline Extension random_extension(Opcode opcode, Numbers& n) {
   const auto u32 = [&n] { return n.next<uint32_t>(); };
   const auto op = [&n] { return n.flip() ? EndpointOp::kEvProbe : EndpointOp::kPortStatusUpdate; };
   switch (opcode) {
-    case Opcode::kAcknowledge: return Aeth{u8(), u32() & 0xFF'FFFF};
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge: return Aeth{u8(), u32() & 0xFF'FFFF};
+    case Opcode::kCongestionNotification: return CnpHeader{};
     case Opcode::kSack: return random_seth(n);
     case Opcode::kNack: {
       Neth h{u8(), u8(), {u32()}, u16(), u16(), Psn{u32()}, 0, 0, u16()};
@@ -92,6 +104,12 @@ inline Extension random_extension(Opcode opcode, Numbers& n) {
     case Opcode::kEndpointResponse: return Eeth{op(), u16()};
     default: break;
   }
+  if (is_rc_request(opcode)) {
+    RcHeaders headers;
+    if (is_first(opcode) && !is_send(opcode)) headers.reth = Reth{n.next<uint64_t>(), u32(), u32()};
+    if (has_immediate(opcode)) headers.immediate = u32();
+    return headers;
+  }
   WriteHeaders w;
   w.meth = {u16(), u16()};
   if (n.flip()) w.tseth = Tseth{u16(), n.flip(), static_cast<uint8_t>(u8() & 0xF)};
@@ -100,7 +118,7 @@ inline Extension random_extension(Opcode opcode, Numbers& n) {
   return w;
 }
 
-/// A frame in which every field that can be chosen is random. Writes carry `payload_length` bytes.
+/// A frame in which every field that can be chosen is random. What carries data has `payload_length` bytes.
 inline MrcFrameSpec random_spec(Opcode opcode, uint64_t seed, size_t payload_length = 0) {
   Numbers n{seed};
   MrcFrameSpec spec;
@@ -122,10 +140,10 @@ inline MrcFrameSpec random_spec(Opcode opcode, uint64_t seed, size_t payload_len
   spec.bth.variant_reserved = n.next<uint8_t>();
   spec.bth.destination_qp = {n.next<uint32_t>() & 0xFF'FFFF};
   spec.bth.ack_request = n.flip();
-  spec.bth.retransmission = n.flip();
+  spec.bth.retransmission = n.flip() && !is_rc(opcode);
   spec.bth.psn = Psn{n.next<uint32_t>()};
   spec.extension = random_extension(opcode, n);
-  spec.payload_length = is_write(opcode) ? payload_length : 0;
+  spec.payload_length = carries_data(opcode) ? payload_length : 0;
   return spec;
 }
 

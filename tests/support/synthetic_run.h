@@ -131,6 +131,10 @@ class SyntheticRun {
     Tseth tseth;
     tseth.tx_timestamp = s.sent_at;
     spec.extension = WriteHeaders{{}, tseth, reth, std::nullopt};
+    if (s.path.chosen == Chosen::kByFlow) {  // RC
+      if (s.opcode == Opcode::kWriteOnly) spec.bth.opcode = Opcode::kRcWriteOnly;
+      spec.extension = RcHeaders{reth, std::nullopt};
+    }
     spec.payload_length = s.payload;
     return written(spec, s.fill);
   }
@@ -158,6 +162,10 @@ class SyntheticRun {
     spec.inner_destination = host_address(topology_, destination);
     spec.carrier = make_carrier(topology_, source, destination, path);
     spec.ev = ev_of(path);
+    if (path.chosen == Chosen::kByFlow) {
+      spec.encapsulation = Encapsulation::kIpv6;
+      spec.dscp = topology_.dscps.lossless;
+    }
     return spec;
   }
   static std::vector<uint8_t> written(const MrcFrameSpec& spec, uint8_t fill = 0) {

@@ -1,0 +1,232 @@
+#include "endpoint/host/roce_side.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "endpoint/congestion/dcqcn_choice.h"
+#include "endpoint/roce/flow_port.h"
+
+namespace mrclab::endpoint {
+
+using Notice = ApplicationNotice::Kind;
+
+RoceSide::RoceSide(HostShared& host, NicPorts& ports, ReceiveSide& receiving, NicPauses& pauses,
+                   const MemoryRegistry& memory, ApplicationRunner& applications,
+                   RcQueuePairTable& queue_pairs)
+    : host_(host),
+      ports_(ports),
+      receiving_(receiving),
+      pauses_(pauses),
+      memory_(memory),
+      applications_(applications),
+      queue_pairs_(queue_pairs) {}
+
+RcParameters RoceSide::parameters_of_port(uint32_t port) const {
+  const TransportProfile& profile = host_.profile;
+  RcParameters p;
+  p.pmtu = profile.pmtu;
+  p.recovery = profile.recovery;
+  p.reorder = profile.reorder;
+  p.window = profile.rc_window;
+  p.ack_every = std::min(profile.rc_ack_every, profile.rc_window);
+  p.ack_timeout = profile.rc_ack_timeout;
+  p.timer = profile.rc_timer;
+  p.retries = profile.rc_retries;
+  p.rnr_retries = profile.rc_rnr_retries;
+  p.cnp_interval = profile.cnp_interval;
+  const Port& nic = host_.topology.port({host_.environment.self, PortId{port}});
+  p.line = host_.topology.wire(nic.out).rate;
+  const DcqcnPlace place{p.line, profile.base_rtt};
+  p.dcqcn =
+      dcqcn_parameters(profile.dcqcn, profile.dcqcn_scaled ? DcqcnScale(place) : std::nullopt);
+  return p;
+}
+
+void RoceSide::add_queue_pair(const ConnectionPlan& connection, const EndPlan& mine,
+                              const EndPlan& theirs) {
+  RcQueuePair::Identity id;
+  id.local = mine.qpn;
+  id.remote = theirs.qpn;
+  id.peer = theirs.host;
+  id.port = connection.number % host_.topology.planes;
+  id.send_first = host_.profile.first_psn.value_or(mine.first_psn);
+  id.receive_first = host_.profile.first_psn.value_or(theirs.first_psn);
+  id.workload = connection.workload;
+  add_queue_pair(id, parameters_of_port(id.port));
+}
+
+RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters) {
+  const uint32_t place = queue_pairs_.next_place();
+  id.handle = {place | QueueDirectory::kRcHandle};
+  id.ev = ev_of(flow_path(id.port, id.local, id.remote));
+  ++host_.stats.qps;
+  return queue_pairs_.emplace(place, id, parameters, memory_,
+                              static_cast<RcQueuePairEvents&>(*this), host_.stats);
+}
+
+void RoceSide::remove_queue_pair(RcQueuePair& qp) {
+  qp.silent = true;
+  qp.application = ApplicationQueue::kNoApplication;  // its completions go nowhere
+  qp.requester.fail("destroyed");
+  queue_pairs_.erase(qp);
+  --host_.stats.qps;
+}
+
+Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
+  RcQueuePair* const qp = queue_pairs_.find(packet.bth.destination_qp);
+  if (qp == nullptr) return Refusal::kUnknownQp;
+  if (packet.inner.source != host_.paths.address(qp->id.peer) || port != qp->id.port) {
+    return Refusal::kWrongPeer;
+  }
+  if (qp->requester.failed()) return Refusal::kQpInError;
+  queue_pairs_.touch(*qp);
+  if (packet.bth.opcode == Opcode::kCongestionNotification) {
+    qp->requester.on_cnp(host_.now);
+    return Refusal::kNone;
+  }
+  if (packet.bth.opcode == Opcode::kRcAcknowledge) {
+    return qp->requester.on_acknowledge(std::get<Aeth>(packet.extension), packet.bth.psn,
+                                        host_.now);
+  }
+  return deliver_request(packet, *qp);
+}
+
+/// What finds no room before memory is lost: its sender is told by the next packet that does.
+Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
+  if (packet.outer.ecn() == kEcnCe) {
+    ++host_.stats.ce_marks_seen;
+    if (host_.profile.dcqcn != DcqcnChoice::kOff && qp.notifier.on_marked(host_.now)) send_cnp(qp);
+  }
+  receiving_.advance();
+  if (qp.responder.takes(packet.bth.psn) &&
+      !receiving_.resources().buffer.offer({packet.payload_length})) {
+    return Refusal::kNoPacketBuffer;
+  }
+  pauses_.look_at_buffer();
+  std::optional<RcReply> reply;
+  uint64_t placed = 0;
+  const Refusal refusal = qp.responder.on_request(packet, reply, placed);
+  host_.stats.planes[qp.id.port].rx_payload_bytes += placed;
+  if (reply) send_control(qp, Opcode::kRcAcknowledge, reply->psn, reply->aeth);
+  return refusal;
+}
+
+void RoceSide::send_cnp(const RcQueuePair& qp) {
+  ++host_.stats.cnps_sent;
+  send_control(qp, Opcode::kCongestionNotification, Psn{}, CnpHeader{});
+}
+
+/// By the port of the queue pair alone: if that is down the peer hears nothing.
+void RoceSide::send_control(const RcQueuePair& qp, Opcode opcode, Psn psn,
+                            const Extension& extension) {
+  if (!ports_.is_live(qp.id.port)) return;
+  ports_.queue_control(qp.id.port, host_.maker.rc_control(opcode, psn, extension, qp.id.ev,
+                                                          {qp.id.peer, qp.id.remote}));
+}
+
+/// The queue pairs of a port take turns of their own. In one round over those of all ports, ports that become
+/// idle one after the other would meet the same queue pair again and again, and others would starve.
+RcQueuePair& RoceSide::next_of_port(uint32_t place) {
+  const uint32_t port = queue_pairs_[place].id.port, count = queue_pairs_.places();
+  if (turn_of_port_.size() <= port) turn_of_port_.resize(host_.topology.planes);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t at = (turn_of_port_[port] + i) % count;
+    const bool its = queue_pairs_.contains(at) && queue_pairs_[at].id.port == port;
+    if (!its || !queue_pairs_[at].requester.ready(host_.now)) continue;
+    turn_of_port_[port] = at + 1;
+    return queue_pairs_[at];
+  }
+  return queue_pairs_[place];
+}
+
+bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent) {
+  const RcQueuePair& asked = queue_pairs_[place];
+  if ((ports & ports_.unpaused() & 1u << asked.id.port) == 0) return false;
+  RcQueuePair& qp = asked.requester.ready(host_.now) ? next_of_port(place) : queue_pairs_[place];
+  const std::optional<RcPacket> packet = qp.requester.next_packet(host_.now);
+  queue_pairs_.touch(qp);  // its timer may have to be set
+  if (!packet) return false;
+  Frame frame = host_.maker.rc_data(*packet, qp.id.ev, {qp.id.peer, qp.id.remote});
+  if (!frame) {
+    // It counts as sent and will be found lost; the port stays free for the next event.
+    ++host_.stats.no_buffer;
+    return true;
+  }
+  host_.stats.planes[qp.id.port].tx_payload_bytes += packet->payload.size();
+  ports_.start_data(qp.id.port, std::move(frame), out, QueueClass::kLossless);
+  return sent = true;
+}
+
+void RoceSide::set_timers() {
+  for (RcQueuePair* qp : queue_pairs_.touched()) {
+    const FabricTime deadline =
+        std::max(std::min(qp->requester.deadline(host_.now), qp->notifier.deadline()), host_.now);
+    if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
+    qp->timer_at = deadline;
+    host_.events.push(deadline, EventClass::kTimer, 0,
+                      {HostEventKind::kRcTimer, queue_pairs_.place_of(*qp), 0});
+  }
+  queue_pairs_.clear_touched();
+}
+
+void RoceSide::on_timer(uint32_t place) {
+  if (!queue_pairs_.contains(place)) return;
+  RcQueuePair& qp = queue_pairs_[place];
+  if (host_.now >= qp.timer_at) qp.timer_at = FabricTime::never();
+  queue_pairs_.touch(qp);
+  if (qp.requester.failed()) return;
+  qp.requester.on_timer(host_.now);
+  if (qp.notifier.deadline() <= host_.now && qp.notifier.on_timer(host_.now)) send_cnp(qp);
+}
+
+void RoceSide::add_counts(std::vector<QueueCounts>& all) const {
+  for (const RcQueuePair& qp : std::as_const(queue_pairs_)) {
+    const WorkLedger& work = qp.ledger();
+    all.push_back({qp.id.local, qp.id.remote, qp.id.peer, work.posted(), work.completed(),
+                   work.failed(), work.out_of_order(), qp.requester.failed()});
+  }
+}
+
+void RoceSide::add_states(HostStats& stats) const {
+  for (const RcQueuePair& qp : std::as_const(queue_pairs_)) {
+    if (qp.requester.failed() || !qp.requester.has_work()) continue;
+    ++(qp.requester.ready(host_.now) ? stats.qps_ready : stats.qps_active);
+  }
+}
+
+void RoceSide::power_off() {
+  for (uint32_t place = 0; place < queue_pairs_.places(); ++place) {
+    if (queue_pairs_.contains(place)) remove_queue_pair(queue_pairs_[place]);
+  }
+}
+
+void RoceSide::work_completed(RcQueuePair& qp, uint64_t id) {
+  applications_.notify(qp, Notice::kWriteComplete, {id});
+}
+
+void RoceSide::work_failed(RcQueuePair& qp, uint64_t id, std::string_view status) {
+  applications_.notify(qp, Notice::kWriteFailed, {id}, status);
+}
+
+void RoceSide::message_received(RcQueuePair& qp, const ReceiveCompletion& completion) {
+  applications_.notify(qp, Notice::kReceive, completion);
+}
+
+void RoceSide::receive_flushed(RcQueuePair& qp, uint64_t id) {
+  applications_.notify(qp, Notice::kReceiveFlushed, {id});
+}
+
+void RoceSide::loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) {
+  host_.tell(
+      {host_.now, "loss_detected", PortId{qp.id.port}, qp.id.local, qp.id.ev, psn, cause, {}});
+}
+
+void RoceSide::failed(RcQueuePair& qp, std::string_view reason) {
+  host_.stats.count_qp_error(reason);
+  EventRecord record{host_.now, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
+  record.detail = "to " + host_.name_of_host(qp.id.peer);
+  host_.tell(record);
+  applications_.notify(qp, Notice::kError, {}, reason);
+}
+
+}  // namespace mrclab::endpoint

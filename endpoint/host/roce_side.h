@@ -1,0 +1,77 @@
+#pragma once
+// What a host does for its RC queue pairs (endpoint/roce): their creation, packets in and out, timers, and
+// what they have to tell. Each has one port and one path for all its life: if those fail, so does its
+// traffic.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "endpoint/host/application_runner.h"
+#include "endpoint/host/host_shared.h"
+#include "endpoint/host/nic_pauses.h"
+#include "endpoint/host/nic_ports.h"
+#include "endpoint/host/receive_side.h"
+#include "endpoint/plan/connection_plan.h"
+#include "endpoint/roce/rc_queue_pair_table.h"
+
+namespace mrclab::endpoint {
+
+class RoceSide : private RcQueuePairEvents {
+ public:
+  /// All of them outlive it.
+  RoceSide(HostShared& host, NicPorts& ports, ReceiveSide& receiving, NicPauses& pauses,
+           const MemoryRegistry& memory, ApplicationRunner& applications,
+           RcQueuePairTable& queue_pairs);
+
+  /// The queue pair of `connection` at its end `mine`. Its port is that of the plane with the connection's
+  /// number, modulo planes (our choice: queue pairs are spread evenly, and both ends agree).
+  void add_queue_pair(const ConnectionPlan& connection, const EndPlan& mine, const EndPlan& theirs);
+
+  /// One that is made from outside. `id.handle` and `id.ev` are given here; parameters_of_port(id.port) is
+  /// what its parameters are made from.
+  RcQueuePair& add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters);
+  RcParameters parameters_of_port(uint32_t port) const;
+  /// Neither the application nor the peer is told.
+  void remove_queue_pair(RcQueuePair& qp);
+
+  /// A packet of RC that nothing below the transport has anything against.
+  Refusal deliver(uint32_t port, const MrcPacket& packet);
+  /// The timer event of the queue pair at `place`.
+  void on_timer(uint32_t place);
+  /// Starts a packet of the queue pair at `place`, if it has one for `ports`, or of another one of its port whose
+  /// turn it is. False if not; `sent` remains false if there was no buffer for it.
+  bool start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent);
+  /// One event per queue pair that the event in hand was about stands in the queue.
+  void set_timers();
+
+  RcQueuePairTable& queue_pairs() { return queue_pairs_; }
+  void add_counts(std::vector<QueueCounts>& all) const;
+  void add_states(HostStats& stats) const;
+  /// The host loses its power.
+  void power_off();
+
+ private:
+  RcQueuePair& next_of_port(uint32_t place);
+  Refusal deliver_request(const MrcPacket& packet, RcQueuePair& qp);
+  void send_control(const RcQueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
+  void send_cnp(const RcQueuePair& qp);
+  // RcQueuePairEvents
+  void work_completed(RcQueuePair& qp, uint64_t id) override;
+  void work_failed(RcQueuePair& qp, uint64_t id, std::string_view status) override;
+  void message_received(RcQueuePair& qp, const ReceiveCompletion& completion) override;
+  void receive_flushed(RcQueuePair& qp, uint64_t id) override;
+  void loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) override;
+  void failed(RcQueuePair& qp, std::string_view reason) override;
+
+  HostShared& host_;
+  NicPorts& ports_;
+  ReceiveSide& receiving_;
+  NicPauses& pauses_;
+  const MemoryRegistry& memory_;
+  ApplicationRunner& applications_;
+  RcQueuePairTable& queue_pairs_;
+  std::vector<uint32_t> turn_of_port_;  // place that is looked at first
+};
+
+}  // namespace mrclab::endpoint

@@ -1,0 +1,212 @@
+#include "endpoint/roce/rc_requester.h"
+
+#include <algorithm>
+#include <array>
+
+#include "endpoint/base/transport_nak.h"
+#include "endpoint/roce/rnr_time.h"
+#include "fabric/header_sizes.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+// Seen on a ConnectX-6: 8.6, 16.6, 33.7, 67, 101, 201 ms, and from then on 537 ms.
+constexpr std::array<int64_t, 6> kAdaptiveSteps{1, 2, 4, 8, 12, 24};
+constexpr int64_t kRegularStep = 64;
+
+Bytes wire_bytes(const RcMessages::PacketView& view) {
+  const uint64_t padded = (view.payload.size() + 3) / 4 * 4;
+  return wire_length({layout_of(Encapsulation::kIpv6).after_bth +
+                      rc_extension_bytes(view.reth.has_value(), view.immediate.has_value()) +
+                      padded + kIcrcBytes});
+}
+
+}  // namespace
+
+RcRequester::RcRequester(const RcParameters& parameters, Psn first_psn, RcRequesterEvents& events,
+                         HostStats& stats)
+    : parameters_(parameters),
+      psns_(first_psn),
+      events_(events),
+      stats_(stats),
+      messages_(parameters.pmtu) {
+  if (parameters.dcqcn) limiter_.emplace(*parameters.dcqcn, parameters.line);
+}
+
+void RcRequester::start(const RcParameters& parameters, Psn first_psn) {
+  parameters_ = parameters;
+  psns_ = PsnSpace(first_psn);
+}
+
+bool RcRequester::sendable() const {
+  if (failed_) return false;
+  if (again_) return true;
+  return next_ < messages_.end() && next_ - acknowledged_ < window();
+}
+
+/// While a packet is missing, a selective receiver would turn away what is too far behind it, and each would
+/// be missing in turn: where more is sent than it gets back in that way, its end would never come.
+uint32_t RcRequester::window() const {
+  const bool repairs = parameters_.recovery == RcRecovery::kSelective && nak_seen_;
+  return repairs ? std::min(parameters_.window, kRcMostAhead) : parameters_.window;
+}
+
+FabricTime RcRequester::may_start() const {
+  return limiter_ ? std::max(not_before_, limiter_->earliest_start()) : not_before_;
+}
+
+/// The last packet of a message asks, every so many do, the last one that the window allows does, and one
+/// after a quarter of the timeout without asking: a slow sender would run into the timeout else (our choice).
+bool RcRequester::asks(Sequence s, bool last_of_message, FabricTime now) {
+  const bool due = last_of_message || (s + 1) % parameters_.ack_every == 0 ||
+                   s - acknowledged_ + 1 >= window() || now - asked_ >= parameters_.ack_timeout / 4;
+  if (due) asked_ = now;
+  return due;
+}
+
+std::optional<RcPacket> RcRequester::next_packet(FabricTime now) {
+  if (!ready(now)) return std::nullopt;
+  const bool alone = again_.has_value();
+  const Sequence s = alone ? *again_ : next_;
+  const RcMessages::PacketView view = messages_.view(s);
+  if (s == acknowledged_) progress_ = now;
+  RcPacket packet;
+  packet.opcode = view.opcode;
+  packet.psn = psns_.psn(s);
+  packet.payload = view.payload;
+  packet.headers = {view.reth, view.immediate};
+  packet.ack_request = asks(s, view.last, now) || alone;
+  ++(s < sent_end_ ? stats_.retransmissions : stats_.data_packets_sent);
+  if (alone) {
+    again_.reset();
+  } else {
+    ++next_;
+  }
+  sent_end_ = std::max(sent_end_, s + 1);
+  if (limiter_) limiter_->on_sent(wire_bytes(view), now);
+  return packet;
+}
+
+/// Everything before `s` has arrived.
+void RcRequester::cover_before(Sequence s, FabricTime now) {
+  if (s <= acknowledged_) return;
+  acknowledged_ = s;
+  next_ = std::max(next_, s);
+  if (again_ && *again_ < s) again_.reset();
+  nak_seen_.reset();
+  timeouts_ = not_ready_ = 0;
+  progress_ = now;
+  while (const std::optional<uint64_t> done = messages_.complete_next(acknowledged_)) {
+    ++stats_.writes_completed;
+    events_.work_completed(*done);
+  }
+}
+
+void RcRequester::send_again_from(Sequence s, std::string_view cause, FabricTime now) {
+  ++stats_.losses_detected;
+  events_.loss_detected(psns_.psn(s), cause);
+  progress_ = now;
+  if (parameters_.recovery != RcRecovery::kGoBackN && cause == "nak") {
+    again_ = s;
+    if (parameters_.recovery == RcRecovery::kSelective) {
+      next_ = std::min(next_, s + kRcMostAhead);  // what was further ahead is not there
+    }
+  } else {
+    again_.reset();
+    next_ = s;
+  }
+}
+
+Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
+  const Sequence s = psns_.sequence(psn, acknowledged_);
+  if (s >= sent_end_) return Refusal::kAckOfFuture;
+  const bool known = is_ack(aeth.syndrome) || is_not_ready(aeth.syndrome) || is_nak(aeth.syndrome);
+  if (!known) return Refusal::kMalformed;
+  if (is_ack(aeth.syndrome)) {
+    if (s < acknowledged_) return Refusal::kStaleFeedback;
+    cover_before(s + 1, now);
+    return Refusal::kNone;
+  }
+  if (s < acknowledged_) return Refusal::kStaleFeedback;
+  const bool progress = s > acknowledged_;
+  cover_before(s, now);
+  if (is_not_ready(aeth.syndrome)) return on_not_ready(aeth.syndrome, s, now);
+  if (aeth.syndrome != kNakSequence) {
+    fail_because(failure_of(aeth.syndrome), s);
+    return Refusal::kNone;
+  }
+  ++stats_.sequence_naks_received;
+  // A packet that waits to be sent again needs no second reason.
+  if (nak_seen_ == s || waits_to_go(s)) return progress ? Refusal::kNone : Refusal::kStaleFeedback;
+  nak_seen_ = s;
+  send_again_from(s, "nak", now);
+  return Refusal::kNone;
+}
+
+Refusal RcRequester::on_not_ready(uint8_t syndrome, Sequence s, FabricTime now) {
+  if (not_before_ > now) return Refusal::kStaleFeedback;  // the same answer again
+  if (parameters_.rnr_retries < kRnrForEver && not_ready_++ >= parameters_.rnr_retries) {
+    fail_because("RNR Retry Counter Exceeded", s);
+    return Refusal::kNone;
+  }
+  not_before_ = now + rnr_time(syndrome);
+  send_again_from(s, "rnr", now);
+  return Refusal::kNone;
+}
+
+void RcRequester::on_cnp(FabricTime now) {
+  ++stats_.cnps_received;
+  if (limiter_) limiter_->on_cnp(now);
+}
+
+/// The timer does not run while the oldest packet may not be sent again yet.
+FabricTime RcRequester::timeout_at() const {
+  if (failed_ || !in_flight()) return FabricTime::never();
+  const FabricTime since =
+      waits_to_go(acknowledged_) ? std::max(progress_, may_start()) : progress_;
+  return since + timeout_after(timeouts_);
+}
+
+/// The time to wait after so many timeouts in a row.
+FabricTime RcRequester::timeout_after(uint32_t timeouts) const {
+  if (parameters_.timer == RcTimer::kFixed) return parameters_.ack_timeout;
+  const FabricTime unit = parameters_.ack_timeout / 8;
+  return unit * (timeouts < kAdaptiveSteps.size() ? kAdaptiveSteps[timeouts] : kRegularStep);
+}
+
+/// So many timeouts in a row are retries; one more is the end.
+uint32_t RcRequester::most_timeouts() const {
+  const bool adapts = parameters_.timer == RcTimer::kConnectX && parameters_.retries > 0;
+  const auto more = static_cast<uint32_t>(kAdaptiveSteps.size()) - 1;  // all together are one retry
+  return parameters_.retries + (adapts ? more : 0);
+}
+
+FabricTime RcRequester::deadline(FabricTime now) const {
+  FabricTime at = timeout_at();
+  if (sendable() && may_start() > now) at = std::min(at, may_start());
+  return at;
+}
+
+void RcRequester::on_timer(FabricTime now) {
+  if (timeout_at() > now) return;
+  ++stats_.timeouts;
+  if (timeouts_++ >= most_timeouts()) {
+    fail_because("Retry Counter Exceeded", acknowledged_);
+    return;
+  }
+  nak_seen_.reset();
+  send_again_from(acknowledged_, "timeout", now);
+}
+
+void RcRequester::fail_because(std::string_view reason, std::optional<Sequence> culprit) {
+  if (failed_) return;
+  failed_ = true;
+  again_.reset();
+  while (!messages_.empty()) {
+    const bool guilty = culprit && messages_.oldest_covers(*culprit);
+    events_.work_failed(messages_.give_up_oldest(), guilty ? reason : kFlushed);
+  }
+  events_.failed(reason);
+}
+
+}  // namespace mrclab::endpoint

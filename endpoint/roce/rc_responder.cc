@@ -1,0 +1,289 @@
+#include "endpoint/roce/rc_responder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "endpoint/base/transport_nak.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+/// A run without payload cuts it off.
+bool has_payload(const MrcPacket& packet) {
+  return packet.cut || packet.payload.size() == packet.payload_length;
+}
+
+}  // namespace
+
+RcResponder::RcResponder(const RcParameters& parameters, Psn first_psn,
+                         const MemoryRegistry& memory, RcResponderEvents& events, HostStats& stats)
+    : parameters_(parameters),
+      psns_(first_psn),
+      memory_(memory),
+      events_(events),
+      stats_(stats),
+      ahead_(parameters.recovery == RcRecovery::kPlacing
+                 ? std::max<size_t>(parameters.window, kRcMostAhead)
+                 : kRcMostAhead) {}
+
+RcReply RcResponder::acknowledge() const {
+  return {psns_.psn(expected_ - 1), {kAckSyndrome, messages_ & 0xFF'FFFF}};
+}
+
+/// A NAK or "receiver not ready" names the expected packet.
+Refusal RcResponder::refuse(uint8_t syndrome, Refusal why, std::optional<RcReply>& reply) {
+  reply = RcReply{psns_.psn(expected_), {syndrome, messages_ & 0xFF'FFFF}};
+  nak_sent_ = true;
+  return why;
+}
+
+/// The expected packet cannot be executed. All but "receiver not ready" ends both queue pairs (InfiniBand
+/// specification 9.9.3.1: class C; so does rdma_rxe).
+Refusal RcResponder::reject(Refusal why, std::optional<RcReply>& reply) {
+  if (why == Refusal::kNotReady) {
+    return refuse(not_ready_syndrome(parameters_.rnr_code), why, reply);
+  }
+  const bool access = why == Refusal::kBadRkey || why == Refusal::kOutOfBounds;
+  if (access) ++stats_.memory_faults;
+  refuse(access ? kNakRemoteAccess : kNakInvalidRequest, why, reply);
+  events_.request_refused(access ? "Local Access Violation" : "Local Invalid Request");
+  return why;
+}
+
+Refusal RcResponder::on_request(const MrcPacket& packet, std::optional<RcReply>& reply,
+                                uint64_t& placed) {
+  const Sequence s = psns_.sequence(packet.bth.psn, expected_);
+  if (s < expected_) {
+    if (s < 0) return Refusal::kPsnFarPast;
+    reply = acknowledge();
+    return Refusal::kDuplicate;
+  }
+  if (s > expected_) return on_ahead(packet, s, reply, placed);
+  if (!ahead(s).present) return on_expected(packet, reply, placed);
+  // It is in memory and has waited for a receive.
+  take_what_waits(reply);
+  return expected_ > s ? Refusal::kNone : Refusal::kNotReady;
+}
+
+Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>& reply,
+                                 uint64_t& placed) {
+  Message message = current_;
+  const Refusal wrong = check_expected(packet, message);
+  if (wrong != Refusal::kNone) return reject(wrong, reply);
+  placed = place(packet, expected_, message);
+  if (is_first(packet.bth.opcode)) placed += place_held(expected_, message);
+  finish_packet(packet.bth.opcode, message, std::get<RcHeaders>(packet.extension).immediate);
+  if (packet.bth.ack_request) reply = acknowledge();
+  take_what_waits(reply);
+  return Refusal::kNone;
+}
+
+/// All that must be so before the packet changes anything. `message` becomes the one that it is of.
+Refusal RcResponder::check_expected(const MrcPacket& packet, Message& message) const {
+  const Opcode opcode = packet.bth.opcode;
+  if (is_first(opcode) == in_message_ || (in_message_ && is_send(opcode) != current_.send)) {
+    return Refusal::kBrokenMessage;
+  }
+  if (is_first(opcode)) {
+    const Refusal wrong = is_send(opcode) ? begin_send(expected_, message)
+                                          : begin_message(packet, expected_, message);
+    if (wrong != Refusal::kNone) return wrong;
+  }
+  if (message.send && is_last(opcode)) {
+    // The length of a SEND is known at its end; until then it is the buffer's.
+    const uint64_t end = offset_of(expected_, message) + packet.payload_length;
+    if (end > message.length) return Refusal::kBadLength;
+    message.last = expected_;
+    message.length = static_cast<uint32_t>(end);
+  }
+  if (!has_payload(packet) || !fits(opcode, packet.payload_length, expected_, message)) {
+    return Refusal::kBadLength;
+  }
+  return lacks_receive(opcode) ? Refusal::kNotReady : Refusal::kNone;
+}
+
+/// A message that ends with an immediate, or is a SEND, uses up a receive. Is there none?
+bool RcResponder::lacks_receive(Opcode opcode) const {
+  return is_last(opcode) && (is_send(opcode) || has_immediate(opcode)) && !receives_.next();
+}
+
+/// The expected packet is in memory: its message may be over.
+void RcResponder::finish_packet(Opcode opcode, const Message& message,
+                                std::optional<uint32_t> immediate) {
+  current_ = message;
+  in_message_ = !is_last(opcode);
+  ahead(expected_).turned_away = false;
+  ++expected_;
+  nak_sent_ = false;
+  if (in_message_) return;
+  ++messages_;
+  if (!immediate && !is_send(opcode)) return;
+  const WorkKind kind = is_send(opcode) ? WorkKind::kSend : WorkKind::kWrite;
+  events_.message_received(
+      {receives_.take()->id, immediate.value_or(0), message.length, kind, immediate.has_value()});
+}
+
+/// A WRITE: where it goes is checked as a whole.
+Refusal RcResponder::begin_message(const MrcPacket& packet, Sequence s, Message& message) const {
+  const auto& headers = std::get<RcHeaders>(packet.extension);
+  const Reth& reth = *headers.reth;
+  if (reth.dma_length == 0) return Refusal::kBadLength;
+  const MemoryRegistry::Target target = memory_.resolve(reth.rkey, reth.va, reth.dma_length);
+  if (target.check == MemoryCheck::kBadRkey) return Refusal::kBadRkey;
+  if (target.check != MemoryCheck::kOk) return Refusal::kOutOfBounds;
+  const uint64_t packets = (uint64_t{reth.dma_length} + parameters_.pmtu - 1) / parameters_.pmtu;
+  message = {s, s + static_cast<Sequence>(packets) - 1, target.data, reth.dma_length, false};
+  return Refusal::kNone;
+}
+
+/// A SEND goes to the buffer of the next receive, which is used up when its last packet is in.
+Refusal RcResponder::begin_send(Sequence s, Message& message) const {
+  const std::optional<PostedReceive> receive = receives_.next();
+  if (!receive) return Refusal::kNotReady;
+  const auto room = static_cast<uint32_t>(std::min<uint64_t>(receive->buffer.size(), 0xFFFF'FFFFu));
+  const uint64_t packets = (uint64_t{room} + parameters_.pmtu - 1) / parameters_.pmtu;
+  message = {s, s + static_cast<Sequence>(packets) - 1, receive->buffer.data(), room, true};
+  return Refusal::kNone;
+}
+
+uint64_t RcResponder::offset_of(Sequence s, const Message& message) const {
+  return static_cast<uint64_t>(s - message.first) * parameters_.pmtu;
+}
+
+/// Lengths as the opcode and the message demand; what fits lies inside the message's memory.
+bool RcResponder::fits(Opcode opcode, uint64_t length, Sequence s, const Message& message) const {
+  if (length == 0 || length > parameters_.pmtu || !message.covers(s)) return false;
+  const uint64_t end = offset_of(s, message) + length;
+  if (is_last(opcode)) return end == message.length;
+  // More of a SEND may follow even where its buffer is full: that packet will be refused.
+  return length == parameters_.pmtu &&
+         (message.send ? end <= message.length : end < message.length);
+}
+
+uint64_t RcResponder::place(const MrcPacket& packet, Sequence s, const Message& message) const {
+  // A run without payload has none to place, and no memory to place it in.
+  if (message.data != nullptr && !packet.cut) {
+    std::memcpy(message.data + offset_of(s, message), packet.payload.data(), packet.payload.size());
+  }
+  return packet.payload_length;
+}
+
+/// The message that a packet ahead is of, as far as what has arrived tells.
+const RcResponder::Message* RcResponder::message_of(Sequence s) const {
+  for (Sequence before = s - 1; before >= expected_; --before) {
+    if (const Ahead& slot = ahead(before); slot.present && slot.held == 0) {
+      return slot.message.covers(s) ? &slot.message : nullptr;
+    }
+  }
+  return in_message_ && current_.covers(s) ? &current_ : nullptr;
+}
+
+Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional<RcReply>& reply,
+                              uint64_t& placed) {
+  const bool near = keeps_ahead() && s - expected_ < most_ahead();
+  const auto gap = [&] {
+    if (near) ahead(s).turned_away = true;
+    // No sender of ours is further ahead: what is would have us ask for packets that are only under way.
+    if (s - expected_ < Sequence{parameters_.window}) highest_ = std::max(highest_, s);
+    ask_for_missing(s, reply);
+    return Refusal::kOutOfOrder;
+  };
+  const Opcode opcode = packet.bth.opcode;
+  if (!near || is_send(opcode) || !has_payload(packet)) return gap();
+  Ahead& slot = ahead(s);
+  if (slot.present) return Refusal::kDuplicate;
+  Message message;
+  if (is_first(opcode)) {
+    // What is wrong with it is said when its turn comes.
+    if (begin_message(packet, s, message) != Refusal::kNone) return gap();
+  } else if (const Message* const known = message_of(s); known == nullptr) {
+    if (!hold(packet, s)) return gap();
+  } else if (known->send) {
+    return gap();
+  } else {
+    message = *known;
+  }
+  if (slot.held == 0) {
+    if (!fits(opcode, packet.payload_length, s, message)) return gap();
+    slot = {true, false, message, opcode, std::get<RcHeaders>(packet.extension).immediate, 0, {}};
+    placed = place(packet, s, message);
+    if (is_first(opcode)) placed += place_held(s, message);
+  }
+  highest_ = std::max(highest_, s);
+  ask_for_missing(highest_, reply);
+  return Refusal::kNone;
+}
+
+/// Keeps the payload of a packet whose message is not known. False if there is no room for it.
+bool RcResponder::hold(const MrcPacket& packet, Sequence s) {
+  const size_t length = packet.payload_length;
+  if (parameters_.recovery != RcRecovery::kPlacing || held_ == kMostHeld) return false;
+  if (length == 0 || length > parameters_.pmtu) return false;
+  ++held_;
+  Ahead& slot = ahead(s);
+  slot = {true,
+          false,
+          {},
+          packet.bth.opcode,
+          std::get<RcHeaders>(packet.extension).immediate,
+          static_cast<uint32_t>(length),
+          {}};
+  if (!packet.cut) slot.bytes.assign(packet.payload.begin(), packet.payload.end());
+  return true;
+}
+
+/// The packet `first` has told where its message goes: so do those behind it that waited. Gives what is new in
+/// memory. One that does not fit counts as not arrived: what is wrong with it is said when its turn comes.
+uint64_t RcResponder::place_held(Sequence first, const Message& message) {
+  uint64_t placed = 0;
+  if (held_ == 0 || message.send) return placed;
+  for (Sequence s = first + 1; s <= std::min(message.last, highest_); ++s) {
+    Ahead& slot = ahead(s);
+    if (!slot.present || slot.held == 0) continue;
+    --held_;
+    if (!fits(slot.opcode, slot.held, s, message)) {
+      slot = {};
+      continue;
+    }
+    if (message.data != nullptr && !slot.bytes.empty()) {
+      std::memcpy(message.data + offset_of(s, message), slot.bytes.data(), slot.bytes.size());
+    }
+    placed += std::exchange(slot.held, 0);
+    slot.message = message;
+    slot.bytes = {};
+  }
+  return placed;
+}
+
+/// Packets that arrived ahead become the expected ones.
+void RcResponder::take_what_waits(std::optional<RcReply>& reply) {
+  while (highest_ >= expected_ && ahead(expected_).present) {
+    Ahead& slot = ahead(expected_);
+    const bool broken = slot.held > 0 || is_first(slot.opcode) == in_message_;
+    const Refusal wrong = broken                       ? Refusal::kBrokenMessage
+                          : lacks_receive(slot.opcode) ? Refusal::kNotReady
+                                                       : Refusal::kNone;
+    if (wrong != Refusal::kNone) {
+      reject(wrong, reply);
+      return;
+    }
+    slot.present = false;
+    finish_packet(slot.opcode, slot.message, slot.immediate);
+    reply = acknowledge();  // the packets themselves may have asked long ago
+  }
+  if (highest_ >= expected_ && keeps_ahead()) {
+    ask_for_missing(highest_, reply);
+  }
+}
+
+/// Now that the packet `furthest` is known to be under way, or here.
+void RcResponder::ask_for_missing(Sequence furthest, std::optional<RcReply>& reply) {
+  // A packet that was turned away does not come by itself.
+  const bool patient = keeps_ahead() && furthest - expected_ < Sequence{parameters_.reorder} &&
+                       !ahead(expected_).turned_away;
+  if (nak_sent_ || patient) return;
+  refuse(kNakSequence, Refusal::kOutOfOrder, reply);
+}
+
+}  // namespace mrclab::endpoint
