@@ -147,6 +147,9 @@ constexpr std::array kTable{
               R"({host: h3, share: 25%, for: 50us})"},
     FaultInfo{K::kPcieStall, "pcie_stall", T::kHosts, kJustFor,
               "a NIC cannot move what it receives to memory", R"({host: h3, for: 20us})"},
+    FaultInfo{K::kPauseStorm, "pause_storm", T::kHosts, kJustFor,
+              "a NIC never stops pausing RoCE's data (where switches and NICs pause: pfc)",
+              R"({host: h3, for: 200us})"},
 };
 static_assert(kTable.size() == kFaultKinds);
 

@@ -43,8 +43,9 @@ enum class FaultKind : uint8_t {
   kDenylist,
   kSlowReceiver,
   kPcieStall,
+  kPauseStorm,
 };
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kPcieStall) + 1;
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kPauseStorm) + 1;
 
 /// The kind of target of a fault, and so the keys that name it.
 enum class TargetForm : uint8_t {

@@ -14,6 +14,7 @@ namespace {
 constexpr int kTries = 8;  // for one fault, until it fits and is survivable
 /// Kinds that were added later have draws of their own, so that an old seed still generates the
 /// same faults.
+constexpr uint32_t kPatienceDraws = (1 << 16) - 1;
 constexpr auto kFirstKinds = static_cast<size_t>(FaultKind::kSlowReceiver);
 
 /// What chaos draws of a parameter, as counts of its quantity, each order of magnitude alike. Times
@@ -59,6 +60,7 @@ class Generator {
     }
     if (drawn.kinds.empty()) drawn.kinds.push_back(FaultKind::kLinkDown);
     const bool anything = draws_.one_in(kUnsurvivableOneIn);
+    patient_ = options_.patience && !Draws(options_.seed, kPatienceDraws).one_in(kFatalOneIn);
     Outages outages(topology_);
     const int64_t least = anything ? kMaxDrawnFaults / 2 : 1;
     for (int64_t left = draws_.by_magnitude(least, kMaxDrawnFaults); left > 0; --left) {
@@ -66,14 +68,15 @@ class Generator {
     }
     for (size_t later = kFirstKinds; later < all_faults().size(); ++later) {
       draws_ = Draws(options_.seed, 1 + static_cast<uint32_t>(later));
-      if (!draws_.one_in(4)) continue;
       const FaultKind kind = all_faults()[later].kind;
+      if (kind == FaultKind::kPauseStorm && !topology_.lossless.pfc) continue;  // none would notice
+      if (!draws_.one_in(4)) continue;
       drawn.kinds.push_back(kind);
       for (int64_t left = draws_.between(1, 2); left > 0; --left) {
         add_one_of({kind}, anything, outages, drawn);
       }
     }
-    drawn.survivable = outages.survivable(options_.hosts);
+    drawn.survivable = survives(outages, options_.patience.has_value());
     std::stable_sort(drawn.faults.begin(), drawn.faults.end(),
                      [](const Fault& a, const Fault& b) { return a.at < b.at; });
     return drawn;
@@ -88,11 +91,16 @@ class Generator {
       if (!fault) continue;
       Outages with = outages;
       with.add(holds_of(*fault, topology_));
-      if (!anything && !with.survivable(options_.hosts)) continue;
+      if (!anything && !survives(with, patient_)) continue;
       outages = std::move(with);
       drawn.faults.push_back(*fault);
       return;
     }
+  }
+
+  bool survives(const Outages& outages, bool patient) const {
+    return outages.survivable(options_.hosts) &&
+           (!patient || outages.survivable_by_patience(options_.hosts, *options_.patience));
   }
 
   /// Rounds down to a time that is easy to read.
@@ -267,6 +275,7 @@ class Generator {
   const Topology& topology_;
   const GeneratorOptions& options_;
   Draws draws_;
+  bool patient_ = false;  // faults must not outlast the patience
 };
 
 }  // namespace

@@ -5,9 +5,11 @@
 //
 // Every kind of the table in fault_kind.h takes part: its targets are drawn by their form, its
 // parameters from the ranges in generator.cc. A draw that would not be survivable is put back
-// (survival.h), except in one seed of kUnsurvivableOneIn, which may break everything and says so.
+// (survival.h), except in one seed of kUnsurvivableOneIn, which may break everything and says so. Of the
+// seeds whose traffic keeps to its paths one in kFatalOneIn may break these, as long as others are left.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fabric/topology.h"
@@ -16,13 +18,16 @@
 namespace mrclab::faults {
 
 inline constexpr uint32_t kMaxDrawnFaults = 8;
-inline constexpr uint64_t kUnsurvivableOneIn = 8;
+inline constexpr uint64_t kUnsurvivableOneIn = 8, kFatalOneIn = 3;
 
 struct GeneratorOptions {
   uint64_t seed = 0;
   FabricTime from;              ///< no fault before
   FabricTime heal_by;           ///< at the latest everything is as built again
   std::vector<uint32_t> hosts;  ///< hosts whose traffic is to survive, by number
+  /// Their traffic keeps to its paths and tries again for so long (Outages::survivable_by_patience). Empty: it
+  /// takes other paths.
+  std::optional<FabricTime> patience = std::nullopt;
 };
 
 struct DrawnFaults {

@@ -287,6 +287,8 @@ void Holder::hold_all() {
     case FaultKind::kSlowReceiver: return slow_receiver();
     case FaultKind::kPcieStall:
       return each_node([](NodeId host) { return HostDrain{host, DrainKind::kStalled, {}}; });
+    case FaultKind::kPauseStorm:
+      return each_node([](NodeId host) { return HostStorm{host, true}; });
   }
 }
 

@@ -1,6 +1,7 @@
 #include "faults/survival.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "fabric/path_list.h"
 
@@ -28,6 +29,9 @@ void Outages::add(const Hold& hold) {
           breaks_node(effect.node);
         } else if constexpr (std::is_same_v<E, HostState>) {
           host_lost_ = host_lost_ || effect.work == HostWork::kDown;  // a pause only delays
+          stops_.push_back(outage);
+        } else if constexpr (std::is_same_v<E, HostDrain> || std::is_same_v<E, HostStorm>) {
+          stops_.push_back(outage);
         } else if constexpr (std::is_same_v<E, EvDenial>) {
           const uint32_t toward = effect.toward.valid() ? effect.toward.value : kEverybody;
           denials_[{effect.host.value, effect.ev, toward}].push_back(outage);
@@ -42,8 +46,8 @@ void Outages::append_denials(const Denial& denial, std::vector<Outage>& out) con
   out.insert(out.end(), found->second.begin(), found->second.end());
 }
 
-/// The times in which the path counts as broken, ordered, without overlap.
-std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, Path path) const {
+/// When something on the path is broken, in any order.
+std::vector<Outages::Outage> Outages::raw_outages_of(uint32_t from, uint32_t to, Path path) const {
   std::vector<Outage> raw;
   const auto append = [&](const std::vector<Outage>& more) {
     raw.insert(raw.end(), more.begin(), more.end());
@@ -53,6 +57,12 @@ std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, Pat
     append(wires_[topology_->port(exit).out.value]);
     append(nodes_[topology_->port(exit).peer.node.value]);
   }
+  return raw;
+}
+
+/// The times in which the path counts as broken, ordered, without overlap.
+std::vector<Outages::Outage> Outages::outages_of(uint32_t from, uint32_t to, Path path) const {
+  std::vector<Outage> raw = raw_outages_of(from, to, path);
   const EntropyValue ev = ev_of(path);
   append_denials({from, ev, kEverybody}, raw);
   append_denials({from, ev, to}, raw);
@@ -100,6 +110,41 @@ bool Outages::pair_survives(uint32_t from, uint32_t to) const {
   for (const Edge& edge : edges) {
     broken += edge.step;
     if (broken == paths) return false;
+  }
+  return true;
+}
+
+/// Is any run of outages, each less than kApartRtts behind the one before, longer than `patience`?
+bool Outages::outlast(std::vector<Outage> outages, FabricTime patience) const {
+  std::sort(outages.begin(), outages.end(),
+            [](const Outage& a, const Outage& b) { return a.from < b.from; });
+  const FabricTime apart = topology_->base_rtt * kApartRtts;
+  std::optional<Outage> stretch;
+  for (const Outage& outage : outages) {
+    if (!stretch || outage.from > stretch->until + apart) stretch = outage;
+    stretch->until = std::max(stretch->until, outage.until);
+    if (stretch->until == FabricTime::never() || stretch->until - stretch->from > patience) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Outages::survivable_by_patience(const std::vector<uint32_t>& hosts,
+                                     FabricTime patience) const {
+  if (host_lost_) return false;
+  for (const uint32_t from : hosts) {
+    for (const uint32_t to : hosts) {
+      if (from == to) continue;
+      for (const Path path : paths_between(*topology_, from, to)) {
+        std::vector<Outage> outages = stops_;
+        for (const auto& [one, other] : {std::pair{from, to}, std::pair{to, from}}) {
+          const std::vector<Outage> way = raw_outages_of(one, other, path);
+          outages.insert(outages.end(), way.begin(), way.end());
+        }
+        if (outlast(std::move(outages), patience)) return false;
+      }
+    }
   }
   return true;
 }

@@ -3,6 +3,10 @@
 // both directions, some path works at every instant. A path does not work while a fault breaks one
 // of its wires or switches or takes it out of use, and not for a while after that: a transport that
 // believes it dead must first find out. Slower, later, reordered or doubled frames break nothing.
+//
+// A transport whose packets do not leave a path that is dead (RC: each queue pair has one) lives through it
+// only if no path is dead for longer than it tries again. Nor may a host stand still for so long, or pause its
+// senders: with pauses that holds up others, too.
 
 #include <map>
 #include <tuple>
@@ -26,6 +30,11 @@ class Outages {
   void add(const std::vector<Hold>& holds);
   /// Hosts by number. Never if any host of the fabric lost its power: its work does not come back.
   bool survivable(const std::vector<uint32_t>& hosts) const;
+  /// By traffic that keeps to a path and tries again for so long.
+  bool survivable_by_patience(const std::vector<uint32_t>& hosts, FabricTime patience) const;
+  /// What happens this soon after another outage counts as a part of it: our choice, as a queue that was
+  /// held up needs some round trips until it is gone.
+  static constexpr int64_t kApartRtts = 8;
 
  private:
   struct Outage {
@@ -35,6 +44,8 @@ class Outages {
   static constexpr uint32_t kEverybody = 0xFFFF'FFFF;
   void add(const Hold& hold);
   void append_denials(const Denial& denial, std::vector<Outage>& out) const;
+  std::vector<Outage> raw_outages_of(uint32_t from, uint32_t to, Path path) const;
+  bool outlast(std::vector<Outage> outages, FabricTime patience) const;
   std::vector<Outage> outages_of(uint32_t from, uint32_t to, Path path) const;
   bool pair_survives(uint32_t from, uint32_t to) const;
 
@@ -42,6 +53,7 @@ class Outages {
   std::vector<std::vector<Outage>> wires_;  // by id
   std::vector<std::vector<Outage>> nodes_;  // by id
   std::map<Denial, std::vector<Outage>> denials_;
+  std::vector<Outage> stops_;  // of hosts that stood still, or paused the others
   bool host_lost_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "fabric/headers.h"
+#include "fabric/pause_frame.h"
 #include "fabric/trailer.h"
 
 namespace mrclab::netio {
@@ -55,6 +56,7 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node) {
   options.ring_bytes = std::clamp(std::max(of_shortest, of_full), kRingBytesMin, kRingBytesBound);
   options.void_ring_bytes = options.ring_bytes / 8;
   options.ipv4 = topology.routing.underlay == Underlay::kIpv4;
+  options.pause = topology.lossless.pfc;
   return options;
 }
 
@@ -89,6 +91,11 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
   if (options.ipv4) {
     ipv4_ring_.emplace(ns.run_in([&options] {
       return PacketRing(kEthertypeIpv4, kFrameCapacity + kTrailerReserve, options.ring_bytes);
+    }));
+  }
+  if (options.pause) {
+    pause_ring_.emplace(ns.run_in([&options] {
+      return PacketRing(kPauseEthertype, kVoidSlotPayload, options.void_ring_bytes);
     }));
   }
   for (const LinkState& link : netlink_.links()) {
@@ -196,6 +203,7 @@ std::string_view PacketSocket::name_of(uint32_t ifindex) const {
 const PacketStatistics& PacketSocket::statistics() {
   statistics_.ring_drops += ring_.take_drops() + void_ring_.take_drops();
   if (ipv4_ring_) statistics_.ring_drops += ipv4_ring_->take_drops();
+  if (pause_ring_) statistics_.ring_drops += pause_ring_->take_drops();
   return statistics_;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // All packets of one namespace: a receive ring for IPv6, a small one for void frames
-// (fabric/trailer.h), one for IPv4 where the fabric has such an underlay, and one transmit socket for
-// all interfaces.
+// (fabric/trailer.h), one for IPv4 where the fabric has such an underlay, one for pause frames where switches
+// and NICs pause, and one transmit socket for all interfaces.
 //
 // Bound to protocols, not to ETH_P_ALL: a tap sees frames before tc and nftables ingress do, and
 // what a user's nftables rule drops must really be lost to us. Nothing here blocks.
@@ -31,6 +31,7 @@ struct PacketSocketOptions {
   size_t ring_bytes = 2 << 20;         ///< IPv6 ring: 448 frames of full size
   size_t void_ring_bytes = 256 << 10;  ///< 744 void frames
   bool ipv4 = false;                   ///< another ring as large as IPv6's
+  bool pause = false;                  ///< another ring as large as that of void frames
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
@@ -127,10 +128,12 @@ class PacketSocket {
   template <class Callback>
   size_t drain(Callback&& callback, size_t limit = 1024) {
     const bool ipv4 = ipv4_ring_ && ipv4_ring_->waiting();
-    if (!ring_.waiting() && !void_ring_.waiting() && !ipv4) return 0;  // most ticks of most nodes
+    const bool pause = pause_ring_ && pause_ring_->waiting();
+    if (!ring_.waiting() && !void_ring_.waiting() && !ipv4 && !pause) return 0;  // most ticks
     const int64_t to_monotonic = monotonic_minus_realtime_ns();
     size_t count = drain_ring(void_ring_, callback, limit, to_monotonic);
     if (ipv4) count += drain_ring(*ipv4_ring_, callback, limit - count, to_monotonic);
+    if (pause) count += drain_ring(*pause_ring_, callback, limit - count, to_monotonic);
     return count + drain_ring(ring_, callback, limit - count, to_monotonic);
   }
 
@@ -195,7 +198,7 @@ class PacketSocket {
   uint32_t loopback_ = 0;
   PacketRing ring_;
   PacketRing void_ring_;
-  std::optional<PacketRing> ipv4_ring_;
+  std::optional<PacketRing> ipv4_ring_, pause_ring_;
   FileDescriptor send_socket_;
   std::vector<Outgoing> outgoing_;
   std::vector<SendFailure> failures_;

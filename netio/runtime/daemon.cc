@@ -149,6 +149,7 @@ class Daemon {
                 },
             .report = [this] { return report_to_json(report()); },
             .counters = [this] { return Json(nodes_.described()); },
+            .pauses = [this] { return Json(nodes_.pauses()); },
             .table = [this](const std::string& node) { return table(node); },
             .power_off = [this] { return power_off(); },
             .set_watch =

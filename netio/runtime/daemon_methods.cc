@@ -9,6 +9,7 @@ DaemonMethods::DaemonMethods(const std::filesystem::path& socket, const Topology
   server_.method("power_off", [this](const Json&) { return answers_.power_off(); });
   server_.method("report", [this](const Json&) { return answers_.report(); });
   server_.method("counters", [this](const Json&) { return answers_.counters(); });
+  server_.method("pauses", [this](const Json&) { return answers_.pauses(); });
   server_.method("table", [this](const Json& of) {
     const Json name = of.is_object() ? of.value("node", Json()) : Json();
     return answers_.table(name.is_string() ? name.get<std::string>() : "");

@@ -1,6 +1,6 @@
 #pragma once
-// What a daemon answers on its control socket: "status", "report", "counters", "table" {"node"},
-// "power_off", and for single steps "watch" (a RecordFilter, null: no more) and "watched".
+// What a daemon answers on its control socket: "status", "report", "counters", "pauses",
+// "table" {"node"}, "power_off", and for single steps "watch" (a RecordFilter, null: no more) and "watched".
 //
 // The daemon hands in what it has to say, and calls poll() every few milliseconds: methods run then.
 
@@ -21,6 +21,7 @@ struct DaemonAnswers {
   std::function<Json()> status;
   std::function<Json()> report;
   std::function<Json()> counters;  ///< of all nodes, by name
+  std::function<Json()> pauses;    ///< what nodes say of pauses, by name
   /// The forwarding table of the node of that name. Throws RpcError if there is none here.
   std::function<Json(const std::string& node)> table;
   /// Where the nodes are, for a successor; the daemon does nothing more.

@@ -92,6 +92,15 @@ std::map<std::string, nlohmann::json> DaemonNodes::described() const {
   return all;
 }
 
+std::map<std::string, nlohmann::json> DaemonNodes::pauses() const {
+  std::map<std::string, nlohmann::json> all;
+  for (const Hosted& hosted : nodes_) {
+    nlohmann::json said = program_.pauses(*hosted.node);
+    if (!said.is_null()) all[name_of(hosted)] = std::move(said);
+  }
+  return all;
+}
+
 const Node* DaemonNodes::find(std::string_view name) const {
   for (const Hosted& hosted : nodes_) {
     if (name_of(hosted) == name) return hosted.node.get();

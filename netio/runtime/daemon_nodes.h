@@ -49,6 +49,8 @@ class DaemonNodes {
 
   /// What each node says of itself, by name.
   std::map<std::string, nlohmann::json> described() const;
+  /// What nodes say of pauses, by name; without those that have nothing to say.
+  std::map<std::string, nlohmann::json> pauses() const;
   /// Null if there is no node of that name here.
   const Node* find(std::string_view name) const;
   /// The histories of all nodes, as a report has them.

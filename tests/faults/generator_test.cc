@@ -162,7 +162,8 @@ TEST_CASE("what is drawn starts no earlier than it may and is healed in time") {
 }
 
 TEST_CASE("every kind of fault is drawn, and each as a file could say it") {
-  const Topology t = test::octet();
+  Topology t = test::octet();
+  t.lossless.pfc = true;
   std::set<FaultKind> seen;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const DrawnFaults draw = drawn(t, seed);
@@ -175,6 +176,13 @@ TEST_CASE("every kind of fault is drawn, and each as a file could say it") {
   }
   for (const FaultInfo& kind : all_faults()) {
     CHECK_MESSAGE(seen.contains(kind.kind), kind.name);
+  }
+}
+
+TEST_CASE("a pause storm is drawn only where there are pauses") {
+  const Topology t = test::octet();
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    for (const Fault& fault : drawn(t, seed).faults) CHECK(fault.kind != FaultKind::kPauseStorm);
   }
 }
 

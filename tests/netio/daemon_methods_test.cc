@@ -23,6 +23,10 @@ struct AnsweringDaemon {
                      [] {
                        return Json{{"h0", 1}};
                      },
+                 .pauses =
+                     [] {
+                       return Json{{"h0", 2}};
+                     },
                  .table = [](const std::string& node) -> Json {
                    if (node != "h0") throw RpcError(kRpcRefused, "no such node here");
                    return nullptr;
@@ -50,6 +54,7 @@ TEST_CASE("a daemon answers with what it has to say, and for no node that it doe
   CHECK(client.call("status") == Json{{"finished", false}});
   CHECK(client.call("report") == "a report");
   CHECK(client.call("counters") == Json{{"h0", 1}});
+  CHECK(client.call("pauses") == Json{{"h0", 2}});
   CHECK(client.call("power_off") == "what is left");
   CHECK(client.call("table", {{"node", "h0"}}).is_null());
   CHECK_THROWS_WITH_AS(client.call("table", {{"node", "h1"}}), "no such node here", RpcError);
