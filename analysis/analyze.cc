@@ -31,6 +31,19 @@ void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
   note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");
 }
 
+/// When the last byte of a workload that ends had arrived. Applications post what comes next when something is
+/// done, so a workload of which nothing is under way is at its end.
+std::optional<FabricTime> completion(const RunInputs& in, const PacketHistory& history) {
+  if (!in.work_ends || in.early_end || in.hosts.hosts.empty() || history.deliveries().empty())
+    return std::nullopt;
+  for (const HostReport& host : in.hosts.hosts) {
+    for (const QueueReport& queue : host.queues) {
+      if (queue.completed < queue.posted) return std::nullopt;
+    }
+  }
+  return history.deliveries().back().t;
+}
+
 Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurements& m) {
   const PacketHistory& history = evidence.packets();
   const bool watched = evidence.watched();
@@ -46,6 +59,15 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.trimmed = c.trimmed;
   metrics.lost = c.dropped;
   metrics.refused = c.refused;
+  metrics.naks = c.rc_naks;
+  metrics.cnps = c.cnps;
+  for (const RcAnswers& answers : history.rc_answers()) metrics.flows_cut += answers.cnps > 0;
+  metrics.pauses =
+      pause_use(in.topology, PauseTimes(in.topology, history.pauses(), in.schedule, m.end));
+  metrics.spread = flow_spread(in.topology, history);
+  for (const HostReport& host : in.hosts.hosts) metrics.qps_failed += host.qps_in_error;
+  metrics.work_ends = in.work_ends;
+  metrics.completed = completion(in, history);
   metrics.captures = in.captures.size();
   metrics.capture_records = watched ? in.capture_records : c.records;
   metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
@@ -175,10 +197,13 @@ void read_files(const RunInputs& in, Evidence& evidence) {
 
 Analysis analyze(const RunInputs& in, const Evidence& evidence) {
   Analysis analysis = judge(in, evidence);
+  const QueueDepths queues = queue_depths(in.topology, in.records, analysis.measurements.planes.bin,
+                                          analysis.measurements.end);
+  analysis.verdict.metrics.deepest = queues.deepest_of_all;
   analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
                                   analysis.verdict.faults, in.queue_pairs},
                                  in.timing.pace,
-                                 in.records});
+                                 queues});
   if (!in.taps.empty()) add_taps(in, evidence, analysis.verdict);
   name_frames(in.topology, in.captures, analysis.verdict.checks);
   return analysis;
@@ -211,9 +236,9 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.version = in.version;
   verdict.timing = in.timing;
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
-  verdict.checks =
-      run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
-                                in.regions, in.retry_span, coverage, in.timing.mode, in.twin});
+  verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence,
+                                             in.schedule, in.regions, in.retry_span,
+                                             in.rc_retry_span, coverage, in.timing.mode, in.twin});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,

@@ -33,6 +33,7 @@ struct RunInputs {
   FabricTime end = {};                    ///< end of the run
   FabricTime base_rtt = {};               ///< zero: the topology's
   std::string history_sha256 = {};        ///< from the nodes
+  bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
   std::vector<ScheduledEffect> schedule = {};       ///< as the nodes executed it
@@ -40,6 +41,8 @@ struct RunInputs {
   std::filesystem::path events = {};                ///< events.jsonl; empty: none
   /// How long a requester goes on without any answer before it gives up; zero: unknown.
   FabricTime retry_span = FabricTime::zero();
+  /// The same for RC; zero: no queue pair is one of RC.
+  FabricTime rc_retry_span = FabricTime::zero();
   std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
   std::filesystem::path taps =

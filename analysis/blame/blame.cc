@@ -328,6 +328,7 @@ std::string_view name_of(Symptom symptom) {
     case Symptom::kMarks: return "marks";
     case Symptom::kBursts: return "bursts";
     case Symptom::kDrainsSlowly: return "drains slowly";
+    case Symptom::kPausesWithoutEnd: return "pauses without end";
   }
   return "?";
 }
@@ -356,6 +357,7 @@ std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& pac
   Blamer(topology, events, light, samples.marks).blame(marks, Symptom::kMarks, blames);
   blame_bursts(topology, packets, blames);
   blame_receivers(topology, packets, blames);
+  blame_pausers(topology, packets, blames);
   std::stable_sort(blames.begin(), blames.end(),
                    [](const Blame& a, const Blame& b) { return a.from < b.from; });
   return blames;

@@ -4,6 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "analysis/blame/blame.h"
+#include "analysis/measure/pause_times.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -98,6 +101,47 @@ void blame_receivers(const Topology& topology, const PacketHistory& packets,
     ++blame->of;
   }
   for (std::optional<Blame>& blame : open) close(blame);
+}
+
+void blame_pausers(const Topology& topology, const PacketHistory& packets,
+                   std::vector<Blame>& blames) {
+  if (packets.pauses().empty()) return;
+  // What the last pause asked for may be more than the run has left.
+  FabricTime last = packets.pauses().back().t;
+  if (!packets.deliveries().empty()) last = std::max(last, packets.deliveries().back().t);
+  const PauseTimes times(topology, packets.pauses(), {}, last);
+  std::vector<std::optional<Blame>> open(topology.host_count());
+  std::vector<FabricTime> stood(topology.host_count());
+  const auto close = [&](uint32_t host) {
+    if (!open[host]) return;
+    open[host]->evidence = "its NIC held the port toward it back for " + to_string(stood[host]) +
+                           " and took less than a packet in that time";
+    blames.push_back(*open[host]);
+    open[host].reset();
+  };
+  for (const PausedSpan& span : times.spans()) {
+    const NodeSite& site = topology.node(topology.port(span.port).peer.node);
+    const bool nic = site.role == NodeRole::kHost;
+    if (!nic || span.length() < topology.base_rtt * kStormRtts) continue;
+    std::optional<Blame>& blame = open[site.index];
+    if (blame && span.from > blame->until + topology.base_rtt * kRefusalPauseRtts) {
+      close(site.index);
+    }
+    if (!blame) {
+      blame.emplace();
+      blame->kind = "host";
+      blame->component = site.name;
+      blame->symptom = Symptom::kPausesWithoutEnd;
+      blame->from = span.from;
+      blame->times = 0;
+      stood[site.index] = FabricTime::zero();
+    }
+    if (blame->times == 0 || span.from > blame->until) ++blame->times;  // its ports do so at once
+    blame->until = std::max(blame->until, span.until);
+    blame->of = ++blame->bad;
+    stood[site.index] = std::max(stood[site.index], span.length());
+  }
+  for (uint32_t host = 0; host < open.size(); ++host) close(host);
 }
 
 }  // namespace mrclab::analysis

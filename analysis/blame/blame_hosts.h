@@ -1,6 +1,6 @@
 #pragma once
-// Hosts that are to blame for what no path explains: hosts that send without heeding congestion,
-// and hosts that refuse packets they receive. Only analysis/blame*.cc include this.
+// Hosts that are to blame for what no path explains: hosts that send without heeding congestion, hosts that
+// refuse packets they receive, and hosts that let nothing come. Only analysis/blame*.cc include this.
 
 #include <vector>
 
@@ -18,5 +18,11 @@ void blame_bursts(const Topology& topology, const PacketHistory& packets,
 /// behind it, PCIe or memory, took less than was sent. The paths carried all of that.
 void blame_receivers(const Topology& topology, const PacketHistory& packets,
                      std::vector<Blame>& blames);
+
+/// Hosts whose NIC paused a port of a switch for kStormRtts or longer without a gap. A NIC whose buffer is
+/// full lets its switch go on as soon as a packet has left the buffer, so that this one took less than a
+/// packet in all that time. The pauses are those that arrived at switches, which packet records show.
+void blame_pausers(const Topology& topology, const PacketHistory& packets,
+                   std::vector<Blame>& blames);
 
 }  // namespace mrclab::analysis

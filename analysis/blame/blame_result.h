@@ -16,9 +16,10 @@ enum class Symptom : uint8_t {
   kFlipsBits,  ///< losses that a frame check or an ICRC explains
   kMisroutes,  ///< losses by switches or NICs that had no use for the packet
   kDuplicates,
-  kMarks,         ///< says congestion where none is
-  kBursts,        ///< sends without heeding congestion
-  kDrainsSlowly,  ///< refuses what it receives because its buffer is full
+  kMarks,             ///< says congestion where none is
+  kBursts,            ///< sends without heeding congestion
+  kDrainsSlowly,      ///< refuses what it receives because its buffer is full
+  kPausesWithoutEnd,  ///< its NIC asks its switches to stop, and takes next to nothing
 };
 std::string_view name_of(Symptom symptom);
 

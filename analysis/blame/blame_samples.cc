@@ -23,8 +23,12 @@ constexpr int64_t kPromptPackets = 3;
 class Sampler {
  public:
   Sampler(const Topology& topology, const PacketHistory& packets)
-      : topology_(topology), packets_(packets) {
+      : topology_(topology), packets_(packets), last_arrived_(packets.flows().size()) {
     for (const Attempt& attempt : packets.attempts()) {
+      if (attempt.fate == Fate::kDelivered) {
+        FabricTime& start = last_arrived_[packets.packets()[attempt.packet].flow];
+        start = std::max(start, attempt.start);
+      }
       last_ = std::max(last_, attempt.start);
       if (attempt.ended != FabricTime::never()) last_ = std::max(last_, attempt.ended);
     }
@@ -51,7 +55,8 @@ class Sampler {
       case Fate::kDelivered:
       case Fate::kTrimmed: return;
       case Fate::kInFlight:
-        sample.bad = attempt.start + topology_.base_rtt * kLostAfterRtts < last_;
+        sample.bad =
+            attempt.start + topology_.base_rtt * kLostAfterRtts < last_ && !may_stand(attempt);
         sample.counts = sample.bad;
         return;
       case Fate::kDropped: break;
@@ -60,6 +65,7 @@ class Sampler {
     const NodeId at = attempt.where.node;
     switch (attempt.cause) {
       case DropCause::kQueueFull:
+      case DropCause::kPauseStorm:
       case DropCause::kControlQueueFull:
       case DropCause::kTrimmedQueueFull:
       case DropCause::kNoBuffer: sample.bad = sample.counts = false; return;
@@ -85,6 +91,14 @@ class Sampler {
   }
 
  private:
+  /// RoCE's data may stand before a paused port for any time. As it keeps its order, what was sent before
+  /// something that has arrived is lost all the same.
+  bool may_stand(const Attempt& attempt) const {
+    const uint32_t flow = packets_.packets()[attempt.packet].flow;
+    return packets_.flows()[flow].roce && !packets_.pauses().empty() &&
+           last_arrived_[flow] < attempt.start;
+  }
+
   const std::vector<WireId>& wires_between(uint32_t source, uint32_t destination, Path path) {
     auto& wires = wires_[{source, destination, ev_of(path).value}];
     if (wires.empty()) wires = wires_of(topology_, source, destination, path);
@@ -128,6 +142,7 @@ class Sampler {
   const Topology& topology_;
   const PacketHistory& packets_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<WireId>> wires_;
+  std::vector<FabricTime> last_arrived_;  ///< by flow: when that was sent which arrived last
   FabricTime last_;
 };
 

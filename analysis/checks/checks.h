@@ -24,6 +24,7 @@ struct CheckInputs {
   std::span<const ScheduledEffect> schedule;
   std::span<const MemoryRegion> regions;  ///< empty: unknown
   FabricTime retry_span;                  ///< zero: unknown
+  FabricTime rc_retry_span;               ///< zero: no queue pair is one of RC
   const Coverage& coverage;
   TimingMode timing = TimingMode::kCarried;
   Twin twin = {};

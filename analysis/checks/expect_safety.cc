@@ -6,7 +6,7 @@
 
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/checks/placed_messages.h"
-#include "analysis/measure/outages.h"
+#include "analysis/checks/qp_failures.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -275,33 +275,27 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
   if (run.retry_span == FabricTime::zero()) {
     return unjudged(check, "QPs failed, and no profile says how long they try");
   }
-  const Outages outages(run.topology, run.faults, run.schedule);
-  std::set<std::pair<uint32_t, uint32_t>> rightly;  // host and peer
-  uint64_t wrong = 0;
+  QpFailureJudge judge(run);
+  uint64_t wrong = 0, unknown = 0;
   std::string first;
   for (const QpFailure& failure : failures) {
-    const FabricTime since = failure.t - run.retry_span;
-    // A peer whose QP failed before answers with a fatal NACK: then ours has to fail as well.
-    const bool right =
-        failure.peer &&
-        (run.lost_power(failure.host, failure.t) || run.lost_power(*failure.peer, failure.t) ||
-         rightly.contains({*failure.peer, failure.host}) ||
-         !outages.path_lives(failure.host, *failure.peer, since, failure.t) ||
-         !outages.path_lives(*failure.peer, failure.host, since, failure.t));
-    if (right) {
-      rightly.insert({failure.host, *failure.peer});
-      continue;
-    }
+    const QpFailureJudge::Finding finding = judge.judge(failure);
+    unknown += finding == QpFailureJudge::Finding::kUnknown ? 1 : 0;
+    if (finding != QpFailureJudge::Finding::kWrongly) continue;
     ++wrong;
-    if (first.empty()) {
-      check.where = {since, failure.t, run.at_failure(failure).who};
-      first = run.host_name(failure.host) + " at " + to_string(failure.t) + ": " + failure.reason +
-              ", while a path" + (failure.peer ? " to " + run.host_name(*failure.peer) : "") +
-              " worked";
-    }
+    if (!first.empty()) continue;
+    const std::optional<Path> flow = judge.flow_path(failure);
+    check.where = {judge.since(failure), failure.t, run.at_failure(failure).who};
+    first = run.host_name(failure.host) + " at " + to_string(failure.t) + ": " + failure.reason +
+            ", while " + (flow ? "its path " + to_string(*flow) : "a path") +
+            (failure.peer ? " to " + run.host_name(*failure.peer) : "") + " worked";
   }
   check.measured = static_cast<double>(wrong);
   if (wrong > 0) return failed(check, first);
+  if (unknown > 0) {
+    return unjudged(
+        check, "no packet shows which path " + std::to_string(unknown) + " of the failed QPs had");
+  }
   check.note = std::to_string(failures.size()) + " QPs failed, rightly";
   return passed(check);
 }

@@ -3,7 +3,7 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_losses, expect_paths, expect_recovery, expect_safety,
-//   expect_liveness
+//   expect_liveness, expect_pauses
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -31,6 +31,9 @@
 //     - recover: {within: 100rtt, to: 95%}
 //     - leave: {within: 5rtt}
 //     - qp_error: {reason: "Retry Counter Exceeded"}
+//     - lossless                     # RoCE's data: no queue drops any
+//     - pause: {port: "p0.t0-*:u*", at_most: 5%, from: 300us}
+//     - deadlock_free: {longer_than: 32rtt}
 //
 // An entry may say what was published: {goodput: {...}, published: 87.2%, figure: "..."}.
 
@@ -44,6 +47,7 @@
 #include "analysis/checks/expect_liveness.h"
 #include "analysis/checks/expect_losses.h"
 #include "analysis/checks/expect_paths.h"
+#include "analysis/checks/expect_pauses.h"
 #include "analysis/checks/expect_recovery.h"
 #include "analysis/checks/expect_reports.h"
 #include "analysis/checks/expect_safety.h"
@@ -62,7 +66,8 @@ using ExpectationKind =
                  ExpectSteady, ExpectSafety, ExpectPlacedOnce, ExpectNoSilentLoss, ExpectInOrder,
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
-                 ExpectShare, ExpectPathUnused, ExpectCounter>;
+                 ExpectShare, ExpectPathUnused, ExpectCounter, ExpectLossless, ExpectPause,
+                 ExpectDeadlockFree>;
 
 /// One entry: what must hold, and what was published about it.
 struct Expectation : ExpectationKind {

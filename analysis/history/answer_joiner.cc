@@ -25,9 +25,27 @@ void AnswerJoiner::arrives(const Sighting& s) {
     tables_.control.push_back({s.t, s.source, s.destination, *path, s.probe});
   }
   if (s.probe) ++tables_.counters.probes;
+  if (s.opcode == Opcode::kCongestionNotification) {
+    ++tables_.counters.cnps;
+    ++rc_answers_[flow_key(s.source, s.destination, s.qp)].cnps;
+  }
   if (s.detail == kNone) return;
   const SeenAnswer& answer = answers_[s.detail];
   if (answer.is_ack) return take_ack(s, answer);
+  if (answer.is_rc) {
+    ++tables_.counters.rc_acks;
+    if (answer.is_nak) {
+      ++tables_.counters.rc_naks;
+      rc_answers_[flow_key(s.source, s.destination, s.qp)].naks.push_back(
+          {s.t, answer.cumulative + 1, answer.is_not_ready});
+    }
+    if (const std::optional<uint32_t> flow = flow_answered_by(s, answer)) {
+      take_answer(*flow, answer, s.t);
+    } else if (!answer.is_nak) {
+      ++tables_.counters.acks_without_flow;
+    }
+    return;
+  }
   ++(answer.is_nack ? tables_.counters.nacks : tables_.counters.sacks);
   constexpr auto kFatal = static_cast<uint8_t>(NackReason::kUnexpectedEvent);
   if (answer.is_nack && answer.nack_reason == kFatal) ++tables_.counters.fatal_nacks;
@@ -35,6 +53,15 @@ void AnswerJoiner::arrives(const Sighting& s) {
     take_answer(*flow, answer, s.t);
   } else {
     ++tables_.counters.acks_without_flow;
+  }
+}
+
+void AnswerJoiner::finish() {
+  for (auto& [key, answers] : rc_answers_) {
+    const auto flow = flow_by_answers_.find(key);
+    if (flow == flow_by_answers_.end()) continue;
+    if (tables_.rc_answers.size() <= flow->second) tables_.rc_answers.resize(flow->second + 1);
+    tables_.rc_answers[flow->second] = std::move(answers);
   }
 }
 
@@ -94,7 +121,8 @@ void AnswerJoiner::take_answer(uint32_t flow, const SeenAnswer& answer, FabricTi
   FlowTable::State& state = flows_[flow];
   const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
   const int64_t cumulative = std::min(state.highest + (answer.cumulative - highest), state.highest);
-  if (answer.is_ack && !arrived_up_to(flow, cumulative)) ++tables_.counters.acks_ahead;
+  if ((answer.is_ack || answer.is_rc) && !arrived_up_to(flow, cumulative))
+    ++tables_.counters.acks_ahead;
   while (state.acknowledged < cumulative) {
     ++state.acknowledged;
     acknowledge(flow, Psn{static_cast<uint32_t>(state.acknowledged & Psn::kMask)}, t);

@@ -2,6 +2,7 @@
 // Which packets an answer (SACK, NACK, transport ACK) speaks of as it arrives at their sender.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -21,6 +22,8 @@ class AnswerJoiner {
 
   /// A control frame arrived at a host.
   void arrives(const Sighting& s);
+  /// Gives what answered RC to its flows, which only later answers may have told apart.
+  void finish();
 
  private:
   static constexpr uint32_t kNone = Attempt::kNone;
@@ -37,6 +40,7 @@ class AnswerJoiner {
   FlowTable& flows_;
   PacketTables& tables_;
   std::unordered_map<uint64_t, uint32_t> flow_by_answers_;  // by flow_key() of the answers
+  std::map<uint64_t, RcAnswers> rc_answers_;                // likewise
 };
 
 }  // namespace mrclab::analysis

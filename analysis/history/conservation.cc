@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/byte_order.h"
+#include "fabric/pause_frame.h"
 #include "fabric/random.h"
 
 namespace mrclab::analysis {
@@ -51,7 +52,7 @@ Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmt
 Bytes most_waiting(const Topology& topology, const Wire& out) {
   const QueueProfile& q = topology.queues_of(out);
   return std::max({q.tail_drop, q.trim_threshold, q.trim_threshold_last_hop}) + q.control_limit +
-         q.trimmed_limit + longest_frame(topology) * 2;
+         q.trimmed_limit + q.lossless_limit + longest_frame(topology) * 2;
 }
 
 }  // namespace
@@ -88,6 +89,8 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     }
     node.residence += topology.ingress_latency(site.id);
     node.in_due_until = end - node.residence;
+    // A pause may hold frames back to the end of the run.
+    if (topology.lossless.pfc) node.in_due_until = FabricTime::zero();
     nodes_.push_back(node);
     if (site.role != NodeRole::kHost)
       longest_residence = std::max(longest_residence, node.residence);
@@ -95,6 +98,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
   constexpr int64_t kWires = 4, kSwitches = 3;  // number on a path across a T1
   longest_crossing_ = (longest_wire + longest_delay) * kWires + longest_residence * kSwitches +
                       topology.host_latency;
+  if (topology.lossless.pfc) longest_crossing_ = end;
 }
 
 void Conservation::add(NodeId node_id, PortId port_id, Direction direction, PacketEvent event,
@@ -108,12 +112,14 @@ void Conservation::add(NodeId node_id, PortId port_id, Direction direction, Pack
       ++port.lost;
       if (t <= port.ended_due_until) ++port.ended_due;
     } else {
+      if (frame_name == kLinkLocalFrame) return;
       ++node.dropped;
       leaves(node, frame_name, false);
     }
   } else if (direction == Direction::kIngress) {
     ++port.arrived;
     if (t <= port.ended_due_until) ++port.ended_due;
+    if (frame_name == kLinkLocalFrame) return;
     ++node.in;
     if (t <= node.in_due_until) ++node.in_due;
     if (!node.is_switch || node.renames) return;
@@ -123,6 +129,7 @@ void Conservation::add(NodeId node_id, PortId port_id, Direction direction, Pack
   } else {
     ++port.sent;
     if (t <= port.sent_due_until) ++port.sent_due;
+    if (frame_name == kLinkLocalFrame) return;
     ++node.out;
     leaves(node, frame_name, port.copies);
   }
@@ -179,6 +186,7 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_
 uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();
+  if (is_mac_control(bytes)) return kLinkLocalFrame;
   const std::optional<Encapsulation> kind = encapsulation_of(bytes);
   if (!kind) return 0;
   const FrameLayout at = layout_of(*kind);

@@ -46,6 +46,9 @@ struct Balance {
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
+/// The name of every pause frame: such a frame begins and ends at the two ports of its wire.
+inline constexpr uint64_t kLinkLocalFrame = ~uint64_t{0};
+
 class Conservation {
  public:
   /// `schedule` says how slow wires became. Records later than `end` are not counted.

@@ -29,8 +29,8 @@ NodeObserver& Evidence::observer(NodeId node) {
 
 void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
-  evidence_.conservation_.add(node_, record.port, record.direction, record.event, record.cause,
-                              record.t, name_of_frame(record.frame));
+  evidence_.count(node_, record.port, record.direction, record.event, record.cause, record.queue,
+                  record.t, name_of_frame(record.frame));
   const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
                                  evidence_.topology_.node(node_).role != NodeRole::kHost;
   if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
@@ -43,6 +43,14 @@ void Evidence::Watcher::event(const EventRecord& record) {
 
 void Evidence::Watcher::window(const WindowRecord& record) {
   if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+}
+
+void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent event,
+                     DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
+  conservation_.add(node, port, direction, event, cause, t, frame_name);
+  if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
+    turns_.add(node, port, direction, event, queue, frame_name);
+  }
 }
 
 void Evidence::add_capture(const std::filesystem::path& path) {
@@ -83,12 +91,17 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
       while (const auto record = reader.next()) {
         const auto [node, port] = port_of_stream[record->stream];
         const bool out = record->stream % 2 == 1;
-        conservation_.add(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
-                          record->cause, record->t,
-                          record->opcode == 0
-                              ? 0
-                              : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn,
-                                              record->psn, record->ev, record->peers));
+        const bool pause = record->queue == QueueClass::kPause;
+        if (pause && !out && record->event == PacketEvent::kPassed) {
+          frames_.add_pause({record->t, {node, port}, static_cast<uint16_t>(record->ev.value)});
+        }
+        count(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
+              record->cause, record->queue, record->t,
+              pause ? kLinkLocalFrame
+              : record->opcode == 0
+                  ? 0
+                  : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn, record->psn,
+                                  record->ev, record->peers));
       }
       take(records_, reader.seal(), path, Witness::kRecords);
     } catch (const InputError& error) {

@@ -20,6 +20,7 @@
 #include "analysis/history/conservation.h"
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
+#include "analysis/history/lossless_turns.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/history/sighting_reader.h"
 #include "fabric/effect.h"
@@ -66,6 +67,8 @@ class Evidence {
   const PacketHistory& packets() const { return packets_; }
   const EventHistory& events() const { return events_; }
   const Conservation& conservation() const { return conservation_; }
+  /// Empty where nothing is paused.
+  const LosslessTurns& turns() const { return turns_; }
   /// What packets, records and events cover. The hosts' reports reach judge() another way.
   const Coverage& coverage() const { return coverage_; }
   bool watched() const { return !watchers_.empty(); }
@@ -84,6 +87,8 @@ class Evidence {
     NodeId node_;
   };
 
+  void count(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,
+             QueueClass queue, FabricTime t, uint64_t frame_name);
   void take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
             const std::filesystem::path& path, Witness witness);
   void check_spans(const SealedSpans& spans, Witness witness);
@@ -95,6 +100,7 @@ class Evidence {
   PacketHistory packets_;  // joined by finish()
   EventHistory events_;
   Conservation conservation_;
+  LosslessTurns turns_;
   std::deque<Watcher> watchers_;  // by node
   SealedSpans captures_, records_, event_logs_;
   Coverage coverage_;

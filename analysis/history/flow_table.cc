@@ -15,12 +15,12 @@ constexpr int64_t kPsnModulus = 1 << 24;
 
 }  // namespace
 
-uint32_t FlowTable::find_or_add(uint32_t source, uint32_t destination, uint32_t qp) {
+uint32_t FlowTable::find_or_add(uint32_t source, uint32_t destination, uint32_t qp, bool roce) {
   const auto [entry, added] =
       index_.try_emplace(flow_key(source, destination, qp), static_cast<uint32_t>(flows_.size()));
   if (added) {
     between_[pair_key(source, destination)].push_back(entry->second);
-    flows_.push_back({source, destination, Qpn{qp}});
+    flows_.push_back({source, destination, Qpn{qp}, roce});
     states_.emplace_back();
   }
   return entry->second;

@@ -26,7 +26,7 @@ class FlowTable {
   };
 
   /// The number of a flow.
-  uint32_t find_or_add(uint32_t source, uint32_t destination, uint32_t qp);
+  uint32_t find_or_add(uint32_t source, uint32_t destination, uint32_t qp, bool roce);
   /// Numbers of the flows between two hosts, in one direction.
   std::span<const uint32_t> between(uint32_t source, uint32_t destination) const;
   State& operator[](uint32_t flow) { return states_[flow]; }

@@ -28,6 +28,7 @@ struct Flow {
   uint32_t source = 0;       ///< host number
   uint32_t destination = 0;  ///< host number
   Qpn destination_qp;
+  bool roce = false;  ///< its data is RC's, else MRC's
 };
 
 /// One attempt to get a packet across.
@@ -52,10 +53,12 @@ struct Attempt {
   uint8_t whole = 0, headers = 0;  ///< frames that arrived with and without payload, not refused
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
-  /// It reached its host, whose NIC had no room for it and asked for it again (NACK).
+  /// It reached its host, whose NIC had no room for it, or waited for another one (RC), and asked for it
+  /// again.
   bool refused() const {
     return fate == Fate::kDropped &&
-           (cause == DropCause::kReceiveBufferFull || cause == DropCause::kNoBitmap);
+           (cause == DropCause::kReceiveBufferFull || cause == DropCause::kNoBitmap ||
+            cause == DropCause::kOutOfOrder || cause == DropCause::kNotReady);
   }
   bool lost() const { return fate == Fate::kDropped && !refused(); }
 };
@@ -117,6 +120,29 @@ struct DatagramBurst {
 inline constexpr FabricTime kBurstPause = FabricTime::from_us(50);
 inline constexpr size_t kMaxBursts = 4096;
 
+/// A pause frame about RoCE's data (fabric/pause_frame.h) that arrived at `port`, which it stops for so many
+/// quanta; 0 let it go on.
+struct PauseSeen {
+  FabricTime t;
+  PortRef port;
+  uint16_t quanta = 0;
+  auto operator<=>(const PauseSeen&) const = default;
+};
+inline constexpr size_t kMaxPauses = 1 << 20;
+
+/// A NAK or "receiver not ready" of RC that arrived at a sender: everything before `psn` is there.
+struct RcNak {
+  FabricTime t;
+  Psn psn;
+  bool not_ready = false;
+};
+
+/// What answered one flow of RC.
+struct RcAnswers {
+  uint64_t cnps = 0;        ///< congestion notification packets that arrived at its sender
+  std::vector<RcNak> naks;  ///< in order of time
+};
+
 struct HistoryCounters {
   uint64_t records = 0;             ///< capture records offered
   uint64_t capture_skipped = 0;     ///< by the readers: malformed, unknown interface, bad time
@@ -136,8 +162,10 @@ struct HistoryCounters {
   uint64_t refused = 0;          ///< attempts: the receiving NIC had no room
   uint64_t dropped_control = 0;  ///< control frames with a drop record
   uint64_t sacks = 0, nacks = 0, probes = 0;
-  uint64_t fatal_nacks = 0;        ///< NACK "unexpected event": the QP goes to error
-  uint64_t acks_without_flow = 0;  ///< SACK or NACK that no flow explains
+  uint64_t rc_acks = 0, rc_naks = 0;  ///< RC: acknowledgements, and those of them that are negative
+  uint64_t cnps = 0;                  ///< RC: congestion notification packets
+  uint64_t fatal_nacks = 0;           ///< NACK "unexpected event": the QP goes to error
+  uint64_t acks_without_flow = 0;     ///< SACK or NACK that no flow explains
   uint64_t acks_ahead = 0;      ///< transport ACKs of a PSN before which a packet had not arrived
   uint64_t acks_of_unsent = 0;  ///< SACK or ACK of a PSN that was never sent
 };
@@ -152,6 +180,8 @@ struct PacketTables {
   std::vector<Delivery> deliveries;
   std::vector<ControlArrival> control;
   std::vector<DatagramBurst> bursts;
+  std::vector<PauseSeen> pauses;
+  std::vector<RcAnswers> rc_answers;
   HistoryCounters counters;
   FabricTime complete_until = FabricTime::never();
   std::vector<std::string> notes;
@@ -181,6 +211,10 @@ class PacketHistory {
   std::span<const ControlArrival> control() const { return tables_.control; }
   /// All bursts, in the order in which their first frames were seen.
   std::span<const DatagramBurst> bursts() const { return tables_.bursts; }
+  /// Pauses that arrived, in order of time and port; each once.
+  std::span<const PauseSeen> pauses() const { return tables_.pauses; }
+  /// By flow; empty where no answer of RC was seen. Answers that belong to no flow are not in it.
+  std::span<const RcAnswers> rc_answers() const { return tables_.rc_answers; }
   const HistoryCounters& counters() const { return tables_.counters; }
   /// The earliest instant of which something found no room; never() if everything was kept.
   FabricTime complete_until() const { return tables_.complete_until; }

@@ -65,6 +65,9 @@ PacketTables PacketJoiner::begun_with(Sightings& seen) {
   PacketTables tables;
   tables.placements = std::move(seen.placements);
   tables.bursts = std::move(seen.bursts);
+  tables.pauses = std::move(seen.pauses);
+  std::sort(tables.pauses.begin(), tables.pauses.end());
+  tables.pauses.erase(std::unique(tables.pauses.begin(), tables.pauses.end()), tables.pauses.end());
   tables.counters = seen.counters;
   tables.complete_until = seen.complete_until;
   tables.notes = std::move(seen.notes);
@@ -93,6 +96,7 @@ PacketHistory PacketJoiner::join_all() {
   skip_refused_answers();
   const std::vector<Place> places = by_time();
   for (const Place& place : places) join(seen_.frames[place.sighting]);
+  answers_.finish();
   if (!topology_.carries_time() && !places.empty()) give_up_on_silent(places.back().t);
   std::erase_if(tables_.deliveries, [](const Delivery& d) { return d.packet == kNone; });
   count_fates();
@@ -130,11 +134,12 @@ void PacketJoiner::skip_refused_answers() {
   std::set<Refused> refused;
   for (const Sighting& s : seen_.frames) {
     const bool here = s.kind == Kind::kDropIn && s.where.node == topology_.host(s.destination);
-    if (here && !is_write(s.opcode)) refused.insert(refused_as(s, s.t - topology_.host_latency));
+    if (here && !carries_data(s.opcode))
+      refused.insert(refused_as(s, s.t - topology_.host_latency));
   }
   if (refused.empty()) return;
   for (Sighting& s : seen_.frames) {
-    if (s.kind != Kind::kIngress || is_write(s.opcode)) continue;
+    if (s.kind != Kind::kIngress || carries_data(s.opcode)) continue;
     // Each instant was rounded down to a nanosecond on its own.
     const FabricTime tick = FabricTime::from_ns(1);
     for (const FabricTime t : {s.t - tick, s.t, s.t + tick}) {
@@ -146,7 +151,7 @@ void PacketJoiner::skip_refused_answers() {
 }
 
 void PacketJoiner::join(const Sighting& s) {
-  const bool data = is_write(s.opcode);
+  const bool data = carries_data(s.opcode);
   switch (s.kind) {
     case Kind::kEgress: leaves(s); break;
     case Kind::kTrimmedHere:
@@ -166,7 +171,7 @@ void PacketJoiner::join(const Sighting& s) {
 
 /// The packet of a sighting, made if it is new; kNone (counted) beyond the limits.
 uint32_t PacketJoiner::packet_of(const Sighting& s) {
-  const uint32_t flow = flows_.find_or_add(s.source, s.destination, s.qp);
+  const uint32_t flow = flows_.find_or_add(s.source, s.destination, s.qp, is_rc_request(s.opcode));
   uint32_t* slot = flows_.slot_of(flow, Psn{s.psn}, true);
   if (slot == nullptr) {
     ++tables_.counters.over_limit;
@@ -230,7 +235,7 @@ void PacketJoiner::leaves(const Sighting& s) {
   }
   const Attempt& t = tables_.attempts[add_attempt(s, packet)];
   if (t.attempt > 0) ++tables_.counters.retransmissions;
-  if ((t.attempt > 0) != s.rtx) ++tables_.counters.rtx_bit_wrong;
+  if (is_write(s.opcode) && (t.attempt > 0) != s.rtx) ++tables_.counters.rtx_bit_wrong;
   if (tables_.packets[packet].placement == kNone) tables_.packets[packet].placement = s.detail;
 }
 

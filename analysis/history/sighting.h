@@ -41,7 +41,10 @@ struct SeenAnswer {
   uint64_t bitmap = 0;
   uint8_t nack_reason = 0;
   bool is_nack = false;
-  bool is_ack = false;  ///< a transport ACK: cumulative, and whole messages only
+  bool is_ack = false;        ///< MRC's transport ACK: cumulative, and whole messages only
+  bool is_rc = false;         ///< an acknowledgement of RC; `ev` is its own
+  bool is_nak = false;        ///< of RC: a NAK, or "receiver not ready"
+  bool is_not_ready = false;  ///< the latter
 };
 
 /// All that was read, in the order in which it was.
@@ -50,6 +53,7 @@ struct Sightings {
   std::vector<SeenAnswer> answers;
   std::vector<Placement> placements;
   std::vector<DatagramBurst> bursts;
+  std::vector<PauseSeen> pauses;
   HistoryCounters counters;                         ///< as far as reading goes
   FabricTime complete_until = FabricTime::never();  ///< the earliest that found no room
   std::vector<std::string> notes;

@@ -4,6 +4,8 @@
 
 #include "analysis/capture/capture_frame.h"
 #include "analysis/capture/cut_frame.h"
+#include "analysis/history/flow_keys.h"
+#include "fabric/pause_frame.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -110,6 +112,16 @@ uint32_t SightingReader::keep_answer(const MrcPacket& packet) {
     fields.trigger = nack->psn;
     fields.nack_reason = nack->reason;
     fields.is_nack = true;
+  } else if (const auto* rc = std::get_if<Aeth>(&packet.extension);
+             rc && packet.bth.opcode == Opcode::kRcAcknowledge) {
+    // An ACK covers its PSN, a NAK and "receiver not ready" what is before theirs. The way back has the
+    // source port of the data's.
+    fields.ev = packet.entropy();
+    fields.is_nak = !is_ack(*rc);
+    fields.is_not_ready = rc->syndrome >> 5 == 1;
+    fields.cumulative = packet.bth.psn + (fields.is_nak ? -1 : 0);
+    fields.trigger = fields.cumulative;
+    fields.is_rc = true;
   } else if (const auto* ack = std::get_if<Aeth>(&packet.extension); ack && is_ack(*ack)) {
     fields.cumulative = packet.bth.psn;
     fields.is_ack = true;
@@ -120,19 +132,23 @@ uint32_t SightingReader::keep_answer(const MrcPacket& packet) {
   return static_cast<uint32_t>(seen_.answers.size() - 1);
 }
 
-uint32_t SightingReader::keep_placement(const MrcPacket& packet) {
-  const auto* write = std::get_if<WriteHeaders>(&packet.extension);
-  if (write == nullptr || !write->reth || packet.trimmed) return Attempt::kNone;
+uint32_t SightingReader::keep_placement(const MrcPacket& packet, const Sighting& s) {
   Placement placement;
-  placement.va = write->reth->va;
-  placement.rkey = write->reth->rkey;
-  placement.message_bytes = write->reth->dma_length;
-  placement.payload_bytes = static_cast<uint32_t>(packet.payload_length);
-  placement.msn = write->meth.msn;
-  const Opcode opcode = packet.bth.opcode;
-  placement.first = opcode == Opcode::kWriteFirst || opcode == Opcode::kWriteOnly ||
-                    opcode == Opcode::kWriteOnlyImm;
-  placement.last = is_last(opcode);
+  if (is_rc_request(packet.bth.opcode)) {
+    const auto known = rc_messages_.placement_of(flow_key(s.source, s.destination, s.qp), packet);
+    if (!known) return Attempt::kNone;
+    placement = *known;
+  } else {
+    const auto* write = std::get_if<WriteHeaders>(&packet.extension);
+    if (write == nullptr || !write->reth || packet.trimmed) return Attempt::kNone;
+    placement.va = write->reth->va;
+    placement.rkey = write->reth->rkey;
+    placement.message_bytes = write->reth->dma_length;
+    placement.payload_bytes = static_cast<uint32_t>(packet.payload_length);
+    placement.msn = write->meth.msn;
+    placement.first = is_first(packet.bth.opcode);
+    placement.last = is_last(packet.bth.opcode);
+  }
   if (const size_t size = std::min(kPayloadSample, packet.payload_length);
       packet.payload.size() >= size) {
     placement.sample = sample_of(packet.payload.subspan(0, size));
@@ -144,6 +160,16 @@ uint32_t SightingReader::keep_placement(const MrcPacket& packet) {
 void SightingReader::read_record(const CaptureRecord& record, const Port& port) {
   if (port.use == Port::Use::kUnknown) {
     ++seen_.counters.unknown_interface;
+    return;
+  }
+  if (is_mac_control(record.bytes)) {
+    bool inbound = record.direction == CaptureDirection::kInbound;
+    if (record.direction == CaptureDirection::kUnknown && record.bytes.size() >= 12) {
+      MacAddress source;
+      std::copy_n(record.bytes.begin() + 6, source.size(), source.begin());
+      inbound = port.use != Port::Use::kDrop && source != topology_.port(port.ref).mac;
+    }
+    if (inbound && port.use != Port::Use::kDrop) keep_pause(port.ref, record.t, record.bytes);
     return;
   }
   // The common case of full captures, before any parsing.
@@ -179,9 +205,29 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
   keep(packet, s, record.original_length);
 }
 
+void SightingReader::keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame) {
+  const std::optional<uint16_t> quanta = lossless_quanta(frame);
+  if (quanta) add_pause({t, at, *quanta});
+}
+
+void SightingReader::add_pause(const PauseSeen& pause) {
+  if (seen_.pauses.size() >= kMaxPauses) {
+    ++seen_.counters.over_limit;
+    seen_.complete_until = std::min(seen_.complete_until, pause.t);
+    return;
+  }
+  seen_.pauses.push_back({FabricTime::from_ns(pause.t.ns()), pause.port, pause.quanta});
+}
+
 void SightingReader::add(NodeId node, const PacketRecord& record) {
   if (!record.frame) return;
   ++seen_.counters.records;
+  if (record.queue == QueueClass::kPause) {
+    const bool arrived =
+        record.direction == Direction::kIngress && record.event == PacketEvent::kPassed;
+    if (arrived) keep_pause({node, record.port}, record.t, record.frame.bytes());
+    return;
+  }
   const bool host = topology_.node(node).role == NodeRole::kHost;
   const bool out = record.direction == Direction::kEgress;
   Sighting s;
@@ -245,7 +291,7 @@ void SightingReader::keep(const MrcPacket& packet, Sighting s, uint64_t original
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
-  const bool data = is_write(packet.bth.opcode);
+  const bool data = carries_data(packet.bth.opcode);
   if (!data && s.kind == Kind::kEgress) return;
   if (seen_.frames.size() >= kMaxSightings) {
     ++seen_.counters.over_limit;
@@ -272,7 +318,7 @@ void SightingReader::keep(const MrcPacket& packet, Sighting s, uint64_t original
     s.timestamp = write->tseth->tx_timestamp;
   }
   if (data && (s.kind == Kind::kEgress || s.kind == Kind::kIngress)) {
-    s.detail = keep_placement(packet);
+    s.detail = keep_placement(packet, s);
   } else if (s.kind == Kind::kIngress) {
     const auto* sack = std::get_if<Seth>(&packet.extension);
     s.probe = s.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);

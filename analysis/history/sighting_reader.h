@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/capture/capture_reader.h"
+#include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
 #include "fabric/evidence_seal.h"
 #include "fabric/headers.h"
@@ -29,6 +30,9 @@ class SightingReader {
   /// a capture has, so that both feeds end in the same history.
   void add(NodeId node, const PacketRecord& record);
 
+  /// A pause frame that a record shows; captures may have it as well.
+  void add_pause(const PauseSeen& pause);
+
   const HistoryCounters& counters() const { return seen_.counters; }
   Sightings take() { return std::move(seen_); }
 
@@ -45,9 +49,11 @@ class SightingReader {
   void keep(const MrcPacket& packet, Sighting s, uint64_t original_length);
   void keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
   uint32_t keep_answer(const MrcPacket& packet);
-  uint32_t keep_placement(const MrcPacket& packet);
+  uint32_t keep_placement(const MrcPacket& packet, const Sighting& s);
+  void keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame);
 
   const Topology& topology_;
+  RcMessagesSeen rc_messages_{topology_.pmtu};
   Sightings seen_;
 };
 

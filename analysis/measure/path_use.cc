@@ -147,9 +147,13 @@ PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
   for (const Attempt& t : history_.attempts()) {
     const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
     if (!matcher.reachable(flow.source, flow.destination)) continue;
-    chances += t.start >= last_up ? 1 : 0;
     const auto path = built_path(topology_, flow.source, flow.destination, t.ev);
-    if (!path || !matcher.crosses(flow.source, flow.destination, *path)) continue;
+    const bool on_wire = path && matcher.crosses(flow.source, flow.destination, *path);
+    // A flow of RC sends nothing elsewhere, and what goes elsewhere is no chance for this wire.
+    const std::optional<Path> named = path_of(t.ev);
+    const bool may_cross = on_wire || !named || named->chosen != Chosen::kByFlow;
+    chances += t.start >= last_up && may_cross ? 1 : 0;
+    if (!on_wire) continue;
     data_before = data_before || t.start < first_down;
     data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);
     if (data_before && data_after) return Regained::kYes;

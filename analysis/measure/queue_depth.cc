@@ -11,8 +11,8 @@ namespace {
 
 /// A data frame at a port of a switch.
 struct Passage {
-  uint32_t node = 0, port = 0;
-  uint64_t name = 0;  // what a frame keeps on its way through a switch
+  uint32_t node = 0, queue = 0;  // 2 x port, and 1 for RoCE's
+  uint64_t name = 0;             // what a frame keeps on its way through a switch
   FabricTime t;
   uint32_t wire_bytes = 0;
   bool out = false;
@@ -21,7 +21,7 @@ struct Passage {
 /// Bytes that come into a queue, or leave it.
 struct Change {
   FabricTime t;
-  uint32_t node = 0, port = 0;
+  uint32_t node = 0, queue = 0;
   int64_t bytes = 0;
 };
 
@@ -81,9 +81,10 @@ class Depths {
     const PortRef where = ports_[record.stream];
     const bool egress = record.stream % 2 == 1;
     const bool host = topology_.node(where.node).role == NodeRole::kHost;
-    const bool queued = !egress || record.queue == QueueClass::kData;
+    const bool roce = record.queue == QueueClass::kLossless;
+    const bool queued = !egress || roce || record.queue == QueueClass::kData;
     if (host || !queued || record.event == PacketEvent::kDropped || record.opcode == 0) return;
-    out.push_back({where.node.value, where.port.value, name_of_record(record), record.t,
+    out.push_back({where.node.value, where.port.value * 2 + roce, name_of_record(record), record.t,
                    record.wire_length, egress});
   }
 
@@ -97,11 +98,11 @@ class Depths {
       const Passage &in = passages[i - 1], &out = passages[i];
       if (in.out || !out.out || in.node != out.node || in.name != out.name) continue;
       const FabricTime queued = std::min(in.t + topology_.switch_latency, out.t);
-      changes.push_back({queued, out.node, out.port, out.wire_bytes});
-      changes.push_back({out.t, out.node, out.port, -int64_t{out.wire_bytes}});
+      changes.push_back({queued, out.node, out.queue, out.wire_bytes});
+      changes.push_back({out.t, out.node, out.queue, -int64_t{out.wire_bytes}});
     }
     std::sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      return std::tie(a.node, a.port, a.t, a.bytes) < std::tie(b.node, b.port, b.t, b.bytes);
+      return std::tie(a.node, a.queue, a.t, a.bytes) < std::tie(b.node, b.queue, b.t, b.bytes);
     });
     return changes;
   }
@@ -111,18 +112,18 @@ class Depths {
     for (size_t i = 0; i < changes.size(); ++i) {
       const Change& change = changes[i];
       const bool same =
-          i > 0 && changes[i - 1].node == change.node && changes[i - 1].port == change.port;
+          i > 0 && changes[i - 1].node == change.node && changes[i - 1].queue == change.queue;
       if (!same) depth = 0;
       depth += change.bytes;
       const bool last = i + 1 == changes.size() || changes[i + 1].node != change.node ||
-                        changes[i + 1].port != change.port;
+                        changes[i + 1].queue != change.queue;
       note(change, last ? change.t : changes[i + 1].t, depth);
     }
   }
 
   void note(const Change& from, FabricTime until, int64_t depth) {
     if (depth <= 0) return;
-    const PortRef where{NodeId{from.node}, PortId{from.port}};
+    const PortRef where{NodeId{from.node}, PortId{from.queue / 2}};
     const uint32_t plane = topology_.port(where).plane;
     const auto bytes = static_cast<uint64_t>(depth);
     std::vector<uint64_t>& bins = result_.deepest[plane];
@@ -133,6 +134,8 @@ class Depths {
     if (bytes <= record_[plane]) return;
     record_[plane] = bytes;
     result_.deepest_port[plane] = topology_.port_name(where);
+    if (result_.deepest_of_all && bytes <= result_.deepest_of_all->size.value) return;
+    result_.deepest_of_all = DeepestQueue{{bytes}, topology_.port_name(where)};
   }
 
   const Topology& topology_;
@@ -159,7 +162,10 @@ QueueDepths queue_depths(const Topology& topology, std::span<const std::filesyst
     return none;
   }
   QueueDepths result = depths.take();
-  if (!result.unknown.empty()) result.deepest.clear();
+  if (!result.unknown.empty()) {
+    result.deepest.clear();
+    result.deepest_of_all.reset();
+  }
   return result;
 }
 

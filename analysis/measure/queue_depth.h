@@ -1,9 +1,11 @@
 #pragma once
 // How deep the queues of the switches were, out of packet records (analysis/history/history_file.h): a data
 // frame is in the queue of the port it leaves by from when it has passed the switch's pipeline until
-// its last bit is out. Frames that were dropped in the queue are not in it.
+// its last bit is out. Frames that were dropped in the queue are not in it. A port has a queue for data of MRC and one
+// for that of RoCE.
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,12 +15,19 @@
 
 namespace mrclab::analysis {
 
+/// The deepest queue of data of a run: MRC's of a port, or RoCE's.
+struct DeepestQueue {
+  Bytes size;
+  std::string port;
+};
+
 struct QueueDepths {
   /// [plane][bin]: bytes (wire length) in the deepest data queue of the plane at any time in the bin.
   std::vector<std::vector<uint64_t>> deepest;
   /// The port of a plane's deepest queue of all; empty if nothing ever waited.
   std::vector<std::string> deepest_port;
-  std::string unknown;  ///< why there is nothing to tell; empty: there is
+  std::optional<DeepestQueue> deepest_of_all;  ///< empty: nothing ever waited, or it is unknown
+  std::string unknown;                         ///< why there is nothing to tell; empty: there is
 };
 
 /// Records of one file that are looked at: they are sorted in memory, 40 bytes each.

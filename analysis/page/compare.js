@@ -69,8 +69,11 @@ function overlayCharts(runs, names, colours) {
           {end, regions, colours, ...options});
   };
   overlay("Goodput", "Gb/s", (s, bin) => s.planes.reduce((sum, bins) => sum + bins[bin], 0), {});
-  overlay("Packets lost", "per interval", (s, bin) => s.lost[bin], {low: true});
-  overlay("Packets sent again", "per interval", (s, bin) => s.again[bin], {low: true});
+  for (const [title, key] of [["Packets lost", "lost"], ["Packets sent again", "again"]]) {
+    if (runs.some((run) => run.picture.series[key].some((n) => n > 0))) {
+      overlay(title, "per interval", (s, bin) => s[key][bin], {low: true});
+    }
+  }
   return box;
 }
 

@@ -1,14 +1,28 @@
-# cmake -DOUT=page_files.cc -DFILES="name=path;..." -P embed.cmake
-# Makes a source file with the bytes of these files: page::name is a string_view of one.
-set(source "// Made at build time by analysis/page/embed.cmake.\n#include \"analysis/report/page_files.h\"\n\nnamespace mrclab::analysis::page {\n\n")
+# cmake -DOUT=files.cc -DHEADER=room/files.h -DNAMESPACE=mrclab::x -DFILES="name=path;..." -P embed.cmake
+# Makes a source file with the bytes of these files. A name is that of a string_view; one that starts with a
+# slash is a path, and all of these are in the table that the function -DTABLE=... returns, whose rows are of -DTYPE=...
+set(source "// Made at build time by analysis/page/embed.cmake.\n#include \"${HEADER}\"\n\n#include <array>\n\nnamespace ${NAMESPACE} {\n\n")
+set(rows "")
+set(count 0)
 foreach(entry ${FILES})
   string(REGEX MATCH "^([^=]+)=(.+)$" _ "${entry}")
   set(name ${CMAKE_MATCH_1})
   file(READ "${CMAKE_MATCH_2}" hex HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
-  string(APPEND source
-    "static constexpr unsigned char ${name}_bytes[] = {\n${bytes}0};\n"
-    "const std::string_view ${name}{reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes - 1};\n\n")
+  if(name MATCHES "^/")
+    set(symbol file_${count})
+    math(EXPR count "${count} + 1")
+    string(APPEND rows "    {\"${name}\", {reinterpret_cast<const char*>(${symbol}_bytes), sizeof ${symbol}_bytes - 1}},\n")
+  else()
+    set(symbol ${name})
+  endif()
+  string(APPEND source "static constexpr unsigned char ${symbol}_bytes[] = {\n${bytes}0};\n")
+  if(NOT name MATCHES "^/")
+    string(APPEND source "const std::string_view ${name}{reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes - 1};\n\n")
+  endif()
 endforeach()
-string(APPEND source "}  // namespace mrclab::analysis::page\n")
+if(TABLE)
+  string(APPEND source "\nstd::span<const ${TYPE}> ${TABLE}() {\n  static const std::array<${TYPE}, ${count}> kFiles{{\n${rows}  }};\n  return kFiles;\n}\n")
+endif()
+string(APPEND source "}  // namespace ${NAMESPACE}\n")
 file(WRITE "${OUT}" "${source}")

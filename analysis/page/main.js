@@ -18,7 +18,7 @@ function selfCheck() {
 }
 
 if (data.a) comparePage(data);
-else if (data.transports) transportsPage(data.transports);
+else if (data.transports) transportsPage(data);
 else reportPage(data);
 synchronize();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

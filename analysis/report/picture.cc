@@ -7,7 +7,6 @@
 #include <set>
 
 #include "analysis/history/path_wires.h"
-#include "analysis/measure/queue_depth.h"
 #include "analysis/report/window_picture.h"
 #include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
@@ -84,11 +83,11 @@ class Picture {
             {"lost", lost},
             {"trimmed", trimmed},
             {"again", again},
-            {"queues", queues(bin)}};
+            {"queues", queues()}};
   }
 
-  Json queues(FabricTime bin) const {
-    const QueueDepths depths = queue_depths(topology_, in_.records, bin, m_.end);
+  Json queues() const {
+    const QueueDepths& depths = in_.queues;
     if (!depths.unknown.empty()) return {{"unknown", depths.unknown}};
     Json rows = Json::array();
     for (const auto& bins : depths.deepest) {

@@ -21,10 +21,10 @@
 // All is bounded: 400 bins, 128 queue pairs, 20,000 changes, 400 packets, 2,000 instants of pace,
 // 24 flows with 400 points of their windows.
 
-#include <filesystem>
 #include <span>
 #include <string>
 
+#include "analysis/measure/queue_depth.h"
 #include "analysis/report/run_story.h"
 
 namespace mrclab::analysis {
@@ -32,7 +32,7 @@ namespace mrclab::analysis {
 struct PictureInputs {
   StoryInputs story;
   std::span<const PacePoint> pace;
-  std::span<const std::filesystem::path> records;
+  const QueueDepths& queues;  ///< in bins of the measurements
 };
 
 inline constexpr size_t kMaxRowsShown = 128;

@@ -81,15 +81,18 @@ std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::strin
   return page_of({{"a", data_of(a)}, {"b", data_of(b)}, {"history", history}});
 }
 
-std::string to_html(const std::vector<TransportRun>& runs) {
+std::string to_html(const std::vector<TransportRun>& runs, const std::string& headline) {
   Json transports = Json::array();
   for (const TransportRun& run : runs) {
     Json data = data_of(run.run);
     data["transport"] = run.transport;
+    data["about"] = run.about;
     data["said"] = run.said;
+    data["checks_met"] = run.checks_met;
+    data["share_of_first"] = run.share_of_first ? Json(*run.share_of_first) : Json();
     transports.push_back(std::move(data));
   }
-  return page_of({{"transports", std::move(transports)}});
+  return page_of({{"transports", std::move(transports)}, {"headline", headline}});
 }
 
 }  // namespace mrclab::analysis

@@ -23,11 +23,14 @@ std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::strin
 /// A scenario's run under one of several transports.
 struct TransportRun {
   std::string transport;
-  std::string said;  ///< how it differs from the first; a sentence
+  std::string about;                     ///< what the transport is
+  std::vector<std::string> said;         ///< what happened, in sentences
+  std::string checks_met;                ///< "4 of 5"
+  std::optional<double> share_of_first;  ///< this run's headline in percent of the first run's
   ReportedRun run;
 };
 
-/// All of them in one chart, with their verdicts.
-std::string to_html(const std::vector<TransportRun>& runs);
+/// All of them in one chart, with their headlines; `headline` says what that is.
+std::string to_html(const std::vector<TransportRun>& runs, const std::string& headline);
 
 }  // namespace mrclab::analysis

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/history/path_wires.h"
+#include "analysis/report/pause_report.h"
 #include "fabric/path.h"
 
 namespace mrclab::analysis {
@@ -106,6 +107,7 @@ class Teller {
     lost(elsewhere_, "lost", "lost that no fault explains");
     lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
     trimmed();
+    paused();
     failures();
     if (struck_.size() < in_.faults.size()) {
       const uint64_t more = in_.faults.size() - struck_.size();
@@ -348,6 +350,12 @@ class Teller {
         "Switches began to trim: " + counted(count, "packet", "packets") + " in all, most at " +
             in_.topology.port_name(most->first) + ".",
         first);
+  }
+
+  /// A story has no schedule, so a pause that a dead link ended counts to its own end.
+  void paused() {
+    const PauseTree tree = pause_tree(in_.topology, in_.evidence, {}, in_.measurements.end);
+    for (StoryLine& line : pause_story(in_.topology, tree)) lines_.push_back(std::move(line));
   }
 
   void failures() {

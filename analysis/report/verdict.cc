@@ -110,6 +110,28 @@ Json fault_json(const FaultResult& fault) {
           {"note", fault.note}};
 }
 
+Json pauses_json(const std::optional<PauseUse>& pauses) {
+  if (!pauses) return nullptr;
+  return {{"ports", pauses->ports},
+          {"longest_ns", pauses->longest.ns()},
+          {"longest_port", pauses->longest_port},
+          {"first_pauser", pauses->first_pauser}};
+}
+
+Json spread_json(const std::optional<FlowSpread>& spread) {
+  if (!spread) return nullptr;
+  return {{"flows", spread->flows},     {"one_path", spread->one_path},
+          {"sharing", spread->sharing}, {"most", spread->most},
+          {"shared", spread->shared},   {"uplinks_by_flows", spread->uplinks_by_flows},
+          {"uplinks", spread->uplinks}, {"used", spread->used},
+          {"busiest", spread->busiest}, {"busiest_to_mean", number(spread->busiest_to_mean)}};
+}
+
+Json deepest_json(const std::optional<DeepestQueue>& deepest) {
+  if (!deepest) return nullptr;
+  return {{"bytes", deepest->size.value}, {"port", deepest->port}};
+}
+
 Json metrics_json(const Metrics& m) {
   return {{"goodput_bps", number(std::round(m.goodput_bps))},
           {"baseline_bps", optional_number(m.baseline_bps)},
@@ -121,6 +143,15 @@ Json metrics_json(const Metrics& m) {
           {"trimmed", m.trimmed},
           {"lost", m.lost},
           {"refused", m.refused},
+          {"naks", m.naks},
+          {"cnps", m.cnps},
+          {"flows_cut", m.flows_cut},
+          {"deepest_queue", deepest_json(m.deepest)},
+          {"qps_failed", m.qps_failed},
+          {"pauses", pauses_json(m.pauses)},
+          {"spread", spread_json(m.spread)},
+          {"work_ends", m.work_ends},
+          {"completed_ns", optional_ns(m.completed)},
           {"captures", m.captures},
           {"capture_records", m.capture_records},
           {"capture_skipped", m.capture_skipped},

@@ -12,6 +12,9 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/history/reports.h"
 #include "analysis/measure/dip.h"
+#include "analysis/measure/flow_spread.h"
+#include "analysis/measure/pause_use.h"
+#include "analysis/measure/queue_depth.h"
 #include "fabric/units.h"
 
 namespace mrclab::analysis {
@@ -37,11 +40,20 @@ struct Metrics {
   uint64_t data_packets = 0;      ///< distinct
   uint64_t delivered = 0;
   uint64_t delivered_bytes = 0;
-  uint64_t retransmitted = 0;  ///< transmissions beyond the first of a packet
-  uint64_t trimmed = 0;        ///< data packets that arrived, or were lost, trimmed
-  uint64_t lost = 0;           ///< data frames with a drop record
-  uint64_t refused = 0;        ///< data packets that the receiving NIC had no room for
-  uint64_t captures = 0;       ///< files read
+  uint64_t retransmitted = 0;   ///< transmissions beyond the first of a packet
+  uint64_t trimmed = 0;         ///< data packets that arrived, or were lost, trimmed
+  uint64_t lost = 0;            ///< data frames with a drop record
+  uint64_t refused = 0;         ///< data packets that the receiving NIC had no room for
+  uint64_t naks = 0, cnps = 0;  ///< RC: negative acknowledgements, congestion notifications
+  uint32_t flows_cut = 0;       ///< RC: flows whose sender got a notification, and lowered its rate
+  std::optional<DeepestQueue> deepest = std::nullopt;  ///< empty: no packet records say it
+  std::optional<PauseUse> pauses = std::nullopt;       ///< empty: no port was paused
+  std::optional<FlowSpread> spread = std::nullopt;     ///< empty: nobody knows the uplinks
+  uint32_t qps_failed = 0;  ///< queue pairs in error at the end, as their hosts say
+  bool work_ends = false;   ///< the workload ends by itself; else the run's end cuts it short
+  std::optional<FabricTime> completed =
+      std::nullopt;       ///< its last byte arrived; empty: not all did
+  uint64_t captures = 0;  ///< files read
   uint64_t capture_records = 0;
   uint64_t capture_skipped = 0;  ///< records that could not be used
   std::string history_sha256;    ///< computed by the nodes

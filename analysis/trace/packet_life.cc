@@ -20,6 +20,8 @@ constexpr std::string_view kDropInterface = ":drop";
 constexpr size_t kMaxSearchNotes = 32;
 /// How far a PSN may be from one that an answer names: MRC's window (specification table 7-4).
 constexpr int32_t kWindow = 32'640;
+/// AETH syndrome of a NAK "PSN sequence error" (InfiniBand specification, table 47).
+constexpr uint8_t kSequenceNak = 0x60;
 
 /// What an answer says of one PSN; nothing if it names none near it.
 std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
@@ -34,9 +36,13 @@ std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
     return answer;
   }
   if (const auto* ack = std::get_if<Aeth>(&packet.extension)) {
-    const int32_t behind = packet.bth.psn - psn;
-    answer.covers = ack->syndrome >> 5 == 0 && behind >= 0 && behind < kWindow;
-    if (!answer.covers) return std::nullopt;
+    const bool rc = packet.bth.opcode == Opcode::kRcAcknowledge;
+    const bool positive = ack->syndrome >> 5 == 0;
+    // A NAK of RC, and its "receiver not ready", cover what is before theirs.
+    const int32_t behind = packet.bth.psn - psn - (rc && !positive ? 1 : 0);
+    answer.covers = (positive || rc) && behind >= 0 && behind < kWindow;
+    answer.gap = rc && ack->syndrome == kSequenceNak && packet.bth.psn == psn;
+    if (!answer.covers && !answer.gap) return std::nullopt;
     return answer;
   }
   const auto* sack = std::get_if<Seth>(&packet.extension);
@@ -122,7 +128,7 @@ void PacketSearch::take(const CaptureRecord& record, const Place& place) {
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination) return;
-  const bool data = is_write(packet.bth.opcode);
+  const bool data = carries_data(packet.bth.opcode);
   const FlowKey flow{*source, *destination, packet.bth.destination_qp.value};
   if (data && !qps_.contains(packet.bth.destination_qp.value)) return;
   std::optional<LifeSighting> sighting = sighting_of(record, place, topology_.host(*source));
@@ -216,7 +222,7 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
   records_used_ = true;
   while (const auto record = reader.next()) {
     const auto opcode = static_cast<Opcode>(record->opcode);
-    if (record->psn != psn_ || !qps_.contains(record->qpn.value) || !is_write(opcode)) continue;
+    if (record->psn != psn_ || !qps_.contains(record->qpn.value) || !carries_data(opcode)) continue;
     const auto& [where, side] = places[record->stream];
     const bool dropped = record->event == PacketEvent::kDropped;
     if (dropped ? captured_drops_.contains(where.node) : captured_ports_.contains(where)) continue;

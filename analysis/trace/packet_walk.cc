@@ -72,11 +72,14 @@ class Walker {
   }
 
   /// The next sighting at places that `here` accepts; used_.size() if there is none. Captures come
-  /// first, what passed before what was dropped; then records, by time.
+  /// first, what passed before what was dropped; then records, by time. Attempts of RC look alike, but go
+  /// one after the other over one path: there the earliest is the one.
   template <class Here>
   size_t next(const LifeSighting& first, const LifeSighting* before, const Here& here) const {
     constexpr FabricTime kRounding = FabricTime::from_ns(1);  // captures count nanoseconds
     size_t best = used_.size();
+    const std::optional<Path> path = path_of(first.ev);
+    const bool alike = path && path->chosen == Chosen::kByFlow;
     const auto rank = [](const LifeSighting& s) {
       return s.from_record ? 2 : s.event == PacketEvent::kDropped ? 1 : 0;
     };
@@ -84,14 +87,15 @@ class Walker {
       const LifeSighting& s = found_.sightings[i];
       if (used_[i] || !here(s) || !s.mark().agrees(first.mark())) continue;
       if (before != nullptr && same_crossing(*before, s)) return i;
-      if (s.from_record && before != nullptr && s.t + kRounding < before->t) continue;
+      const bool by_time = s.from_record || alike;
+      if (by_time && before != nullptr && s.t + kRounding < before->t) continue;
       if (best == used_.size()) {
         best = i;
         continue;
       }
       const LifeSighting& other = found_.sightings[best];
-      const bool sooner = s.from_record && other.from_record && s.t < other.t;
-      if (rank(s) < rank(other) || sooner) best = i;
+      const bool sooner = (alike || (s.from_record && other.from_record)) && s.t < other.t;
+      if ((!alike && rank(s) < rank(other)) || sooner) best = i;
     }
     return best;
   }

@@ -26,7 +26,7 @@ Json header_of(const RunTrace& trace) {
           {"title", trace.title},
           {"trace",
            {{"title", trace.title},
-            {"description", "MRC on fabric " + trace.topology.name + ", from captures"},
+            {"description", "Packets on fabric " + trace.topology.name + ", from captures"},
             {"event_schemas", Json::array({"urn:mrclab:qlog:events:mrc-1"})},
             {"vantage_point", {{"name", trace.topology.name}, {"type", "network"}}},
             {"common_fields",

@@ -115,6 +115,7 @@ struct AnswerGroup {
 struct TrafficCounters {
   uint64_t records = 0, bytes = 0;
   uint64_t skipped = 0, not_mrc = 0, not_ethernet = 0, malformed = 0, untimed = 0;
+  uint64_t roce = 0;       ///< records of RC over RoCEv2, which are counted and no more
   uint64_t cut_short = 0;  ///< records that end before the PSN
   uint64_t repeats = 0;    ///< records that another file has as well: counted once
   uint64_t over_limit = 0, filtered = 0, out_of_order = 0;

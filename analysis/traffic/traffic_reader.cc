@@ -241,6 +241,7 @@ class Reading {
     switch (decoded) {
       case Decoded::kSighting: break;
       case Decoded::kNotMrc: ++counters_.not_mrc; break;
+      case Decoded::kRoce: ++counters_.roce; break;
       case Decoded::kNotEthernet: ++counters_.not_ethernet; break;
       case Decoded::kMalformed: ++counters_.malformed; break;
       case Decoded::kCutShort: ++counters_.cut_short; break;
@@ -256,6 +257,7 @@ class Reading {
     c.bytes = counters_.bytes;
     c.skipped = counters_.skipped;
     c.not_mrc = counters_.not_mrc;
+    c.roce = counters_.roce;
     c.not_ethernet = counters_.not_ethernet;
     c.malformed = counters_.malformed;
     c.cut_short = counters_.cut_short;

@@ -217,6 +217,7 @@ Decoded SightingDecoder::decode(const CaptureRecord& record, uint16_t link_type,
     if (cut && error == ParseError::kTooShort) return Decoded::kCutShort;
     return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
   }
+  if (is_rc(packet_.bth.opcode)) return Decoded::kRoce;
   fill(packet_, s);
   const size_t known = conversations_.all().size();
   s.conversation = conversations_.find_or_add(packet_.inner.source, packet_.inner.destination,

@@ -112,6 +112,7 @@ class ConversationTable {
 enum class Decoded : uint8_t {
   kSighting,
   kNotMrc,       ///< ordinary traffic
+  kRoce,         ///< of RC over RoCEv2, whose one path and order this does not look into
   kNotEthernet,  ///< a link type that is not read
   kMalformed,    ///< MRC by its port, but its headers contradict themselves
   kCutShort,     ///< the record ends before the packet's PSN

@@ -129,7 +129,7 @@ TEST_CASE("bad expectations get an exact error") {
               "losses_per_qp, affected_qps, completion_time, steady, safety, placed_once, "
               "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
-              "path_unused, counter"},
+              "path_unused, counter, lossless, pause, deadlock_free"},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},
@@ -193,4 +193,40 @@ TEST_CASE("bounds on packets, paths and counters are read, written and described
         "packets sent over p0/u1 from 320us ≤ 0");
   CHECK(error_of("losses: {from: 1us}").find("at_least") != std::string::npos);
   CHECK(error_of("counter: {name: naks, at_most: 0}").find("nacks") != std::string::npos);
+}
+
+TEST_CASE("expectations of pauses are read, written and described") {
+  struct Row {
+    const char* text;
+    Expectation expected;
+    const char* described;
+  };
+  ExpectPause pause;
+  pause.at_most = Probability{50'000'000};
+  pause.port = "p0.t0-*:u*";
+  pause.from = FabricTime::from_us(300);
+  ExpectPause least;
+  least.at_least = Probability{10'000'000};
+  const Row rows[] = {
+      {"lossless", ExpectLossless{}, "RoCE packets lost for want of room ≤ 0"},
+      {"lossless: {from: 300us}", ExpectLossless{FabricTime::from_us(300)},
+       "RoCE packets lost for want of room from 300us ≤ 0"},
+      {"pause: {at_most: 5%, port: \"p0.t0-*:u*\", from: 300us}", pause,
+       "time for which RoCE's data stood paused at p0.t0-*:u* from 300us ≤ 5 %"},
+      {"pause: {at_least: 1%}", least, "time for which RoCE's data stood paused at any port ≥ 1 %"},
+      {"deadlock_free", ExpectDeadlockFree{},
+       "circles of paused ports that stood for longer than 32 RTT ≤ 0"},
+      {"deadlock_free: {longer_than: 100us}", ExpectDeadlockFree{FabricTime::from_us(100)},
+       "circles of paused ports that stood for longer than 100us ≤ 0"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.text);
+    CHECK(parse(row.text) == row.expected);
+    CHECK(parse(to_yaml(row.expected)) == row.expected);
+    CHECK(describe(row.expected) == row.described);
+  }
+  CHECK(error_of("pause: {port: h3:p0}").find("at_least") != std::string::npos);
+  CHECK(error_of("pause").find("pause: {at_most: 5%, port: h3:p0}") != std::string::npos);
+  CHECK(error_of("deadlock_free: {longer_than: 0us}").find("a duration above 0") !=
+        std::string::npos);
 }

@@ -318,7 +318,10 @@ TEST_CASE("a scenario that expects nothing passes nothing, and says so everywher
   CHECK(suite.get<int>("<xmlattr>.tests") == 2);
   CHECK(suite.get<int>("<xmlattr>.skipped") == 1);
   Verdict later = v;
-  add_check(later, {.name = "program", .result = Result::kPass});  // the user's own check
+  CheckResult own;  // the user's own check
+  own.name = "program";
+  own.result = Result::kPass;
+  add_check(later, own);
   CHECK(later.result == Result::kPass);
 }
 

@@ -1,0 +1,254 @@
+// Pause frames that arrived, as stretches of time, as a tree from its roots, and as circles.
+
+#include <doctest/doctest.h>
+
+#include "analysis/measure/pause_circle.h"
+#include "analysis/measure/pause_times.h"
+#include "analysis/measure/pause_tree.h"
+#include "analysis/report/pause_report.h"
+#include "fabric/build_topology.h"
+#include "fabric/pause_frame.h"
+#include "tests/support/times.h"
+
+using namespace mrclab;
+using namespace mrclab::analysis;
+using test::ns;
+using test::us;
+
+namespace {
+
+/// One plane of two T0s with two hosts each, two T1s. A switch and a NIC take 700 ns to heed a frame.
+Topology pausing_fabric() {
+  FabricShape shape;
+  shape.name = "pauses";
+  shape.planes = 1;
+  shape.t0 = shape.t1 = shape.hosts_per_t0 = 2;
+  shape.lossless.pfc = true;
+  return build_topology(shape);
+}
+
+struct Pauses {
+  Topology topology = pausing_fabric();
+  std::vector<PauseSeen> seen;
+  std::vector<ScheduledEffect> schedule;
+  LosslessTurns turns;
+
+  PortRef port(const char* name) const { return topology.find_port(name).value(); }
+  /// The port is asked to stop, or to go on, so that it takes effect at `t`.
+  void asks(const char* name, FabricTime t, uint16_t quanta) {
+    seen.push_back({t - ns(700), port(name), quanta});
+  }
+  /// It stands from one instant to the other.
+  void stands(const char* name, FabricTime from, FabricTime until) {
+    asks(name, from, kPauseQuanta);
+    asks(name, until, 0);
+  }
+  void turn(const char* in, const char* out) {
+    const PortRef from = port(in), to = port(out);
+    turns.add(from.node, from.port, Direction::kIngress, PacketEvent::kPassed, QueueClass::kNone,
+              7);
+    turns.add(to.node, to.port, Direction::kEgress, PacketEvent::kPassed, QueueClass::kLossless, 7);
+  }
+  PauseTimes times(FabricTime end = us(1'000)) {
+    std::stable_sort(seen.begin(), seen.end(),
+                     [](const PauseSeen& a, const PauseSeen& b) { return a.t < b.t; });
+    return {topology, seen, schedule, end};
+  }
+  PauseTree tree(FabricTime from = us(0), FabricTime until = us(1'000)) {
+    return pause_tree(topology, times(), turns, from, until);
+  }
+  std::string name(PortRef ref) const { return topology.port_name(ref); }
+};
+
+}  // namespace
+
+TEST_CASE("a port stands from an ingress latency after a pause arrived until its quanta are over") {
+  Pauses pauses;
+  pauses.asks("p0.t0-0:u0", us(10), 100);  // 100 x 512 bits at 100 Gb/s: 512 ns
+  const PauseTimes times = pauses.times();
+  REQUIRE(times.spans().size() == 1);
+  CHECK(times.spans()[0] == PausedSpan{pauses.port("p0.t0-0:u0"), us(10), us(10) + ns(512)});
+  CHECK(times.paused(pauses.port("p0.t0-0:u0"), us(0), us(1'000)) == ns(512));
+  CHECK(times.paused(pauses.port("p0.t0-0:u0"), us(10) + ns(500), us(11)) == ns(12));
+  CHECK(times.paused(pauses.port("p0.t0-0:u1"), us(0), us(1'000)) == ns(0));
+}
+
+TEST_CASE("pauses that follow one another are one, 0 quanta end them, a shorter one shortens") {
+  Pauses pauses;
+  pauses.asks("h1:p0", us(10), kPauseQuanta);
+  pauses.asks("h1:p0", us(100), kPauseQuanta);
+  pauses.asks("h1:p0", us(150), 0);
+  pauses.asks("h1:p0", us(200), kPauseQuanta);
+  pauses.asks("h1:p0", us(210), 100);
+  const PauseTimes times = pauses.times();
+  REQUIRE(times.spans().size() == 2);
+  CHECK(times.spans()[0] == PausedSpan{pauses.port("h1:p0"), us(10), us(150)});
+  CHECK(times.spans()[1] == PausedSpan{pauses.port("h1:p0"), us(200), us(210) + ns(512)});
+}
+
+TEST_CASE("a pause ends with the port's carrier, and with the run") {
+  Pauses pauses;
+  pauses.asks("p0.t0-0:u0", us(10), kPauseQuanta);
+  pauses.asks("p0.t0-0:u1", us(900), kPauseQuanta);
+  pauses.schedule.push_back({us(30), PortCarrier{pauses.port("p0.t0-0:u0"), false}, 0});
+  const PauseTimes times = pauses.times();
+  REQUIRE(times.spans().size() == 2);
+  CHECK(times.spans()[0].until == us(30));
+  CHECK(times.spans()[1].until == us(1'000));
+}
+
+TEST_CASE("who pauses without being paused is the root, and below it stands what that made stand") {
+  Pauses pauses;
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:d1");
+  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
+  pauses.turn("p0.t0-0:d0", "p0.t0-0:u0");
+  pauses.stands("p0.t0-1:d1", us(100), us(300));  // h3 asks
+  pauses.stands("p0.t1-0:d1", us(110), us(310));  // p0.t0-1 asks
+  pauses.stands("p0.t0-0:u0", us(120), us(320));  // p0.t1-0 asks
+  pauses.stands("h0:p0", us(130), us(200));       // p0.t0-0 asks, twice
+  pauses.stands("h0:p0", us(210), us(330));
+  pauses.stands("h1:p0", us(500), us(510));  // p0.t0-0 asks of itself
+  const PauseTree tree = pauses.tree();
+  REQUIRE(tree.places.size() == 5);
+  const char* ports[] = {"p0.t0-1:d1", "p0.t1-0:d1", "p0.t0-0:u0", "h0:p0", "h1:p0"};
+  const int64_t stood[] = {200, 200, 200, 190, 10};
+  for (uint32_t i = 0; i < 5; ++i) {
+    INFO(i);
+    const bool root = i == 0 || i == 4;
+    CHECK(pauses.name(tree.places[i].port) == ports[i]);
+    CHECK(tree.places[i].above == (root ? PausedPort::kRoot : i - 1));
+    CHECK(tree.places[i].depth == (i == 4 ? 0 : i));
+    CHECK(tree.places[i].stood == us(stood[i]));
+    CHECK(tree.places[i].times == (i == 3 ? 2 : 1));
+  }
+  CHECK(tree.places[3].first == us(130));
+  CHECK(pauser_name(pauses.topology, tree.places[0].asked_by) == "h3's NIC");
+  CHECK(pauser_name(pauses.topology, tree.places[4].asked_by) == "p0.t0-0");
+}
+
+TEST_CASE("a tree is told in a sentence or two for each root") {
+  Pauses pauses;
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:d1");
+  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
+  pauses.stands("p0.t0-1:d1", us(100), us(300));
+  pauses.stands("p0.t1-0:d1", us(110), us(310));
+  pauses.stands("p0.t0-0:u0", us(120), us(320));
+  pauses.stands("h1:p0", us(500), us(510));
+  const PauseTree tree = pauses.tree();
+  const auto lines = pause_story(pauses.topology, tree);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].t == us(100));
+  CHECK(lines[0].kind == "paused");
+  CHECK(
+      lines[0].text ==
+      "h3's NIC asked 1 port to stop, the longest, p0.t0-1:d1, for 200us in all. Because of that 2 "
+      "more ports stood, up to p0.t0-0:u0.");
+  CHECK(lines[1].text == "p0.t0-0 asked 1 port to stop, the longest, h1:p0, for 10us in all.");
+}
+
+TEST_CASE("a switch is no root for a pause that began within an RTT behind its own, later it is") {
+  for (const bool soon : {true, false}) {
+    Pauses pauses;
+    pauses.turn("p0.t0-1:u0", "p0.t0-1:d1");
+    pauses.stands("p0.t0-1:d1", us(100), us(200));
+    const FabricTime then = us(200) + pauses.topology.base_rtt + (soon ? ns(0) : ns(1));
+    pauses.stands("p0.t1-0:d1", then, then + us(10));
+    const PauseTree tree = pauses.tree();
+    REQUIRE(tree.places.size() == 2);
+    CHECK(tree.places[1].depth == (soon ? 1 : 0));
+  }
+}
+
+TEST_CASE("a pause is no reason where none of RoCE's data took that way through the switch") {
+  Pauses pauses;
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:d0");        // to h2, not to h3
+  pauses.stands("p0.t0-1:d1", us(100), us(200));  // h3 asks
+  pauses.stands("p0.t1-0:d1", us(110), us(200));
+  const PauseTree tree = pauses.tree();
+  REQUIRE(tree.places.size() == 2);
+  CHECK(tree.places[0].depth == 0);
+  CHECK(tree.places[1].depth == 0);
+}
+
+TEST_CASE("a tree counts its interval alone") {
+  Pauses pauses;
+  pauses.stands("p0.t0-1:d1", us(100), us(300));
+  pauses.stands("p0.t0-1:d0", us(10), us(20));
+  const PauseTree tree = pauses.tree(us(150), us(250));
+  REQUIRE(tree.places.size() == 1);
+  CHECK(tree.places[0].stood == us(100));
+  CHECK(tree.places[0].first == us(150));
+}
+
+namespace {
+
+/// The four ports that a circle over two T0s and two T1s would take: down, and up again.
+void stand_in_a_circle(Pauses& pauses) {
+  pauses.stands("p0.t0-0:u0", us(100), us(400));
+  pauses.stands("p0.t1-0:d1", us(110), us(350));
+  pauses.stands("p0.t0-1:u1", us(120), us(420));
+  pauses.stands("p0.t1-1:d0", us(130), us(380));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "ports that stand for each other in a circle are found, for as long as all of them stand") {
+  Pauses pauses;
+  stand_in_a_circle(pauses);
+  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:u1");
+  pauses.turn("p0.t1-1:d1", "p0.t1-1:d0");
+  pauses.turn("p0.t0-0:u1", "p0.t0-0:u0");
+  const auto circles = pause_circles(pauses.topology, pauses.times(), pauses.turns, us(220));
+  REQUIRE(circles.size() == 1);
+  CHECK(circles[0].ports.size() == 4);
+  CHECK(circles[0].from == us(130));
+  CHECK(circles[0].until == us(350));
+  CHECK(pause_circles(pauses.topology, pauses.times(), pauses.turns, us(220) + ns(1)).empty());
+  // The tree of the same pauses ends, too.
+  CHECK(pauses.tree().places.size() == 4);
+}
+
+TEST_CASE("there is no circle where the ways through the switches make none") {
+  Pauses pauses;
+  stand_in_a_circle(pauses);
+  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:d1");  // up-down routing never goes up again
+  pauses.turn("p0.t1-1:d1", "p0.t1-1:d0");
+  pauses.turn("p0.t0-0:u1", "p0.t0-0:d0");
+  CHECK(pause_circles(pauses.topology, pauses.times(), pauses.turns, us(1)).empty());
+}
+
+TEST_CASE("a gap at one port breaks a circle") {
+  Pauses pauses;
+  stand_in_a_circle(pauses);
+  pauses.asks("p0.t0-1:u1", us(200), 0);
+  pauses.asks("p0.t0-1:u1", us(200) + ns(1), kPauseQuanta);
+  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
+  pauses.turn("p0.t0-1:u0", "p0.t0-1:u1");
+  pauses.turn("p0.t1-1:d1", "p0.t1-1:d0");
+  pauses.turn("p0.t0-0:u1", "p0.t0-0:u0");
+  const PauseTimes times = pauses.times();
+  CHECK(pause_circles(pauses.topology, times, pauses.turns, us(151)).empty());
+  CHECK_FALSE(pause_circles(pauses.topology, times, pauses.turns, us(149)).empty());
+}
+
+TEST_CASE("a way through a switch counts when RoCE's data has taken it whole") {
+  LosslessTurns turns;
+  const NodeId node{9};
+  const PortId in{1}, out{2};
+  using enum Direction;
+  using enum PacketEvent;
+  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 5);
+  turns.add(node, out, kEgress, kPassed, QueueClass::kData, 5);  // MRC's
+  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 6);
+  turns.add(node, out, kEgress, kDropped, QueueClass::kLossless, 6);
+  turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 6);  // a copy, or another frame
+  CHECK(turns.empty());
+  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 7);
+  turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 7);
+  CHECK(turns.used(node, in, out));
+  CHECK_FALSE(turns.used(node, out, in));
+  CHECK_FALSE(turns.used(NodeId{8}, in, out));
+}
