@@ -1,0 +1,144 @@
+#include "lab/serve/hand_in.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "fabric/visible_text.h"
+#include "lab/console/terminal.h"
+#include "lab/serve/session_verdict.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr std::string_view kLessonMark = "# lesson ", kAnswerMark = "# answer ";
+constexpr std::string_view kPass = "pass", kFail = "fail";
+
+/// The comments that the page wrote. Others are no concern of ours.
+void read_comments(std::string_view text, HandIn& hand_in, std::string& lesson) {
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kLessonMark)) lesson = line.substr(kLessonMark.size());
+    if (!line.starts_with(kAnswerMark)) continue;
+    const char* const end = line.data() + line.size();
+    size_t task = 0;
+    const auto [rest, error] = std::from_chars(line.data() + kAnswerMark.size(), end, task);
+    if (error != std::errc() || task == 0 || task > kMaxTasks || end - rest < 2) continue;
+    if (std::string_view(rest, 2) != ": ") continue;
+    hand_in.answers[task - 1] = std::string(rest + 2, end);
+  }
+}
+
+/// Enough against mistakes: what a task measures would not be the lesson's otherwise.
+void require_lesson_scenario(const HandIn& hand_in) {
+  const Scenario given = scenario_of(*hand_in.lesson);
+  const Scenario& made = hand_in.scenario;
+  const auto refuse = [&](const std::string& found, const std::string& expected) {
+    throw InputError(fmt::format("{}: found {}: expected {} of lesson {}", hand_in.file, found,
+                                 expected, hand_in.lesson->name));
+  };
+  if (made.topology.nodes.size() != given.topology.nodes.size() ||
+      made.topology.links.size() != given.topology.links.size()) {
+    refuse("another fabric", "that");
+  }
+  if (made.seed != given.seed) refuse(fmt::format("seed {}", made.seed), "that");
+  if (made.end != given.end) refuse("the end " + to_string(made.end), "that");
+  if (!made.programs.empty() || made.workload.size() != given.workload.size()) {
+    refuse("another workload", "that");
+  }
+}
+
+std::string_view better(std::string_view a, std::string_view b) {
+  if (a == kPass || b == kPass) return kPass;
+  return a == kFail ? b : a;
+}
+
+}  // namespace
+
+HandIn read_hand_in(const std::string& file, const Lesson* expected) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  HandIn hand_in;
+  hand_in.file = file;
+  hand_in.student = name.substr(0, name.find('.'));
+  hand_in.lesson = expected;
+  const std::string text = read_yaml_bytes(file);
+  hand_in.scenario = parse_scenario(read_yaml_text(text, file));
+  std::string lesson;
+  read_comments(text, hand_in, lesson);
+  if (lesson.empty() && expected == nullptr) {
+    throw InputError(file + ": found no line \"# lesson NAME\": expected what the page saved");
+  }
+  if (!lesson.empty()) {
+    const Lesson* const said = &find_lesson(lesson);
+    if (expected != nullptr && said != expected) {
+      throw InputError(
+          fmt::format("{}: found lesson {}: expected {}", file, said->name, expected->name));
+    }
+    hand_in.lesson = said;
+  }
+  require_lesson_scenario(hand_in);
+  return hand_in;
+}
+
+std::vector<std::string> results_of(const HandIn& hand_in) {
+  const std::string text = to_yaml(hand_in.scenario);
+  std::vector<std::string> results;
+  for (size_t i = 0; i < hand_in.lesson->tasks.size(); ++i) {
+    const LessonTask& task = hand_in.lesson->tasks[i];
+    if (task.answer.empty()) {
+      results.push_back(verdict_of(text, task.expect).at("result"));
+      continue;
+    }
+    const auto typed = hand_in.answers.find(i);
+    const bool right = typed != hand_in.answers.end() && is_answer(task, typed->second);
+    results.emplace_back(right ? kPass : kFail);
+  }
+  return results;
+}
+
+void ClassTable::add(const HandIn& hand_in, const std::vector<std::string>& results) {
+  Row& row = rows_[{hand_in.student, hand_in.lesson->name}];
+  row.lesson = hand_in.lesson;
+  row.results.resize(results.size(), std::string(kFail));
+  for (size_t i = 0; i < results.size(); ++i) row.results[i] = better(row.results[i], results[i]);
+}
+
+bool ClassTable::all_passed() const {
+  return std::all_of(rows_.begin(), rows_.end(), [](const auto& entry) {
+    const auto& results = entry.second.results;
+    return std::all_of(results.begin(), results.end(), [](const auto& r) { return r == kPass; });
+  });
+}
+
+std::string ClassTable::text() const {
+  std::vector<std::vector<std::string>> lines{{"STUDENT", "LESSON", "PASSED", "TASKS"}};
+  for (const auto& [key, row] : rows_) {
+    const auto passed = std::count(row.results.begin(), row.results.end(), kPass);
+    lines.push_back({visible(key.first), key.second,
+                     fmt::format("{} of {}", passed, row.results.size()),
+                     fmt::format("{}", fmt::join(row.results, ", "))});
+  }
+  return table(lines);
+}
+
+std::string ClassTable::csv() const {
+  // Students' file names may hold anything.
+  const auto quoted = [](std::string text) {
+    for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
+      text.insert(at, 1, '"');
+    return '"' + text + '"';
+  };
+  std::string out = "student,lesson,task,title,result\n";
+  for (const auto& [key, row] : rows_) {
+    for (size_t i = 0; i < row.results.size(); ++i) {
+      out += fmt::format("{},{},{},{},{}\n", quoted(visible(key.first)), key.second, i + 1,
+                         quoted(row.lesson->tasks[i].title), row.results[i]);
+    }
+  }
+  return out;
+}
+
+}  // namespace mrclab::lab

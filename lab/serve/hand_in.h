@@ -1,0 +1,44 @@
+#pragma once
+// What students hand in for lessons: sessions that the page saved (lesson.h says how), and which tasks they do.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lab/serve/lesson.h"
+
+namespace mrclab::lab {
+
+struct HandIn {
+  std::string file;
+  std::string student;             ///< the file's name up to its first dot: "anna" of anna.2.yaml
+  const Lesson* lesson = nullptr;  ///< never null
+  Scenario scenario;
+  std::map<size_t, std::string> answers;  ///< what was typed, by task, from 0
+};
+
+/// `expected`: the lesson it must be for, null: what the file says. Throws InputError for a file that is no
+/// scenario, is for another lesson, or changes more of the lesson's scenario than faults and transport.
+HandIn read_hand_in(const std::string& file, const Lesson* expected);
+
+/// The result of each task, in its order: "pass", "fail" or "inconclusive".
+std::vector<std::string> results_of(const HandIn& hand_in);
+
+/// Who passed what: of every student and lesson the best that any of their files has for each task.
+class ClassTable {
+ public:
+  void add(const HandIn& hand_in, const std::vector<std::string>& results);
+  /// Did all pass all?
+  bool all_passed() const;
+  std::string text() const;  ///< columns for a terminal
+  std::string csv() const;   ///< student, lesson, task, title, result
+
+ private:
+  struct Row {
+    const Lesson* lesson = nullptr;
+    std::vector<std::string> results;
+  };
+  std::map<std::pair<std::string, std::string>, Row> rows_;  // by student and lesson
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,162 @@
+#include "lab/serve/lesson.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "fabric/pattern.h"
+#include "lab/serve/page_files.h"
+#include "lab/serve/simulated_session.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr std::string_view kFence = "---\n";
+constexpr std::string_view kFolder = "/lessons/", kEnding = ".md";
+
+LessonTask parse_task(const YamlValue& value) {
+  value.only_keys(
+      {"title", "predict", "try", "expect", "answer", "why", "hint", "options", "solution"});
+  const auto text = [&](const char* key) { return value.require(key).as_string(); };
+  const auto if_there = [&](const char* key) {
+    const auto found = value.get(key);
+    return found ? found->as_string() : std::string();
+  };
+  LessonTask task{text("title"),      text("predict"),     text("try"),
+                  if_there("expect"), if_there("answer"),  text("why"),
+                  text("hint"),       if_there("options"), if_there("solution")};
+  if (task.expect.empty() == task.answer.empty()) {
+    value.fail("a task with both or none of expect and answer", "one of them");
+  }
+  return task;
+}
+
+/// A number in front, with commas between its digits or without, and the rest without blanks.
+struct Typed {
+  std::optional<double> number;
+  std::string rest;
+};
+
+Typed typed(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c != ',' && c != ' ')
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
+  if (error != std::errc()) return {{}, plain};
+  return {number, plain.substr(static_cast<size_t>(end - plain.data()))};
+}
+
+}  // namespace
+
+Lesson parse_lesson(const std::string& name, std::string_view markdown) {
+  const size_t end = markdown.find("\n" + std::string(kFence), kFence.size());
+  if (!markdown.starts_with(kFence) || end == std::string_view::npos) {
+    throw InputError(name + ": found no front matter: expected it between two lines of ---");
+  }
+  // The fence stands for an empty line, so that positions are those of the file.
+  const std::string front =
+      "\n" + std::string(markdown.substr(kFence.size(), end - kFence.size() + 1));
+  const YamlValue value = read_yaml_text(front, name);
+  value.only_keys({"title", "aim", "minutes", "scenario", "at", "tasks"});
+  Lesson lesson;
+  lesson.name = name;
+  lesson.title = value.require("title").as_string();
+  lesson.aim = value.require("aim").as_string();
+  lesson.minutes = value.require("minutes").as_integer(1, 600);
+  lesson.scenario = value.require("scenario").as_string();
+  lesson.at = value.require("at").as_string();
+  const YamlValue tasks = value.require("tasks");
+  for (const YamlValue& task : tasks.items()) lesson.tasks.push_back(parse_task(task));
+  if (lesson.tasks.empty() || lesson.tasks.size() > kMaxTasks) {
+    tasks.fail(std::to_string(lesson.tasks.size()) + " tasks", "1 to " + std::to_string(kMaxTasks));
+  }
+  lesson.text = markdown.substr(end + 1 + kFence.size());
+  return lesson;
+}
+
+const std::vector<Lesson>& lessons() {
+  static const std::vector<Lesson> kLessons = [] {
+    std::vector<Lesson> list;
+    for (const PageFile& file : page_files()) {
+      if (!file.path.starts_with(kFolder) || !file.path.ends_with(kEnding)) continue;
+      std::string_view name = file.path.substr(kFolder.size());
+      name.remove_suffix(kEnding.size());
+      list.push_back(parse_lesson(std::string(name), file.bytes));
+    }
+    std::sort(list.begin(), list.end(),
+              [](const Lesson& a, const Lesson& b) { return a.name < b.name; });
+    return list;
+  }();
+  return kLessons;
+}
+
+const Lesson& find_lesson(std::string_view name) {
+  const auto found = std::find_if(lessons().begin(), lessons().end(),
+                                  [&](const Lesson& lesson) { return lesson.name == name; });
+  if (found != lessons().end()) return *found;
+  std::vector<std::string> names;
+  for (const Lesson& lesson : lessons()) names.push_back(lesson.name);
+  throw NameError(in_quotes(name) + ", which names no lesson", one_of(name, names));
+}
+
+Scenario scenario_of(const Lesson& lesson) {
+  if (lesson.scenario.find('\n') == std::string::npos) return load_scenario(lesson.scenario);
+  return parse_scenario(read_yaml_text(lesson.scenario, "lesson " + lesson.name));
+}
+
+Scenario solved(const Lesson& lesson, const LessonTask& task) {
+  Scenario scenario = scenario_of(lesson);
+  if (!task.options.empty()) scenario = with_transport(std::move(scenario), task.options);
+  if (task.solution.empty()) return scenario;
+  std::string text = to_yaml(scenario);
+  const size_t at = text.find("\nend: ");
+  text.insert(at + 1, "faults:\n" + task.solution + "\n");
+  return parse_scenario(read_yaml_text(text, "solution of " + lesson.name));
+}
+
+bool is_answer(const LessonTask& task, std::string_view text) {
+  constexpr double kTolerance = 0.005;  // our choice: people round
+  const Typed given = typed(text), right = typed(task.answer);
+  if (!given.number || !right.number)
+    return given.rest == right.rest && !given.number && !right.number;
+  const bool unit = given.rest.empty() || given.rest == right.rest;
+  return unit && std::abs(*given.number - *right.number) <= kTolerance * std::abs(*right.number);
+}
+
+Scenario with_expectations(const std::string& scenario_yaml, const std::string& expect) {
+  // A whole scenario is read, so that names and bounds are checked as in a file.
+  std::string text = scenario_yaml;
+  const size_t at = text.rfind("\nexpect:");
+  if (at != std::string::npos) text.resize(at + 1);
+  return parse_scenario(read_yaml_text(text + "expect:\n" + expect + "\n", "lesson"));
+}
+
+nlohmann::json lessons_json() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Lesson& lesson : lessons()) {
+    nlohmann::json tasks = nlohmann::json::array();
+    for (const LessonTask& task : lesson.tasks) {
+      tasks.push_back({{"title", task.title},
+                       {"predict", task.predict},
+                       {"do", task.attempt},
+                       {"expect", task.expect},
+                       {"typed", !task.answer.empty()},
+                       {"why", task.why},
+                       {"hint", task.hint}});
+    }
+    list.push_back({{"name", lesson.name},
+                    {"title", lesson.title},
+                    {"aim", lesson.aim},
+                    {"minutes", lesson.minutes},
+                    {"text", lesson.text},
+                    {"tasks", std::move(tasks)}});
+  }
+  return list;
+}
+
+}  // namespace mrclab::lab

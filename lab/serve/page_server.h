@@ -1,0 +1,75 @@
+#pragma once
+// HTTP and WebSocket for the page, on Boost.Beast. Serves the embedded files and takes JSON texts of those
+// that know the token. One thread of its own runs it; send() and close() may be called from another.
+//
+// Everything from outside is bounded: kMaxClients connections, kMaxRequestBytes of a request, kMaxTextBytes
+// of a message, kMaxWaiting messages that nobody has taken yet (more end the connection), kMaxOutgoingBytes
+// that a slow browser has not read (likewise), and kHandshakeTime to ask for something.
+//
+// A request must name the host that it was sent to (no DNS rebinding); a WebSocket must come from a page of
+// this server (`Origin`) and know the token. The page may load nothing from elsewhere, run no inline script
+// and stand in no frame (Content-Security-Policy).
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace mrclab::lab {
+
+using ClientId = uint64_t;
+
+struct ServeOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;  ///< 0: any that is free
+  std::string token;  ///< empty: a random one
+};
+
+/// What a browser did.
+struct PageInput {
+  enum class What : uint8_t { kJoined, kText, kLeft };
+  ClientId client = 0;
+  What what = What::kText;
+  std::string text = {};
+};
+
+class PageServer {
+ public:
+  static constexpr size_t kMaxClients = 16;
+  static constexpr size_t kMaxRequestBytes = 8192;
+  static constexpr size_t kMaxTextBytes = 65536;
+  static constexpr size_t kMaxWaiting = 256;
+  static constexpr size_t kMaxOutgoingBytes = size_t{64} << 20;
+  static constexpr std::chrono::seconds kHandshakeTime{10};
+
+  /// Listens. Throws InputError for an address or port that cannot be had.
+  explicit PageServer(const ServeOptions& options);
+  ~PageServer();
+  PageServer(const PageServer&) = delete;
+  PageServer& operator=(const PageServer&) = delete;
+
+  uint16_t port() const;
+  /// What people open: "http://127.0.0.1:40123/?token=...".
+  std::string link() const;
+
+  /// The next thing that a browser did; waits for at most so long, and returns false then.
+  bool next(PageInput& input, std::chrono::milliseconds at_most);
+  /// Bytes that this browser has not been sent yet; to be asked before much is sent.
+  size_t waiting_bytes(ClientId client) const;
+  void send_text(ClientId client, std::string text);
+  void send_binary(ClientId client, std::string bytes);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// 128 random bits of the kernel, in hex.
+std::string random_token();
+
+}  // namespace mrclab::lab

@@ -1,0 +1,59 @@
+#pragma once
+// What a page shows of a history: packets as they leave ports or are lost, what hosts say, and their
+// windows. Small, because there may be millions of them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "fabric/ids.h"
+#include "fabric/node.h"
+#include "fabric/window_record.h"
+
+namespace mrclab::lab {
+
+/// A packet that starts over a wire, or is dropped. Fields that it does not have are zero.
+struct SeenPacket {
+  static constexpr uint16_t kNoHost = 0xFFFF;
+  /// Bits of `flags`.
+  static constexpr uint8_t kAgain = 1;       ///< sent again, as its own header says (MRC only)
+  static constexpr uint8_t kMarkedHere = 2;  ///< ECN: this switch was the first that marked it
+
+  FabricTime t;  ///< its last bit leaves; for a drop: when it was dropped
+  WireId wire;   ///< that it leaves by; for a drop on the way in: that it came by
+  Psn psn;
+  Qpn qp;  ///< destination
+  EntropyValue ev;
+  uint32_t fingerprint = 0;   ///< of all that the history's digest takes
+  uint32_t waited_ns = 0;     ///< in the queue of the port that it leaves by; switches only
+  uint16_t source = kNoHost;  ///< host number
+  uint16_t destination = kNoHost;
+  uint16_t wire_length = 0;  ///< bytes
+  PacketEvent event = PacketEvent::kPassed;
+  DropCause cause = DropCause::kNone;
+  QueueClass queue = QueueClass::kNone;
+  uint8_t opcode = 0;  ///< 0: no packet of a queue pair
+  uint8_t traffic_class = 0;
+  uint8_t flags = 0;
+  bool operator==(const SeenPacket&) const = default;
+};
+
+/// What a host said (a line of events.jsonl).
+struct SeenEvent {
+  FabricTime t;
+  NodeId node;
+  std::string_view kind;  ///< of a static table
+  std::optional<PortId> port;
+  std::optional<Qpn> qp;
+  std::optional<EntropyValue> ev;
+  std::optional<Psn> psn;
+  std::string cause;
+  std::string detail;
+};
+
+struct SeenWindow {
+  NodeId host;
+  WindowRecord record;
+};
+
+}  // namespace mrclab::lab

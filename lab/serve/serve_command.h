@@ -1,0 +1,30 @@
+#pragma once
+// `mrclab serve`: what its words mean, as a session with a page.
+
+#include <optional>
+#include <string>
+
+#include "lab/scenario/scenario.h"
+#include "lab/serve/page_server.h"
+#include "lab/serve/session_commands.h"
+
+namespace mrclab::lab {
+
+struct ServeCommandOptions {
+  std::string what = "optic-glitch";  ///< a scenario, a fabric, or a run folder
+  ServeOptions server;
+  std::optional<uint64_t> seed;
+  std::optional<std::string> end;  ///< of a fabric without a scenario; 2ms by default
+  bool open = true;                ///< open a browser, where there is a desktop
+  std::optional<std::string> at;   ///< where it stands at first: "295us", "40rtt"
+};
+
+/// What is to be shown: a scenario as it is; a fabric with an all-reduce of all its hosts; of a run folder
+/// the scenario that was run, whose history is that of the run wherever that was FAITHFUL. Throws
+/// InputError.
+PlayedSession served_session(const ServeCommandOptions& options);
+
+/// Serves until Ctrl-C. Returns the exit code.
+int serve_command(const ServeCommandOptions& options);
+
+}  // namespace mrclab::lab

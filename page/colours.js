@@ -1,0 +1,44 @@
+// Colours that colour-blind people can tell apart (Okabe and Ito), light and dark, and what they stand for.
+
+export const kKinds = ["data", "sack", "nack", "probe", "trimmed", "again", "other"];
+export const kKindWords = {data: "data", sack: "SACK, ACK", nack: "NACK", probe: "probe", trimmed: "trimmed header",
+                           again: "sent again", other: "other"};
+const kByKind = {
+  light: {data: "#0072b2", sack: "#009e73", nack: "#d55e00", probe: "#8a4fbf", trimmed: "#e69f00", again: "#cc3f92", other: "#6b7280"},
+  dark: {data: "#56b4e9", sack: "#2fc79a", nack: "#ff8a4c", probe: "#b892f5", trimmed: "#ffc04d", again: "#ff7ac0", other: "#9aa4b2"},
+};
+const kFlows = {
+  light: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9a7400", "#3d8ecc", "#5b4ab0", "#6b7280"],
+  dark: ["#56b4e9", "#ff8a4c", "#2fc79a", "#e79ccb", "#f0d543", "#8ecbf5", "#a99cf5", "#b6bec9"],
+};
+
+export class Colours {
+  constructor() {
+    this.set(document.documentElement.dataset.theme);
+  }
+  set(theme) {
+    const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    this.dark = dark;
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["ink", "soft", "line", "paper", "back", "accent", "bad", "warn", "idle", "node", "nodeline", "shade"]) {
+      this[name] = style.getPropertyValue("--" + name).trim();
+    }
+    this.kinds = kByKind[dark ? "dark" : "light"];
+    this.flows = kFlows[dark ? "dark" : "light"];
+  }
+  plane(index, count) {
+    const light = (this.dark ? [70, 58] : [42, 56])[index % 2];
+    return `hsl(${Math.round(205 + index * 360 / Math.max(count, 3)) % 360} 55% ${light}%)`;
+  }
+}
+
+/// The kind of a packet, by its opcode's name and what became of it.
+export function kindOf(packet, opcodes) {
+  if (packet.queue === 3 || packet.event === 1) return "trimmed";
+  const name = opcodes[packet.opcode] || "";
+  if (/write|send|rc_write/i.test(name)) return packet.flags & 1 ? "again" : "data";
+  if (/nack|nak/i.test(name)) return "nack";
+  if (/sack|ack|cnp|congestion/i.test(name)) return "sack";
+  if (/probe|endpoint/i.test(name)) return "probe";
+  return "other";
+}

@@ -1,0 +1,151 @@
+// Where everything is drawn: planes as Clos layers side by side, T1 above T0 above the hosts' ports, and
+// every host once more as a card below. Pure: fabric and size in, places out.
+
+const kCardHeight = 58, kGap = 12;
+export const kLegend = 20;  // pixels between planes and hosts
+
+export function layoutOf(world, width, height, focus) {
+  const planes = panelNumbers(world);
+  const cards = Math.min(kCardHeight, height * 0.16);
+  const area = {x: 8, y: 8, w: width - 16, h: height - cards - 26 - kLegend};
+  const panels = new Map();
+  const chosen = focus?.plane;
+  if (chosen !== undefined && planes.includes(chosen)) {
+    const strip = width < 620 ? 0 : Math.min(150, area.w * 0.16);
+    panels.set(chosen, {x: area.x + strip + (strip ? kGap : 0), y: area.y, w: area.w - strip - (strip ? kGap : 0), h: area.h});
+    const others = planes.filter((p) => p !== chosen);
+    const each = area.h / Math.max(others.length, 1);
+    if (strip) others.forEach((p, i) => panels.set(p, {x: area.x, y: area.y + i * each, w: strip, h: each - 6, small: true}));
+  } else {
+    const columns = bestColumns(planes.length, area);
+    const rows = Math.ceil(planes.length / columns);
+    const w = (area.w - (columns - 1) * kGap) / columns, h = (area.h - (rows - 1) * kGap) / rows;
+    planes.forEach((p, i) => panels.set(p, {x: area.x + i % columns * (w + kGap),
+                                            y: area.y + Math.floor(i / columns) * (h + kGap), w, h}));
+  }
+  const places = {cardsTop: height - cards - 8, nodes: new Map(), ports: new Map(), links: [], optics: [], cards: [], panels};
+  for (const [plane, panel] of panels) placePanel(world, plane, panel, places);
+  placeLinks(world, places);
+  placeOptics(world, places);
+  placeCards(world, places, {x: area.x, y: height - cards - 8, w: area.w, h: cards});
+  return places;
+}
+
+/// Which panel a node is in: its plane.
+function panelNumbers(world) {
+  const numbers = new Set(world.nodes.filter((n) => n.role !== "host").map((n) => n.plane));
+  return [...numbers].sort((a, b) => a - b);
+}
+
+/// Panels that are neither towers nor ribbons: a plane looks best about 1.25 as wide as high.
+function bestColumns(count, area) {
+  let best = 1, least = Infinity;
+  for (let columns = 1; columns <= count; ++columns) {
+    const rows = Math.ceil(count / columns);
+    const shape = (area.w / columns) / (area.h / rows);
+    const cost = Math.abs(Math.log(shape / 1.25)) + (columns * rows - count) * 0.12;
+    if (cost < least) [best, least] = [columns, cost];
+  }
+  return best;
+}
+
+function placePanel(world, plane, panel, places) {
+  const of = (role) => world.nodes.filter((n) => n.role === role && n.plane === plane);
+  const t1 = of("t1"), t0 = of("t0");
+  const top = panel.small ? 6 : 26, inner = panel.h - top - (panel.small ? 6 : 12);
+  panel.plane = plane;
+  row(t1, panel, panel.y + top + inner * 0.07, places, panel.small);
+  row(t0, panel, panel.y + top + inner * (t1.length ? 0.54 : 0.25), places, panel.small);
+  // The hosts' ports, in the order of the T0 that they hang on.
+  const ports = [];
+  for (const host of world.hosts) {
+    for (const link of host.links) {
+      const end = link.a.node === host.id ? link : null;
+      if (end && world.nodes[link.b.node].plane === plane) ports.push({host, link});
+    }
+  }
+  const order = new Map(t0.map((n, i) => [n.id, i]));
+  ports.sort((a, b) => order.get(a.link.b.node) - order.get(b.link.b.node) || a.host.index - b.host.index);
+  const y = panel.y + top + inner * 0.95, step = panel.w / Math.max(ports.length, 1);
+  const size = Math.max(2, Math.min(step * 0.62, panel.small ? 6 : 22, inner * 0.12));
+  ports.forEach(({host, link}, i) => {
+    const place = {x: panel.x + (i + 0.5) * step, y, w: size, h: Math.min(size, 18), host, link, panel, label: size >= 14};
+    places.ports.set(host.id + ":" + link.a.port, place);
+  });
+}
+
+function row(nodes, panel, y, places, small) {
+  const step = panel.w / Math.max(nodes.length, 1);
+  const w = Math.max(3, Math.min(step * 0.64, 74)), h = small ? 6 : Math.max(6, Math.min(24, panel.h * 0.11));
+  nodes.forEach((node, i) => {
+    places.nodes.set(node.id, {x: panel.x + (i + 0.5) * step, y, w, h, node, panel, label: !small && w >= 30});
+  });
+}
+
+function placeLinks(world, places) {
+  for (const link of world.links) {
+    const a = world.nodes[link.a.node].role === "host"
+        ? places.ports.get(link.a.node + ":" + link.a.port) : places.nodes.get(link.a.node);
+    const b = places.nodes.get(link.b.node);
+    if (!a || !b) continue;
+    // A link leaves a switch where its neighbour is, so that lines fan out.
+    const from = anchor(a, b.x), to = anchor(b, a.x);
+    places.links[link.id] = {link, x1: from, y1: a.y + (a.y > b.y ? -a.h / 2 : a.h / 2), x2: to,
+                             y2: b.y + (a.y > b.y ? b.h / 2 : -b.h / 2), panel: a.panel};
+  }
+}
+
+function anchor(place, toward) {
+  if (place.host) return place.x;
+  const reach = place.panel.w * 0.9;
+  return place.x + Math.max(-0.42, Math.min(0.42, (toward - place.x) / reach)) * place.w;
+}
+
+function placeOptics(world, places) {
+  for (const optic of world.optics) {
+    const lines = optic.links.map((id) => places.links[id]).filter(Boolean);
+    if (!lines.length || lines[0].panel.small) continue;
+    const at = (l) => ({x: l.x2 + (l.x1 - l.x2) * 0.2, y: l.y2 + (l.y1 - l.y2) * 0.2});
+    const points = lines.map(at);
+    const left = Math.min(...points.map((p) => p.x)) - 7, right = Math.max(...points.map((p) => p.x)) + 7;
+    places.optics.push({optic, x: left, y: points[0].y - 4, w: right - left, h: 8, panel: lines[0].panel});
+  }
+}
+
+function placeCards(world, places, area) {
+  const step = area.w / Math.max(world.hosts.length, 1);
+  world.hosts.forEach((host, i) => {
+    places.cards.push({host, x: area.x + i * step + Math.min(4, step * 0.08), y: area.y,
+                       w: step - Math.min(8, step * 0.16), h: area.h, label: step >= 40});
+  });
+}
+
+/// What is at a point: {what, ...}, the smallest thing first; null for nothing.
+export function hit(places, x, y) {
+  const inside = (p, m = 2) => Math.abs(x - p.x) <= p.w / 2 + m && Math.abs(y - p.y) <= p.h / 2 + m;
+  for (const p of places.nodes.values()) if (inside(p)) return {what: "node", node: p.node, place: p};
+  for (const p of places.ports.values()) if (inside(p)) return {what: "port", link: p.link, host: p.host, place: p};
+  for (const o of places.optics) {
+    if (x >= o.x - 2 && x <= o.x + o.w + 2 && y >= o.y - 3 && y <= o.y + o.h + 3) return {what: "optic", optic: o.optic, place: o};
+  }
+  for (const c of places.cards) {
+    if (x >= c.x && x <= c.x + c.w && y >= c.y && y <= c.y + c.h) return {what: "host", node: c.host, place: c};
+  }
+  let best = null, least = 6;
+  for (const l of places.links) {
+    if (!l) continue;
+    const d = distance(l, x, y);
+    if (d < least) [best, least] = [l, d];
+  }
+  if (best && !best.panel.small) return {what: "link", link: best.link, place: best};
+  for (const [plane, p] of places.panels) {
+    if (x >= p.x && x <= p.x + p.w && y >= p.y && y <= p.y + p.h) return {what: "plane", plane, place: p};
+  }
+  return null;
+}
+
+function distance(l, x, y) {
+  const dx = l.x2 - l.x1, dy = l.y2 - l.y1, length = dx * dx + dy * dy || 1;
+  const f = Math.max(0, Math.min(1, ((x - l.x1) * dx + (y - l.y1) * dy) / length));
+  return Math.hypot(x - l.x1 - f * dx, y - l.y1 - f * dy);
+}

@@ -1,0 +1,109 @@
+// The connection to mrclab: JSON and binary messages, questions with answers, and a new try when it breaks.
+
+const kWait = [250, 500, 1000, 2000, 4000];  // ms between tries
+
+export class Link {
+  /// `heard(message)` gets every JSON object and decoded binary message that answers no question.
+  constructor(token, heard, state) {
+    this.token = token;
+    this.heard = heard;
+    this.state = state;  // called with "open", "broken" or "refused"
+    this.tries = 0;
+    this.ticket = 0;
+    this.asked = new Map();  // ticket -> {resolve, reject}
+    this.open();
+  }
+
+  open() {
+    const address = `ws://${location.host}/live?token=${encodeURIComponent(this.token)}`;
+    this.socket = new WebSocket(address);
+    this.socket.binaryType = "arraybuffer";
+    let opened = false;
+    this.socket.onopen = () => { opened = true; this.tries = 0; this.state("open"); };
+    this.socket.onmessage = (event) => this.take(event.data);
+    this.socket.onclose = async () => {
+      for (const {reject} of this.asked.values()) reject(new Error("the connection is broken"));
+      this.asked.clear();
+      this.state(opened || !(await this.isAnswered()) ? "broken" : "refused");
+      const wait = kWait[Math.min(this.tries++, kWait.length - 1)];
+      setTimeout(() => this.open(), wait);
+    };
+  }
+
+  /// Does a server answer here? A browser does not say why a WebSocket did not open: where files are given out
+  /// and it is not, the token was refused.
+  async isAnswered() {
+    try {
+      return (await fetch("style.css", {method: "HEAD", cache: "no-store"})).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  take(data) {
+    const message = typeof data === "string" ? JSON.parse(data) : decoded(data);
+    const asked = this.asked.get(message.ticket);
+    if (asked) {
+      this.asked.delete(message.ticket);
+      if (message.say === "error") asked.reject(new Error(message.text));
+      else asked.resolve(message);
+      return;
+    }
+    this.heard(message);
+  }
+
+  say(command) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+
+  /// Resolves with the answer, rejects with the sentence of the refusal.
+  ask(command) {
+    const ticket = ++this.ticket;
+    return new Promise((resolve, reject) => {
+      if (this.socket.readyState !== WebSocket.OPEN) return reject(new Error("not connected"));
+      this.asked.set(ticket, {resolve, reject});
+      this.socket.send(JSON.stringify({...command, ticket}));
+    });
+  }
+}
+
+/// The two binary forms of lab/serve/page_messages.h.
+function decoded(buffer) {
+  const view = new DataView(buffer);
+  return view.getUint32(0, true) === 1 ? sums(buffer, view) : packets(buffer, view);
+}
+
+function sums(buffer, view) {
+  const [future, first, count, wires, planes] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
+  const bins = [];
+  let at = 24;
+  for (let i = 0; i < count; ++i) {
+    const load = new Uint8Array(buffer, at, wires), queue = new Uint8Array(buffer, at + wires, wires);
+    at += 2 * wires;
+    at += (4 - at % 4) % 4;
+    const sums = [];
+    for (let p = 0; p < planes; ++p, at += 12) {
+      sums.push({received: view.getUint32(at, true), lost: view.getUint16(at + 4, true),
+                 trimmed: view.getUint16(at + 6, true), marked: view.getUint16(at + 8, true),
+                 again: view.getUint16(at + 10, true)});
+    }
+    bins.push({load, queue, planes: sums});
+  }
+  return {say: "sums", future, first, bins};
+}
+
+function packets(buffer, view) {
+  const [future, ticket, count] = [4, 8, 12].map((at) => view.getUint32(at, true));
+  const from = view.getFloat64(16, true), to = view.getFloat64(24, true);
+  const list = new Array(count);
+  for (let i = 0, at = 32; i < count; ++i, at += 36) {
+    list[i] = {t: from + view.getUint32(at, true), wire: view.getUint32(at + 4, true),
+               qp: view.getUint32(at + 8, true), psn: view.getUint32(at + 12, true),
+               ev: view.getUint32(at + 16, true), source: view.getUint16(at + 20, true),
+               destination: view.getUint16(at + 22, true), length: view.getUint16(at + 24, true),
+               opcode: view.getUint8(at + 26), event: view.getUint8(at + 27), cause: view.getUint8(at + 28),
+               queue: view.getUint8(at + 29), flags: view.getUint8(at + 30), tclass: view.getUint8(at + 31),
+               waited: view.getUint32(at + 32, true)};
+  }
+  return {say: "packets", future, ticket, from, to, packets: list};
+}

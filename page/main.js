@@ -1,0 +1,292 @@
+// The page: joins world, fabric, time line and panels, and turns keys and clicks into commands.
+
+import {$, copy, el, fill} from "./dom.js";
+import {Link} from "./link.js";
+import {time, us, World} from "./world.js";
+import {Colours, kKindWords} from "./colours.js";
+import {FabricView, legendItems} from "./fabric.js";
+import {TimeLine} from "./timeline.js";
+import {commandOf, Menu} from "./menu.js";
+import {kTabs, Panels} from "./panels.js";
+import {Lessons} from "./lessons.js";
+import {kPointing} from "./pointing.js";
+import {kKeys} from "./keys.js";
+
+const kSlowest = 1e4, kFastest = 1e9;  // ps of fabric time per second: 10 ns to 1 ms
+const kSpeedWords = (ps) => time(ps) + "/s";
+
+class Page {
+  constructor() {
+    this.world = new World();
+    this.stored = (key) => { try { return localStorage.getItem("mrclab-" + key); } catch { return null; } };
+    if (this.stored("theme")) document.documentElement.dataset.theme = this.stored("theme");
+    this.colours = new Colours();
+    this.fork = false;
+    const words = new URLSearchParams(location.search);
+    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s) => this.connection(s));
+    this.fabric = new FabricView($("fabric"), this.world, this.link, this.colours);
+    this.fabric.placed = (height) => { $("legend").style.bottom = height + 1 + "px"; };
+    this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t));
+    this.menu = new Menu(this);
+    this.lessons = new Lessons(this);
+    this.panels = new Panels(this, $("tabs"), $("panel"));
+    this.controls();
+    this.pointer();
+    addEventListener("keydown", (e) => this.key(e));
+    addEventListener("hashchange", () => this.readHash());
+    addEventListener("resize", () => { this.line.dirty = this.stale = true; });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+    let last = 0;
+    const frame = (now) => {
+      this.frame(now, now - last);
+      last = now;
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  // --- what the server says --------------------------------------------------------------------------
+
+  connection(state) {
+    $("gone").hidden = state === "open";
+    if (state === "open") return;
+    $("gone").textContent = state === "refused"
+        ? "mrclab does not let this page in. Open the link that `mrclab serve` printed: its token is part of it."
+        : "mrclab has ended, or cannot be reached. Trying again …";
+  }
+
+  heard(message) {
+    const word = this.world.take(message);
+    if (word === "welcome") {
+      const w = this.world.fabric;
+      $("what").textContent = `${w.scenario} on ${w.fabric}`;
+      document.title = `${w.scenario} – mrclab`;
+      this.fabric.places = null;
+      this.fabric.setFocus(null);
+      this.panels.verdict = null;
+      this.panels.life = null;
+      this.legend();
+    } else if (word === "future") {
+      if (this.fork && message.other !== null) this.setFork(false);
+      this.panels.difference = null;
+    } else if (word === "state") {
+      if (!this.readOnce && this.world.future) {  // before showState() writes the link anew
+        this.readOnce = true;
+        this.readHash();
+      }
+      this.showState();
+    } else if (word === "error" || word === "note") {
+      this.say(message.text);
+    }
+    this.badges();
+    this.fabric.dirty = this.line.dirty = true;
+    this.stale = true;
+  }
+
+  showState() {
+    const {world} = this;
+    $("play").textContent = world.playing ? "❚❚" : "▶";
+    $("play").setAttribute("aria-label", world.playing ? "pause" : "play");
+    if (document.activeElement !== $("speed")) $("speed").value = 100 * Math.log(world.perSecond / kSlowest) / Math.log(kFastest / kSlowest);
+    $("speedtext").textContent = kSpeedWords(world.perSecond);
+    if (!world.playing && world.future) history.replaceState(null, "", location.pathname + location.search + this.hash());
+  }
+
+  badges() {
+    const {world} = this, t = world.now();
+    if (!world.future) return;
+    const open = world.future.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
+    const key = open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork;
+    if (key === this.badgeKey) return;
+    this.badgeKey = key;
+    fill($("badges"), open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
+         world.other !== null ? el("span", {class: "badge on"}, "two futures") : null,
+         world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
+         world.browsers > 1 || !world.mine ? el("button", {type: "button", id: "hand", class: "badge", onclick: () => this.link.say({do: world.mine ? "give" : "take"})},
+           world.mine ? "hand over the controls" : world.controlsFree ? "take the controls" : "another browser has the controls") : null);
+  }
+
+  // --- commands -----------------------------------------------------------------------------------------
+
+  async command(command) {
+    try {
+      await this.acknowledged(command);
+    } catch (problem) {
+      this.say(problem.message);
+    }
+  }
+
+  /// The server answers every command with a ticket.
+  acknowledged(command) { return this.link.ask(command); }
+
+  seek(t) {
+    this.world.t = t;
+    this.world.asOf = performance.now();
+    this.fabric.dirty = this.line.dirty = true;
+    clearTimeout(this.seeking);
+    this.seeking = setTimeout(() => this.command({do: "seek", at_ps: Math.round(t)}), 30);
+  }
+
+  step(back) {
+    const to = $("step").value, command = {do: "step", to, back};
+    if (to === "qp" && this.panels.qp !== null) delete command.qp;
+    this.command(command);
+  }
+
+  play() {
+    const {world} = this;
+    if (world.playing) return this.command({do: "pause"});
+    if (world.t >= world.end) this.world.t = 0;
+    this.command({do: "play", per_second_ps: Math.round(world.perSecond)});
+  }
+
+  setSpeed(value) {
+    const speed = kSlowest * (kFastest / kSlowest) ** (Math.max(0, Math.min(100, value)) / 100);
+    this.world.perSecond = speed;
+    $("speedtext").textContent = kSpeedWords(speed);
+    this.command({do: "play", per_second_ps: Math.round(speed), playing: this.world.playing});
+  }
+
+  async breakIt(kind, body, rethrow = false) {
+    const t = this.world.t;
+    try {
+      await this.link.ask({do: "break", kind, body, fork: this.fork});
+      this.did(commandOf(kind, body, t));
+      this.say(kind.replaceAll("_", " "));
+      this.undo = "break";
+    } catch (problem) {
+      if (rethrow) throw problem;
+      this.say(problem.message);
+    }
+  }
+
+  async heal(what) {
+    await this.command({do: "heal", what, fork: this.fork});
+    this.did(`mrclab heal ${what}`.trim() + `     healed: ${us(this.world.t)}`);
+  }
+
+  setFork(on) {
+    this.fork = on;
+    $("fork").setAttribute("aria-pressed", on ? "true" : "false");
+    if (on) this.say("The next change keeps this future and begins another one.");
+    this.badges();
+  }
+
+  did(text) { $("command").textContent = text; }
+
+  say(text) {
+    $("caption").textContent = text;
+    $("caption").classList.add("on");
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => $("caption").classList.remove("on"), 4200);
+  }
+
+  follow(packet) {
+    this.fabric.selected = packet;
+    this.panels.look(packet);
+  }
+
+  async save() {
+    try {
+      const answer = await this.link.ask({do: "yaml"}), name = answer.name;
+      const text = this.lessons.comments(name) + answer.text;
+      const link = el("a", {href: URL.createObjectURL(new Blob([text], {type: "text/yaml"})), download: name + "-session.yaml"}, "Download");
+      const dialog = $("dialog");
+      const done = el("span", {class: "note"});
+      fill(dialog, el("h2", {}, "This session as a scenario"), el("p", {class: "note"}, "It has the same history, to the picosecond: mrclab run FILE --world sim"),
+           el("pre", {id: "yaml"}, text), el("div", {class: "row"}, done, el("button", {type: "button", onclick: async () => { done.textContent = await copy(text) ? "copied" : "select it above"; }}, "Copy"),
+           link, el("button", {type: "button", class: "main", onclick: () => dialog.close()}, "Close")));
+      link.className = "button";
+      dialog.showModal();
+    } catch (problem) {
+      this.say(problem.message);
+    }
+  }
+
+  // --- links to an instant ---------------------------------------------------------------------------------
+
+  hash() {
+    let text = "#t=" + us(this.world.t);
+    if (this.panels.tab !== "story") text += "&tab=" + this.panels.tab;
+    if (this.panels.tab === "qp" && this.panels.qp !== null) text += "&qp=" + this.panels.qp;
+    if (this.fabric.focus?.plane !== undefined) text += "&plane=" + this.fabric.focus.plane;
+    return text;
+  }
+
+  readHash() {
+    const words = new URLSearchParams(location.hash.slice(1)), at = /^([\d.]+)us$/.exec(words.get("t") ?? "");
+    if (words.has("qp")) this.panels.qp = Number(words.get("qp"));
+    if (words.has("plane")) this.fabric.setFocus({plane: Number(words.get("plane"))});
+    if (words.has("lesson")) this.lessons.start(words.get("lesson"));
+    if (kTabs.some(([name]) => name === words.get("tab"))) this.panels.show(words.get("tab"));
+    if (at && Math.round(Number(at[1]) * 1e6) !== this.world.t) this.seek(Math.round(Number(at[1]) * 1e6));
+  }
+
+  // --- controls ---------------------------------------------------------------------------------------------
+
+  controls() {
+    const on = (id, act) => $(id).addEventListener("click", act);
+    on("first", () => this.seek(0));
+    on("back", () => this.step(true));
+    on("forward", () => this.step(false));
+    on("play", () => this.play());
+    on("fork", () => this.setFork(!this.fork));
+    on("heal", () => this.heal("all"));
+    on("save", () => this.save());
+    on("lessons", () => this.lessons.choose());
+    on("help", () => this.help());
+    on("theme", () => this.theme());
+    $("speed").addEventListener("input", (e) => this.setSpeed(Number(e.target.value)));
+    $("colour").addEventListener("change", (e) => { this.fabric.by = e.target.value; this.legend(); });
+  }
+
+  theme() {
+    const next = this.colours.dark ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    try { localStorage.setItem("mrclab-theme", next); } catch { /* a private window keeps nothing */ }
+    this.recolour();
+  }
+
+  recolour() {
+    this.colours.set(document.documentElement.dataset.theme);
+    this.legend();
+    this.fabric.dirty = this.line.dirty = true;
+  }
+
+  legend() {
+    fill($("legend"), legendItems(this.fabric.by, this.colours).map(([kind, colour]) => {
+      const line = el("i");
+      line.style.background = colour;
+      return el("span", {}, line, kKindWords[kind]);
+    }));
+    this.fabric.dirty = true;
+  }
+
+  // --- frames ----------------------------------------------------------------------------------------------------
+
+  frame(now, took) {
+    const {world} = this;
+    if (!world.future) return;
+    const t = world.now();
+    if (world.playing || this.fabric.dirty || now - (this.drawn ?? 0) > 250) {
+      this.fabric.draw(t);
+      this.drawn = now;
+    }
+    if (this.line.dirty || world.playing && now - (this.lined ?? 0) > 60) {
+      this.line.draw(t);
+      this.lined = now;
+    }
+    const clock = (t / 1e6).toFixed(world.playing ? 2 : 6) + " µs";
+    if ($("clock").textContent !== clock) $("clock").textContent = clock;
+    if (now - (this.ticked ?? 0) > (world.playing ? 200 : 400) || this.stale && !world.playing) {
+      this.ticked = now;
+      this.stale = false;
+      this.badges();
+      this.panels.tick();
+    }
+    this.frames = Math.max(0, (this.frames ?? took) * 0.95 + took * 0.05);
+  }
+}
+
+Object.assign(Page.prototype, kPointing, kKeys);
+window.mrclab = new Page();

@@ -1,0 +1,97 @@
+// The matrix of entropy values: rows are flows, columns paths by plane; a cell says how much data went that
+// way lately, what was lost there, and what the host says of the path.
+
+import {el, note, sized} from "./dom.js";
+import {time} from "./world.js";
+
+export const kMatrixSpan = 40e6;  // ps of packets that it looks at
+
+/// What hosts said last of their paths, by "qp path": the host's own word.
+export function pathWords(world, t) {
+  const words = new Map();
+  for (const e of world.future?.events || []) {
+    if (e.t_ps > t) break;
+    if (e.kind !== "ev_state" || e.qp === undefined) continue;
+    if (e.path) words.set(e.node + " " + e.qp + " " + e.path, e.cause);
+    else if (e.port !== undefined) words.set(e.node + " " + e.qp + " p" + e.port, e.cause);
+  }
+  return words;
+}
+
+export function matrixPanel(use, world, t, colours, hover, choose) {
+  const paths = [...new Set(use.cells.map((c) => c[4]))].sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
+  const flows = [...new Map(use.cells.map((c) => [c[0] + " " + c[1] + " " + c[2], c])).values()].slice(0, 128);
+  const canvas = el("canvas", {class: "matrix", tabindex: 0, "aria-label": "matrix of entropy values"});
+  const info = el("p", {class: "note", "aria-live": "polite"}, "Hover a cell: its path lights up in the fabric. Click: its queue pair.");
+  const words = pathWords(world, t);
+  const label = 66, top = 26, size = Math.max(4, Math.min(16, Math.floor((world.sideWidth - label - 34) / Math.max(paths.length, 1))));
+  const row = Math.max(5, Math.min(16, size + 3));
+  canvas.style.width = label + paths.length * size + "px";
+  canvas.style.height = top + flows.length * row + 4 + "px";
+  const most = Math.max(1, ...use.cells.map((c) => c[5]));
+  const cells = new Map(use.cells.map((c) => [c[0] + " " + c[1] + " " + c[2] + " " + c[4], c]));
+  const senderQp = (flow) => world.qps.find((q) => q.qpn !== flow[2] && q.host === "h" + flow[0] && q.peer === `h${flow[1]}:0x${flow[2].toString(16).padStart(6, "0")}`)?.qpn;
+  const draw = () => {
+    const {c} = sized(canvas);
+    c.font = "10.5px system-ui, sans-serif";
+    c.textBaseline = "middle";
+    c.textAlign = "left";
+    let plane = null;
+    paths.forEach((path, x) => {
+      const p = path.split("/")[0];
+      if (p !== plane) {
+        c.fillStyle = colours.soft;
+        c.fillText(p, label + x * size, 8);
+        c.fillStyle = colours.line;
+        c.fillRect(label + x * size - 1, 0, 1, top + flows.length * row);
+        plane = p;
+      }
+    });
+    flows.forEach((flow, y) => {
+      c.fillStyle = colours.ink;
+      c.fillText(`h${flow[0]} → h${flow[1]}`, 0, top + y * row + row / 2);
+      const qp = senderQp(flow);
+      paths.forEach((path, x) => {
+        const cell = cells.get(flow[0] + " " + flow[1] + " " + flow[2] + " " + path);
+        const host = world.hosts[flow[0]]?.id;
+        const word = words.get(`${host} ${qp} ${path}`) ?? words.get(`${host} ${qp} ${path.split("/")[0]}`);
+        const left = label + x * size, up = top + y * row;
+        c.fillStyle = colours.kinds.data;
+        c.globalAlpha = cell ? 0.18 + 0.82 * cell[5] / most : 0.05;
+        c.fillRect(left, up, size - 1, row - 1);
+        c.globalAlpha = 1;
+        if (cell?.[6]) {
+          c.fillStyle = colours.bad;
+          c.fillRect(left, up + row - 4, size - 1, 3);
+        }
+        if (word && word !== "good" && word !== "port_up") {
+          c.strokeStyle = colours.bad;
+          c.lineWidth = 1.3;
+          c.beginPath();
+          c.moveTo(left + 1, up + 1);
+          c.lineTo(left + size - 2, up + row - 2);
+          c.stroke();
+        }
+      });
+    });
+  };
+  const at = (e) => {
+    const x = Math.floor((e.offsetX - label) / size), y = Math.floor((e.offsetY - top) / row);
+    return flows[y] && paths[x] ? {flow: flows[y], path: paths[x]} : null;
+  };
+  canvas.addEventListener("pointermove", (e) => {
+    const found = at(e);
+    hover(found);
+    if (!found) return;
+    const cell = cells.get(found.flow.slice(0, 3).join(" ") + " " + found.path);
+    info.textContent = `h${found.flow[0]} → h${found.flow[1]} over ${found.path}: ` +
+        (cell ? `${cell[5]} sent, ${cell[6]} lost, ${cell[7]} trimmed, ${cell[8]} marked` : "nothing sent");
+  });
+  canvas.addEventListener("pointerleave", () => hover(null));
+  canvas.addEventListener("click", (e) => { const found = at(e); if (found) choose(found.flow); });
+  requestAnimationFrame(draw);
+  return [el("h2", {}, "Entropy values"),
+          note(`Data packets sent from ${time(use.from_ps)} to ${time(use.to_ps)}: the darker, the more. Red below: lost. ` +
+               "Struck through: the host says that it does not use the path (its own word)."),
+          el("div", {style: null}, canvas), info];
+}

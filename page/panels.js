@@ -1,0 +1,348 @@
+// The tabs beside the fabric: story, entropy values, one queue pair, one packet, one switch or host, faults
+// and futures. Each is drawn from what is known at the instant that is shown.
+
+import {el, fill, note, sized, table} from "./dom.js";
+import {bytes, time, us} from "./world.js";
+import {kMatrixSpan, matrixPanel} from "./matrix.js";
+import {packetPanel} from "./packet_panel.js";
+import {runPanel} from "./run_panel.js";
+import {arrivedStrip} from "./arrived_strip.js";
+
+export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Switch"],
+                      ["faults", "Faults"], ["run", "Run"],
+                      ["lesson", "Lesson"]];
+const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host says so itself"}, "host's word");
+
+export class Panels {
+  constructor(page, tabs, panel) {
+    Object.assign(this, {page, panel, tab: "story", place: 0, qp: null, node: null, life: null, verdict: null});
+    this.buttons = kTabs.map(([name, text]) => el("button", {type: "button", role: "tab", id: "tab-" + name,
+      "aria-selected": "false", onclick: () => this.show(name)}, text));
+    fill(tabs, this.buttons);
+    this.buttons[0].setAttribute("aria-selected", "true");
+    tabs.addEventListener("keydown", (e) => {
+      const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+      if (!step) return;
+      const at = (kTabs.findIndex(([n]) => n === this.tab) + step + kTabs.length) % kTabs.length;
+      this.show(kTabs[at][0]);
+      this.buttons[at].focus();
+      e.stopPropagation();
+    });
+  }
+
+  show(name) {
+    this.tab = name;
+    kTabs.forEach(([n], i) => this.buttons[i].setAttribute("aria-selected", n === name ? "true" : "false"));
+    this.draw();
+  }
+
+  /// Draws the tab again if it shows something that moves with time.
+  tick() {
+    if (["qp", "node", "faults", "story", "run"].includes(this.tab)) this.draw();
+    else if (this.tab === "evs" && performance.now() - (this.asked ?? 0) > (this.page.world.playing ? 400 : 150)) this.draw();
+  }
+
+  draw() {
+    const {world} = this.page;
+    if (!world.fabric || !world.future) return;
+    const top = this.panel.scrollTop;
+    const drawn = this["tab_" + this.tab](world, world.now());
+    if (drawn) fill(this.panel, drawn);
+    this.panel.scrollTop = top;
+  }
+
+  // --- story --------------------------------------------------------------------------------------
+
+  tab_story(world, t) {
+    const fresh = this.verdict?.future === world.number;
+    const lines = fresh ? this.verdict.story : [];
+    const told = this.heard(world, t);
+    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + (this.judging ? 1 : 0);
+    if (key === this.storyKey && this.panel.dataset.tab === "story") return null;
+    this.storyKey = key;
+    this.panel.dataset.tab = "story";
+    return [
+      el("h2", {}, "The story"),
+      el("details", {class: "about"}, el("summary", {}, firstSentence(world.fabric.about)), world.fabric.about),
+      world.fabric.run ? this.replayed(world) : null,
+      el("p", {}, el("button", {type: "button", class: fresh ? null : "main", id: "judge", disabled: this.judging, onclick: () => this.judge()},
+         this.judging ? "judging …" : fresh ? "Judge again" : "Judge this session"),
+         el("span", {class: "note"}, "  runs it to its end and looks at its packets alone")),
+      fresh ? this.checks() : null,
+      fresh ? el("ol", {class: "story"}, lines.map((line) => el("li", {class: [storyClass(line.kind), line.t_ps > t ? "" : "now"].join(" "),
+        onclick: () => this.page.seek(line.t_ps)}, el("span", {class: "when"}, time(line.t_ps)), line.text)))
+        : el("ol", {class: "story"}, told.map((line) => el("li", {class: line.kind, onclick: () => this.page.seek(line.t)},
+          el("span", {class: "when"}, time(line.t)), line.text, line.count > 1 ? ` (${line.count} times)` : null, line.said ? [" ", hostsWord()] : null))),
+      fresh || told.length ? null : note("Nothing has happened yet. Right-click a link, a switch, a host or an optic to break it."),
+    ];
+  }
+
+  /// A finished run is simulated again, from its scenario and seed; its digest says whether that is what happened.
+  replayed(world) {
+    const run = world.fabric.run, said = el("span", {class: "note", id: "same-history", "aria-live": "polite"}, this.sameHistory ?? "");
+    return el("p", {id: "replayed"}, el("b", {}, "A finished run, simulated again. "), `${run.folder}, world ${run.world}` +
+        (run.exact ? ", FAITHFUL: its history can be had again exactly. " : ", not FAITHFUL or by the wall clock: what you see need not be what happened. "),
+      run.exact && world.number === 1 ? el("button", {type: "button", id: "compare-history", onclick: async () => {
+        said.textContent = "simulating to its end …";
+        try {
+          const {sha256} = await this.page.link.ask({do: "history"});
+          this.sameHistory = sha256 === run.sha256 ? `the same history: ${sha256.slice(0, 12)}…`
+              : `another history (${sha256.slice(0, 12)}… here, ${run.sha256.slice(0, 12)}… there)`;
+        } catch (problem) {
+          this.sameHistory = problem.message;
+        }
+        said.textContent = this.sameHistory;
+      }}, "Compare digests") : null, " ", said);
+  }
+
+  /// What is known without the judge: faults that began and ended, and what hosts said.
+  heard(world, t) {
+    const lines = [];
+    for (const fault of world.future.faults) {
+      if (fault.from_ps <= t) lines.push({t: fault.from_ps, kind: "bad", text: fault.text});
+      if (fault.until_ps !== null && fault.until_ps <= t) lines.push({t: fault.until_ps, kind: "good", text: fault.kind + " is over"});
+    }
+    const recent = new Map();
+    for (const e of world.future.events) {
+      if (e.t_ps > t) break;
+      if (!/^(ev_state|loss_detected|qp_error|port_status_sent)$/.test(e.kind)) continue;
+      const host = world.nodes[e.node].name;
+      const text = {ev_state: `${host}: ${e.path ?? "port p" + e.port} is ${(e.cause ?? "").replaceAll("_", " ")}`,
+                    loss_detected: `${host}: a packet is lost (${(e.cause ?? "").replaceAll("_", " ")})`,
+                    qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} tells its peers which ports it has`}[e.kind];
+      // What a host says again soon is counted, not repeated.
+      const same = recent.get(text);
+      if (same && e.t_ps - same.t < 40e6) { ++same.count; continue; }
+      const line = {t: e.t_ps, kind: e.kind === "qp_error" ? "bad" : "", text, said: true, count: 1};
+      recent.set(text, line);
+      lines.push(line);
+    }
+    return lines.sort((a, b) => a.t - b.t).slice(-60);
+  }
+
+  checks() {
+    return el("div", {id: "checks"}, el("p", {}, el("b", {class: this.verdict.result}, this.verdict.result.toUpperCase())),
+      this.verdict.checks.map((check) => el("div", {class: "check"}, el("b", {class: check.result}, {pass: "✓", fail: "✗"}[check.result] ?? "?"),
+        check.text ?? check.name, check.note ? el("div", {class: "note"}, check.note) : null)));
+  }
+
+  async judge(expect = "") {
+    this.judging = true;
+    this.draw();
+    try {
+      const verdict = await this.page.link.ask({do: "judge", expect});
+      verdict.future = this.page.world.number;
+      if (!expect) this.verdict = verdict;
+      return verdict;
+    } finally {
+      this.judging = false;
+      this.draw();
+    }
+  }
+
+  // --- entropy values -------------------------------------------------------------------------------
+
+  tab_evs(world, t) {
+    this.panel.dataset.tab = "evs";
+    if (this.asking) return null;
+    this.asking = true;
+    this.asked = performance.now();
+    const at = Math.round(t);
+    if (this.evsAt === at && this.evsFuture === world.number && this.panel.querySelector("canvas.matrix")) { this.asking = false; return null; }
+    this.evsAt = at;
+    this.evsFuture = world.number;
+    world.sideWidth = this.panel.clientWidth;
+    this.page.link.ask({do: "use", from_ps: Math.max(0, at - kMatrixSpan), to_ps: at}).then((use) => {
+      this.asking = false;
+      if (this.tab !== "evs" || this.panel.matches(":hover") && this.panel.querySelector("canvas.matrix") && world.playing) return;
+      fill(this.panel, matrixPanel(use, world, at, this.page.colours, (found) => this.page.light(found),
+                                   (flow) => { this.qp = flow[2]; this.qpHost = flow[1]; this.show("qp"); }));
+    }, () => { this.asking = false; });
+    return null;
+  }
+
+  // --- one queue pair --------------------------------------------------------------------------------
+
+  qp_end() { return this.page.world.qps.find((q) => q.qpn === this.qp && (this.qpHost === undefined || q.host === "h" + this.qpHost)) ?? this.page.world.qps[0]; }
+
+  qp_select(world) {
+    return el("select", {"aria-label": "queue pair", onchange: (e) => { const q = world.qps[e.target.value]; this.qp = q.qpn; this.qpHost = Number(q.host.slice(1)); this.panel.dataset.tab = ""; this.draw(); }},
+      world.qps.map((q, i) => el("option", {value: i, selected: q === this.qp_end()}, `${q.peer.split(":")[0]} → ${q.qp}`)));
+  }
+
+  tab_qp(world, t) {
+    if (this.qp === null) {  // at first one that has data
+      const some = world.packets(this.page.link, t - 6e6, t).find((p) => /write|send/i.test(world.fabric.opcodes[p.opcode] ?? ""));
+      if (some) [this.qp, this.qpHost] = [some.qp, some.destination];
+    }
+    const end = this.qp_end();
+    if (!end) return [note("This scenario has no queue pairs.")];
+    if (document.activeElement?.tagName === "SELECT" && this.panel.contains(document.activeElement)) return null;
+    this.panel.dataset.tab = "qp";
+    const to = Number(end.host.slice(1)), from = Number(end.peer.split(":")[0].slice(1)), senderQp = Number(end.peer.split(":")[1]);
+    const windows = world.future.windows.filter((w) => w.host === from && w.peer === to && w.t_ps <= t);
+    const now = windows[windows.length - 1];
+    const events = world.future.events.filter((e) => e.qp === senderQp && world.nodes[e.node].name === "h" + from && e.t_ps <= t);
+    const packets = world.packets(this.page.link, t - 3e6, t + 1e6)
+        .filter((p) => p.qp === end.qpn && p.source === from && p.t <= t + 1e6 && world.nodes[world.wires[p.wire].from.node].name === "h" + from);
+    const canvas = el("canvas", {class: "small", "aria-label": "window and bytes in flight over time"});
+    requestAnimationFrame(() => this.windowChart(canvas, windows, t));
+    return [
+      el("h2", {}, `h${from} → h${to}`), el("p", {}, this.qp_select(world)),
+      now ? table(["", ""], [["window", bytes(now.window)], ["in flight", bytes(now.in_flight)],
+        ["queue delay", now.delay_ps === undefined ? "–" : `${time(now.delay_ps)} (target ${time(now.target_ps ?? null)})`],
+        ["RTT, base and now", `${time(now.base_ps ?? world.fabric.base_rtt_ps)}, ` +
+          (now.delay_ps === undefined ? "–" : time((now.base_ps ?? world.fabric.base_rtt_ps) + now.delay_ps))], ["NSCC quadrant", (now.quadrant ?? "–").replace("_", " and ")],
+        ["last cut", (now.cut ?? "none").replaceAll("_", " ")]], [1]) : note("The sender has said nothing of its window yet."),
+      el("p", {class: "note"}, "window and flight ", hostsWord()), canvas,
+      el("h3", {}, "What the receiver has"), ...arrivedStrip(this.page, end, from, to, t),
+      el("h3", {}, "What the sender said"),
+      events.length ? el("ol", {class: "story"}, events.slice(-8).reverse().map((e) => el("li", {onclick: () => this.page.seek(e.t_ps)},
+        el("span", {class: "when"}, time(e.t_ps)), `${e.kind.replaceAll("_", " ")} ${e.path ?? ""} ${(e.cause ?? "").replaceAll("_", " ")}`)))
+        : note("Nothing: no path changed, no loss was noticed."),
+      el("h3", {}, "Packets that it sends around now"),
+      packets.length ? el("div", {class: "hops"}, packets.slice(-24).map((p) => el("button", {type: "button", title: time(p.t), onclick: () => this.page.follow(p)},
+        (p.flags & 1 ? "↻ " : "") + p.psn))) : note("None in these microseconds."),
+    ];
+  }
+
+  windowChart(canvas, windows, t) {
+    const {c, w, h} = sized(canvas), {world, colours} = this.page;
+    if (!windows.length) return;
+    const most = Math.max(...windows.map((x) => Math.max(x.window, x.in_flight))) * 1.1, end = Math.max(t, 1);
+    const line = (key, colour) => {
+      c.strokeStyle = colour;
+      c.lineWidth = 1.4;
+      c.beginPath();
+      for (const x of windows) c.lineTo(x.t_ps / end * w, h - 14 - x[key] / most * (h - 18));
+      c.stroke();
+    };
+    line("window", colours.accent);
+    line("in_flight", colours.kinds.sack);
+    c.font = "10.5px system-ui, sans-serif";
+    c.fillStyle = colours.accent;
+    c.fillText("window", 2, h - 2);
+    c.fillStyle = colours.kinds.sack;
+    c.fillText("in flight", 52, h - 2);
+    c.fillStyle = colours.soft;
+    c.textAlign = "right";
+    c.fillText(bytes(most), w - 2, 10);
+  }
+
+  // --- one packet ------------------------------------------------------------------------------------
+
+  tab_packet() {
+    this.panel.dataset.tab = "packet";
+    if (this.looking) return [note("Simulating again, to watch this packet at every place …")];
+    if (!this.life) return [el("h2", {}, "One packet"), note("Pause, and click a packet in the fabric: its life from host to host, with every header at each place.")];
+    return packetPanel(this.life, this.place, (i) => { this.place = i; this.draw(); }, (t) => this.page.seek(t));
+  }
+
+  async look(packet) {
+    this.looking = true;
+    this.show("packet");
+    try {
+      const {source, destination, qp, psn} = packet;
+      this.life = await this.page.link.ask({do: "packet", source, destination, qp, psn, future: this.page.world.number});
+      const now = this.page.world.now();
+      this.place = Math.max(0, this.life.places.findLastIndex((p) => p.t_ps <= now));
+    } catch (problem) {
+      this.life = null;
+      this.page.say(problem.message);
+    } finally {
+      this.looking = false;
+      this.draw();
+    }
+  }
+
+  // --- one switch or host ------------------------------------------------------------------------------
+
+  tab_node(world, t) {
+    this.panel.dataset.tab = "node";
+    const node = this.node === null ? null : world.nodes[this.node];
+    if (!node) return [el("h2", {}, "A switch or a host"), note("Click one in the fabric.")];
+    const troubles = world.troubles(t), own = troubles.nodes.get(node.id) ?? [];
+    const rows = node.ports.map((port, i) => {
+      const link = node.links.find((l) => (l.a.node === node.id && l.a.port === i) || (l.b.node === node.id && l.b.port === i));
+      if (!link) return [port, "–", "–", "–", "–"];
+      const out = link.a.node === node.id ? 0 : 1, there = out === 0 ? link.b : link.a;
+      const sent = world.load(link.wires[out], t), got = world.load(link.wires[1 - out], t);
+      const bad = [...(troubles.wires.get(link.wires[0]) ?? []), ...(troubles.wires.get(link.wires[1]) ?? [])];
+      return [port, world.portName(there), percent(got.load), percent(sent.load), bad.length ? bad[0].effect.replaceAll("_", " ") : percent(sent.queue)];
+    });
+    return [el("h2", {}, node.name), own.map((trouble) => el("p", {class: "error"}, trouble.fault.text)),
+            table(["port", "to", "in", "out", "queue"], rows, [2, 3, 4]),
+            note("In and out: share of the line rate in the last microseconds. Queue: share of the trim threshold, from how long packets waited."),
+            node.role === "host" ? this.hostPart(node) : el("p", {}, el("code", {}, `mrclab inspect ${node.name}`))];
+  }
+
+  hostPart(node) {
+    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
+    if (this.hostKey !== key) {
+      this.hostKey = key;
+      this.page.link.ask({do: "host", host: node.index}).then((answer) => { this.account = answer; this.draw(); }, () => {});
+    }
+    const a = this.account?.host === node.index ? this.account : null;
+    if (!a) return null;
+    return [el("h3", {}, "Queue pairs ", hostsWord()),
+            table(["QP", "posted", "completed", "state"], a.queues.slice(0, 40).map((q) => ["0x" + q.qp.toString(16), q.posted, q.completed, q.in_error ? "in error" : "works"]), [1, 2]),
+            note(`At ${time(a.at_ps)}: ${a.retransmissions} sent again, ${a.losses_detected} losses noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
+  }
+
+  // --- faults and futures ------------------------------------------------------------------------------
+
+  tab_faults(world, t) {
+    const key = "faults" + world.number + world.other + world.mine + this.page.fork + world.future.faults.map((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t).join() + (this.difference?.key ?? "");
+    if ((key === this.faultsKey || this.panel.contains(document.activeElement) && document.activeElement.tagName === "SELECT") && this.panel.dataset.tab === "faults") return null;
+    this.faultsKey = key;
+    this.panel.dataset.tab = "faults";
+    const faults = world.future.faults;
+    const stage = (f) => t < f.from_ps ? "to come" : t < (f.until_ps ?? Infinity) ? "in force" : "over";
+    return [
+      el("h2", {}, "Faults"),
+      faults.length ? el("ul", {class: "list"}, faults.map((f) => el("li", {},
+        stage(f) !== "over" ? el("button", {type: "button", onclick: () => this.page.heal(String(f.number))}, stage(f) === "in force" ? "heal" : "call off") : null,
+        el("button", {type: "button", title: "go there", onclick: () => this.page.seek(f.from_ps)}, "go"),
+        el("b", {}, f.kind.replaceAll("_", " ")), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
+        el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None. Right-click something in the fabric."),
+      el("h2", {}, "Futures"),
+      world.other === null ? note("Press Fork (F): the next change keeps this future, and both are shown side by side on the time line.")
+        : [el("p", {}, `They part at ${time(world.forkedAt)}. The other one is the dashed line.`),
+           el("p", {}, el("button", {type: "button", onclick: () => this.page.command({do: "swap"})}, "Swap"), " ",
+              el("button", {type: "button", id: "difference", onclick: () => this.differ()}, "First packet that differs"), " ",
+              el("button", {type: "button", onclick: () => this.page.command({do: "drop"})}, "Let it go")),
+           this.difference ? el("p", {id: "differs"}, this.difference.text) : null],
+    ];
+  }
+
+  async differ() {
+    const {world} = this.page;
+    try {
+      const d = await this.page.link.ask({do: "difference"});
+      const words = (p) => p ? `${p.packet} PSN ${p.psn} from h${p.source} to h${p.destination} on ${p.wire}${p.dropped ? ", dropped: " + p.dropped.replaceAll("_", " ") : ""}` : "nothing";
+      this.difference = {key: world.number + "d", text: d.found ? `At ${us(d.t_ps)}: here ${words(d.here)}; there ${words(d.there)}.` : "No difference so far."};
+      if (d.found) this.page.seek(d.t_ps);
+    } catch (problem) {
+      this.page.say(problem.message);
+    }
+    this.faultsKey = null;
+    this.draw();
+  }
+
+  tab_run(world) {
+    const key = "run" + world.number + world.fabric.workload + this.page.fork;
+    if (key === this.runKey && this.panel.dataset.tab === "run") return null;
+    this.runKey = key;
+    this.panel.dataset.tab = "run";
+    return runPanel(this.page);
+  }
+
+  tab_lesson() {
+    this.panel.dataset.tab = "lesson";
+    return this.page.lessons.panel();
+  }
+}
+
+const percent = (value) => Math.round(value * 100) + " %";
+const storyClass = (kind) => /struck|lost|failed|refused|trimmed/.test(kind) ? "bad" : /undone|returned|recovered|settled/.test(kind) ? "good" : "";
+const firstSentence = (text) => (/^.{12,}?\.(?= [A-Z(]|$)/.exec(text)?.[0] ?? text.slice(0, 120)) || "about";

@@ -1,0 +1,152 @@
+// What pointing means: hover, click, drag, the menu of what is under the pointer. Methods of the page (main.js).
+
+import {$, el, fill} from "./dom.js";
+import {time} from "./world.js";
+
+export const kPointing = {
+  pointer() {
+    const canvas = $("fabric");
+    let down = null;
+    canvas.addEventListener("pointerdown", (e) => { if (e.button === 0) down = {x: e.offsetX, y: e.offsetY}; });
+    canvas.addEventListener("pointermove", (e) => {
+      if (down && e.buttons & 1 && Math.hypot(e.offsetX - down.x, e.offsetY - down.y) > 6) {
+        this.fabric.drag = {x1: down.x, y1: down.y, x2: e.offsetX, y2: e.offsetY};
+      } else {
+        this.hover(e);
+      }
+      this.fabric.dirty = true;
+    });
+    canvas.addEventListener("pointerleave", () => { $("tip").hidden = true; this.fabric.hover = null; this.fabric.dirty = true; });
+    canvas.addEventListener("pointerup", (e) => {
+      if (e.button !== 0) return;
+      if (this.fabric.drag) {
+        this.fabric.chosen = this.fabric.inside(this.fabric.drag);
+        this.fabric.drag = null;
+        if (this.fabric.chosen.length) this.openMenu(e.clientX, e.clientY);
+      } else {
+        this.click(e);
+      }
+      down = null;
+      this.fabric.dirty = true;
+    });
+    canvas.addEventListener("dblclick", () => this.fabric.setFocus(null));
+    canvas.addEventListener("contextmenu", (e) => {
+      e.preventDefault();
+      const found = this.fabric.at(e.offsetX, e.offsetY), thing = this.thing(found);
+      if (!thing) return;
+      if (!this.fabric.chosen.includes(thing)) this.fabric.chosen = [thing];
+      this.openMenu(e.clientX, e.clientY);
+    });
+  },
+
+  /// What a fault would be about.
+  thing(found) {
+    switch (found?.what) {
+      case "node": case "host": return found.node;
+      case "port": case "link": return found.link;
+      case "packet": return this.world.wires[found.packet.wire].link;
+      case "optic": return found.optic;
+      case "plane": return this.planeThing(found.plane);
+    }
+    return null;
+  },
+
+  planeThing(number) {
+    this.planes ??= new Map();
+    if (!this.planes.has(number)) this.planes.set(number, {isPlane: true, number, name: "p" + number});
+    return this.planes.get(number);
+  },
+
+  nameOf(thing) {
+    if (thing.isPlane) return "plane " + thing.number;
+    return thing.wires ? this.world.linkName(thing) : thing.name;
+  },
+
+  openMenu(x, y) {
+    const chosen = this.fabric.chosen, one = chosen.length === 1 ? chosen[0] : null;
+    const extra = [];
+    if (one?.isPlane) extra.push([this.fabric.focus?.plane === one.number ? "show all planes" : "show this plane alone", () => this.focusPlane(one.number)]);
+    if (one?.role) extra.push(["look at it", () => { this.panels.node = one.id; this.panels.show("node"); }]);
+    if (one?.role === "host") extra.push(["follow this host's links", () => this.fabric.setFocus(this.fabric.focus?.host === one.id ? null : {host: one.id})]);
+    this.menu.open(x, y, chosen.length === 1 ? this.nameOf(one) : `${chosen.length} chosen`, chosen, extra);
+  },
+
+  focusPlane(number) {
+    this.fabric.setFocus(this.fabric.focus?.plane === number ? null : {plane: number});
+    this.showState();
+  },
+
+  click(e) {
+    const found = this.fabric.at(e.offsetX, e.offsetY), thing = this.thing(found);
+    if (e.shiftKey && thing) {
+      this.fabric.chosen = this.fabric.chosen.includes(thing) ? this.fabric.chosen.filter((c) => c !== thing) : [...this.fabric.chosen, thing];
+      return;
+    }
+    this.fabric.chosen = thing && found.what !== "plane" && found.what !== "packet" ? [thing] : [];
+    if (!found) return this.fabric.setFocus(null);
+    if (found.what === "packet") this.follow(found.packet);
+    else if (found.what === "plane") this.focusPlane(found.plane);
+    else if (found.what === "node") { this.panels.node = found.node.id; this.panels.show("node"); }
+    else if (found.what === "host") {
+      this.panels.node = found.node.id;
+      this.fabric.setFocus(this.fabric.focus?.host === found.node.id ? null : {host: found.node.id});
+      this.panels.show("node");
+    } else if (found.what === "link" || found.what === "optic" || found.what === "port") this.openMenu(e.clientX, e.clientY);
+  },
+
+  hover(e) {
+    const found = this.fabric.at(e.offsetX, e.offsetY), tip = $("tip");
+    this.fabric.hover = found;
+    $("fabric").style.cursor = found && found.what !== "plane" ? "pointer" : "default";
+    const lines = this.tipOf(found);
+    tip.hidden = !lines;
+    if (!lines) return;
+    fill(tip, el("b", {}, lines[0]), lines.slice(1).map((line) => el("span", {}, line)));
+    const box = $("stage").getBoundingClientRect();
+    tip.style.left = Math.min(e.offsetX + 14, box.width - tip.offsetWidth - 6) + "px";
+    tip.style.top = Math.min(e.offsetY + 14, box.height - tip.offsetHeight - 6) + "px";
+  },
+
+  tipOf(found) {
+    const {world} = this, t = world.now();
+    if (!found || found.what === "plane") return null;
+    if (found.what === "packet") {
+      const p = found.packet, w = world.wires[p.wire];
+      return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", sent again" : ""}`,
+              `h${p.source} → h${p.destination}, PSN ${p.psn}, ${p.length} bytes`, `${world.portName(w.from)} → ${world.portName(w.to)}`,
+              p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : "did not wait"];
+    }
+    if (found.what === "optic") return ["optic " + found.optic.name, `${found.optic.links.length} links share it`, "click to break it"];
+    if (found.what === "node" || found.what === "host") {
+      const troubles = world.troubles(t).nodes.get(found.node.id) ?? [];
+      return [found.node.name, `${found.node.word}, ${found.node.ports.length} ports`, ...troubles.map((x) => x.fault.text)];
+    }
+    const link = found.link, [a, b] = link.wires.map((w) => world.load(w, t));
+    const bad = new Set(link.wires.flatMap((w) => (world.troubles(t).wires.get(w) ?? []).map((x) => x.fault.text)));
+    return [link.name.replace("--", " – "), `up ${Math.round(a.load * 100)} %, down ${Math.round(b.load * 100)} %`,
+            ...(link.optic ? ["optic " + link.optic.name] : []), ...bad];
+  },
+
+  /// Lights the path of a cell of the matrix.
+  light(found) {
+    this.fabric.path = found ? this.linksOf(found.flow[0], found.flow[1], found.path) : null;
+    this.fabric.dirty = true;
+  },
+
+  linksOf(source, destination, path) {
+    const match = /^p(\d+)\/(u?)(\d+|-)/.exec(path), links = new Set();
+    if (!match) return links;
+    const {world} = this, plane = Number(match[1]);
+    const own = (host) => world.hosts[host].links.find((l) => l.plane === plane && l.a.node === world.hosts[host].id);
+    const from = own(source), to = own(destination);
+    if (!from || !to) return links;
+    links.add(from.id).add(to.id);
+    if (match[2] !== "u") return links;
+    const up = world.nodes[from.b.node].links.find((l) => l.a.node === from.b.node && world.nodes[l.a.node].ports[l.a.port] === "u" + match[3]);
+    if (!up || from.b.node === to.b.node) return links;
+    links.add(up.id);
+    const down = world.nodes[up.b.node].links.find((l) => l.a.node === to.b.node);
+    if (down) links.add(down.id);
+    return links;
+  },
+};

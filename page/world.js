@@ -1,0 +1,218 @@
+// What the page knows of the world: the fabric, the futures, and what was seen of each of them, by time.
+// All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
+
+export const kPassed = 0, kTrimmed = 1, kDropped = 2;
+const kChunk = 2e6;           // packets are asked for in pieces of so much fabric time (2 us)
+const kMaxChunks = 48;        // that are kept
+const kWords = {host: "host", t0: "T0", t1: "T1"};
+
+/// What was seen of one future.
+class Future {
+  constructor(number, bins) {
+    this.number = number;
+    this.bins = new Array(bins);
+    this.known = 0;       // bins from the first on
+    this.chunks = new Map();  // index -> {packets, whole} or a promise
+    this.events = [];
+    this.windows = [];
+    this.faults = [];
+    this.transport = "";
+  }
+}
+
+export class World {
+  constructor() {
+    this.futures = new Map();
+    this.number = 0;
+    this.other = null;
+    this.t = 0;
+    this.playing = false;
+    this.perSecond = 20e6;
+    this.reached = 0;
+    this.mine = false;
+    this.controlsFree = false;
+    this.browsers = 1;
+    this.asOf = performance.now();
+  }
+
+  get future() { return this.futures.get(this.number); }
+
+  /// Takes a message; returns its name.
+  take(message) {
+    switch (message.say) {
+      case "welcome": this.welcome(message); break;
+      case "future": this.takeFuture(message); break;
+      case "state": this.takeState(message); break;
+      case "sums": this.takeSums(message); break;
+      case "events": this.of(message.future)?.events.push(...message.lines); break;
+      case "windows": this.of(message.future)?.windows.push(...message.lines); break;
+      case "controls":
+        this.mine = message.mine;
+        this.controlsFree = message.free;
+        this.browsers = message.browsers;
+        break;
+    }
+    return message.say;
+  }
+
+  of(number) { return this.futures.get(number); }
+
+  welcome(w) {
+    this.fabric = w;
+    this.futures.clear();
+    this.number = 0;
+    this.end = w.end_ps;
+    this.bin = w.bin_ps;
+    this.nodes = w.nodes.map((n, id) => ({...n, id, word: kWords[n.role], links: []}));
+    this.links = w.links.map((l, id) => ({...l, id, a: {node: l.a[0], port: l.a[1]}, b: {node: l.b[0], port: l.b[1]}}));
+    this.wires = new Array(w.wires);
+    for (const link of this.links) {
+      this.nodes[link.a.node].links.push(link);
+      this.nodes[link.b.node].links.push(link);
+      this.wires[link.wires[0]] = {link, from: link.a, to: link.b, up: true};
+      this.wires[link.wires[1]] = {link, from: link.b, to: link.a, up: false};
+    }
+    this.optics = w.optics.map((o, id) => ({...o, id}));
+    for (const optic of this.optics) for (const link of optic.links) this.links[link].optic = optic;
+    this.hosts = this.nodes.filter((n) => n.role === "host");
+    this.kinds = new Map(w.faults.map((f) => [f.name, f]));
+    this.qps = w.queue_pairs;
+  }
+
+  portName(ref) { return this.nodes[ref.node].name + ":" + this.nodes[ref.node].ports[ref.port]; }
+  linkName(link) { return this.portName(link.a); }
+
+  takeFuture(message) {
+    if (!this.futures.has(message.future)) {
+      this.futures.set(message.future, new Future(message.future, this.fabric.bins));
+    }
+    const future = this.of(message.future);
+    // Up to the change the history is that of the future before: what was seen of it stays true.
+    const before = this.future;
+    if (before && before !== future && future.known === 0) {
+      const whole = Math.floor(this.t / this.bin);
+      for (let i = 0; i < whole; ++i) future.bins[i] = before.bins[i];
+    }
+    this.number = message.future;
+    this.other = message.other;
+    this.forkedAt = message.forked_at_ps;
+    future.faults = message.faults;
+    future.transport = message.transport;
+    for (const number of this.futures.keys()) {
+      if (number !== this.number && number !== this.other) this.futures.delete(number);
+    }
+  }
+
+  takeState(message) {
+    this.t = message.t_ps;
+    this.playing = message.playing;
+    this.perSecond = message.per_second_ps;
+    this.reached = message.reached_ps;
+    this.asOf = performance.now();
+  }
+
+  takeSums(message) {
+    const future = this.of(message.future);
+    if (!future) return;
+    message.bins.forEach((bin, i) => { future.bins[message.first + i] = bin; });
+    future.known = Math.max(future.known, message.first + message.bins.length);
+  }
+
+  /// The instant that is shown: between two reports the clock goes on by itself.
+  now() {
+    if (!this.playing) return this.t;
+    const ahead = (performance.now() - this.asOf) * this.perSecond / 1000;
+    return Math.min(this.t + Math.min(ahead, this.perSecond * 0.2), this.end, this.reached);
+  }
+
+  binAt(t, future = this.future) { return future?.bins[Math.floor(t / this.bin)]; }
+
+  /// The load of a wire around t, 0 to 1, and its queue, 0 to about 1 (trim threshold).
+  load(wire, t) {
+    const future = this.future, at = Math.floor(t / this.bin);
+    let load = 0, queue = 0, weights = 0;
+    for (let i = 0; i < 4; ++i) {
+      const bin = future?.bins[at - i];
+      if (!bin) continue;
+      const weight = i === 0 ? t / this.bin % 1 : 1;
+      load += bin.load[wire] * weight;
+      weights += weight;
+      if (i < 2) queue = Math.max(queue, bin.queue[wire]);
+    }
+    return {load: weights > 0 ? load / weights / 255 : 0, queue: queue / 200};
+  }
+
+  /// Packets whose records lie in [from, to), as far as they are here; asks for the others.
+  packets(link, from, to) {
+    const future = this.future, found = [];
+    if (!future) return found;
+    const last = Math.floor(Math.max(to, 0) / kChunk);
+    for (let i = Math.floor(Math.max(from, 0) / kChunk); i <= last; ++i) {
+      const chunk = future.chunks.get(i);
+      if (chunk?.packets) {
+        chunk.used = performance.now();
+        for (const p of chunk.packets) if (p.t >= from && p.t < to) found.push(p);
+      }
+      const whole = Math.min((i + 1) * kChunk, this.end) <= this.reached;
+      if (!chunk || (!chunk.whole && !chunk.asking && (whole || performance.now() - chunk.used > 400))) {
+        this.fetch(link, future, i, whole);
+      }
+    }
+    return found;
+  }
+
+  fetch(link, future, index, whole) {
+    if (index * kChunk > this.reached) return;
+    const before = future.chunks.get(index);
+    const chunk = {packets: before?.packets, whole: false, asking: true, used: performance.now()};
+    future.chunks.set(index, chunk);
+    const from = index * kChunk;
+    link.ask({do: "packets", future: future.number, from_ps: from, to_ps: from + kChunk})
+      .then((answer) => { chunk.packets = answer.packets; chunk.whole = whole; chunk.asking = false; },
+            () => { chunk.asking = false; chunk.packets = chunk.packets || []; chunk.used = performance.now(); });
+    if (future.chunks.size > kMaxChunks) {
+      const oldest = [...future.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];
+      future.chunks.delete(oldest);
+    }
+  }
+
+  /// What is wrong with a wire or a node at t, by the schedule of faults: a list of {fault, effect}.
+  troubles(t) {
+    const wires = new Map(), nodes = new Map();
+    for (const fault of this.future?.faults || []) {
+      for (const hold of fault.impairments) {
+        if (hold.from_ps > t || (hold.until_ps !== null && hold.until_ps <= t)) continue;
+        const trouble = {fault, effect: hold.effect};
+        for (const wire of hold.wires) add(wires, wire, trouble);
+        if (hold.node !== undefined) add(nodes, hold.node, trouble);
+      }
+    }
+    return {wires, nodes};
+  }
+
+  qpName(qp, destination) {
+    const host = this.hosts[destination]?.name;
+    const end = this.qps.find((q) => q.qpn === qp && (!host || q.host === host));
+    return end ? `${end.peer.split(":")[0]} → ${end.host}` : "0x" + qp.toString(16);
+  }
+}
+
+function add(map, key, value) {
+  if (!map.has(key)) map.set(key, []);
+  map.get(key).push(value);
+}
+
+export function time(ps) {
+  if (ps === null || ps === undefined) return "never";
+  const size = Math.abs(ps);
+  if (size < 1e3) return ps + " ps";
+  if (size < 1e6) return trimmed(ps / 1e3, 3) + " ns";
+  return trimmed(ps / 1e6, size < 1e9 ? 3 : 2) + " µs";
+}
+export const us = (ps) => trimmed(ps / 1e6, 6) + "us";
+export function trimmed(value, digits) {
+  const text = Number(value).toFixed(digits);
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+export const rate = (bps) => bps >= 1e12 ? trimmed(bps / 1e12, 2) + " Tb/s" : trimmed(bps / 1e9, 1) + " Gb/s";
+export const bytes = (n) => n >= 1 << 20 ? trimmed(n / (1 << 20), 2) + " MiB" : n >= 1024 ? trimmed(n / 1024, 1) + " KiB" : n + " B";

@@ -1,0 +1,75 @@
+// Lessons: each can be solved, and none is solved before anything was done.
+
+#include "lab/serve/lesson.h"
+
+#include <doctest/doctest.h>
+
+#include "lab/plan/fabric_plan.h"
+#include "lab/serve/session_verdict.h"
+
+namespace mrclab::lab {
+namespace {
+
+std::string result_of(const std::string& yaml, const std::string& expect) {
+  return verdict_of(yaml, expect).at("result");
+}
+
+}  // namespace
+
+TEST_CASE("every task of every lesson is open at first, and done by its solution") {
+  REQUIRE(lessons().size() == 12);
+  for (const Lesson& lesson : lessons()) {
+    for (const LessonTask& task : lesson.tasks) {
+      if (!task.answer.empty()) continue;
+      CAPTURE(lesson.name);
+      CAPTURE(task.title);
+      CHECK(result_of(to_yaml(scenario_of(lesson)), task.expect) == "fail");
+      CHECK(result_of(to_yaml(solved(lesson, task)), task.expect) == "pass");
+    }
+  }
+}
+
+TEST_CASE("an answer counts in the ways in which people write it, and no other does") {
+  LessonTask number, word;
+  number.answer = "10 MB";
+  word.answer = "ev_probes";
+  for (const char* text : {"10 MB", "10", "10.0MB", " 10 mb", "10.04"})
+    CHECK(is_answer(number, text));
+  for (const char* text : {"", "MB", "11", "10 GB", "-10", "ten"})
+    CHECK_FALSE(is_answer(number, text));
+  CHECK(is_answer(word, "EV_probes "));
+  CHECK_FALSE(is_answer(word, ""));
+  CHECK_FALSE(is_answer(word, "7"));
+  for (const Lesson& lesson : lessons()) {
+    for (const LessonTask& task : lesson.tasks) {
+      if (!task.answer.empty()) CHECK(is_answer(task, task.answer));
+    }
+  }
+}
+
+TEST_CASE("a plan of the lesson's size has the parts that the lesson asks for") {
+  const Lesson& lesson = find_lesson("12-plan-131072");
+  const FabricPlan plan = plan_fabric(shape_of(PlanRequest{}));
+  CHECK(is_answer(lesson.tasks.at(0), std::to_string(plan.hosts)));
+  CHECK(is_answer(lesson.tasks.at(1), std::to_string(plan.t0 + plan.t1)));
+}
+
+TEST_CASE("the page is told everything of a lesson but its solutions and answers") {
+  for (const nlohmann::json& lesson : lessons_json()) {
+    CHECK_FALSE(lesson.at("tasks").empty());
+    for (const nlohmann::json& task : lesson.at("tasks")) {
+      for (const char* secret : {"solution", "options", "answer"})
+        CHECK_FALSE(task.contains(secret));
+    }
+  }
+}
+
+TEST_CASE("a lesson that lacks something is refused with its place") {
+  CHECK_THROWS_WITH_AS(parse_lesson("x", "words"),
+                       "x: found no front matter: expected it between two lines of ---",
+                       InputError);
+  CHECK_THROWS_AS(parse_lesson("x", "---\ntitle: a\n---\nwords\n"), InputError);
+  CHECK_THROWS_AS(parse_lesson("x", "---\ntitle: a\nodd: b\n---\nwords\n"), InputError);
+}
+
+}  // namespace mrclab::lab

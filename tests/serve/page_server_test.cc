@@ -1,0 +1,299 @@
+// The edges of the page's server: who may connect, what may be asked, how much of it; and a session driven
+// over a real WebSocket.
+
+#include "lab/serve/page_server.h"
+
+#include <doctest/doctest.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/websocket.hpp>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "lab/scenario/scenario.h"
+#include "lab/serve/serve_loop.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using asio::ip::tcp;
+using nlohmann::json;
+
+constexpr const char* kToken = "0123456789abcdef";
+
+class Browser {
+ public:
+  explicit Browser(uint16_t port) : port_(port), host_("127.0.0.1:" + std::to_string(port)) {}
+
+  http::response<http::string_body> get(const std::string& target, const std::string& host,
+                                        http::verb verb = http::verb::get) {
+    tcp::socket socket(io_);
+    socket.connect({asio::ip::make_address("127.0.0.1"), port_});
+    http::request<http::empty_body> request{verb, target, 11};
+    request.set(http::field::host, host);
+    http::write(socket, request);
+    beast::flat_buffer buffer;
+    http::response<http::string_body> response;
+    http::read(socket, buffer, response);
+    return response;
+  }
+  http::response<http::string_body> get(const std::string& target) { return get(target, host_); }
+
+  /// The status of the answer to a wish for a WebSocket; 101: there is one.
+  unsigned upgrade(const std::string& token, const std::string& origin) {
+    tcp::socket socket(io_);
+    socket.connect({asio::ip::make_address("127.0.0.1"), port_});
+    http::request<http::empty_body> request{http::verb::get, "/live?token=" + token, 11};
+    request.set(http::field::host, host_);
+    request.set(http::field::origin, origin);
+    request.set(http::field::connection, "Upgrade");
+    request.set(http::field::upgrade, "websocket");
+    request.set(http::field::sec_websocket_version, "13");
+    request.set(http::field::sec_websocket_key, "dGhlIHNhbXBsZSBub25jZQ==");
+    http::write(socket, request);
+    beast::flat_buffer buffer;
+    http::response_parser<http::string_body> response;
+    http::read_header(socket, buffer, response);
+    return response.get().result_int();
+  }
+  void connect(const std::string& token, const std::string& origin) {
+    socket_.emplace(io_);
+    socket_->next_layer().connect({asio::ip::make_address("127.0.0.1"), port_});
+    socket_->set_option(websocket::stream_base::decorator(
+        [&](websocket::request_type& request) { request.set(http::field::origin, origin); }));
+    socket_->handshake(host_, "/live?token=" + token);
+  }
+  void join() { connect(kToken, "http://" + host_); }
+
+  void say(const std::string& text) {
+    socket_->text(true);
+    socket_->write(asio::buffer(text));
+  }
+  void say_binary(const std::string& bytes) {
+    socket_->binary(true);
+    socket_->write(asio::buffer(bytes));
+  }
+  /// The next JSON with this "say"; others and binary messages are passed over.
+  json hear(const std::string& word) {
+    for (int i = 0; i < 1000; ++i) {
+      beast::flat_buffer buffer;
+      socket_->read(buffer);
+      if (!socket_->got_text()) continue;
+      json message = json::parse(beast::buffers_to_string(buffer.data()));
+      if (message.at("say") == word) return message;
+    }
+    FAIL("nothing says ", word);
+    return {};
+  }
+  json ask(json command) {
+    command["ticket"] = ++ticket_;
+    say(command.dump());
+    for (int i = 0; i < 1000; ++i) {
+      beast::flat_buffer buffer;
+      socket_->read(buffer);
+      if (!socket_->got_text()) continue;
+      json message = json::parse(beast::buffers_to_string(buffer.data()));
+      if (message.value("ticket", 0) == ticket_) return message;
+    }
+    return {};
+  }
+  /// The next message of packets (lab/serve/page_messages.h).
+  std::string hear_packets() {
+    for (int i = 0; i < 1000; ++i) {
+      beast::flat_buffer buffer;
+      socket_->read(buffer);
+      std::string bytes = beast::buffers_to_string(buffer.data());
+      if (!socket_->got_text() && bytes.at(0) == 2) return bytes;
+    }
+    return {};
+  }
+  /// Has the server closed the connection?
+  bool is_closed() {
+    beast::error_code error;
+    for (int i = 0; i < 1000 && !error; ++i) {
+      beast::flat_buffer buffer;
+      socket_->read(buffer, error);
+    }
+    return bool(error);
+  }
+  const std::string& host() const { return host_; }
+
+ private:
+  uint16_t port_;
+  std::string host_;
+  asio::io_context io_;
+  std::optional<websocket::stream<tcp::socket>> socket_;
+  int ticket_ = 0;
+};
+
+/// A served session of docs/first.yaml.
+class Served {
+ public:
+  Served()
+      : server_({"127.0.0.1", 0, kToken}),
+        played_(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml")),
+        thread_([this] { ServeLoop(server_, played_).run([this] { return end_.load(); }); }) {}
+  ~Served() {
+    end_ = true;
+    thread_.join();
+  }
+  uint16_t port() const { return server_.port(); }
+
+ private:
+  std::atomic<bool> end_ = false;
+  PageServer server_;
+  PlayedSession played_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("the page is served with a policy that lets nothing else in") {
+  Served served;
+  Browser browser(served.port());
+  const auto page = browser.get("/");
+  CHECK(page.result_int() == 200);
+  CHECK(page["Content-Security-Policy"].find("script-src 'self'") != beast::string_view::npos);
+  CHECK(page["Content-Security-Policy"].find("unsafe") == beast::string_view::npos);
+  CHECK(page["X-Content-Type-Options"] == "nosniff");
+  CHECK(browser.get("/main.js")[http::field::content_type] == "text/javascript; charset=utf-8");
+  CHECK(browser.get("/../CMakeLists.txt").result_int() == 404);
+  CHECK(browser.get("/nothing").result_int() == 404);
+  CHECK(browser.get("/", browser.host(), http::verb::delete_).result_int() == 405);
+}
+
+TEST_CASE("a request for another host is refused, so no name of a stranger leads here") {
+  Served served;
+  Browser browser(served.port());
+  CHECK(browser.get("/", "evil.example").result_int() == 421);
+  CHECK(browser.get("/", "127.0.0.1:1").result_int() == 421);
+}
+
+TEST_CASE("a WebSocket needs the token and a page of this server") {
+  Served served;
+  Browser browser(served.port());
+  const std::string own = "http://" + browser.host();
+  CHECK(browser.upgrade("wrong", own) == 403);
+  CHECK(browser.upgrade("", own) == 403);
+  CHECK(browser.upgrade(kToken, "http://evil.example") == 403);
+  CHECK(browser.upgrade(kToken, "null") == 403);
+  CHECK(browser.upgrade(kToken, "https://" + browser.host()) == 403);
+  CHECK(browser.upgrade(kToken, own) == 101);
+}
+
+TEST_CASE("two random tokens differ and have 32 digits") {
+  const std::string token = random_token();
+  CHECK(token.size() == 32);
+  CHECK(token != random_token());
+}
+
+TEST_CASE("words that are none are refused, and the session goes on") {
+  Served served;
+  Browser browser(served.port());
+  browser.join();
+  for (const char* text :
+       {"", "{", "[]", "7", "{}", R"({"do": 7})", R"({"do": "explode"})", R"({"do": "seek"})",
+        R"({"do": "seek", "at_ps": "x"})", R"({"do": "break", "kind": "link_down", "body": []})",
+        R"({"do": "packets", "from_ps": 0, "to_ps": 1, "ticket": -1.5e300})",
+        R"({"do": "step", "to": "moon"})", R"({"do": "open", "lesson": "../../etc/passwd"})"}) {
+    CAPTURE(text);
+    browser.say(text);
+    CHECK_FALSE(browser.hear("error").at("text").get<std::string>().empty());
+  }
+  CHECK(browser.ask({{"do", "seek"}, {"at_ps", -5}}).at("say") == "done");
+  CHECK(browser.ask({{"do", "seek"}, {"at_ps", INT64_MAX}}).at("say") == "done");
+  CHECK(browser.ask({{"do", "yaml"}}).at("text").get<std::string>().starts_with("name: first"));
+}
+
+TEST_CASE("a message that is too long, or binary, ends its connection and no other") {
+  Served served;
+  Browser good(served.port()), longer(served.port()), binary(served.port());
+  good.join();
+  longer.join();
+  binary.join();
+  longer.say(std::string(PageServer::kMaxTextBytes + 1, ' '));
+  CHECK(longer.is_closed());
+  binary.say_binary("\1\2\3");
+  CHECK(binary.is_closed());
+  CHECK(good.ask({{"do", "yaml"}}).at("say") == "yaml");
+}
+
+TEST_CASE("a browser seeks, breaks, heals and forks, and is told what has become of it") {
+  Served served;
+  Browser browser(served.port());
+  browser.join();
+  const json welcome = browser.hear("welcome");
+  CHECK(welcome.at("fabric") == "pair");
+  CHECK(welcome.at("faults").size() == faults::kFaultKinds);
+  CHECK(browser.hear("future").at("faults").size() == 1);
+  CHECK(browser.ask({{"do", "seek"}, {"at_ps", 60'000'000}}).at("say") == "done");
+  const json broken = browser.ask({{"do", "break"},
+                                   {"kind", "wire_loss"},
+                                   {"body", {{"link", "p0.t0-0:u0"}, {"loss", "50%"}}},
+                                   {"fork", true}});
+  CHECK(broken.at("number") == 1);
+  const json difference = browser.ask({{"do", "difference"}});
+  CHECK(difference.at("say") == "difference");
+  CHECK(browser.ask({{"do", "heal"}, {"what", "1"}}).at("numbers") == json::array({1}));
+}
+
+TEST_CASE("one browser holds the controls, the others watch, and it hands them over") {
+  Served served;
+  Browser first(served.port()), second(served.port());
+  first.join();
+  CHECK(first.hear("controls").at("mine") == true);
+  second.join();
+  CHECK(second.hear("controls").at("mine") == false);
+  CHECK(second.ask({{"do", "seek"}, {"at_ps", 1}}).at("say") == "error");
+  CHECK(second.ask({{"do", "yaml"}}).at("say") == "yaml");
+  second.say(R"({"do": "take"})");
+  CHECK(second.hear("error").at("text") == "another browser holds the controls");
+  first.say(R"({"do": "give"})");
+  CHECK(second.hear("controls").at("free") == true);
+  second.say(R"({"do": "take"})");
+  CHECK(second.hear("controls").at("mine") == true);
+  CHECK(second.ask({{"do", "seek"}, {"at_ps", 1}}).at("say") == "done");
+}
+
+TEST_CASE("one packet is shown at every place with the carrier that a switch has shifted") {
+  Served served;
+  Browser browser(served.port());
+  browser.join();
+  browser.ask({{"do", "seek"}, {"at_ps", 60'000'000}});
+  browser.say(R"({"do": "packets", "from_ps": 50000000, "to_ps": 52000000, "ticket": 9})");
+  const std::string bytes = browser.hear_packets();
+  constexpr size_t kHead = 32, kEach = 36, kLength = 24;
+  const auto number = [&](size_t at, size_t width) {
+    uint32_t value = 0;
+    std::memcpy(&value, bytes.data() + at, width);
+    return value;
+  };
+  size_t at = kHead;  // the first of full length, which is data
+  while (at + kEach < bytes.size() && number(at + kLength, 2) < 4000) at += kEach;
+  REQUIRE(at + kEach < bytes.size());
+  const json life = browser.ask({{"do", "packet"},
+                                 {"source", number(at + 20, 2)},
+                                 {"destination", number(at + 22, 2)},
+                                 {"qp", number(at + 8, 4)},
+                                 {"psn", number(at + 12, 4)}});
+  REQUIRE(life.at("places").size() >= 6);
+  const auto carrier_at = [&](size_t place) {
+    for (const json& field : life.at("places").at(place).at("layers").at(1).at("fields")) {
+      if (field.at("name") == "dst") return field.at("value").get<std::string>();
+    }
+    return std::string();
+  };
+  CHECK(carrier_at(0).starts_with("5f00:0:"));
+  CHECK(carrier_at(0) == carrier_at(1));  // over a wire nothing changes
+  CHECK(carrier_at(1) != carrier_at(2));  // through a switch it does
+}
+
+}  // namespace mrclab::lab

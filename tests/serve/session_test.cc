@@ -1,0 +1,182 @@
+// A session of the page: however people move through it, it has the history of the scenario that it says
+// it is.
+
+#include "lab/serve/simulated_session.h"
+
+#include <doctest/doctest.h>
+
+#include "lab/run/watched_run.h"
+#include "lab/scenario/scenario.h"
+#include "lab/serve/session_commands.h"
+
+namespace mrclab::lab {
+namespace {
+
+Scenario first() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
+
+/// The history of a run of what the session says it is.
+std::string history_of_file(const SimulatedSession& session) {
+  return run_watched(parse_scenario(read_yaml_text(session.yaml(), "saved")))
+      .metrics.history_sha256;
+}
+
+std::string history_of(SimulatedSession& session) {
+  session.seek(session.end());
+  return session.future().recording().history_sha256();
+}
+
+FaultOrder loss(const char* share) {
+  return {"wire_loss", {{"link", "p0.t0-0:u0"}, {"loss", share}, {"for", "30us"}}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("a session has the history of a run of its scenario, though its payload is elided") {
+  SimulatedSession session(first());
+  CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("seeking, stepping forward and back leave the history as it was") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(150));
+  for (int i = 0; i < 20; ++i) session.step(StepTo::kPacket, false);
+  for (int i = 0; i < 40; ++i) session.step(StepTo::kPacket, true);
+  session.seek(FabricTime::from_us(20));
+  CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("a step back from a step forward comes to the same instant") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(99));
+  for (const StepTo to : {StepTo::kPacket, StepTo::kFault, StepTo::kLoss, StepTo::kPath}) {
+    REQUIRE(session.step(to, false));
+    const FabricTime one = session.at();
+    REQUIRE(session.step(to, false));
+    CHECK(session.at() > one);
+    REQUIRE(session.step(to, true));
+    CHECK(session.at() == one);
+  }
+}
+
+TEST_CASE("the next fault is where the scenario says, and behind the last one there is none") {
+  SimulatedSession session(first());
+  REQUIRE(session.step(StepTo::kFault, false));
+  CHECK(session.at() == FabricTime::from_us(100));
+  REQUIRE(session.step(StepTo::kFault, false));
+  CHECK(session.at() == FabricTime::from_us(140));
+  CHECK_FALSE(session.step(StepTo::kFault, false));
+  CHECK(session.at() == session.end());
+  CHECK_FALSE([&] {
+    session.seek(FabricTime::from_us(50));
+    return session.step(StepTo::kFault, true);
+  }());
+  CHECK(session.at() == FabricTime::zero());
+}
+
+TEST_CASE(
+    "a fault by hand changes the history from its instant on, and the saved file repeats it") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(60));
+  session.break_it(loss("50%"));
+  const std::string broken = history_of(session);
+  CHECK(broken != run_watched(first()).metrics.history_sha256);
+  CHECK(broken == history_of_file(session));
+}
+
+TEST_CASE("a fault that is healed at the instant at which it was made leaves no trace") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(60));
+  const uint32_t number = session.break_it(loss("50%"));
+  REQUIRE(session.heal(std::to_string(number)) == std::vector<uint32_t>{number});
+  CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("a heal ends a fault where it is given, and the saved file repeats it") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(110));
+  REQUIRE(session.heal("link_down").size() == 1);
+  const std::string healed = history_of(session);
+  CHECK(healed != run_watched(first()).metrics.history_sha256);
+  CHECK(healed == history_of_file(session));
+}
+
+TEST_CASE("a change in the past discards what was changed by hand later") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(200));
+  session.break_it(loss("50%"));
+  session.seek(FabricTime::from_us(60));
+  session.break_it(loss("20%"));
+  CHECK(session.faults().size() == 2);  // the scenario's and the second by hand
+  CHECK(history_of(session) == history_of_file(session));
+}
+
+TEST_CASE("two futures are the same up to the fork and part at the first packet that differs") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(60));
+  session.break_it(loss("100%"), true);
+  REQUIRE(session.other() != nullptr);
+  session.seek(session.end());
+  CHECK(session.other()->recording().history_sha256() ==
+        run_watched(first()).metrics.history_sha256);
+  const auto difference = session.difference();
+  REQUIRE(difference);
+  CHECK(difference->t >= FabricTime::from_us(60));
+  CHECK(difference->t < FabricTime::from_us(62));
+  session.swap();
+  CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("a fork under another transport differs from the beginning on") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(100));
+  session.use_transport("oblivious", true);
+  CHECK(history_of(session) == history_of_file(session));
+  CHECK(session.difference());
+}
+
+TEST_CASE("what cannot be done says so and changes nothing") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(60));
+  CHECK_THROWS_AS(session.break_it({"link_down", {{"link", "p9.t0-0:u0"}}, {}}), InputError);
+  CHECK_THROWS_AS(session.break_it({"no_such", {}, {}}), InputError);
+  CHECK_THROWS_AS(session.heal("nothing-of-this-name"), InputError);
+  CHECK_THROWS_AS(session.use_transport("tcp"), InputError);
+  CHECK_THROWS_AS(session.swap(), InputError);
+  CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("asked for its history, a session gives the digest of a run of its scenario") {
+  PlayedSession played(first());
+  const SessionAnswer answer = obey(played, {{"do", "history"}}, {});
+  CHECK(answer.text.at("sha256") == run_watched(first()).metrics.history_sha256);
+}
+
+TEST_CASE("another workload begins a session anew, under the same options and faults") {
+  PlayedSession played(first());
+  played.run = ServedRun{"a-run", "sim", "1", "abc", true};
+  played.session().set_options("{profile: lab, port_status: off}");
+  const std::string text = "- write: {from: h1, to: h0, size: 64KiB, until: end}";
+  CHECK(obey(played, {{"do", "workload"}, {"text", text}}, {}).all_changed);
+  CHECK(played.session().scenario().workload.size() == 1);
+  CHECK(played.session().scenario().faults.size() == 1);
+  CHECK(endpoint::to_yaml(played.session().scenario().transport).find("port_status: off") !=
+        std::string::npos);
+  CHECK_FALSE(played.run);  // it is that run's scenario no more
+  CHECK_THROWS_AS(obey(played, {{"do", "workload"}, {"text", "[]"}}, {}), InputError);
+  CHECK_THROWS_AS(obey(played, {{"do", "workload"}, {"text", "- nothing: {}"}}, {}), InputError);
+}
+
+TEST_CASE("an answer is judged without being told") {
+  PlayedSession played(first());
+  const auto result = [&](int task, const char* text) {
+    const nlohmann::json order{
+        {"do", "answer"}, {"lesson", "12-plan-131072"}, {"task", task}, {"text", text}};
+    return obey(played, order, {}).text.at("result");
+  };
+  CHECK(result(1, "6,144") == "pass");
+  CHECK(result(1, "6143.9 switches") == "fail");
+  CHECK_THROWS_AS(result(4, "1"), InputError);
+  CHECK_THROWS_AS(result(-1, "1"), InputError);
+}
+
+}  // namespace mrclab::lab
