@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fabric/path_list.h"
 #include "fabric/yaml.h"
 #include "lab/bringup/node_plan.h"
@@ -42,6 +44,9 @@ class OrdinaryWays {
          netio::installed_ways(netlink, kStubPeer, host_address(topology_, to_))) {
       if (const auto path = path_of(way)) paths.push_back(*path);
     }
+    // The kernel has them in the order in which ports came up.
+    std::sort(paths.begin(), paths.end(),
+              [](Path a, Path b) { return ev_of(a).value < ev_of(b).value; });
     return paths;
   }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/blame/blame.h"
 #include "analysis/history/path_wires.h"
+#include "analysis/measure/pause_times.h"
 #include "fabric/path.h"
 #include "fabric/path_list.h"
 #include "faults/schedule.h"
@@ -168,6 +170,23 @@ class HitCounter {
   faults::Interval on_;
 };
 
+/// A storm loses no packet. It shows if it held up a port of a switch without a gap for longer than a NIC does
+/// that takes a packet now and then.
+uint64_t pauses_by(const Topology& t, const analysis::Evidence& evidence,
+                   const faults::Fault& fault, const BlameTarget& target) {
+  const faults::Interval on = faults::interval_of(fault, t);
+  const analysis::PauseTimes times(t, evidence.packets().pauses(), {}, FabricTime::never());
+  uint64_t hits = 0;
+  for (const analysis::PausedSpan& span : times.spans()) {
+    if (!target.nodes.contains(t.port(span.port).peer.node)) continue;
+    const FabricTime held =
+        std::min(span.until, on.last_heal + kBlameSlack) - std::max(span.from, on.start);
+    if (held >= t.base_rtt * analysis::kStormRtts) return kObservableHits;
+    hits = std::max<uint64_t>(hits, held > FabricTime::zero() ? 1 : 0);
+  }
+  return hits;
+}
+
 }  // namespace
 
 std::vector<BlameTarget> blame_targets(const Topology& t, const faults::Fault& fault) {
@@ -220,6 +239,7 @@ uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
     const auto size = static_cast<uint64_t>(fault.settings.count(faults::Parameter::kSize));
     return size >= 17 * topology.pmtu ? kObservableHits : 0;
   }
+  if (fault.kind == FaultKind::kPauseStorm) return pauses_by(topology, evidence, fault, target);
   const HitCounter counter(topology, evidence, fault, target);
   return counter.attempts() + counter.words(evidence.events()) * kObservableHits;
 }

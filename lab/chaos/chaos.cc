@@ -214,6 +214,7 @@ SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verd
   result.seed = drawn.scenario.seed;
   result.result = verdict.result;
   result.survivable = drawn.survivable;
+  result.transport = name_of(drawn.transport);
   for (const faults::FaultKind kind : drawn.kinds) {
     result.kinds.emplace_back(faults::info(kind).name);
   }

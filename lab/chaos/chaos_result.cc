@@ -25,18 +25,20 @@ analysis::Result result_called(const std::string& word) {
   throw InputError("found the result " + in_quotes(word) + ": expected pass, fail or inconclusive");
 }
 
-SeedResult seed_from_json(const nlohmann::json& json) {
+SeedResult seed_from_json(const nlohmann::json& in) {
   SeedResult result;
-  json.at("seed").get_to(result.seed);
-  result.result = result_called(json.at("result").get<std::string>());
-  json.at("survivable").get_to(result.survivable);
-  json.at("kinds").get_to(result.kinds);
-  json.at("drawn").get_to(result.drawn);
-  json.at("packets").get_to(result.packets);
-  json.at("check").get_to(result.check);
-  json.at("note").get_to(result.note);
-  json.at("history_sha256").get_to(result.history_sha256);
-  for (std::string* text : {&result.check, &result.note, &result.history_sha256}) {
+  in.at("seed").get_to(result.seed);
+  result.result = result_called(in.at("result").get<std::string>());
+  in.at("survivable").get_to(result.survivable);
+  in.at("transport").get_to(result.transport);
+  in.at("kinds").get_to(result.kinds);
+  in.at("drawn").get_to(result.drawn);
+  in.at("packets").get_to(result.packets);
+  in.at("check").get_to(result.check);
+  in.at("note").get_to(result.note);
+  in.at("history_sha256").get_to(result.history_sha256);
+  for (std::string* text :
+       {&result.transport, &result.check, &result.note, &result.history_sha256}) {
     *text = visible(*text);
   }
   for (std::string& kind : result.kinds) kind = visible(kind);
@@ -65,6 +67,7 @@ nlohmann::ordered_json to_json(const SeedResult& result) {
   return {{"seed", result.seed},
           {"result", analysis::name_of(result.result)},
           {"survivable", result.survivable},
+          {"transport", result.transport},
           {"kinds", result.kinds},
           {"drawn", result.drawn},
           {"packets", result.packets},

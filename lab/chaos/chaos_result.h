@@ -16,6 +16,7 @@ struct SeedResult {
   uint64_t seed = 0;
   analysis::Result result = analysis::Result::kInconclusive;
   bool survivable = true;
+  std::string transport = "mrc";   ///< name_of(ChaosTransport)
   std::vector<std::string> kinds;  ///< switched on
   std::vector<std::string> drawn;  ///< kinds of the faults, in order of time
   uint64_t packets = 0;            ///< data packets delivered

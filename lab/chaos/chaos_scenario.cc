@@ -25,22 +25,75 @@ ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   return base;
 }
 
+/// Faults that leave the wires as built, and with them the pauses and the room that was kept for what is under
+/// way.
+constexpr std::array kLeaveWires{faults::FaultKind::kTrimOff,      faults::FaultKind::kEcnOff,
+                                 faults::FaultKind::kEcnAlways,    faults::FaultKind::kHostPause,
+                                 faults::FaultKind::kIncast,       faults::FaultKind::kDenylist,
+                                 faults::FaultKind::kSlowReceiver, faults::FaultKind::kPcieStall,
+                                 faults::FaultKind::kPauseStorm};
+
+/// Do all frames of RoCE find room, as long as pauses are heard? Not with a watchdog that drops them.
+bool pauses_keep_all(const ChaosScenario& drawn) {
+  const LosslessProfile& lossless = drawn.scenario.topology.lossless;
+  const std::vector<faults::Fault>& faults = drawn.scenario.faults;
+  return lossless.pfc && lossless.watchdog != WatchdogAction::kDrop &&
+         std::all_of(faults.begin(), faults.end(), [](const faults::Fault& fault) {
+           return std::count(kLeaveWires.begin(), kLeaveWires.end(), fault.kind) == 1;
+         });
+}
+
 /// Safety must hold whatever the faults are, liveness only if they left the transport a path.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
                                             analysis::ExpectSafety{}};
+  if (pauses_keep_all(drawn)) {
+    expect.emplace_back(analysis::ExpectLossless{});
+    expect.emplace_back(analysis::ExpectDeadlockFree{});
+  }
   if (drawn.scenario.faults.empty()) return expect;
   if (!drawn.survivable) return expect;
   expect.emplace_back(analysis::ExpectNoQpError{});
   const FabricTime within = drawn.scenario.topology.base_rtt * (kAfterHealRtts - kSlackRtts);
   expect.emplace_back(analysis::ExpectHealed{});
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
-  if (!can_catch_up(drawn.scenario.workload, profile)) return expect;
-  expect.emplace_back(analysis::ExpectGoodputBack{
-      within, has_closed_loop(drawn.scenario.workload) ? kBackOfLoops : kBack});
+  if (!can_catch_up(drawn.scenario.workload, profile, drawn.scenario.topology)) return expect;
+  const bool limited = has_roce(drawn.transport) && profile.dcqcn != endpoint::DcqcnChoice::kOff;
+  expect.emplace_back(analysis::ExpectGoodputBack{within, limited ? kBackOfLimited
+                                                          : has_closed_loop(drawn.scenario.workload)
+                                                              ? kBackOfLoops
+                                                              : kBack});
   expect.emplace_back(analysis::ExpectEvsGood{within});
   expect.emplace_back(analysis::ExpectQueuesEmpty{});
   return expect;
+}
+
+/// The workload fits the transport, and the fabric both.
+void take_transport(const DrawnTransport& transport, faults::Draws& draws, ChaosScenario& drawn) {
+  Scenario& scenario = drawn.scenario;
+  drawn.transport = transport.transport;
+  scenario.transport = transport.choice;
+  if (!has_roce(transport.transport)) {
+    const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
+    scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
+    return;
+  }
+  scenario.workload = draw_roce_workload(draws, scenario.topology, scenario.end, transport.qps,
+                                         transport.transport == ChaosTransport::kMixed);
+  LosslessProfile& lossless = scenario.fabric.lossless;
+  lossless.watchdog = transport.watchdog;
+  if (lossless.watchdog != WatchdogAction::kOff) {
+    lossless.detect = transport.detect;
+    lossless.restore = transport.restore;
+  }
+  fit_fabric_to_transport(scenario);
+}
+
+/// How long RC tries, but for the last of its timeouts: it may have begun before the outage.
+std::optional<FabricTime> patience_of(const ChaosScenario& drawn) {
+  if (!has_roce(drawn.transport)) return std::nullopt;
+  const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
+  return profile.rc_ack_timeout * int64_t{profile.rc_retries};
 }
 
 FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }
@@ -80,13 +133,18 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;
     faults::Draws receiver_draws(seed, kReceiverDraws);
-    scenario.transport = draw_transport(draws, receiver_draws, scenario.topology);
-    const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
-    scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
+    const DrawnTransport transport = draw_transport(seed, draws, receiver_draws, scenario.topology,
+                                                    !why_without_roce(scenario.topology));
+    take_transport(transport, draws, drawn);
+  } else if (uses_roce(scenario)) {
+    drawn.transport = ChaosTransport::kRoce;
   }
-  const faults::DrawnFaults faults = faults::draw_faults(
-      scenario.topology,
-      {.seed = seed, .from = from, .heal_by = healed, .hosts = hosts_of(scenario.workload)});
+  const faults::DrawnFaults faults =
+      faults::draw_faults(scenario.topology, {.seed = seed,
+                                              .from = from,
+                                              .heal_by = healed,
+                                              .hosts = hosts_of(scenario.workload),
+                                              .patience = patience_of(drawn)});
   drawn.kinds = faults.kinds;
   drawn.survivable = faults.survivable;
   scenario.faults = faults.faults;

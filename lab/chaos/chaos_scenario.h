@@ -18,6 +18,7 @@
 #include "fabric/fabric_shape.h"
 #include "fabric/units.h"
 #include "faults/generator.h"
+#include "lab/chaos/chaos_transport.h"
 #include "lab/scenario/scenario.h"
 
 namespace mrclab::lab {
@@ -35,6 +36,7 @@ struct ChaosScenario {
   Scenario scenario;
   std::vector<faults::FaultKind> kinds;  ///< switched on
   bool survivable = true;  ///< else only what must hold all the same is expected of it
+  ChaosTransport transport = ChaosTransport::kMrc;  ///< of a given scenario: as its workload says
 };
 
 /// A pure function of its arguments.
@@ -54,5 +56,8 @@ inline constexpr int64_t kSlackRtts = 10;
 /// delay of 80 ns decides which phase, and without any fault, loss, mark or smaller window the goodput
 /// of two phases differs by up to 7 %.
 inline constexpr Probability kBack{950'000'000}, kBackOfLoops{900'000'000};
+/// A rate that DCQCN has cut comes back by timers that are longer than kAfterHealRtts: only that something
+/// goes again can be asked for (our choice).
+inline constexpr Probability kBackOfLimited{50'000'000};
 
 }  // namespace mrclab::lab

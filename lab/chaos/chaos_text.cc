@@ -57,9 +57,10 @@ std::string chaos_line(const ChaosReport& report, const SeedResult& result, std:
   const std::string world = report.world == "sim" ? "" : " --world " + report.world;
   std::string text = fmt::format("{}  {:<6} {:<16} mrclab chaos {} --seeds {}{}\n", word,
                                  result.seed, result.check, report.base, result.seed, world);
-  if (!result.note.empty()) {
-    text +=
-        "      " + paint(result.note.substr(0, kTerminalColumns - 6), Colour::kDim, stream) + "\n";
+  std::string note = result.note;
+  if (result.transport != "mrc") note = result.transport + (note.empty() ? "" : ": ") + note;
+  if (!note.empty()) {
+    text += "      " + paint(note.substr(0, kTerminalColumns - 6), Colour::kDim, stream) + "\n";
   }
   return text;
 }
@@ -67,12 +68,13 @@ std::string chaos_line(const ChaosReport& report, const SeedResult& result, std:
 std::string chaos_summary(const ChaosReport& report, std::optional<double> seconds) {
   const size_t failed = count(report, analysis::Result::kFail);
   const size_t unknown = count(report, analysis::Result::kInconclusive);
-  std::map<std::string, size_t> drawn;
+  std::map<std::string, size_t> drawn, transports;
   uint64_t packets = 0;
   size_t faults = 0, survivable = 0;
   for (const SeedResult& result : report.results) {
     packets += result.packets;
     survivable += result.survivable ? 1 : 0;
+    ++transports[result.transport];
     faults += result.drawn.size();
     for (const std::string& kind : result.drawn) ++drawn[kind];
   }
@@ -82,8 +84,13 @@ std::string chaos_summary(const ChaosReport& report, std::optional<double> secon
                   seconds ? fmt::format(" in {:.1f} s", *seconds) : "");
   text += fmt::format("survivable  {}; {} not, where only safety is asked for\n", survivable,
                       report.results.size() - survivable);
-  std::vector<std::string> kinds;
-  for (const auto& [kind, times] : drawn) kinds.push_back(fmt::format("{} {}", kind, times));
+  const auto counted = [](const std::map<std::string, size_t>& of) {
+    std::vector<std::string> words;
+    for (const auto& [word, times] : of) words.push_back(fmt::format("{} {}", word, times));
+    return words;
+  };
+  text += listed("transports", counted(transports));
+  const std::vector<std::string> kinds = counted(drawn);
   text += listed("faults", {fmt::format("{} of {} kinds", faults, drawn.size())});
   if (!kinds.empty()) text += listed("", kinds);
   text += fmt::format("packets     {} delivered\n", packets);

@@ -6,9 +6,12 @@
 #include <set>
 #include <string>
 
+#include "endpoint/workload/stream_layout.h"
+
 namespace mrclab::lab {
 namespace {
 
+using endpoint::TransportKind;
 using endpoint::WorkloadSpec;
 constexpr int64_t kPercent = Probability::kOne / 100;
 constexpr int64_t kPermille = Probability::kOne / 1'000;
@@ -158,33 +161,35 @@ struct OfferedTo {
   void operator()(const ClosedLoop&) {}
 };
 
-/// Each line may be drawn; options that exclude each other stand in one line. No option leaves
-/// fewer entropy values than there are paths, because faults that leave one path count as
-/// survivable.
-constexpr std::array kOptions{
-    "congestion_control: fixed, window_percent: 60",
-    "congestion_control: fixed, window_percent: 200",
-    "ack_timeout: 4rtt",
-    "sack_threshold: 2048",
-    "sack_base: cumulative",
-    "sack_port_mask: on",
-    "window_rule: fits",
-    "dynamic_mpr: on",
-    "max_psn_range: 256",
-    "sack_base: newest",
-    "out_of_window: drop",
-    "trim_nack: off",
-    "active_evs: 8",
-    "ev_min_active: 4",
-    "max_wimm: 4",
+/// A receiver is told of a stream's messages in batches, and looks at its memory then. So many queue pairs fill
+/// two batches each, if there are as many as `qps`.
+struct QpsThatTell {
+  const Topology& topology;
+  FabricTime end;
+  uint32_t qps;
+
+  template <class OpenLoop>
+  requires requires(const OpenLoop& spec) { spec.load; }
+  uint32_t operator()(const OpenLoop& spec) const {
+    const BitRate nic{topology.host_rate.bps * topology.planes};
+    const uint64_t offered = bytes_in(nic, end).value * spec.load.ppb / Probability::kOne;
+    const uint64_t batch = endpoint::StreamLayout(spec.message).batch() * spec.message.value;
+    return static_cast<uint32_t>(std::clamp<uint64_t>(offered / (2 * batch), 1, qps));
+  }
+  template <class ClosedLoop>
+  uint32_t operator()(const ClosedLoop&) const {
+    return qps;
+  }
 };
-/// More options, with draws of their own, so that an old seed keeps its options. `receive_rate` is
-/// not drawn: a slow receiver is a fault, which has an end. Its small buffer, and bitmaps that run
-/// out, are options.
-constexpr std::array kReceiverOptions{
-    "receive_buffer: 65536",
-    "receive_bitmaps: 32",
-};
+
+uint32_t qps_of(const WorkloadSpec& spec) {
+  return std::visit(
+      [](const auto& s) -> uint32_t {
+        if constexpr (requires { s.qps; }) return s.qps;
+        return 1;
+      },
+      spec);
+}
 
 }  // namespace
 
@@ -199,19 +204,32 @@ std::vector<WorkloadSpec> draw_workload(faults::Draws& draws, const Topology& to
   return workload;
 }
 
-endpoint::TransportChoice draw_transport(faults::Draws& draws, faults::Draws& receiver_draws,
-                                         const Topology& topology) {
-  std::string text = "{profile: lab";
-  std::set<std::string> keys;
-  for (uint64_t left = draws.below(4); left > 0; --left) {
-    const std::string option = kOptions[draws.below(kOptions.size())];
-    if (keys.insert(option.substr(0, option.find(':'))).second) text += ", " + option;
+std::vector<WorkloadSpec> draw_roce_workload(faults::Draws& draws, const Topology& topology,
+                                             FabricTime end, uint32_t qps, bool beside_mrc) {
+  std::vector<WorkloadSpec> workload;
+  const uint64_t entries = beside_mrc || draws.one_in(3) ? 2 : 1;
+  // One in three may fill its paths, and collide on them.
+  const Probability room = draws.one_in(3) ? kRoomUntrimmed : roce_room(topology, qps);
+  WorkloadDraw draw(draws, topology, end, kChaosPackets / entries,
+                    {room.ppb / static_cast<uint32_t>(entries)});
+  while (workload.size() < entries) {
+    std::vector<WorkloadSpec> one{draw.draw()};
+    const bool mrc = beside_mrc && workload.empty();
+    std::visit([&](auto& s) { s.transport = mrc ? TransportKind::kMrc : TransportKind::kRoce; },
+               one.front());
+    if (!mrc) {
+      endpoint::set_default_qps(one, std::visit(QpsThatTell{topology, end, qps}, one.front()));
+    }
+    workload.push_back(std::move(one.front()));
   }
-  for (const std::string_view option : kReceiverOptions) {
-    if (receiver_draws.one_in(8)) text += ", " + std::string(option);
-  }
-  return endpoint::parse_transport(read_yaml_text(text + "}", "chaos").with_rtt(topology.base_rtt),
-                                   topology);
+  return workload;
+}
+
+Probability roce_room(const Topology& topology, uint32_t qps) {
+  const uint64_t ports = std::min(std::max(qps, 1u), topology.planes);
+  const uint64_t share =
+      uint64_t{kRoomUntrimmed.ppb} * ports / topology.planes / topology.hosts_per_t0;
+  return {static_cast<uint32_t>(std::max<uint64_t>(share, kPercent))};
 }
 
 std::map<uint32_t, uint64_t> offered_load(const std::vector<WorkloadSpec>& workload) {
@@ -221,9 +239,13 @@ std::map<uint32_t, uint64_t> offered_load(const std::vector<WorkloadSpec>& workl
 }
 
 bool can_catch_up(const std::vector<WorkloadSpec>& workload,
-                  const endpoint::TransportProfile& profile) {
+                  const endpoint::TransportProfile& profile, const Topology& topology) {
   const std::map<uint32_t, uint64_t> offered = offered_load(workload);
   uint64_t room = kRoom.ppb;
+  for (const WorkloadSpec& spec : workload) {
+    if (endpoint::transport_of(spec) != TransportKind::kRoce) continue;
+    room = std::min<uint64_t>(room, roce_room(topology, qps_of(spec)).ppb);
+  }
   if (profile.congestion_control == endpoint::CongestionAlgorithm::kFixed) {
     room = uint64_t{kRoomOfFixedWindow.ppb} * std::min(profile.window_percent, 100u) / 100;
   }

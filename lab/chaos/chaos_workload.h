@@ -1,12 +1,10 @@
 #pragma once
-// Workloads and transport options out of a seed, small enough that a run of them is about a second
-// of work for one core.
+// Workloads out of a seed, small enough that a run of them is about a second of work for one core.
 
 #include <map>
 #include <vector>
 
 #include "endpoint/base/transport_profile.h"
-#include "endpoint/options/transport_choice.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/topology.h"
 #include "faults/draws.h"
@@ -23,9 +21,13 @@ inline constexpr uint64_t kChaosPackets = 80'000;
 /// without it by all of them together.
 inline constexpr Probability kRoom{950'000'000}, kRoomUntrimmed{800'000'000};
 
-/// The profile `lab`, each of some options switched on or not: swarm style, as with the faults.
-endpoint::TransportChoice draw_transport(faults::Draws& draws, faults::Draws& receiver_draws,
-                                         const Topology& topology);
+/// The same for RoCE, each connection with so many queue pairs; `beside_mrc`: the first of two is MRC's.
+std::vector<endpoint::WorkloadSpec> draw_roce_workload(faults::Draws& draws,
+                                                       const Topology& topology, FabricTime end,
+                                                       uint32_t qps, bool beside_mrc);
+/// The share of a host's line rate that RoCE may fill so that every path has room (our choice): a queue pair
+/// has one port, and all hosts of a T0 may have their paths over one uplink.
+Probability roce_room(const Topology& topology, uint32_t qps);
 
 /// What open loops offer each host, in parts of its line rate: Probability::kOne is all of it, and two
 /// workloads may offer more.
@@ -35,7 +37,7 @@ std::map<uint32_t, uint64_t> offered_load(const std::vector<endpoint::WorkloadSp
 /// than it can take. NSCC lets what is left over wait at the senders; a fixed window keeps it in the
 /// network, in a queue that trims, where it must be gone before anything is as before.
 bool can_catch_up(const std::vector<endpoint::WorkloadSpec>& workload,
-                  const endpoint::TransportProfile& profile);
+                  const endpoint::TransportProfile& profile, const Topology& topology);
 /// The share of a host's capacity that is offered with a fixed window: half the planes gone for 32
 /// RTT (kFaultRttsMax) are made up for in 21 RTT.
 inline constexpr Probability kRoomOfFixedWindow{700'000'000};

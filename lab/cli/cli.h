@@ -31,6 +31,8 @@ void add_plan_verb(CLI::App& app, CliResult& result);       ///< plan
 void add_export_verb(CLI::App& app);                        ///< export
 void add_trace_verb(CLI::App& app, CliResult& result);      ///< trace
 void add_blame_verb(CLI::App& app, CliResult& result);      ///< blame
+void add_serve_verb(CLI::App& app, CliResult& result);      ///< serve
+void add_lesson_verb(CLI::App& app, CliResult& result);     ///< lesson
 void add_conform_verb(CLI::App& app, CliResult& result);    ///< conform
 
 /// `main` of mrclab-cli: parses, runs the verb, turns every exception into a sentence and a code.

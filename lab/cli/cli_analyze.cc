@@ -70,6 +70,9 @@ int analyze_command(const AnalyzeOptions& options) {
   };
   const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
   progress.clear();
+  if (traffic.counters.roce > 0) {
+    while_ticking("reading", "RC over RoCEv2 in the captures", [&] { add_rc(traffic, request); });
+  }
   const std::vector<TrafficTable> tables =
       chosen(traffic_tables(traffic, request.context), options);
   if (options.as_json) {

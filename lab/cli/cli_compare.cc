@@ -7,14 +7,14 @@
 
 #include "lab/cli/cli.h"
 #include "lab/cli/compare_command.h"
-#include "lab/compare/compared_transport.h"
+#include "lab/scenario/named_transport.h"
 
 namespace mrclab::lab {
 namespace {
 
 std::string transports_help() {
   std::string text;
-  for (const ComparedTransport& transport : compared_transports()) {
+  for (const NamedTransport& transport : named_transports()) {
     text += fmt::format("  {:<10} {}\n", transport.name, transport.about);
   }
   return text;
@@ -30,8 +30,8 @@ void add_compare_verb(CLI::App& app, CliResult& result) {
       ->required();
   compare
       ->add_option("--transport", options->comparison.transports,
-                   "which, the first as the yardstick; default: all")
-      ->check(CLI::IsMember(transport_names()).description(""))
+                   "which, the first as the yardstick; default: mrc and the scenario's\n"
+                   "contrasts, or all if it has none")
       ->delimiter(',')
       ->allow_extra_args(false);
   compare->add_option("--seed", options->seed, "in place of the scenario's")
@@ -41,10 +41,13 @@ void add_compare_verb(CLI::App& app, CliResult& result) {
   compare->add_flag("--programs", options->programs,
                     "run the programs of a scenario from elsewhere without asking");
   CLI::Option* json = compare->add_flag("--json", options->json, "as JSON");
-  compare->add_flag("--csv", options->csv, "as CSV")->excludes(json);
+  CLI::Option* csv = compare->add_flag("--csv", options->csv, "as CSV")->excludes(json);
+  compare->add_flag("--markdown", options->markdown, "as a table, a line for each scenario")
+      ->excludes(json)
+      ->excludes(csv);
   compare->footer("Transports:\n" + transports_help() +
                   "Fabric, workload, faults and seed are the same. Exit code: that of the first\n"
-                  "transport's verdict.\n"
+                  "transport's verdict; 1 if another is not as the scenario's contrast says.\n"
                   "Example: mrclab compare optic-glitch --transport mrc,one-path");
   compare->callback([options, &result] { result.code = compare_command(*options); });
 }

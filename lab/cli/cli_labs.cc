@@ -21,6 +21,7 @@
 #include "lab/resident/clock_text.h"
 #include "lab/resident/fault_text.h"
 #include "lab/resident/labd_client.h"
+#include "lab/resident/pause_text.h"
 #include "lab/resident/resident.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"
@@ -232,11 +233,12 @@ int ls_command(bool as_json) {
 
 struct InspectOptions {
   std::optional<std::string> name;
-  std::optional<std::string> node;  ///< a switch, whose table is shown
+  std::optional<std::string> node;  ///< whose table is shown, or whose pauses
   std::vector<std::string> evs;     ///< empty, or two hosts
   bool qps = false;
   bool history = false;
   bool faults = false;
+  bool pauses = false;
   bool as_json = false;
 };
 
@@ -256,6 +258,14 @@ int inspect_qps(const std::string& lab, bool as_json) {
   }
   const json pairs = describe_queue_pairs(read_scenario_file(file));
   fmt::print("{}", as_json ? pairs.dump(1) + "\n" : queue_pairs_text(pairs));
+  return 0;
+}
+
+/// Shows all ports of the node that was asked for; of all nodes together, those ports that sent or took a pause.
+int inspect_pauses(const LabRecord& record, const std::string& node, bool as_json) {
+  require_root("inspect");
+  const json pauses = pauses_of(connect_to_labd(record).call("pauses"), node);
+  fmt::print("{}", as_json ? pauses.dump(1) + "\n" : pauses_text(pauses, !node.empty()));
   return 0;
 }
 
@@ -287,6 +297,7 @@ int inspect_command(InspectOptions options) {
   tell_lab_from_node(options);
   const LabRecord record = choose_lab(options.name, "as NAME");
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
+  if (options.pauses) return inspect_pauses(record, options.node.value_or(""), options.as_json);
   if (options.node) return inspect_switch(topology, record, *options.node, options.as_json);
   if (!options.evs.empty()) {
     const uint32_t from = host_number(topology, options.evs[0]);
@@ -363,6 +374,8 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   inspect->add_option("NAME", options->name, "the lab (default: the only one)");
   inspect->add_option("NODE", options->node,
                       "a switch (p2.t0-1): its forwarding table, with counters");
+  inspect->add_flag("--pauses", options->pauses,
+                    "pause frames, paused ports, buffers, the watchdog; of one NODE all ports");
   inspect->add_option("--evs", options->evs, "entropy values from one host to another")
       ->expected(2)
       ->type_name("FROM TO");

@@ -12,6 +12,7 @@
 #include "lab/console/root_rights.h"
 #include "lab/scenario/dilation.h"
 #include "lab/scenario/mechanism.h"
+#include "lab/serve/serve_command.h"
 #include "lab/sim/sim_world.h"
 
 namespace mrclab::lab {
@@ -24,12 +25,23 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   auto compare = std::make_shared<bool>(false);
   demo->add_flag("--compare", *compare,
                  "the same under several transports, simulated; not as root");
-  demo->footer("Example: sudo mrclab demo");
-  demo->callback([out, compare, &result] {
+  auto page = std::make_shared<bool>(false);
+  demo->add_flag("--page", *page, "simulated, on a page in the browser; not as root")
+      ->excludes("--compare");
+  demo->footer("Example: sudo mrclab demo, mrclab demo --page");
+  demo->callback([out, compare, page, &result] {
+    if (*page) {
+      ServeCommandOptions options;
+      options.what = "optic-glitch";
+      options.at = "295us";
+      result.code = serve_command(options);
+      return;
+    }
     if (*compare) {
       CompareOptions options;
       options.scenarios = {"optic-glitch"};
       options.comparison.out = *out;
+      options.comparison.transports = {"mrc", "roce", "roce16", "oblivious", "reps"};
       result.code = compare_command(std::move(options));
       return;
     }
@@ -51,6 +63,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--forwarding", options->forwarding,
                   "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")
       ->check(CLI::IsMember({"switchd", "kernel", "ovs"}));
+  run->add_option("--transport", options->transport,
+                  "as in 'compare', or a contrast of the scenario, which then says what must hold");
   run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
   run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second")
       ->check(CLI::Range(1u, kMaxDilation));

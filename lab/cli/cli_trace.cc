@@ -50,9 +50,9 @@ uint32_t number_of_24_bits(const char* option, const std::string& text) {
 
 bool looks_like_address(const std::string& word) { return parse_address(word).has_value(); }
 
-int print_trace(const TraceOptions& options, const nlohmann::ordered_json& json,
+int print_trace(const TraceOptions& options, const nlohmann::ordered_json& values,
                 const std::string& text) {
-  fmt::print("{}", options.as_json ? printed(json) + "\n" : text);
+  fmt::print("{}", options.as_json ? printed(values) + "\n" : text);
   return 0;
 }
 

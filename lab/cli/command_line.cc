@@ -159,6 +159,8 @@ int cli_main(int argc, char** argv) {
   add_trace_verb(app, result);
   add_blame_verb(app, result);
   add_compare_verb(app, result);
+  add_serve_verb(app, result);
+  add_lesson_verb(app, result);
   add_lab_verbs(app, result);
   add_fault_verbs(app, result);
   add_clock_verb(app, result);

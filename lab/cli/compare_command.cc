@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/checks/check_result.h"
+#include "lab/compare/comparison_data.h"
 #include "lab/compare/comparison_page.h"
 #include "lab/compare/comparison_text.h"
 #include "lab/console/json_print.h"
@@ -11,6 +12,19 @@
 #include "lab/run/program_consent.h"
 
 namespace mrclab::lab {
+
+namespace {
+
+/// Other transports may fail; but what the scenario says of them must hold.
+int exit_code_of(const Comparison& comparison) {
+  int code = analysis::exit_code(comparison.runs.front().verdict.result);
+  for (const ComparedRun& run : comparison.runs) {
+    if (!run.as_told()) code = analysis::worse_exit_code(code, 1);
+  }
+  return code;
+}
+
+}  // namespace
 
 int compare_command(CompareOptions options) {
   std::vector<Scenario> scenarios;
@@ -28,13 +42,14 @@ int compare_command(CompareOptions options) {
   for (const Scenario& scenario : scenarios) {
     comparisons.push_back(compare_transports(scenario, options.comparison));
     comparisons.back().page = write_comparison_page(comparisons.back());
-    code = analysis::worse_exit_code(
-        code, analysis::exit_code(comparisons.back().runs.front().verdict.result));
+    code = analysis::worse_exit_code(code, exit_code_of(comparisons.back()));
   }
   if (options.json) {
     fmt::print("{}\n", printed(to_json(comparisons)));
   } else if (options.csv) {
     fmt::print("{}", to_csv(comparisons));
+  } else if (options.markdown) {
+    fmt::print("{}", to_markdown(comparisons));
   } else {
     fmt::print("{}", comparison_text(comparisons, {.width = table_columns(stdout),
                                                    .colour = wants_colour(stdout)}));

@@ -14,11 +14,11 @@ struct CompareOptions {
   std::vector<std::string> scenarios;
   ComparisonOptions comparison;
   std::optional<uint64_t> seed;
-  bool json = false, csv = false, programs = false;
+  bool json = false, csv = false, markdown = false, programs = false;
 };
 
-/// Compares and prints. Returns the code of the first transport's verdicts: the others are there for the
-/// contrast. Throws as compare_transports().
+/// Compares and prints. Returns the code of the first transport's verdicts, or 1 if another one does not behave as
+/// its scenario says (`contrast:`). Throws as compare_transports().
 int compare_command(CompareOptions options);
 
 }  // namespace mrclab::lab

@@ -137,6 +137,10 @@ int run_command(const RunCommandOptions& options) {
   std::vector<Scenario> scenarios;
   for (const std::string& name : options.scenarios) {
     scenarios.push_back(load_scenario(name, overrides_of(options)));
+    if (options.transport) {
+      Scenario& last = scenarios.back();
+      last = under_transport(last, find_contrast(last, *options.transport));
+    }
     const std::filesystem::path file = find_scenario(name);
     if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
     note_idle_options(scenarios.back());

@@ -17,6 +17,7 @@ struct RunCommandOptions {
   std::optional<uint64_t> seed;
   std::optional<std::string> fabric;        ///< in place of the scenario's
   std::optional<std::string> forwarding;    ///< switchd | kernel | ovs, of all switches
+  std::optional<std::string> transport;     ///< a name as in `compare`; empty: the scenario's
   std::optional<std::string> until;         ///< ends the run here: "300us", "40rtt"
   std::optional<uint32_t> dilation;         ///< a fixed pace
   std::optional<std::string> captures;      ///< hosts | all | none

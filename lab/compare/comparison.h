@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analysis/report/verdict.h"
-#include "lab/compare/compared_transport.h"
 #include "lab/console/interrupt.h"
 #include "lab/scenario/scenario.h"
 
@@ -16,24 +15,34 @@ namespace mrclab::lab {
 /// The scenario under one of the transports, judged.
 struct ComparedRun {
   std::string transport;
-  analysis::Verdict verdict;
+  std::string about;                   ///< what that is
+  analysis::Verdict verdict;           ///< by what the scenario expects, as far as it can be asked
+  std::vector<std::string> not_asked;  ///< what was left out of that, and why
+  std::vector<analysis::CheckResult> contrast;  ///< what the scenario says of this transport
   std::filesystem::path folder;
+
+  /// Does it behave as the scenario says of it? True where that says nothing.
+  bool as_told() const;
 };
 
 struct Comparison {
   std::string scenario;
   uint64_t seed = 0;
-  FabricTime base_rtt;
+  FabricTime base_rtt, end;
   std::vector<ComparedRun> runs;  ///< in the order that was asked for
   std::filesystem::path page;     ///< empty: none was made
 };
 
 struct ComparisonOptions {
-  /// At least one; the others are held against the first.
-  std::vector<std::string> transports = transport_names();
+  /// The others are held against the first. Empty: compared_by_default().
+  std::vector<std::string> transports = {};
   std::filesystem::path out = "runs";
   IsInterrupted interrupted = {};
 };
+
+/// "mrc" and the contrasts of the scenario, or if it has none, every transport that has a name and that the
+/// fabric can carry.
+std::vector<std::string> compared_by_default(const Scenario& scenario);
 
 /// Runs the scenario under each transport. Throws InputError, NameError, SystemError, Interrupted.
 Comparison compare_transports(const Scenario& scenario, const ComparisonOptions& options);

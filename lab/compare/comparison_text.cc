@@ -3,35 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/report/text_table.h"
+#include "lab/compare/comparison_story.h"
 
 namespace mrclab::lab {
 namespace {
 
 using analysis::TextTable;
-using Json = nlohmann::ordered_json;
-
-/// The goodput of the lowest part of any dip; empty if no dip's parts can be told apart.
-std::optional<BitRate> lowest_goodput(const analysis::Verdict& verdict) {
-  std::optional<BitRate> lowest;
-  for (const analysis::FaultResult& fault : verdict.faults) {
-    if (!fault.dip) continue;
-    const BitRate here =
-        fault.dip->transient > FabricTime::zero() ? fault.dip->lowest : fault.dip->steady;
-    lowest = std::min(lowest.value_or(here), here);
-  }
-  return lowest;
-}
-
-std::vector<std::string> failed_checks(const analysis::Verdict& verdict) {
-  std::vector<std::string> failed;
-  for (const analysis::CheckResult& check : verdict.checks) {
-    if (check.result == analysis::Result::kFail) failed.push_back(check.about);
-  }
-  return failed;
-}
 
 std::string in_rtts(std::optional<FabricTime> time, FabricTime base_rtt) {
   if (!time) return "-";
@@ -40,130 +19,133 @@ std::string in_rtts(std::optional<FabricTime> time, FabricTime base_rtt) {
                      static_cast<double>(time->ps()) / static_cast<double>(base_rtt.ps()));
 }
 
-TextTable::Row row_of(const Comparison& comparison, const ComparedRun& run) {
+bool has_queue(const ComparedRun& run) { return run.verdict.metrics.deepest.has_value(); }
+
+/// Did something happen that there is with RoCE alone?
+bool has_roce(const ComparedRun& run) {
   const analysis::Metrics& metrics = run.verdict.metrics;
-  return {run.transport,
-          fmt::format("{:.2f} Gb/s", metrics.goodput_bps / 1e9),
-          in_rtts(longest_recovery(run.verdict), comparison.base_rtt),
-          std::to_string(metrics.retransmitted),
-          std::to_string(metrics.lost),
-          std::to_string(metrics.trimmed),
-          analysis::capitals(run.verdict.result)};
+  return metrics.cnps > 0 || metrics.naks > 0 || metrics.pauses.has_value();
 }
 
-std::string counted_change(uint64_t before, uint64_t after, const char* what) {
-  if (before == after) return fmt::format("as many packets {}", what);
-  return fmt::format("{} packets {} in place of {}", after, what, before);
+/// A column with its cells, one for each run.
+struct Column {
+  std::string name;
+  std::vector<std::string> cells;
+  size_t width() const {
+    size_t width = name.size();
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    return width + 2;  // as TextTable parts columns
+  }
+};
+
+/// The columns in the order of their importance: the last ones may find no room.
+class Columns {
+ public:
+  explicit Columns(const Comparison& comparison) : comparison_(comparison) {}
+
+  void add(std::string name, auto&& cell_of) {
+    Column column{std::move(name), {}};
+    for (const ComparedRun& run : comparison_.runs) column.cells.push_back(cell_of(run));
+    columns_.push_back(std::move(column));
+  }
+  /// A count, unless it is zero everywhere.
+  void add_count(const char* name, auto&& count_of) {
+    const bool any = std::any_of(comparison_.runs.begin(), comparison_.runs.end(),
+                                 [&](const ComparedRun& run) { return count_of(run) > 0; });
+    if (any) add(name, [&](const ComparedRun& run) { return std::to_string(count_of(run)); });
+  }
+  std::vector<TextTable::Row> rows(size_t room) const {
+    std::vector<TextTable::Row> rows(comparison_.runs.size() + 1);
+    size_t used = 0;
+    for (const Column& column : columns_) {
+      used += column.width();
+      if (used > room + 2) break;
+      rows[0].push_back(column.name);
+      for (size_t i = 0; i < column.cells.size(); ++i) rows[i + 1].push_back(column.cells[i]);
+    }
+    return rows;
+  }
+
+ private:
+  const Comparison& comparison_;
+  std::vector<Column> columns_;
+};
+
+Columns columns_of(const Comparison& comparison, const Headline& headline) {
+  const ComparedRun& first = comparison.runs.front();
+  Columns columns(comparison);
+  columns.add("transport", [](const ComparedRun& run) { return run.transport; });
+  columns.add(headline.times ? "completion" : "goodput", [&](const ComparedRun& run) {
+    const analysis::Metrics& metrics = run.verdict.metrics;
+    if (!headline.times) return fmt::format("{:.2f} Gb/s", metrics.goodput_bps / 1e9);
+    return metrics.completed ? to_string(*metrics.completed) : std::string("not done");
+  });
+  columns.add(headline.unit_of_first, [&](const ComparedRun& run) {
+    const std::optional<double> share = share_of_first(first, run);
+    return share ? fmt::format("{:.1f} %", *share) : std::string("-");
+  });
+  columns.add("checks met", checks_met);
+  if (!first.verdict.faults.empty()) {
+    columns.add("recovered", [&](const ComparedRun& run) {
+      return in_rtts(longest_recovery(run.verdict), comparison.base_rtt);
+    });
+  }
+  const auto metric = [](auto member) {
+    return [member](const ComparedRun& run) { return run.verdict.metrics.*member; };
+  };
+  using analysis::Metrics;
+  columns.add_count("QPs failed", metric(&Metrics::qps_failed));
+  columns.add_count("again", metric(&Metrics::retransmitted));
+  columns.add_count("lost", metric(&Metrics::lost));
+  columns.add_count("paused", [](const ComparedRun& run) {
+    const auto& pauses = run.verdict.metrics.pauses;
+    return pauses ? pauses->ports : 0;
+  });
+  const bool roce = std::any_of(comparison.runs.begin(), comparison.runs.end(), has_roce);
+  if (roce && std::any_of(comparison.runs.begin(), comparison.runs.end(), has_queue)) {
+    columns.add("queue", [](const ComparedRun& run) {
+      return has_queue(run) ? size_text(run.verdict.metrics.deepest->size) : std::string("-");
+    });
+  }
+  columns.add_count("cut", metric(&Metrics::flows_cut));
+  columns.add_count("shared", [](const ComparedRun& run) {
+    const auto& spread = run.verdict.metrics.spread;
+    return spread ? spread->shared : 0;
+  });
+  columns.add_count("trimmed", metric(&Metrics::trimmed));
+  columns.add_count("CNPs", metric(&Metrics::cnps));
+  columns.add_count("NAKs", metric(&Metrics::naks));
+  return columns;
 }
 
-void add_comparison(const Comparison& comparison, TextTable& table) {
+void add_comparison(const Comparison& comparison, size_t room, TextTable& table) {
+  const Headline headline = headline_of(comparison);
   table.line(fmt::format("{}, seed {}, simulated", comparison.scenario, comparison.seed));
+  table.line(headline.said);
   table.rule();
-  std::vector<TextTable::Row> rows{
-      {"transport", "goodput", "recovered after", "again", "lost", "trimmed", "verdict"}};
-  for (const ComparedRun& run : comparison.runs) rows.push_back(row_of(comparison, run));
+  const std::vector<TextTable::Row> rows = columns_of(comparison, headline).rows(room);
   const std::vector<size_t> widths = table.fit(rows);
-  const std::vector<bool> right{false, true, true, true, true, true, false};
+  std::vector<bool> right(widths.size(), true);
+  right[0] = false;
   for (const TextTable::Row& row : rows) table.row(row, widths, right);
   table.rule();
-  const ComparedRun& first = comparison.runs.front();
   for (const ComparedRun& run : comparison.runs) {
-    if (&run == &first) continue;
-    table.indented(run.transport + " " + difference_sentence(first, run), 0);
+    const std::vector<std::string> story = story_of(comparison, run);
+    table.indented(run.transport + ": " + fmt::format("{}", fmt::join(story, " ")), 0);
   }
   if (!comparison.page.empty()) table.line("page       " + comparison.page.string());
 }
 
-Json or_null(const std::optional<FabricTime>& time) { return time ? Json(time->ps()) : Json(); }
-
-Json to_json(const ComparedRun& run) {
-  const analysis::Metrics& metrics = run.verdict.metrics;
-  const std::optional<BitRate> lowest = lowest_goodput(run.verdict);
-  return {{"transport", run.transport},
-          {"result", std::string(name_of(run.verdict.result))},
-          {"goodput_bps", metrics.goodput_bps},
-          {"recovery_ps", or_null(longest_recovery(run.verdict))},
-          {"lowest_bps", lowest ? Json(lowest->bps) : Json()},
-          {"retransmitted", metrics.retransmitted},
-          {"lost", metrics.lost},
-          {"trimmed", metrics.trimmed},
-          {"failed_checks", failed_checks(run.verdict)},
-          {"history_sha256", metrics.history_sha256},
-          {"folder", run.folder.string()}};
-}
-
-/// A cell of CSV (RFC 4180).
-std::string cell(const Json& value) {
-  if (value.is_null()) return "";
-  if (!value.is_string() && !value.is_array()) return value.dump();
-  std::string text =
-      value.is_string() ? value.get<std::string>() : fmt::format("{}", fmt::join(value, "; "));
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  for (size_t i = text.find('"'); i != std::string::npos; i = text.find('"', i + 2)) {
-    text.insert(i, 1, '"');
-  }
-  return '"' + text + '"';
-}
-
 }  // namespace
-
-std::string difference_sentence(const ComparedRun& first, const ComparedRun& run) {
-  const analysis::Metrics& a = first.verdict.metrics;
-  const analysis::Metrics& b = run.verdict.metrics;
-  if (a.history_sha256 == b.history_sha256) return "does the same, packet by packet.";
-  const double change = a.goodput_bps > 0 ? 100 * (b.goodput_bps / a.goodput_bps - 1) : 0;
-  std::string text =
-      std::abs(change) < 0.05
-          ? std::string("has the same goodput")
-          : fmt::format("has {:.1f} % {} goodput", std::abs(change), change < 0 ? "less" : "more");
-  text +=
-      fmt::format(", {} and {}.", counted_change(a.retransmitted, b.retransmitted, "sent again"),
-                  counted_change(a.lost, b.lost, "lost"));
-  const std::vector<std::string> failed = failed_checks(run.verdict);
-  if (!failed.empty()) text += fmt::format(" Not met: {}.", fmt::join(failed, "; "));
-  return text;
-}
 
 std::string comparison_text(const std::vector<Comparison>& comparisons,
                             analysis::TableOptions options) {
   TextTable table(options);
   for (const Comparison& comparison : comparisons) {
     if (&comparison != &comparisons.front()) table.line();
-    add_comparison(comparison, table);
+    add_comparison(comparison, std::max<size_t>(options.width, 60), table);
   }
   return table.take();
-}
-
-Json to_json(const std::vector<Comparison>& comparisons) {
-  Json all = Json::array();
-  for (const Comparison& comparison : comparisons) {
-    Json runs = Json::array();
-    for (const ComparedRun& run : comparison.runs) runs.push_back(to_json(run));
-    all.push_back({{"scenario", comparison.scenario},
-                   {"seed", comparison.seed},
-                   {"base_rtt_ps", comparison.base_rtt.ps()},
-                   {"page", comparison.page.string()},
-                   {"runs", std::move(runs)}});
-  }
-  return all;
-}
-
-std::string to_csv(const std::vector<Comparison>& comparisons) {
-  std::string text;
-  for (const Comparison& comparison : comparisons) {
-    for (const ComparedRun& run : comparison.runs) {
-      const Json values = to_json(run);
-      std::string names = "scenario,seed", line = cell(comparison.scenario);
-      line += "," + std::to_string(comparison.seed);
-      for (const auto& [name, value] : values.items()) {
-        names += "," + name;
-        line += "," + cell(value);
-      }
-      if (text.empty()) text = names + "\n";
-      text += line + "\n";
-    }
-  }
-  return text;
 }
 
 }  // namespace mrclab::lab

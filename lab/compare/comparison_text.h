@@ -1,7 +1,6 @@
 #pragma once
-// A comparison as people and programs read it.
+// A comparison as people read it in a terminal.
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,19 +8,10 @@
 
 namespace mrclab::lab {
 
-/// Per scenario a table with a row for each transport, and a sentence for each that differs from the first.
+/// Per scenario a table with a row for each transport, completion time or goodput first, then what happened in
+/// each. Columns that are zero everywhere are left out, and the last ones where they find no room: "queue" is the
+/// deepest one of data, "cut" the flows that CNPs slowed down, "shared" the uplinks with several flows of one path.
 std::string comparison_text(const std::vector<Comparison>& comparisons,
                             analysis::TableOptions options);
-
-/// What happened under a transport, held against the first one's run.
-std::string difference_sentence(const ComparedRun& first, const ComparedRun& run);
-
-/// [{"scenario","seed","base_rtt_ps","page","runs":[{"transport","result","goodput_bps","recovery_ps",
-/// "lowest_bps","retransmitted","lost","trimmed","failed_checks","history_sha256","folder"}]}]; null where a
-/// value is not known.
-nlohmann::ordered_json to_json(const std::vector<Comparison>& comparisons);
-
-/// The same, a line for each run under a line of names.
-std::string to_csv(const std::vector<Comparison>& comparisons);
 
 }  // namespace mrclab::lab

@@ -2,36 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "fabric/yaml_write.h"
 #include "faults/schedule.h"
 #include "lab/scenario/queue_pairs.h"
 
 namespace mrclab::lab {
-namespace {
-
-constexpr const char* kByHand = "by hand";
-
-/// A key or a value in YAML: a list or a map as it stands, anything else as one string.
-std::string yaml_value(const std::string& text) {
-  return text.starts_with('[') || text.starts_with('{') ? text : yaml_string(text);
-}
-
-/// There is no file whose lines and columns would mean anything.
-std::string without_position(const std::string& message) {
-  const bool placed = message.starts_with(std::string(kByHand) + ":");
-  return placed ? message.substr(message.find(": ") + 2) : message;
-}
-
-faults::FaultKind kind_of(const std::string& word) {
-  const std::optional<faults::FaultKind> kind = faults::find_fault(word);
-  if (kind) return *kind;
-  std::vector<std::string> known;
-  for (const faults::FaultInfo& fault : faults::all_faults()) known.emplace_back(fault.name);
-  throw InputError("found the fault " + in_quotes(word) + ": expected " + one_of(word, known));
-}
-
-}  // namespace
-
 LabFaults::LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
                      uint64_t seed, std::optional<FaultRecord> record)
     : lab_(lab),
@@ -51,22 +25,11 @@ FabricTime LabFaults::instant_of(const FaultOrder& order, FabricTime open) const
 }
 
 uint32_t LabFaults::break_it(const FaultOrder& order) {
-  const faults::FaultKind kind = kind_of(order.kind);
-  std::string text = "{";
-  for (const auto& [key, value] : order.body) {
-    text += yaml_value(key) + ": " + yaml_value(value) + ", ";
-  }
   settle();
   if (record_ && record_->full()) throw InputError("this lab's record of faults is full");
   const Standstill standstill(lab_);
   const FabricTime at = instant_of(order, standstill.open_instant());
-  uint32_t number = 0;
-  try {
-    const YamlValue body = read_yaml_text(text + "}", kByHand).with_rtt(topology_.base_rtt);
-    number = book_.add({faults::parse_fault(kind, at, body, names_), FaultSource::kHand});
-  } catch (const InputError& error) {
-    throw InputError(order.kind + ": " + without_position(error.what()));
-  }
+  const uint32_t number = book_.add({fault_of(order, at, names_), FaultSource::kHand});
   changed_ = true;
   tell_nodes(standstill);
   return number;

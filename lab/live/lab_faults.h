@@ -19,17 +19,11 @@
 
 #include "fabric/pattern.h"
 #include "lab/live/fault_book.h"
+#include "lab/live/fault_order.h"
 #include "lab/live/fault_record.h"
 #include "lab/live/live_lab.h"
 
 namespace mrclab::lab {
-
-/// An order by hand.
-struct FaultOrder {
-  std::string kind;
-  std::map<std::string, std::string> body;  ///< key and value as in a scenario
-  std::optional<std::string> at;            ///< "300us", "+50us", "+2rtt"; empty: now
-};
 
 class LabFaults {
  public:

@@ -11,7 +11,7 @@ namespace {
 /// 131,072
 std::string grouped(uint64_t n) {
   std::string text = std::to_string(n);
-  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
 

@@ -130,6 +130,9 @@ end
 --- "p3/e17" of one that a hash chooses by, the two halves of which must say one plane.
 local function hashed_text(ev)
   local plane, low = math.floor(ev / 2 ^ 16) % 256, ev % 2 ^ 16
+  if math.floor(ev / 2 ^ 24) == 0xA0 and low >= 0xC000 then  -- of a flow of RoCE
+    return string.format("p%d/q%d", plane, low % 2 ^ 14)
+  end
   if math.floor(ev / 2 ^ 24) % 64 ~= 0 or low < 0xC000 then return nil end
   if math.floor(low / 2 ^ 10) % 16 ~= plane then return nil end
   return string.format("p%d/%s%d", plane, ev >= 3 * 2 ^ 30 and "f" or "e", low % 2 ^ 10)

@@ -123,6 +123,17 @@ netio::Json history(const ResidentLab& lab) {
           {"history_sha256", history_sha256(std::move(outcome.history))}};
 }
 
+/// What nodes of ours say of pauses, by name, each at the instant that it has committed.
+netio::Json pauses(const ResidentLab& lab) {
+  netio::Json nodes = netio::Json::object();
+  for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
+    if (!netio::in_gate(lab.live.gate().state(i))) continue;
+    nodes.update(netio::RpcClient(lab.live.fleet().control_socket(i))
+                     .call("pauses", nullptr, std::chrono::seconds(2)));
+  }
+  return {{"fabric_ps", lab.live.now().ps()}, {"nodes", std::move(nodes)}};
+}
+
 netio::Json order_fault(const ResidentLab& lab, const netio::Json& params, spdlog::logger& log) {
   FaultOrder order;
   params.at("kind").get_to(order.kind);
@@ -178,6 +189,7 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
   });
   server.method("session", [&lab](const netio::Json&) { return session(lab); });
   server.method("history", [&lab](const netio::Json&) { return history(lab); });
+  server.method("pauses", [&lab](const netio::Json&) { return pauses(lab); });
   server.method("down", [&lab](const netio::Json&) {
     lab.end = true;
     return netio::Json{{"down", true}};

@@ -38,10 +38,10 @@ void check_nodes(const netio::ProcessReport& report, const Topology& topology,
   }
 }
 
-ReadReport whole_report(const nlohmann::json& json, const Topology& topology,
-                        const ProcessPlan& plan, uint32_t process) {
+ReadReport whole_report(const nlohmann::json& in, const Topology& topology, const ProcessPlan& plan,
+                        uint32_t process) {
   ReadReport read;
-  read.report = netio::report_from_json<netio::ProcessReport>(json);
+  read.report = netio::report_from_json<netio::ProcessReport>(in);
   const std::string& name = plan.processes[process].name;
   if (read.report.process != name) {
     throw ReportError(

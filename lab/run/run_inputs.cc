@@ -1,5 +1,7 @@
 #include "lab/run/run_inputs.h"
 
+#include <algorithm>
+
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
 #include "faults/fault.h"
@@ -24,6 +26,22 @@ FabricTime retry_span(const Scenario& scenario) {
     span += wait;
   }
   return span;
+}
+
+/// Programs are cut short by the run's end, or end by themselves: nothing says which.
+bool work_ends(const Scenario& scenario) {
+  return scenario.programs.empty() &&
+         std::all_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends);
+}
+
+/// The span of an RC queue pair (endpoint/roce/rc_requester.h): every timeout is as long as the first; those of
+/// a ConnectX-6 are eight times as long, after a first phase of less than seven.
+FabricTime rc_retry_span(const Scenario& scenario) {
+  if (!uses_roce(scenario)) return FabricTime::zero();
+  const auto profile = endpoint::make_profile(scenario.transport, scenario.topology);
+  const int64_t retries = profile.rc_retries;
+  const bool adapts = profile.rc_timer == endpoint::RcTimer::kConnectX;
+  return profile.rc_ack_timeout * (adapts ? 8 * retries + 7 : retries + 1);
 }
 
 std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
@@ -87,9 +105,11 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .end = scenario.stop(),
           .base_rtt = scenario.topology.base_rtt,
           .history_sha256 = history_sha256(std::move(outcome.history)),
+          .work_ends = work_ends(scenario),
           .early_end = std::move(early_end),
           .schedule = scenario.schedule,
           .retry_span = retry_span(scenario),
+          .rc_retry_span = rc_retry_span(scenario),
           .regions = regions_of(scenario),
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,

@@ -54,8 +54,9 @@ void fixed_window(TransportChoice& choice, const Topology&) {
              static_cast<uint32_t>(endpoint::CongestionAlgorithm::kFixed));
 }
 
-void no_trim(QueueShape& queues) { queues.trim = false; }
-void no_ecn(QueueShape& queues) { queues.ecn = false; }
+void no_trim(FabricShape& fabric) { fabric.queues.trim = false; }
+void no_ecn(FabricShape& fabric) { fabric.queues.ecn = false; }
+void no_watchdog(FabricShape& fabric) { fabric.lossless.watchdog = WatchdogAction::kOff; }
 
 }  // namespace
 
@@ -77,6 +78,7 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"penalty", "senders do not heed what receivers ask of their windows", nullptr,
                 switch_off<kReceiverPenalty>},
       Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
+      Mechanism{"watchdog", "no switch ends a pause that lasts for ever", no_watchdog, nullptr},
       Mechanism{"give_up", "queue pairs never fail: they retry for ever", nullptr, retry_for_ever}};
   return kMechanisms;
 }
@@ -104,7 +106,7 @@ void leave_out(std::span<const std::string> names, FabricShape& fabric) {
   for (const Mechanism& mechanism : mechanisms()) {
     if (mechanism.leave_out_of_fabric == nullptr) continue;
     if (std::find(names.begin(), names.end(), mechanism.name) == names.end()) continue;
-    mechanism.leave_out_of_fabric(fabric.queues);
+    mechanism.leave_out_of_fabric(fabric);
   }
 }
 

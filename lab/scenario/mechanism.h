@@ -18,7 +18,7 @@ namespace mrclab::lab {
 struct Mechanism {
   std::string_view name;
   std::string_view about;  ///< what a run without it does instead
-  void (*leave_out_of_fabric)(QueueShape& queues);
+  void (*leave_out_of_fabric)(FabricShape& fabric);
   /// The fabric is without it already.
   void (*leave_out_of_transport)(endpoint::TransportChoice& choice, const Topology& topology);
 };

@@ -2,15 +2,16 @@
 #include "fabric/build_topology.h"
 #include "lab/scenario/dilation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/checks/expectation.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/fabric_file.h"
 #include "fabric/forwarding_file.h"
-#include "fabric/path_list.h"
-#include "fabric/path_pattern.h"
 #include "faults/schedule.h"
+#include "lab/scenario/expectation_list.h"
 #include "lab/scenario/mechanism.h"
 #include "lab/scenario/shipped_files.h"
 
@@ -21,7 +22,6 @@ namespace {
 /// those of Open vSwitch: two cores forward a fully loaded octet with time to spare. The userspace datapath
 /// takes up to half a millisecond for a lone packet over three bridges. Our choice.
 constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 100'000;
-constexpr int64_t kBaselineRtts = 20;  // the last 20 RTT before the first fault
 
 /// One id or a list of them.
 std::vector<std::string> read_ids(const YamlValue& document) {
@@ -114,14 +114,9 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
   }
 }
 
-/// Has the fabric a switch of ours, which marks and trims?
-bool has_switch_of_ours(const Topology& topology) {
-  return topology.has_forwarding(Forwarding::kSwitchd);
-}
-
 /// What an incident shows with the help of ECN or trimming, the kernel and Open vSwitch cannot show.
 void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
-  if (has_switch_of_ours(scenario.topology)) return;
+  if (scenario.topology.has_forwarding(Forwarding::kSwitchd)) return;
   for (const std::string name : {"ecn", "trim"}) {
     const auto& needed = scenario.fails_without;
     if (std::find(needed.begin(), needed.end(), name) == needed.end()) continue;
@@ -146,117 +141,6 @@ void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) 
   if (!list) return;
   out.faults = faults::parse_faults(*list, names, out.end);
   out.schedule = faults::compile(out.faults, out.topology);
-}
-
-/// Refuses what no run could answer.
-class ExpectationCheck {
- public:
-  ExpectationCheck(const Scenario& scenario, const YamlValue& entry)
-      : scenario_(scenario), entry_(entry) {}
-
-  void operator()(const auto& expect) const {
-    using E = std::remove_cvref_t<decltype(expect)>;
-    if constexpr (requires { expect.until; }) check_interval(expect);
-    if constexpr (requires { expect.flows; }) check_hosts(expect.flows);
-    if constexpr (requires { expect.path; }) check_path(expect.path);
-    if constexpr (requires { expect.of; }) {
-      if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
-    }
-    if constexpr (std::is_same_v<E, analysis::ExpectLatency>) {
-      check_hosts({expect.source, expect.destination, {}});
-    }
-    if constexpr (std::is_same_v<E, analysis::ExpectDetect> ||
-                  std::is_same_v<E, analysis::ExpectLeave> ||
-                  std::is_same_v<E, analysis::ExpectCompletionTime>) {
-      require_fault();
-    }
-    if constexpr (std::is_same_v<E, analysis::ExpectRecover> ||
-                  std::is_same_v<E, analysis::ExpectSteady>) {
-      require_baseline();
-    }
-  }
-  void operator()(const analysis::ExpectMemoryIntact&) const {
-    if (scenario_.payload_elided)
-      entry_.fail("memory_intact, beside an elided payload", "\"payload: real\"");
-  }
-  void operator()(const analysis::ExpectTrims& expect) const {
-    check_interval(expect);
-    check_hosts(expect.flows);
-    if (expect.at_least == 0 || has_switch_of_ours(scenario_.topology)) return;
-    entry_.fail("packets that are trimmed, in a fabric where others than our switches forward",
-                "\"at_most\", or \"forwarding: switchd\": the kernel and Open vSwitch do not trim");
-  }
-  void operator()(const analysis::ExpectHealed&) const { require_heals("healed"); }
-  void operator()(const analysis::ExpectLiveness&) const { require_heals("liveness"); }
-  void operator()(const analysis::ExpectGoodputBack&) const { require_heals("goodput_back"); }
-  void operator()(const analysis::ExpectEvsGood&) const { require_heals("evs_good"); }
-
- private:
-  YamlValue body() const { return entry_.members().front().second; }
-  void check_interval(const auto& expect) const {
-    if (expect.from >= scenario_.end) {
-      body().require("from").fail_expecting("an instant before the end at " + exact(scenario_.end));
-    }
-    if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
-      body().require("until").fail_expecting("at most the end at " + exact(scenario_.end));
-    }
-  }
-  void check_hosts(const analysis::FlowSelection& flows) const {
-    check_pattern("source", flows.source);
-    check_pattern("destination", flows.destination);
-    check_pattern("host", flows.host);
-    const uint32_t planes = scenario_.topology.planes;
-    if (flows.plane && *flows.plane >= planes) {
-      body().require("plane").fail_expecting("one of the planes 0 to " +
-                                             std::to_string(planes - 1));
-    }
-  }
-  void check_path(const std::string& pattern) const {
-    for (const Path path : all_paths(scenario_.topology)) {
-      if (matches_pattern(pattern, to_string(path))) return;
-    }
-    body().require("path").fail_expecting("a path of this fabric such as p0/u1 or p0/*");
-  }
-  void check_pattern(const char* key, const std::string& pattern) const {
-    if (pattern.empty()) return;
-    const YamlValue value = body().require(key);
-    // The judge reads the pattern again, and would draw again.
-    if (pattern.find("random(") != std::string::npos) value.fail_expecting("names or patterns");
-    NameResolver(scenario_.topology, scenario_.seed).hosts(value);
-  }
-  void require_heals(const char* word) const {
-    for (const faults::Fault& fault : scenario_.faults) {
-      if (faults::interval_of(fault, scenario_.topology).last_heal <= scenario_.end) continue;
-      entry_.fail(std::string(word) + ", beside " + describe(fault, scenario_.topology),
-                  "faults that are healed before the end at " + exact(scenario_.end));
-    }
-  }
-  void require_fault() const {
-    if (scenario_.faults.empty()) {
-      entry_.fail("no fault to measure from", "at least one in \"faults\"");
-    }
-  }
-  void require_baseline() const {
-    if (scenario_.faults.empty()) {
-      entry_.fail("no fault, so no baseline before it",
-                  "\"of: line_rate\", or at least one in \"faults\"");
-    }
-    FabricTime first = FabricTime::never();
-    for (const faults::Fault& fault : scenario_.faults) first = std::min(first, fault.at);
-    const FabricTime window = scenario_.topology.base_rtt * kBaselineRtts;
-    if (first >= window) return;
-    entry_.fail("the first fault at " + exact(first),
-                "at least " + exact(window) + " before it: the baseline is the 20 RTT before it");
-  }
-
-  const Scenario& scenario_;
-  const YamlValue& entry_;
-};
-
-/// The value of an entry that has this key alone.
-std::optional<YamlValue> only_member(const YamlValue& entry, std::string_view key) {
-  if (!entry.is_map() || entry.members().size() != 1) return std::nullopt;
-  return entry.get(key);
 }
 
 void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& names,
@@ -303,30 +187,47 @@ void read_workload(const YamlValue& document, NameResolver& names,
   if (list.items().empty()) list.fail("an empty list", "at least one workload");
 }
 
-void read_expectations(const YamlValue& document, const std::filesystem::path& base,
-                       Scenario& out) {
-  const auto list = document.get("expect");
-  if (!list) return;
-  for (const YamlValue& entry : list->items()) {
-    if (out.expect.size() + out.check_programs.size() >= analysis::kMaxExpectations) {
-      entry.fail("more expectations", "at most " + std::to_string(analysis::kMaxExpectations));
-    }
-    if (const auto body = only_member(entry, "program")) {
-      out.check_programs.push_back(parse_check_program(*body, base));
-      continue;
-    }
-    out.expect.push_back(analysis::parse_expectation(entry));
-    std::visit(ExpectationCheck(out, entry), out.expect.back());
-  }
+}  // namespace
+
+bool uses_roce(const Scenario& scenario) {
+  const bool by_default = endpoint::make_profile(scenario.transport, scenario.topology).transport ==
+                          endpoint::TransportKind::kRoce;
+  return std::any_of(scenario.workload.begin(), scenario.workload.end(), [&](const auto& spec) {
+    const auto transport = endpoint::transport_of(spec);
+    return transport ? *transport == endpoint::TransportKind::kRoce : by_default;
+  });
 }
 
-}  // namespace
+std::optional<std::string_view> why_without_roce(const Topology& topology) {
+  if (!topology.regular() && topology.planes != 1) {
+    return "a listed fabric whose NICs have several ports";
+  }
+  if (topology.routing.underlay == Underlay::kIpv4) return "an IPv4 underlay";
+  if (topology.has_forwarding(Forwarding::kKernel)) return "switches of the kernel";
+  return std::nullopt;
+}
+
+void fit_fabric_to_transport(Scenario& scenario) {
+  const auto profile = endpoint::make_profile(scenario.transport, scenario.topology);
+  endpoint::set_default_qps(scenario.workload, profile.qps);
+  const bool roce = uses_roce(scenario);
+  if (const auto found = why_without_roce(scenario.topology); roce && found) {
+    throw InputError(
+        fmt::format("{}: found RoCE in a fabric with {}: expected regular planes, or "
+                    "NICs of one port, IPv6, and switches that hash",
+                    scenario.name, *found));
+  }
+  LosslessProfile& lossless = scenario.fabric.lossless;
+  lossless.pfc = roce && profile.pfc;
+  lossless.adaptive = roce && profile.adaptive_routing;
+  scenario.topology.lossless = lossless;
+}
 
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
   document.only_keys({"name", "id", "about", "fabric", "seed", "transport", "without",
                       "fails_without", "dilation", "timing", "workload", "faults", "end",
-                      "captures", "taps", "payload", "expect"});
+                      "captures", "taps", "payload", "expect", "contrast"});
   Scenario scenario;
   scenario.name = document.require("name").as_name();
   if (const auto about = document.get("about")) scenario.about = about->as_string();
@@ -374,9 +275,33 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
 
   NameResolver names(scenario.topology, scenario.seed);
   read_workload(file, names, base, scenario);
+  fit_fabric_to_transport(scenario);
   read_faults(file, names, scenario);
-  read_expectations(file, base, scenario);
+  if (const auto list = file.get("expect")) {
+    scenario.expect = read_expectations(*list, scenario);
+    scenario.check_programs = read_check_programs(*list, base);
+  }
+  // Switches in place of those that the file was written for may not carry other transports.
+  const auto contrast = file.get("contrast");
+  if (contrast && !overrides.forwarding) scenario.contrasts = parse_contrasts(*contrast, scenario);
   return scenario;
+}
+
+void set_workload(Scenario& scenario, const std::string& text) {
+  YamlValue list = read_yaml_text(text, "--workload");
+  if (list.is_map()) {
+    std::string item = "- ";
+    for (const char c : text) item += c == '\n' ? "\n  " : std::string(1, c);
+    list = read_yaml_text(item, "--workload");
+  }
+  NameResolver names(scenario.topology, scenario.seed);
+  auto workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
+  if (workload.empty()) list.fail("an empty list", "at least one workload");
+  const std::vector<YamlValue> entries = list.items();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    check_routing(entries[i], workload[i], scenario.topology);
+  }
+  scenario.workload = std::move(workload);
 }
 
 Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload) {
@@ -386,19 +311,7 @@ Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::
   scenario.topology = build_topology(scenario.fabric);
   check_lookahead(scenario.topology);
   scenario.end = FabricTime::never();
-  YamlValue list = read_yaml_text(workload, "--workload");
-  if (list.is_map()) {
-    std::string item = "- ";
-    for (const char c : workload) item += c == '\n' ? "\n  " : std::string(1, c);
-    list = read_yaml_text(item, "--workload");
-  }
-  NameResolver names(scenario.topology, scenario.seed);
-  scenario.workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
-  if (scenario.workload.empty()) list.fail("an empty list", "at least one workload");
-  const std::vector<YamlValue> entries = list.items();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    check_routing(entries[i], scenario.workload[i], scenario.topology);
-  }
+  set_workload(scenario, workload);
   return scenario;
 }
 

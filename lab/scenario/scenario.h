@@ -17,6 +17,7 @@
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
+#include "lab/scenario/contrast.h"
 #include "lab/scenario/program_spec.h"
 
 namespace mrclab::lab {
@@ -51,6 +52,7 @@ struct Scenario {
   std::optional<FabricTime> until;        ///< the run is ended here, before `end`
   std::vector<analysis::Expectation> expect;
   std::vector<CheckProgram> check_programs;  ///< `program:` entries of `expect:`
+  std::vector<Contrast> contrasts;           ///< what other transports make of it
 
   /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
   /// the whole run.
@@ -82,7 +84,18 @@ Scenario read_scenario_file(const std::filesystem::path& path,
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
                         const ScenarioOverrides& overrides = {});
 
-/// Nothing but a workload, without an end, on the fabric of a file: a YAML list, or one entry of it.
+/// Is a workload carried by RoCE?
+bool uses_roce(const Scenario& scenario);
+/// What a fabric has that cannot carry RoCE, in words; empty if it can.
+std::optional<std::string_view> why_without_roce(const Topology& topology);
+/// What a transport asks of the rest: pauses and adaptive routing of the switches where RoCE is used, and
+/// the queue pairs of workloads that name no number. To be called again when the transport is exchanged.
+/// Throws InputError for RoCE where the fabric cannot carry it.
+void fit_fabric_to_transport(Scenario& scenario);
+
+/// In place of the workload that it has: a YAML list, or one entry of it. Throws InputError.
+void set_workload(Scenario& scenario, const std::string& text);
+/// Nothing but a workload (text as above), without an end, on the fabric of a file.
 Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::string& workload);
 
 /// The scenario with every name, pattern and rtt resolved and the fabric inline: again a scenario

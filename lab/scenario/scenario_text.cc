@@ -109,6 +109,7 @@ std::string to_yaml(const Scenario& scenario) {
   text += "end: " + (scenario.end == FabricTime::never() ? "never" : exact(scenario.end)) + "\n";
   text += under("expect",
                 entries_text(scenario.expect, same) + entries_text(scenario.check_programs, same));
+  text += under("contrast", entries_text(scenario.contrasts, same));
   return text;
 }
 

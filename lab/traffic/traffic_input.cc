@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analyze.h"
+#include "analysis/report/pause_report.h"
 #include "fabric/fabric_file.h"
 #include "fabric/json_text.h"
 #include "fabric/path.h"
@@ -119,6 +120,26 @@ void add_windows(const fs::path& run, const Topology& topology, WindowSource& wi
   windows.news.insert(windows.news.end(), events.windows().begin(), events.windows().end());
 }
 
+/// Who paused whom: packet records show it, where the run's switches and NICs pause. Pauses that a dead link
+/// ended count to their own end, because the faults are not looked at.
+void add_pauses(const fs::path& run, const Scenario& scenario, PauseSource& pauses) {
+  const Topology& topology = scenario.topology;
+  if (!topology.lossless.pfc) return;
+  const std::vector<fs::path> records = analysis::records_in(run / "history");
+  if (records.empty()) {
+    pauses.notes.push_back(run.string() + " has no packet records, which show pauses");
+    return;
+  }
+  analysis::Evidence evidence(topology, {}, scenario.end);
+  evidence.add_records(records);
+  evidence.finish();
+  const analysis::Coverage& coverage = evidence.coverage();
+  if (!coverage.whole(analysis::Witness::kRecords)) {
+    pauses.notes.push_back(coverage.why(analysis::Witness::kRecords));
+  }
+  pauses.tree = analysis::pause_tree(topology, evidence, {}, scenario.end);
+}
+
 /// Its captures, fabric and faults. The fabric is that of the first run that is named.
 void add_run(const fs::path& run, TrafficRequest& request) {
   check_run(run, request);
@@ -129,8 +150,9 @@ void add_run(const fs::path& run, TrafficRequest& request) {
   }
   request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
   if (request.topology == nullptr && fs::exists(run / "scenario.yaml")) {
-    request.topology =
-        std::make_unique<Topology>(read_scenario_file(run / "scenario.yaml").topology);
+    const Scenario scenario = read_scenario_file(run / "scenario.yaml");
+    request.topology = std::make_unique<Topology>(scenario.topology);
+    add_pauses(run, scenario, request.context.pauses);
   }
   if (request.topology != nullptr) add_windows(run, *request.topology, request.context.windows);
   for (KnownFault& fault : faults_of(run)) request.context.faults.push_back(std::move(fault));
@@ -155,6 +177,27 @@ void add_source(const std::string& word, TrafficRequest& request) {
 }
 
 }  // namespace
+
+void add_rc(const analysis::Traffic& traffic, TrafficRequest& request) {
+  if (traffic.counters.roce == 0) return;
+  RcSource& rc = request.context.rc;
+  if (request.topology == nullptr) {
+    rc.notes.emplace_back("RC's flows are told apart by the names of ports: --fabric says which");
+    return;
+  }
+  const Topology& topology = *request.topology;
+  analysis::Evidence evidence(topology, {}, FabricTime::never());
+  for (const fs::path& file : request.input.files) evidence.add_capture(file);
+  evidence.finish();
+  const analysis::PacketHistory& history = evidence.packets();
+  for (const analysis::RcRecovery& recovery : analysis::rc_recoveries(history)) {
+    const analysis::Flow& flow = history.flows()[recovery.flow];
+    rc.flows.push_back(
+        {fmt::format("h{}>h{} {:#x}", flow.source, flow.destination, flow.destination_qp.value),
+         recovery});
+  }
+  rc.spread = analysis::flow_spread(topology, history);
+}
 
 TrafficRequest traffic_request(const TrafficWords& words) {
   TrafficRequest request;

@@ -122,6 +122,7 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
   note(c.copies, "records are of a frame that was seen there already");
   note(c.unmatched, "arrivals were never seen to leave");
   note(c.not_mrc, "records are no MRC");
+  note(c.roce, "records are of RoCE (RC): --section rc; the other tables are of MRC's alone");
   note(c.malformed, "MRC records contradict themselves");
   note(c.cut_short,
        "records were cut before their headers end: capture 192 bytes of a frame, or all");
@@ -318,6 +319,7 @@ std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficCo
           order_table(traffic, context),
           delays_table(traffic, context),
           answers_table(traffic, context),
+          rc_table(traffic, context),
           matches_table(traffic, context),
           losses_table(traffic, context),
           resent_table(traffic, context),
@@ -325,6 +327,7 @@ std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficCo
           window_cuts_table(traffic, context),
           window_records_table(traffic, context),
           faults_table(traffic, context),
+          pauses_table(traffic, context),
           evs_table(traffic, context),
           places_table(traffic, context),
           goodput_table(traffic, context)};

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "analysis/history/event_history.h"
+#include "analysis/measure/flow_spread.h"
+#include "analysis/measure/pause_tree.h"
+#include "analysis/measure/rc_recovery.h"
 #include "analysis/traffic/traffic.h"
 #include "fabric/topology.h"
 
@@ -32,11 +35,30 @@ struct WindowSource {
       between;  ///< host numbers; empty: all
 };
 
+/// Who paused whom in a run, by its packet records.
+struct PauseSource {
+  analysis::PauseTree tree;
+  std::vector<std::string> notes;  ///< why there is none, or not all
+};
+
+/// RC over RoCEv2 in the captures, which the analysis of MRC's traffic only counts.
+struct RcSource {
+  struct NamedFlow {
+    std::string name;  ///< "h1 > h0 0x2a"
+    analysis::RcRecovery recovery;
+  };
+  std::vector<NamedFlow> flows;
+  std::optional<analysis::FlowSpread> spread;
+  std::vector<std::string> notes;
+};
+
 /// Facts that do not come from the captures.
 struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
   WindowSource windows;
+  PauseSource pauses;
+  RcSource rc;
   std::vector<std::string> sources;  ///< what was read, as said on the command line
   std::vector<std::string> notes;    ///< what the summary says about the sources
 };

@@ -32,6 +32,8 @@ TrafficTable faults_table(const analysis::Traffic& traffic, const TrafficContext
 TrafficTable windows_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable window_cuts_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable window_records_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable pauses_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable goodput_table(const analysis::Traffic& traffic, const TrafficContext& context);

@@ -1,0 +1,32 @@
+#pragma once
+// The transports that have a name on the command line (`run --transport`, `compare`) and in `contrast:`. Each
+// is what a scenario says with some of its transport's options replaced; the first leaves all as it is.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mrclab::lab {
+
+/// What a transport has that expectations may ask for.
+enum class TransportFamily : uint8_t {
+  kSprays,   ///< many paths for each queue pair
+  kOnePath,  ///< MRC on one path for each queue pair
+  kRoce,     ///< RC: one path, which hashes choose; no trimming
+};
+
+struct NamedTransport {
+  std::string_view name;     ///< "mrc"
+  std::string_view about;    ///< one line, with its source
+  std::string_view options;  ///< as in a scenario's `transport:`; empty: nothing is replaced
+  TransportFamily family = TransportFamily::kSprays;
+};
+std::span<const NamedTransport> named_transports();
+/// Their names.
+std::vector<std::string> transport_names();
+
+/// Null for a name that none has.
+const NamedTransport* transport_called(std::string_view name);
+
+}  // namespace mrclab::lab
