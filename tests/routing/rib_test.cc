@@ -1,0 +1,106 @@
+#include <doctest/doctest.h>
+
+#include "routing/rib/decision.h"
+#include "routing/rib/prefix_filter.h"
+
+using namespace mrclab;
+using namespace mrclab::routing;
+
+namespace {
+
+struct Candidate {
+  PeerIndex peer;
+  std::vector<uint32_t> as_path;
+  Origin origin = Origin::kIgp;
+  std::optional<uint32_t> med = std::nullopt;
+  bool unreachable = false;
+};
+
+std::vector<PeerIndex> choose(const std::vector<Candidate>& candidates, size_t limit = 64) {
+  std::vector<Path> paths;
+  for (const Candidate& candidate : candidates) {
+    PathAttributes attributes;
+    AsSegment segment;
+    for (const uint32_t as : candidate.as_path) segment.numbers.push_back({as});
+    if (!segment.numbers.empty()) attributes.as_path = AsPath({segment});
+    attributes.origin = candidate.origin;
+    attributes.med = candidate.med;
+    Path path;
+    path.peer = candidate.peer;
+    path.unreachable = candidate.unreachable;
+    path.attributes = std::make_shared<const PathAttributes>(attributes);
+    paths.push_back(path);
+  }
+  // The peer of index 0 has the highest router id, 1 and 2 the same one.
+  const std::vector<PeerRank> ranks{{{9}, {}}, {{5}, {0, 2}}, {{5}, {0, 1}}, {{7}, {}}};
+  return choose_paths(paths, ranks, limit);
+}
+
+using Chosen = std::vector<PeerIndex>;
+
+OrfEntry entry(uint32_t sequence, const char* prefix, bool permit = true, uint8_t least = 0,
+               uint8_t most = 0) {
+  return {OrfEntry::Action::kAdd, permit, sequence, least, most, *Prefix::parse(prefix)};
+}
+
+}  // namespace
+
+TEST_CASE("each step of the decision decides where those before it do not") {
+  CHECK(choose({}).empty());
+  CHECK(choose({{0, {1, 2}}, {1, {3}}}) == Chosen{1});
+  CHECK(choose({{0, {1}}, {3, {2}, Origin::kIncomplete}}) == Chosen{0});
+  CHECK(choose({{0, {1}, Origin::kIgp, 20}, {3, {1}, Origin::kIgp, 10}}) == Chosen{3});
+  CHECK(choose({{0, {1}, Origin::kIgp, 20}, {3, {2}, Origin::kIgp, 10}}) ==
+        Chosen{3, 0});                                                 // other AS
+  CHECK(choose({{0, {1}, Origin::kIgp, 20}, {3, {1}}}) == Chosen{3});  // none is 0
+  CHECK(choose({{0, {1}}, {1, {2}}, {2, {3}}, {3, {4}}}) == Chosen{2, 1, 3, 0});
+  CHECK(choose({{0, {1}}, {1, {2}}, {2, {3}}, {3, {4}}}, 2) == Chosen{2, 1});
+  CHECK(choose({{0, {1}}, {kOwn, {}}}) == Chosen{kOwn});
+  CHECK(choose({{0, {1, 2, 3}}, {1, {1}, Origin::kIgp, {}, true}}) == Chosen{0});
+  CHECK(choose({{0, {1}}, {kOwn, {}, Origin::kIgp, {}, true}}) == Chosen{0});
+}
+
+TEST_CASE("a set counts as one AS") {
+  const AsPath path(
+      {{AsSegment::Type::kSequence, {{1}, {2}}}, {AsSegment::Type::kSet, {{3}, {4}, {5}}}});
+  CHECK(path.length() == 3);
+  CHECK(path.contains({5}));
+  CHECK(path.first() == AsNumber{1});
+  CHECK_FALSE(AsPath({{AsSegment::Type::kSet, {{3}}}}).first());
+}
+
+TEST_CASE("a filter takes the first entry that matches, lengths included") {
+  PrefixFilter filter;
+  CHECK(filter.permits(*Prefix::parse("2001:db8::1")));
+  CHECK(filter.apply(std::vector{entry(20, "2001:db8::/32", true, 48, 64),
+                                 entry(10, "2001:db8:5::/48", false), entry(30, "2001:db8::1")}));
+  CHECK(filter.permits(*Prefix::parse("2001:db8:6::/48")));
+  CHECK(filter.permits(*Prefix::parse("2001:db8:5:1::/64")));
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8:5::/48")));
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::/32")));
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::/65")));
+  CHECK(filter.permits(*Prefix::parse("2001:db8::1")));
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::2")));
+  CHECK(filter.apply(std::vector{entry(25, "2001:db8::1", false)}));
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::1")));
+  OrfEntry removed = entry(25, "2001:db8::1", false);
+  removed.action = OrfEntry::Action::kRemove;
+  CHECK(filter.apply(std::vector{removed}));
+  CHECK(filter.permits(*Prefix::parse("2001:db8::1")));
+  CHECK(filter.apply(std::vector{OrfEntry{OrfEntry::Action::kRemoveAll, true, 0, 0, 0, {}}}));
+  CHECK(filter.size() == 0);
+}
+
+TEST_CASE("a filter that says everything or nothing, and one that is too long") {
+  PrefixFilter all, none, bounded(2);
+  CHECK(all.apply(std::vector{entry(1, "::/0", true, 0, 128)}));
+  CHECK(none.apply(std::vector{entry(1, "::/0", false, 0, 128)}));
+  CHECK(all.permits(*Prefix::parse("::/0")));
+  CHECK(all.permits(*Prefix::parse("2001:db8::1")));
+  CHECK_FALSE(none.permits(*Prefix::parse("2001:db8::1")));
+  CHECK(bounded.apply(std::vector{entry(1, "::1"), entry(2, "::2")}));
+  CHECK_FALSE(bounded.apply(std::vector{entry(3, "::3")}));
+  CHECK(bounded.apply(std::vector{entry(2, "::4")}));
+  CHECK(bounded.permits(*Prefix::parse("::4")));
+  CHECK_FALSE(bounded.permits(*Prefix::parse("::2")));
+}
