@@ -63,6 +63,40 @@ BUGS = [
      "      if (s <= window_.cumulative()) put_ack(replies);\n",
      "      if (BUG) placed = packet.payload_length;\n"
      "      if (s <= window_.cumulative()) put_ack(replies);\n"),
+    # RC: going back, the sender begins one packet too late, and the missing one is never sent.
+    ("resumes_too_late", "endpoint/roce/rc_requester.cc",
+     "    next_ = s;\n",
+     "    next_ = s + (BUG && sent_end_ > s + 1 ? 1 : 0);\n"),
+    # RC: a duplicate is placed again.
+    ("executes_twice", "endpoint/roce/rc_responder.cc",
+     "    reply = acknowledge();\n    return Refusal::kDuplicate;\n",
+     "    reply = acknowledge();\n"
+     "    if (BUG) placed = packet.payload_length;\n"
+     "    return Refusal::kDuplicate;\n"),
+    # RC: a packet behind a gap is answered by an acknowledgement of itself.
+    ("acknowledges_a_gap", "endpoint/roce/rc_responder.cc",
+     "  if (nak_sent_ || patient) return;\n",
+     "  if (BUG) {\n"
+     "    reply = RcReply{psns_.psn(highest_), {kAckSyndrome, messages_ & 0xFF'FFFF}};\n"
+     "    return;\n"
+     "  }\n"
+     "  if (nak_sent_ || patient) return;\n"),
+    # RC: the timer fires once.
+    ("loses_ack_timer", "endpoint/roce/rc_requester.cc",
+     "  if (failed_ || !in_flight()) return FabricTime::never();\n",
+     "  if (failed_ || !in_flight() || (BUG && timeouts_ > 0)) return FabricTime::never();\n"),
+    # A switch takes what comes after its neighbour was asked to stop without room for it.
+    ("forgets_headroom", "switchd/ingress_buffer.cc",
+     "    if (port.extra + length > settings_.headroom[at.value]) return false;\n",
+     "    if (BUG || port.extra + length > settings_.headroom[at.value]) return false;\n"),
+    # A switch that has asked its neighbour to stop never lets it go on.
+    ("never_lets_go", "switchd/switch_pauses.cc",
+     "      state.egress.put_pause(std::move(frame));\n",
+     "      if (!BUG || *quanta > 0) state.egress.put_pause(std::move(frame));\n"),
+    # A NIC that paused without end goes on when it should be well again.
+    ("storms_for_ever", "endpoint/host/nic_pauses.cc",
+     "  storming_ = storming;\n",
+     "  storming_ = storming || BUG;\n"),
 ]
 
 

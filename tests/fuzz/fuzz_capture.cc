@@ -62,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                                  {},
                                  {},
                                  FabricTime::from_us(100),
+                                 FabricTime::from_us(100),
                                  evidence.coverage()})
            .size() == expectations.size());
   return 0;

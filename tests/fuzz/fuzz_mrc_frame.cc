@@ -1,10 +1,13 @@
-// Any bytes as an MRC frame. What parses must be the frame that is built from what was parsed.
+// Any bytes as a frame of MRC or RC, or of pauses. What parses must be what is built from what was parsed.
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "fabric/headers.h"
 #include "fabric/history.h"
+#include "fabric/pause_frame.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/sample_frames.h"
 
@@ -58,6 +61,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   MUST(strict != ParseError::kNone || lenient == ParseError::kNone);
   if (lenient == ParseError::kNone) check_spans(bytes, packet);
 
+  if (const std::optional<PauseFrame> pause = parse_pause(bytes)) {
+    std::array<uint8_t, kPauseFrameBytes> frame;
+    write_pause(*pause, {}, frame);
+    MUST(parse_pause(frame) == pause);
+    MUST(lossless_quanta(frame) == lossless_quanta(bytes));
+  }
   static FramePool pool(64);
   const Frame frame = pool.copy(bytes);
   if (frame) {

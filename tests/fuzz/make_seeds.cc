@@ -9,6 +9,7 @@
 #include "fabric/headers.h"
 #include "fabric/history.h"
 #include "fabric/path.h"
+#include "fabric/pause_frame.h"
 #include "fabric/trailer.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/hostile_program.h"
@@ -27,6 +28,8 @@ class Seeds {
 
   void write_all() {
     for (const Opcode opcode : kAllOpcodes) write_opcode(opcode);
+    for (const Opcode opcode : kRcOpcodes) write_rc(opcode);
+    write_pause_frame();
     write_carriers();
     write_void();
     write_hostile_programs();
@@ -83,6 +86,21 @@ class Seeds {
     if (is_write(opcode)) write("mrc_frame", name + "-trimmed", trim(frame));
   }
 
+  void write_rc(Opcode opcode) {
+    MrcFrameSpec spec = real_spec(opcode);
+    spec.encapsulation = opcode == Opcode::kSendOnly ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
+    write("mrc_frame", "rc-" + std::string(name_of(opcode)), build_frame(spec));
+  }
+
+  void write_pause_frame() {
+    Bytes8 frame(kPauseFrameBytes);
+    PauseFrame pause;
+    pause.classes = 1u << kLosslessPriority;
+    pause.quanta.fill(kPauseQuanta);
+    write_pause(pause, {}, std::span<uint8_t, kPauseFrameBytes>(frame));
+    write("mrc_frame", "pause", frame);
+  }
+
   void write_void() {
     FramePool pool(64);
     const Frame lost = pool.copy(build_frame(real_spec(Opcode::kWriteOnly)));
@@ -92,19 +110,26 @@ class Seeds {
     write("trailer", "alone", with_trailer({}, DropCause::kNone));
   }
 
-  /// Per kind of mutation a fabric, traffic, and eight steps of that kind.
+  /// Per kind of mutation a fabric, traffic, and eight steps of that kind; for RC the same once more.
   void write_hostile_programs() {
-    for (size_t kind = 0; kind < kMutationNames.size(); ++kind) {
-      Numbers n(kind);
-      Bytes8 program;
-      for (int i = 0; i < 6; ++i) program.push_back(n.next<uint8_t>());
-      for (int step = 0; step < 8; ++step) {
-        program.push_back(static_cast<uint8_t>(n.below(24)));
-        program.push_back(static_cast<uint8_t>(kind));
-        for (int i = 0; i < 4; ++i) program.push_back(n.next<uint8_t>());
-      }
-      write("endpoint", std::string(kMutationNames[kind]), program);
+    for (size_t kind = 0; kind < 2 * kMutationNames.size(); ++kind) write_hostile_program(kind);
+  }
+  void write_hostile_program(size_t number) {
+    const size_t kind = number % kMutationNames.size();
+    const bool rc = number >= kMutationNames.size();
+    Numbers n(number);
+    Bytes8 program;
+    for (int i = 0; i < 6; ++i) program.push_back(n.next<uint8_t>());
+    if (rc) {  // with pauses (hostile_setup.h)
+      program[0] |= 0x80;
+      program[1] |= 0xC0;
     }
+    for (int step = 0; step < 8; ++step) {
+      program.push_back(static_cast<uint8_t>(n.below(24)));
+      program.push_back(static_cast<uint8_t>(kind));
+      for (int i = 0; i < 4; ++i) program.push_back(n.next<uint8_t>());
+    }
+    write("endpoint", (rc ? "rc-" : "") + std::string(kMutationNames[kind]), program);
   }
 
   void write_carriers() {

@@ -239,12 +239,12 @@ TEST_CASE("what is to be as before is asked only where every host can catch up")
         Case{{four_to_one}, true, false, false}, Case{{closed}, true, true, true}}) {
     CAPTURE(offered_load(c.workload).size());
     endpoint::TransportProfile profile = endpoint::make_profile(endpoint::TransportChoice{}, octet);
-    CHECK(can_catch_up(c.workload, profile) == c.nscc);
+    CHECK(can_catch_up(c.workload, profile, octet) == c.nscc);
     profile.congestion_control = endpoint::CongestionAlgorithm::kFixed;
     profile.window_percent = 200;
-    CHECK(can_catch_up(c.workload, profile) == c.fixed_200);
+    CHECK(can_catch_up(c.workload, profile, octet) == c.fixed_200);
     profile.window_percent = 60;
-    CHECK(can_catch_up(c.workload, profile) == c.fixed_60);
+    CHECK(can_catch_up(c.workload, profile, octet) == c.fixed_60);
   }
 }
 
@@ -255,6 +255,7 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
     const char* what;
   };
   constexpr Hard kHard[] = {
+      {"octet", "12", "of RC's queue pairs at one port some were never asked for a packet"},
       {"ai-backend", "22200", "the copy of a trimmed frame arrives whole before it is sent again"},
       {"single", "40362,40598", "the same"},
       {"pair", "40824,40888", "a second copy is lost at the port where the first arrived"},
@@ -271,6 +272,11 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
       {"pair", "71458", "a fixed window lets less through than is offered"},
       {"trio", "71988", "a fixed window keeps what is left over in the network"},
       {"ai-backend", "71078", "the same"},
+      {"trio", "300334", "a receiver of RC turned away what its sender sent past a hole, for ever"},
+      {"pair", "300061", "the same"},
+      {"octet", "300169", "a patient receiver of RC waited for what it had turned away"},
+      {"single", "400048,400080",
+       "queue pairs of RC never ended a batch, and no memory was looked at"},
   };
   for (const Hard& hard : kHard) {
     const ChaosBase base = load_chaos_base(hard.fabric);

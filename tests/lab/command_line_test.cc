@@ -32,6 +32,7 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"run"}, {"pair-write"}, {"--seed", "--dilation", "--threads"}, {"--seed"}},
     {{"chaos"}, {"pair"}, {"--jobs", "--keep"}, {"--keep"}},
     {{"compare"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
+    {{"serve"}, {"no-such-scenario"}, {"--port", "--seed"}, {"--port", "--seed"}},
     {{"shrink"}, {"no-such-scenario"}, {"--seed", "--budget"}, {"--seed"}},
     {{"diff"}, {"a", "b"}, {"--context"}, {"--context"}},
     {{"analyze"}, {"no-such-capture"}, {"--rows"}, {"--rows"}},

@@ -148,6 +148,9 @@ class View {
 
 const char* const kSteady =
     "workload:\n  - permutation: {hosts: all, load: 60%, message: 16KiB, shift: 2}\n";
+const char* const kSteadyRoce =
+    "transport: {profile: roce}\n"
+    "workload:\n  - permutation: {hosts: all, load: 60%, message: 16KiB, shift: 2}\n";
 /// Three to one, with windows that no feedback makes smaller.
 const char* const kThreeToOne =
     "transport: {congestion_control: fixed, window_percent: 200}\n"
@@ -278,6 +281,16 @@ const std::vector<Row>& table() {
        [](const View& v) { return v.dropped("receive_buffer_full", "h3"); }},
       {"pcie_stall", "{host: h3, for: 40us}",
        [](const View& v) { return v.dropped("receive_buffer_full", "h3"); }},
+      {"pause_storm", "{host: h3, for: 40us}",
+       [](const View& v) {
+         // The data of RoCE that comes to h3 stands, and what came before is long through.
+         size_t data = 0;
+         for (const char* port : {"h3:p0", "h3:p1"}) {
+           for (const Seen* seen : v.at(port, false)) data += seen->length > 1000;
+         }
+         return size_t{data < 20};
+       },
+       kSteadyRoce},
   };
   return rows;
 }

@@ -396,10 +396,10 @@ expect: [no_qp_error, memory_intact]
       return switches.take_problems();
     };
     const auto kinds = [&] {
-      std::vector<std::string> kinds;
-      for (const SwitchNote& note : switches.notes()) kinds.push_back(note.kind);
+      std::vector<std::string> out;
+      for (const SwitchNote& note : switches.notes()) out.push_back(note.kind);
       switches.forget_notes();
-      return kinds;
+      return out;
     };
     CHECK(problems_after(0).empty());
     SUBCASE("a machine that keeps up") {

@@ -2,6 +2,7 @@
 // MRCLAB_SEEDS=7-9 runs these. What fails prints its scenario and what `mrclab diff` says.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 #include "fabric/fabric_file.h"
 #include "lab/recorded/run_diff.h"
@@ -106,6 +108,61 @@ std::vector<std::string> judgement_of(const RunResult& run) {
   return lines;
 }
 
+/// Two racks of two hosts, and what RC and its switches do there.
+struct RoceCase {
+  const char* name;
+  const char* switches;  ///< `roce:` of the fabric
+  const char* transport;
+  const char* workload;                                ///< and faults
+  bool (*happened)(const analysis::Metrics& metrics);  ///< what the case is about
+};
+constexpr RoceCase kRoceCases[] = {
+    {"one queue pair that goes back", "alpha: 0.5", "{profile: roce, pfc: off}",
+     R"(  - permutation: {hosts: all, load: 90%, message: 16KiB, shift: 2}
+faults:
+  - {at: 10us, wire_loss: {link: "h0:p0", direction: up, every: 20, for: 20us}}
+)",
+     [](const auto& m) { return m.lost > 0 && m.retransmitted > 4 * m.lost; }},
+    {"sixteen queue pairs that pause each other", "alpha: 0.125", "{profile: roce, qps: 16}",
+     R"(  - incast: {from: "h[1-3]", to: h0, load: 60%, message: 8KiB}
+)",
+     [](const auto& m) { return m.pauses && m.lost == 0; }},
+    {"a receiver that keeps what is ahead", "alpha: 0.5",
+     "{profile: roce, recovery: selective, reorder: 16, qps: 4, pfc: off}",
+     R"(  - permutation: {hosts: all, load: 90%, message: 16KiB, shift: 2}
+faults:
+  - {at: 10us, wire_loss: {link: "h2:p0", direction: both, loss: 5%, for: 20us}}
+)",
+     [](const auto& m) { return m.lost > 0 && m.naks > 0; }},
+    {"switches that spray RC", "alpha: 0.125",
+     "{profile: roce, recovery: selective, reorder: 63, adaptive_routing: on, dcqcn: off}",
+     R"(  - all_to_all: {hosts: all, size: 128KiB, until: end}
+)",
+     [](const auto& m) { return m.delivered > 200; }},
+    {"RC beside MRC", "alpha: 0.125", "{profile: lab, dcqcn: paper}",
+     R"(  - permutation: {hosts: all, load: 60%, message: 16KiB, shift: 2}
+  - incast: {from: [h0, h1, h3], to: h2, load: 50%, message: 16KiB, transport: roce}
+)",
+     [](const auto& m) { return m.pauses && m.delivered > 500; }},
+    {"a storm that the watchdog ends", "watchdog: {detect: 8us, restore: 6us}",
+     "{profile: roce, dcqcn: off}",
+     R"(  - permutation: {hosts: all, load: 80%, message: 32KiB, shift: 2}
+faults:
+  - {at: 10us, pause_storm: {host: h2, for: 30us}}
+)",
+     [](const auto& m) { return m.pauses && m.lost > 0; }},
+};
+
+Scenario roce_scenario(const RoceCase& each) {
+  const std::string text =
+      fmt::format(
+          "name: roce\nseed: 3\nfabric: {{name: racks, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, "
+          "host_rate: 100Gb/s, roce: {{{}}}}}\ntransport: {}\nworkload:\n",
+          each.switches, each.transport) +
+      each.workload + "end: 70us\nexpect:\n  - safety\n";
+  return parse_scenario(read_yaml_text(text, "roce.yaml"));
+}
+
 /// One line each: why a run was not faithful.
 std::string reasons_of(const RunResult& run) {
   std::string text;
@@ -126,11 +183,28 @@ RunResult run_live(const test::TemporaryRuns& runs, const Scenario& scenario,
   return run_scenario(scenario, options);
 }
 
+/// Live as `variant` and simulated; the simulated one is returned.
+RunResult run_both(const test::TemporaryRuns& runs, const Scenario& scenario,
+                   const Variant& variant) {
+  RunResult sim = runs.run(scenario);
+  const RunResult live = run_live(runs, scenario, variant);
+  CAPTURE(std::string(variant.name));
+  CAPTURE(reasons_of(live));
+  CHECK(live.verdict.timing.faithful);
+  const bool same = live.verdict.metrics.history_sha256 == sim.verdict.metrics.history_sha256;
+  CHECK_MESSAGE(same, differences(live, sim));
+  CHECK(events_of(live) == events_of(sim));
+  CHECK(judgement_of(live) == judgement_of(sim));
+  return sim;
+}
+
 }  // namespace
 
 TEST_CASE(
-    "every random scenario is a valid one, the same for its seed, and has any kind of fault") {
+    "every random scenario is a valid one, the same for its seed, and has any kind of fault and of "
+    "transport") {
   std::set<faults::FaultKind> drawn;
+  std::set<std::tuple<bool, bool, bool>> transports;  // MRC, RC, pauses
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const std::string text = test::random_scenario(seed);
     CAPTURE(text);
@@ -138,8 +212,17 @@ TEST_CASE(
     Scenario scenario;
     CHECK_NOTHROW(scenario = parse_scenario(read_yaml_text(text, "random.yaml")));
     for (const faults::Fault& fault : scenario.faults) drawn.insert(fault.kind);
+    const bool roce = uses_roce(scenario);
+    const bool mrc = scenario.transport.profile != "roce";
+    transports.insert({mrc, roce, scenario.topology.lossless.pfc});
   }
   CHECK(drawn.size() == faults::kFaultKinds);
+  using Kinds = std::set<std::tuple<bool, bool, bool>>;
+  CHECK(transports == Kinds{{true, false, false},
+                            {true, true, false},
+                            {true, true, true},
+                            {false, true, false},
+                            {false, true, true}});
 }
 
 TEST_SUITE("root: live = sim") {
@@ -148,19 +231,22 @@ TEST_SUITE("root: live = sim") {
     for (uint64_t seed = first; seed <= last; ++seed) {
       const test::TemporaryRuns runs;
       const std::string text = test::random_scenario(seed);
-      const Variant& variant = kVariants[seed % std::size(kVariants)];
-      const Scenario scenario = parse_scenario(read_yaml_text(text, "random.yaml"));
-      const RunResult sim = runs.run(scenario);
-      const RunResult live = run_live(runs, scenario, variant);
       CAPTURE(seed);
-      CAPTURE(std::string(variant.name));
       CAPTURE(text);
-      CAPTURE(reasons_of(live));
-      CHECK(live.verdict.timing.faithful);
-      const bool same = live.verdict.metrics.history_sha256 == sim.verdict.metrics.history_sha256;
-      CHECK_MESSAGE(same, differences(live, sim));
-      CHECK(events_of(live) == events_of(sim));
-      CHECK(judgement_of(live) == judgement_of(sim));
+      run_both(runs, parse_scenario(read_yaml_text(text, "random.yaml")),
+               kVariants[seed % std::size(kVariants)]);
+    }
+  }
+
+  TEST_CASE("RC has one history, live and simulated, in recovery, pauses and beside MRC") {
+    size_t variant = 0;
+    for (const RoceCase& each : kRoceCases) {
+      const test::TemporaryRuns runs;
+      CAPTURE(std::string(each.name));
+      const Scenario scenario = roce_scenario(each);
+      const RunResult sim = run_both(runs, scenario, kVariants[variant++ % std::size(kVariants)]);
+      CHECK(sim.verdict.result == analysis::Result::kPass);
+      CHECK(each.happened(sim.verdict.metrics));
     }
   }
 

@@ -62,6 +62,9 @@ Scenario with_contraries(Scenario scenario) {
   add(ExpectCounter{"sacks", 0, 0});
   add(ExpectCounter{"copies", 0, 0});
   add(ExpectQpError{"Retry Counter Exceeded"});
+  add(ExpectLossless{});
+  add(ExpectPause{{}, Probability{1'000}, {}});
+  add(ExpectDeadlockFree{FabricTime::from_us(1)});
   return scenario;
 }
 

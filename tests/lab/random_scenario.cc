@@ -11,6 +11,9 @@
 namespace mrclab::test {
 namespace {
 
+/// The draws of transports: those of other seeds do not reach here.
+constexpr uint64_t kTransportSeeds = 1'000'000;
+
 struct Shape {
   uint32_t planes, t0, t1, hosts_per_t0;
   uint32_t hosts() const { return t0 * hosts_per_t0; }
@@ -128,6 +131,52 @@ std::string workload_text(Numbers& n, const Shape& shape) {
   }
 }
 
+/// What the transports are, beside MRC as every scenario has it. Drawn apart, so that the rest of a seed's
+/// scenario is the same whatever they are.
+struct Transports {
+  std::string choice;  ///< the scenario's own transport
+  std::string fabric;  ///< what the switches do for RoCE
+  std::string beside;  ///< a workload of RC beside those that the scenario has
+};
+
+std::string roce_options(Numbers& n) {
+  std::string text =
+      one_of(n, std::array{"", ", recovery: selective", ", recovery: selective, reorder: 16",
+                           ", recovery: selective, reorder: 63, adaptive_routing: on"});
+  text += one_of(n, std::array{"", ", dcqcn: off", ", dcqcn: paper", ", dcqcn: hpcc"});
+  text += one_of(n, std::array{"", "", ", pfc: off"});
+  text += one_of(n, std::array{"", ", rc_window: 16", ", rc_ack_every: 1"});
+  text += one_of(n, std::array{"", ", rc_ack_timeout: 4rtt", ", rc_timer: connectx"});
+  text += one_of(n, std::array{"", ", rc_retries: 1", ", qps: 2", ", qps: 16"});
+  return text;
+}
+
+std::string roce_fabric(Numbers& n) {
+  return Text{"  roce: {{{}{}}}\n",
+              one_of(n, std::array{"alpha: 1.0", "alpha: 0.125", "buffer: 0.5"}),
+              one_of(n, std::array{"", ", watchdog: {detect: 5us, restore: 3us}",
+                                   ", watchdog: {detect: 9us, restore: 2us, action: forward}"})}
+      .value;
+}
+
+Transports draw_transports(Numbers& n, const std::string& mrc, const Shape& shape) {
+  switch (n.below(8)) {
+    case 0:
+      return {Text{"{{profile: lab, path_choice: {}}}", one_of(n, std::array{"oblivious", "reps"})}
+                  .value,
+              "", ""};
+    case 1:
+    case 2: return {"{profile: roce" + roce_options(n) + "}", roce_fabric(n), ""};
+    case 3: {
+      const std::string choice = "{profile: lab" + roce_options(n) + "}";
+      const std::string fabric = roce_fabric(n);
+      const std::string entry = workload_text(n, shape);
+      return {choice, fabric, entry.substr(0, entry.size() - 1) + ", transport: roce}"};
+    }
+    default: return {mrc, "", ""};
+  }
+}
+
 std::string port_with_light(Numbers& n, const Shape& shape) {
   const uint32_t plane = n.below(shape.planes);
   if (shape.t1 == 0 || n.flip()) return Text{"h{}:p{}", n.below(shape.hosts()), plane}.value;
@@ -224,7 +273,8 @@ std::string fault_body(Numbers& n, const Shape& shape, faults::FaultKind kind) {
       return Text{"{}, path: \"p{}/*\", loss: {}%", host(), plane, 1 + n.below(100)}.value;
     case Kind::kIncast: return Text{"{}, size: {}KiB", two_hosts(n, shape), 1 + n.below(64)}.value;
     case Kind::kSlowReceiver: return Text{"{}, share: {}%", host(), 1 + n.below(100)}.value;
-    case Kind::kPcieStall: return host();
+    case Kind::kPcieStall:
+    case Kind::kPauseStorm: return host();
     case Kind::kDenylist: return Text{"{}, path: \"p{}/*\"", host(), plane}.value;
   }
   return "";
@@ -250,9 +300,13 @@ std::string random_scenario(uint64_t seed) {
   const uint32_t end_us = 30 + n.below(121);
   std::string text = Text{"name: random-{}\nseed: {}\n", seed, 1 + n.below(1000)}.value;
   text += fabric_text(n, shape);
-  text += "transport: " + transport_text(n) + "\n";
+  Numbers others(seed + kTransportSeeds);
+  const Transports transports = draw_transports(others, transport_text(n), shape);
+  text += transports.fabric;
+  text += "transport: " + transports.choice + "\n";
   text += "workload:\n";
   for (uint32_t i = 1 + n.below(2); i > 0; --i) text += "  - " + workload_text(n, shape) + "\n";
+  if (!transports.beside.empty()) text += "  - " + transports.beside + "\n";
   if (const uint32_t faults = n.below(4); faults > 0) {
     text += "faults:\n";
     for (uint32_t i = 0; i < faults; ++i) text += "  - " + fault_text(n, shape, end_us) + "\n";

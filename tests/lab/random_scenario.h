@@ -1,6 +1,7 @@
 #pragma once
-// Short scenarios at random: small fabrics, every kind of workload, transport and fault. A pure
-// function of the seed, as the text of a scenario file, so that what failed can be kept and run.
+// Short scenarios at random: small fabrics, every kind of workload, fault and transport (MRC, its other
+// sprayers, RC, both at once). A pure function of the seed, as the text of a scenario file, so that what
+// failed can be kept and run.
 
 #include <cstdint>
 #include <string>
