@@ -98,7 +98,7 @@ CheckResult judge(const ExpectDeadlockFree& expected, const JudgedRun& run) {
                                ? expected.longer_than
                                : run.measurements.base_rtt * kDeadlockRtts;
   const std::vector<PauseCircle> circles =
-      pause_circles(run.topology, pause_times(run), run.evidence.turns(), bound);
+      pause_circles(run.topology, pause_times(run), run.evidence.turns(), bound + kPicosecond);
   check.measured = static_cast<double>(circles.size());
   if (circles.empty()) {
     check.where = run.whole_run({});
