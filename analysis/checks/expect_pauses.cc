@@ -47,6 +47,7 @@ CheckResult judge(const ExpectLossless& expected, const JudgedRun& run) {
   if (first == nullptr) return passed(check);
   const Packet& packet = run.history.packets()[first->packet];
   check.where = run.at_packet(packet);
+  check.proven = first->ended < run.settled();
   return failed(check, "the first at " + run.topology.port_name(first->where) + " at " +
                            to_string(first->ended) + ": " + std::string(name_of(first->cause)));
 }
