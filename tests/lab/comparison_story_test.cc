@@ -79,6 +79,9 @@ TEST_CASE("of a workload that ends, how long it took, unless one of the two did 
   CHECK(share_of_first(told.comparison.runs[0], told.comparison.runs[1]) == 50.0);
   told.second.completed = us(200);
   CHECK(told.outcome() == "It took 200us, as under mrc.");
+  told.second.completed.reset();
+  CHECK_FALSE(share_of_first(told.comparison.runs[0], told.comparison.runs[1]));
+  told.second.completed = us(200);
   told.first.completed.reset();
   CHECK(told.outcome() == "It took 200us.");
   CHECK(told.outcome(0) == "It did not finish: 0 of 0 packets arrived.");
