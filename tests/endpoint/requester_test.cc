@@ -278,20 +278,6 @@ TEST_CASE("a shrunk range pauses new data and delays retransmissions until the i
 }
 
 TEST_CASE(
-    "where SACKs begin behind the cumulative PSN nothing goes that their 64 bits cannot tell") {
-  PsnRange cumulative(512, SackBase::kCumulative), newest(512, SackBase::kNewest);
-  CHECK(cumulative.end(1000) == 1064);
-  CHECK(newest.end(1000) == 1512);
-  for (PsnRange* range : {&cumulative, &newest}) {
-    Seth seth;
-    seth.mpr = 2;
-    range->adopt(seth, 5);
-  }
-  CHECK(cumulative.end(1000) == 1064);
-  CHECK(newest.end(1000) == 1256);
-}
-
-TEST_CASE(
     "a range of nothing is one unit, an old SACK does not change it, nor what is not agreed") {
   RequesterBench b(Psn{100}, 512, [](ConnectionLimits& l) { l.sending.dynamic_mpr = true; });
   RequesterBench off(Psn{100}, 512);
