@@ -169,6 +169,11 @@ TEST_CASE(
   told.second.flows_cut = 1;
   CHECK(told.rest() ==
         "2 CNPs told senders of full queues and slowed 1 flow down, 1 NAK to go back.");
+  told.second.timeouts = 3;
+  told.second.cnps = 0;
+  CHECK(told.rest() == "1 NAK to go back, 3 timeouts of a sender.");
+  told.second.naks = 0;
+  CHECK(told.rest() == "3 timeouts of a sender.");
 }
 
 TEST_CASE("checks are told by what became of them, and those that were met are counted") {
