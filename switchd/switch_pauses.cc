@@ -32,6 +32,10 @@ void SwitchNode::tell_neighbour(FabricTime now, PortId port, FrameSink& out) {
 }
 
 void SwitchNode::on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out) {
+  if (!parse_pause(frame.bytes())) {  // MAC control of another kind, or broken
+    record_drop(now, port, Direction::kIngress, DropCause::kMalformed, QueueClass::kPause, frame);
+    return;
+  }
   const std::optional<uint16_t> quanta = lossless_quanta(frame.bytes());
   if (!quanta) return;
   PortState& state = at(port);

@@ -47,6 +47,7 @@ CheckResult judge(const ExpectLossless& expected, const JudgedRun& run) {
   if (first == nullptr) return passed(check);
   const Packet& packet = run.history.packets()[first->packet];
   check.where = run.at_packet(packet);
+  check.proven = first->ended < run.settled();
   return failed(check, "the first at " + run.topology.port_name(first->where) + " at " +
                            to_string(first->ended) + ": " + std::string(name_of(first->cause)));
 }
@@ -98,7 +99,7 @@ CheckResult judge(const ExpectDeadlockFree& expected, const JudgedRun& run) {
                                ? expected.longer_than
                                : run.measurements.base_rtt * kDeadlockRtts;
   const std::vector<PauseCircle> circles =
-      pause_circles(run.topology, pause_times(run), run.evidence.turns(), bound);
+      pause_circles(run.topology, pause_times(run), run.evidence.turns(), bound + kPicosecond);
   check.measured = static_cast<double>(circles.size());
   if (circles.empty()) {
     check.where = run.whole_run({});

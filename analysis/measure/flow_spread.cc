@@ -88,7 +88,9 @@ class SpreadCount {
     if (!fresh) return place->second;
     const Flow& ends = history_.flows()[flow];
     if (const auto path = path_of(ev)) {
-      if (const auto built = path_between(topology_, ends.source, ends.destination, *path)) {
+      const auto built = path_between(topology_, ends.source, ends.destination, *path);
+      // Captures of others may name uplinks that no T0 has.
+      if (built && (built->uplink < topology_.t1_per_plane || built->uplink == kT0LocalUplink)) {
         place->second = {built->plane, topology_.host_row(ends.source), built->uplink};
       }
     }

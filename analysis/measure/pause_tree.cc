@@ -55,7 +55,8 @@ class TreeBuilder {
         reason == nullptr ? PausedPort::kRoot : place_of_span_.at({reason->port, reason->from});
     const uint32_t place = place_below(above, span);
     place_of_span_[{span.port, span.from}] = place;
-    if (place == PausedPort::kRoot) return;
+    const bool cut = place == PausedPort::kRoot || tree_.places[place].port != span.port;
+    if (cut) return;  // the tree had no room for it, and what is above has times of its own
     const FabricTime begin = std::max(span.from, tree_.from);
     PausedPort& port = tree_.places[place];
     if (port.times == 0) port.first = begin;

@@ -55,6 +55,7 @@ void HostNode::Impl::on_host_state(HostWork work) {
 
 void HostNode::Impl::on_drain(const HostDrain& drain) {
   if (!receiving_.set_drain(drain)) return;
+  pauses_.look_at_buffer();  // memory that goes on is a reason to let the neighbours go on
   const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
   host_.tell({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
 }

@@ -14,7 +14,7 @@ class NicPauses {
   /// All of them outlive it.
   NicPauses(HostShared& host, NicPorts& ports, ReceiveSide& receiving);
 
-  /// Looks at the buffer, after a packet was taken and when its timer is due.
+  /// Looks at the buffer: after a packet was taken, when the memory's pace changes, and when its timer is due.
   void look_at_buffer();
   /// The fault begins or ends. False if it was so already.
   bool set_storm(bool storming);

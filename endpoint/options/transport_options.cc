@@ -169,7 +169,8 @@ std::span<const TransportOption> transport_options() {
       O{"sack_threshold", "bytes per SACK (UEC: 16 KiB at PMTU 4096; MRC: implementation-defined)",
         O::Integer{&P::sack_threshold, 0, 1 << 24}},
       O{"sack_base",
-        "first PSN of a SACK's bitmap: around its trigger, the newest, or cumulative+1",
+        "first PSN of a SACK's bitmap: around its trigger, the newest, or cumulative+1, "
+        "which keeps senders within the bitmap's 64 PSNs",
         O::Word{{"trigger", "newest", "cumulative"},
                 [](const P& p) { return static_cast<size_t>(p.sack_base); },
                 [](P& p, size_t word) { p.sack_base = static_cast<SackBase>(word); }}},

@@ -1,19 +1,24 @@
 #pragma once
 // How far beyond the cumulative PSN a requester may send: what was agreed, or with dynamic MPR what the
-// destination's newest SACK says (MRC specification: MPR, received_units).
+// destination's newest SACK says (MRC specification: MPR, received_units). Where SACKs always begin behind the
+// cumulative PSN (`sack_base: cumulative`) their 64 bits are the end as well (our choice): what arrives beyond
+// them is not told, and would be taken for lost.
 
 #include <algorithm>
 #include <cstdint>
 
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/base/sequence.h"
+#include "endpoint/base/transport_profile.h"
 #include "fabric/headers.h"
 
 namespace mrclab::endpoint {
 
 class PsnRange {
  public:
-  explicit PsnRange(uint32_t agreed) : agreed_(agreed), packets_(agreed) {}
+  PsnRange(uint32_t agreed, SackBase base)
+      : most_(base == SackBase::kCumulative ? std::min(agreed, kSackBits) : agreed),
+        packets_(most_) {}
 
   /// The first sequence that may not be sent yet.
   Sequence end(Sequence begin) const { return begin + packets_; }
@@ -25,11 +30,13 @@ class PsnRange {
     if (cumulative < cumulative_ || units_later < 0) return;
     cumulative_ = cumulative;
     units_ = seth.received_units;
-    packets_ = std::clamp(seth.mpr * kMprUnit, kMprUnit, agreed_);
+    packets_ = std::min(std::max(seth.mpr * kMprUnit, kMprUnit), most_);
   }
 
  private:
-  uint32_t agreed_;
+  static constexpr uint32_t kSackBits = 64;
+
+  uint32_t most_;
   uint32_t packets_;
   Sequence cumulative_ = -1;  ///< of the SACK that said so
   uint32_t units_ = 0;        ///< its received_units

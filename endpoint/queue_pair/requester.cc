@@ -20,7 +20,7 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       sent_(limits.sending.max_psn_range),
       paths_(std::move(evs), std::move(prober), profile.ev_probes, events, stats),
       queue_(profile.pmtu, profile.first_msn),
-      range_(limits.sending.max_psn_range),
+      range_(limits.sending.max_psn_range, profile.sack_base),
       retry_(limits.retry) {}
 
 void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
@@ -28,7 +28,7 @@ void Requester::start(const ConnectionLimits& limits, Psn first_psn) {
   retry_.set_policy(limits.retry);
   psns_ = PsnSpace(first_psn);
   sent_ = OutstandingTable(limits_.max_psn_range);
-  range_ = PsnRange(limits_.max_psn_range);
+  range_ = PsnRange(limits_.max_psn_range, profile_.sack_base);
 }
 
 bool Requester::post(const WriteRequest& request, FabricTime now) {

@@ -40,7 +40,7 @@ void RcRequester::start(const RcParameters& parameters, Psn first_psn) {
 
 bool RcRequester::sendable() const {
   if (failed_) return false;
-  if (again_) return true;
+  if (!again_.empty()) return true;
   return next_ < messages_.end() && next_ - acknowledged_ < window();
 }
 
@@ -66,8 +66,8 @@ bool RcRequester::asks(Sequence s, bool last_of_message, FabricTime now) {
 
 std::optional<RcPacket> RcRequester::next_packet(FabricTime now) {
   if (!ready(now)) return std::nullopt;
-  const bool alone = again_.has_value();
-  const Sequence s = alone ? *again_ : next_;
+  const bool repairs = !again_.empty();
+  const Sequence s = repairs ? again_.from : next_;
   const RcMessages::PacketView view = messages_.view(s);
   if (s == acknowledged_) progress_ = now;
   RcPacket packet;
@@ -75,13 +75,9 @@ std::optional<RcPacket> RcRequester::next_packet(FabricTime now) {
   packet.psn = psns_.psn(s);
   packet.payload = view.payload;
   packet.headers = {view.reth, view.immediate};
-  packet.ack_request = asks(s, view.last, now) || alone;
+  packet.ack_request = asks(s, view.last, now) || repairs;
   ++(s < sent_end_ ? stats_.retransmissions : stats_.data_packets_sent);
-  if (alone) {
-    again_.reset();
-  } else {
-    ++next_;
-  }
+  ++(repairs ? again_.from : next_);
   sent_end_ = std::max(sent_end_, s + 1);
   if (limiter_) limiter_->on_sent(wire_bytes(view), now);
   return packet;
@@ -92,7 +88,7 @@ void RcRequester::cover_before(Sequence s, FabricTime now) {
   if (s <= acknowledged_) return;
   acknowledged_ = s;
   next_ = std::max(next_, s);
-  if (again_ && *again_ < s) again_.reset();
+  again_.from = std::max(again_.from, s);
   nak_seen_.reset();
   timeouts_ = not_ready_ = 0;
   progress_ = now;
@@ -107,14 +103,20 @@ void RcRequester::send_again_from(Sequence s, std::string_view cause, FabricTime
   events_.loss_detected(psns_.psn(s), cause);
   progress_ = now;
   if (parameters_.recovery != RcRecovery::kGoBackN && cause == "nak") {
-    again_ = s;
-    if (parameters_.recovery == RcRecovery::kSelective) {
-      next_ = std::min(next_, s + kRcMostAhead);  // what was further ahead is not there
-    }
+    repair_from(s);
   } else {
-    again_.reset();
+    again_ = repair_ = {};
     next_ = s;
   }
+}
+
+void RcRequester::repair_from(Sequence s) {
+  const bool burst = s == repair_.end && !repair_.empty();
+  const Sequence count = burst ? std::min<Sequence>(repair_.count() * 2, kRcMostAhead) : 1;
+  if (parameters_.recovery == RcRecovery::kSelective) {
+    next_ = std::min(next_, s + kRcMostAhead);  // what was further ahead is not there
+  }
+  again_ = repair_ = {s, std::min(s + count, next_)};
 }
 
 Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
@@ -136,8 +138,11 @@ Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
     return Refusal::kNone;
   }
   ++stats_.sequence_naks_received;
-  // A packet that waits to be sent again needs no second reason.
-  if (nak_seen_ == s || waits_to_go(s)) return progress ? Refusal::kNone : Refusal::kStaleFeedback;
+  // A packet that waits to be sent again needs no second reason, and neither does one that was just sent again
+  // with those before it: the receiver asks for each in turn as they arrive.
+  if (nak_seen_ == s || waits_to_go(s) || (repair_.from < s && s < repair_.end)) {
+    return progress ? Refusal::kNone : Refusal::kStaleFeedback;
+  }
   nak_seen_ = s;
   send_again_from(s, "nak", now);
   return Refusal::kNone;
@@ -201,7 +206,7 @@ void RcRequester::on_timer(FabricTime now) {
 void RcRequester::fail_because(std::string_view reason, std::optional<Sequence> culprit) {
   if (failed_) return;
   failed_ = true;
-  again_.reset();
+  again_ = {};
   while (!messages_.empty()) {
     const bool guilty = culprit && messages_.oldest_covers(*culprit);
     events_.work_failed(messages_.give_up_oldest(), guilty ? reason : kFlushed);

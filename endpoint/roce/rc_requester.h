@@ -7,7 +7,9 @@
 //   - an ACK of n covers every packet up to n; work completes in order when its last packet is covered
 //   - NAK "PSN sequence error" of n covers what is before n, and says that n is missing: go-back-N sends
 //     everything from n again, a selective sender n alone. The same NAK again changes nothing until there was
-//     progress or a timeout
+//     progress or a timeout. A NAK names one packet, so that a selective sender would repair a burst at one
+//     packet each round trip: where the packet right behind what it sent again is missing too it sends twice
+//     as many of those that follow, up to what a receiver keeps (our choice; no product's rule is published)
 //   - "receiver not ready" of n covers what is before n; n and what follows go again after its time. Seven
 //     retries mean for ever, as in the verbs
 //   - without progress for the ACK timeout, back to the oldest packet that is not covered; after so many
@@ -81,18 +83,26 @@ class RcRequester {
   BitRate rate(FabricTime now) { return limiter_ ? limiter_->rate(now) : parameters_.line; }
 
  private:
+  /// Packets that a selective sender sends again because of a NAK.
+  struct Repair {
+    Sequence from = 0, end = 0;
+    bool empty() const { return from >= end; }
+    Sequence count() const { return end - from; }
+  };
+
   bool sendable() const;
   uint32_t window() const;
   FabricTime may_start() const;
   bool in_flight() const { return acknowledged_ < sent_end_; }
   /// Was it sent, and has to go again?
-  bool waits_to_go(Sequence s) const { return next_ <= s || again_ == s; }
+  bool waits_to_go(Sequence s) const { return next_ <= s || (again_.from <= s && s < again_.end); }
   FabricTime timeout_at() const;
   FabricTime timeout_after(uint32_t timeouts) const;
   uint32_t most_timeouts() const;
   Refusal on_not_ready(uint8_t syndrome, Sequence s, FabricTime now);
   void cover_before(Sequence s, FabricTime now);
   void send_again_from(Sequence s, std::string_view cause, FabricTime now);
+  void repair_from(Sequence s);
   /// `culprit`: a packet of the work that caused the failure, if one did; that has the reason as status.
   void fail_because(std::string_view reason, std::optional<Sequence> culprit);
   bool asks(Sequence s, bool last_of_message, FabricTime now);
@@ -106,7 +116,8 @@ class RcRequester {
   Sequence acknowledged_ = 0;  ///< everything before it is covered
   Sequence next_ = 0;
   Sequence sent_end_ = 0;                  ///< behind the last packet that was ever sent
-  std::optional<Sequence> again_;          ///< selective: one packet that goes before next_
+  Repair again_;                           ///< selective: packets that go before next_
+  Repair repair_;                          ///< selective: those of the last NAK, sent or not
   std::optional<Sequence> nak_seen_;       ///< since the last progress or timeout
   FabricTime progress_;                    ///< the timer runs from here
   FabricTime asked_;                       ///< when an acknowledgement was last asked for

@@ -51,7 +51,9 @@ const std::array kRoceOptions{
     Line{"cnp_interval: 1us", "cnp_interval: 50us"},
     Line{"pfc: off"},
 };
-constexpr const char* kSprayedOptions = "adaptive_routing: on, recovery: selective, reorder: 63";
+/// Where switches spray, receivers take packets in another order than they were sent in.
+constexpr std::array kSprayedOptions{"adaptive_routing: on, recovery: selective, reorder: 63",
+                                     "adaptive_routing: on, recovery: placing"};
 
 TransportChoice read_transport(const std::string& text, const Topology& topology) {
   return endpoint::parse_transport(read_yaml_text(text, "chaos").with_rtt(topology.base_rtt),
@@ -72,10 +74,11 @@ TransportChoice draw_mrc_options(faults::Draws& draws, faults::Draws& receiver_d
   return read_transport(text + "}", topology);
 }
 
-TransportChoice draw_roce_options(faults::Draws& draws, const Topology& topology) {
+/// The seed itself chooses among what is sprayed, so that no other draw of it moves.
+TransportChoice draw_roce_options(uint64_t seed, faults::Draws& draws, const Topology& topology) {
   const bool sprayed = draws.one_in(4);
-  std::string text =
-      fmt::format("{{profile: roce{}{}", sprayed ? ", " : "", sprayed ? kSprayedOptions : "");
+  std::string text = "{profile: roce";
+  if (sprayed) text += fmt::format(", {}", kSprayedOptions[seed % kSprayedOptions.size()]);
   for (const Line& line : kRoceOptions) {
     const std::string option = draws.one_of(std::span(line));
     const bool taken = draws.one_in(2);
@@ -111,9 +114,9 @@ DrawnTransport draw_transport(uint64_t seed, faults::Draws& draws, faults::Draws
                                 read_transport("{path_choice: " + name + "}", topology));
       return drawn;
     }
-    case ChaosTransport::kRoce: drawn.choice = draw_roce_options(other, topology); break;
+    case ChaosTransport::kRoce: drawn.choice = draw_roce_options(seed, other, topology); break;
     case ChaosTransport::kMixed:
-      endpoint::replace_options(drawn.choice, draw_roce_options(other, topology));
+      endpoint::replace_options(drawn.choice, draw_roce_options(seed, other, topology));
       break;
   }
   constexpr std::array kQps{1u, 1u, 2u, 4u, 16u};

@@ -44,9 +44,10 @@ std::string collisions(const analysis::Metrics& metrics) {
   const std::string flows = spread->one_path == spread->flows
                                 ? counted_noun(spread->flows, "flow")
                                 : of(spread->one_path, spread->flows) + " flows";
+  const uint64_t used_by_them = spread->uplinks - spread->uplinks_by_flows.front();
   std::string text =
       fmt::format("{} kept to one path{} and used {} uplinks", flows,
-                  spread->one_path == 1 ? "" : " each", of(spread->used, spread->uplinks));
+                  spread->one_path == 1 ? "" : " each", of(used_by_them, spread->uplinks));
   if (spread->one_path == 1) return text + ".";
   if (spread->sharing == 0) return text + "; no two shared one.";
   return text + fmt::format(

@@ -110,6 +110,45 @@ TEST_CASE(
   CHECK_FALSE(flow_spread(two_racks(), PacketHistory{}));
 }
 
+TEST_CASE("uplinks are counted by how many flows keep to them, those that spray among the unused") {
+  const auto spread = flow_spread(two_racks(), history_of({{{0, 4, named(1)}},
+                                                           {{1, 5, named(1)}},
+                                                           {{2, 6, named(2)}},
+                                                           {{3, 7, named(0)}, {3, 7, named(3)}}}));
+  REQUIRE(spread);
+  CHECK(spread->one_path == 3);
+  CHECK(spread->used == 4);
+  CHECK(spread->uplinks_by_flows == std::vector<uint32_t>{2, 1, 1});
+  CHECK(spread->sharing == 2);
+  // Of equally busy uplinks the first is named.
+  const auto even = flow_spread(two_racks(), history_of({{{0, 4, named(2), 3}},  //
+                                                         {{1, 5, named(1), 3}}}));
+  REQUIRE(even);
+  CHECK(even->busiest == "p0.t0-0:u1");
+  CHECK(even->busiest_to_mean == doctest::Approx(2.0));
+  CHECK(even->sharing == 0);
+  CHECK(even->shared == 0);
+}
+
+TEST_CASE("another path of what is sent again makes no flow spray") {
+  Sent again{0, 4, named(2)};
+  again.attempt = 1;
+  const auto spread = flow_spread(two_racks(), history_of({{{0, 4, named(1)}, again}}));
+  REQUIRE(spread);
+  CHECK(spread->one_path == 1);
+  CHECK(spread->used == 1);
+}
+
+TEST_CASE("a packet whose path nothing tells leaves the spread unknown") {
+  CHECK_FALSE(flow_spread(two_racks(), history_of({{{0, 4, named(1)}}, {{1, 5, named(9)}}})));
+}
+
+TEST_CASE("flows that all spray have no line about their uplinks") {
+  const auto spread = flow_spread(two_racks(), history_of({{{0, 4, named(0)}, {0, 4, named(1)}}}));
+  REQUIRE(spread);
+  CHECK(flows_per_uplink(*spread).empty());
+}
+
 TEST_CASE("of the ports that stood paused the one that stood longest is named, and who began") {
   const Topology topology = two_racks();
   const PortRef nic = *topology.find_port("h0:p0"), uplink = *topology.find_port("p0.t0-0:u2");

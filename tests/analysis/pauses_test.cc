@@ -3,64 +3,16 @@
 #include <doctest/doctest.h>
 
 #include "analysis/measure/pause_circle.h"
-#include "analysis/measure/pause_times.h"
-#include "analysis/measure/pause_tree.h"
 #include "analysis/report/pause_report.h"
-#include "fabric/build_topology.h"
-#include "fabric/pause_frame.h"
-#include "tests/support/times.h"
+#include "tests/support/pauses.h"
 
 using namespace mrclab;
 using namespace mrclab::analysis;
 using test::ns;
+using test::Pauses;
+using test::stand_in_a_circle;
+using test::turn_in_a_circle;
 using test::us;
-
-namespace {
-
-/// One plane of two T0s with two hosts each, two T1s. A switch and a NIC take 700 ns to heed a frame.
-Topology pausing_fabric() {
-  FabricShape shape;
-  shape.name = "pauses";
-  shape.planes = 1;
-  shape.t0 = shape.t1 = shape.hosts_per_t0 = 2;
-  shape.lossless.pfc = true;
-  return build_topology(shape);
-}
-
-struct Pauses {
-  Topology topology = pausing_fabric();
-  std::vector<PauseSeen> seen;
-  std::vector<ScheduledEffect> schedule;
-  LosslessTurns turns;
-
-  PortRef port(const char* name) const { return topology.find_port(name).value(); }
-  /// The port is asked to stop, or to go on, so that it takes effect at `t`.
-  void asks(const char* name, FabricTime t, uint16_t quanta) {
-    seen.push_back({t - ns(700), port(name), quanta});
-  }
-  /// It stands from one instant to the other.
-  void stands(const char* name, FabricTime from, FabricTime until) {
-    asks(name, from, kPauseQuanta);
-    asks(name, until, 0);
-  }
-  void turn(const char* in, const char* out) {
-    const PortRef from = port(in), to = port(out);
-    turns.add(from.node, from.port, Direction::kIngress, PacketEvent::kPassed, QueueClass::kNone,
-              7);
-    turns.add(to.node, to.port, Direction::kEgress, PacketEvent::kPassed, QueueClass::kLossless, 7);
-  }
-  PauseTimes times(FabricTime end = us(1'000)) {
-    std::stable_sort(seen.begin(), seen.end(),
-                     [](const PauseSeen& a, const PauseSeen& b) { return a.t < b.t; });
-    return {topology, seen, schedule, end};
-  }
-  PauseTree tree(FabricTime from = us(0), FabricTime until = us(1'000)) {
-    return pause_tree(topology, times(), turns, from, until);
-  }
-  std::string name(PortRef ref) const { return topology.port_name(ref); }
-};
-
-}  // namespace
 
 TEST_CASE("a port stands from an ingress latency after a pause arrived until its quanta are over") {
   Pauses pauses;
@@ -180,26 +132,11 @@ TEST_CASE("a tree counts its interval alone") {
   CHECK(tree.places[0].first == us(150));
 }
 
-namespace {
-
-/// The four ports that a circle over two T0s and two T1s would take: down, and up again.
-void stand_in_a_circle(Pauses& pauses) {
-  pauses.stands("p0.t0-0:u0", us(100), us(400));
-  pauses.stands("p0.t1-0:d1", us(110), us(350));
-  pauses.stands("p0.t0-1:u1", us(120), us(420));
-  pauses.stands("p0.t1-1:d0", us(130), us(380));
-}
-
-}  // namespace
-
 TEST_CASE(
     "ports that stand for each other in a circle are found, for as long as all of them stand") {
   Pauses pauses;
   stand_in_a_circle(pauses);
-  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
-  pauses.turn("p0.t0-1:u0", "p0.t0-1:u1");
-  pauses.turn("p0.t1-1:d1", "p0.t1-1:d0");
-  pauses.turn("p0.t0-0:u1", "p0.t0-0:u0");
+  turn_in_a_circle(pauses);
   const auto circles = pause_circles(pauses.topology, pauses.times(), pauses.turns, us(220));
   REQUIRE(circles.size() == 1);
   CHECK(circles[0].ports.size() == 4);
@@ -225,10 +162,7 @@ TEST_CASE("a gap at one port breaks a circle") {
   stand_in_a_circle(pauses);
   pauses.asks("p0.t0-1:u1", us(200), 0);
   pauses.asks("p0.t0-1:u1", us(200) + ns(1), kPauseQuanta);
-  pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
-  pauses.turn("p0.t0-1:u0", "p0.t0-1:u1");
-  pauses.turn("p0.t1-1:d1", "p0.t1-1:d0");
-  pauses.turn("p0.t0-0:u1", "p0.t0-0:u0");
+  turn_in_a_circle(pauses);
   const PauseTimes times = pauses.times();
   CHECK(pause_circles(pauses.topology, times, pauses.turns, us(151)).empty());
   CHECK_FALSE(pause_circles(pauses.topology, times, pauses.turns, us(149)).empty());

@@ -14,6 +14,7 @@ namespace mrclab::analysis {
 namespace {
 
 using test::AnalyzedRun;
+using test::ns;
 using test::SyntheticRun;
 using test::us;
 
@@ -42,13 +43,7 @@ struct OneFailure {
     HostReport& host = run.inputs.hosts.hosts[0];
     host.queues.push_back({kOwn, kRemote, 2});
     host.qps_in_error = 1;
-    std::ofstream(events.path()) << nlohmann::json{{"t_ps", us(kFails).ps()},
-                                                   {"node", "h0"},
-                                                   {"kind", "qp_error"},
-                                                   {"qp", kOwn.value},
-                                                   {"cause", "Retry Counter Exceeded"},
-                                                   {"detail", "to h2"}}
-                                 << "\n";
+    fails(us(kFails), "h0", kOwn, "to h2");
     run.inputs.events = events.path();
     SyntheticRun::Sent s;
     s.source = 0;
@@ -58,6 +53,22 @@ struct OneFailure {
     s.start = us(100);
     s.qp = kRemote.value;
     if (sends) run.run.delivered(s);
+  }
+  void fails(FabricTime t, const char* host, Qpn qp, const char* whom) {
+    std::ofstream(events.path(), std::ios::app)
+        << nlohmann::json{{"t_ps", t.ps()},
+                          {"node", host},
+                          {"kind", "qp_error"},
+                          {"qp", qp.value},
+                          {"cause", "Retry Counter Exceeded"},
+                          {"detail", whom}}
+        << "\n";
+  }
+  /// A pause frame about so many quanta arrives at a port.
+  void paused(const char* port, FabricTime at, uint16_t quanta) {
+    FramePool pool;
+    const Frame frame = make_pause(pool, topology.port(*topology.find_port(port)).mac, quanta);
+    run.run.record(port, test::kInbound, at, frame.bytes(), frame.bytes().size());
   }
   std::string port(uint32_t of_uplink) const { return "p0.t0-0:u" + std::to_string(of_uplink); }
   CheckResult check() { return run.check(ExpectNoQpErrorWhileAPathLives{}); }
@@ -109,14 +120,8 @@ TEST_CASE(
     "a queue pair of RC fails rightly when a port of its path stood paused, or its receiver") {
   for (const bool long_enough : {true, false}) {
     OneFailure story(long_enough ? "rc-paused" : "rc-paused-shortly");
-    FramePool pool;
-    const auto pauses = [&](int64_t at, uint16_t quanta) {
-      const Frame frame = make_pause(
-          pool, story.topology.port(*story.topology.find_port("p0.t0-0:d0")).mac, quanta);
-      story.run.run.record("h0:p0", test::kInbound, us(at), frame.bytes(), frame.bytes().size());
-    };
-    pauses(550, kPauseQuanta);
-    pauses(long_enough ? 660 : 640, 0);
+    story.paused("h0:p0", us(550), kPauseQuanta);
+    story.paused("h0:p0", us(650) - (long_enough ? ns(0) : ns(1)), 0);  // half of 200 us
     CHECK(story.check().result == (long_enough ? Result::kPass : Result::kFail));
   }
   OneFailure slow("rc-slow");
@@ -127,6 +132,87 @@ TEST_CASE(
   stall.receivers = {{slow.topology.host(2), us(510), us(690)}};
   slow.run.inputs.faults.push_back(stall);
   CHECK(slow.check().result == Result::kPass);
+}
+
+TEST_CASE("a pause counts at any port of the path from its sender on, and at no other") {
+  const OneFailure built("rc-pause-ports");
+  const std::string other = built.port(1 - built.uplink);
+  const std::string own = built.port(built.uplink);
+  const struct {
+    const char* name;
+    const char* port;
+    bool on_path;
+  } rows[] = {{"rc-pause-uplink", own.c_str(), true},
+              {"rc-pause-last-hop", "p0.t0-1:d0", true},
+              {"rc-pause-other-uplink", other.c_str(), false},
+              {"rc-pause-other-plane", "h0:p1", false},
+              {"rc-pause-way-back", "h2:p0", false}};
+  for (const auto& row : rows) {
+    OneFailure story(row.name);
+    story.paused(row.port, us(550), kPauseQuanta);
+    CAPTURE(row.name);
+    CHECK(story.check().result == (row.on_path ? Result::kPass : Result::kFail));
+  }
+}
+
+TEST_CASE("a pause before the last retries began counts only as far as it reaches into them") {
+  for (const bool half : {true, false}) {
+    OneFailure story(half ? "rc-pause-half" : "rc-pause-before");
+    story.paused("h0:p0", us(400), kPauseQuanta);
+    story.paused("h0:p0", us(600) - story.topology.host_latency - (half ? ns(0) : ns(1)), 0);
+    CHECK(story.check().result == (half ? Result::kPass : Result::kFail));
+  }
+}
+
+TEST_CASE("a queue pair of RC fails rightly when the way of its answers was dead") {
+  OneFailure story("rc-dead-back");
+  story.run.inputs.schedule = {};
+  FaultSpan fault;
+  fault.description = fault.kind = "wire_loss";
+  fault.start = us(550);
+  fault.healed_at = us(560);
+  fault.impairments = {
+      {story.topology.port(*story.topology.find_port("h2:p0")).out, us(550), us(560)}};
+  story.run.inputs.faults.push_back(fault);
+  CHECK(story.check().result == Result::kPass);
+}
+
+TEST_CASE("a queue pair of RC fails rightly when its partner did before, and not for another one") {
+  for (const bool partner : {true, false}) {
+    OneFailure story(partner ? "rc-partner" : "rc-stranger");
+    // h2's queue pair tries for 200 us as well, and in the first of them the link is dead.
+    story.run.add_link_fault("h2:p0", us(460), us(490));
+    const Qpn failed = partner ? kRemote : Qpn{0x101};
+    HostReport& host = story.run.inputs.hosts.hosts[2];
+    host.queues.push_back({failed, partner ? kOwn : Qpn{2}, 0});
+    host.qps_in_error = 1;
+    SyntheticRun::Sent back;
+    back.source = 2;
+    back.destination = 0;
+    back.path = story.flow;
+    back.start = us(100);
+    back.qp = partner ? kOwn.value : 2;
+    story.run.run.delivered(back);
+    std::ofstream(story.events.path()) << "";
+    story.fails(us(650), "h2", failed, "to h0");
+    story.fails(us(kFails), "h0", kOwn, "to h2");
+    const CheckResult check = story.check();
+    CHECK(check.result == (partner ? Result::kPass : Result::kFail));
+  }
+}
+
+TEST_CASE("a queue pair fails rightly when its host or its peer was without power by then") {
+  for (const char* host : {"h0", "h2"}) {
+    for (const bool by_then : {true, false}) {
+      OneFailure story((std::string("rc-power-") + host + (by_then ? "" : "-late")).c_str());
+      HostState down;
+      down.host = *story.topology.find_node(host);
+      down.work = HostWork::kDown;
+      story.run.inputs.schedule = {{us(kFails) + (by_then ? ns(0) : ns(1)), down}};
+      CAPTURE(host);
+      CHECK(story.check().result == (by_then ? Result::kPass : Result::kFail));
+    }
+  }
 }
 
 TEST_CASE("without a packet of the queue pair nothing tells which transport it has") {

@@ -67,6 +67,64 @@ TEST_CASE("a round goes on over new packets' gap in order, and PSNs may wrap") {
   CHECK(wrapped[0].resent == Counts{3, 0, 0});
 }
 
+TEST_CASE(
+    "with selective repeat a round goes on over what need not go again, until something new") {
+  const auto one = rc_recoveries(sent_in_order({0, 1, 2, 3, 1, 3, 4}, {0, {{at_us(4), Psn{1}}}}));
+  CHECK(one[0].rounds == Counts{1, 0, 0});
+  CHECK(one[0].resent == Counts{2, 0, 0});
+  CHECK(one[0].packets == 5);
+  // 5 goes again behind a new packet that is before it: that is a round of its own.
+  const auto two = rc_recoveries(sent_in_order({0, 5, 0, 2, 5}, {0, {{at_us(2), Psn{0}}}}));
+  CHECK(two[0].rounds == Counts{1, 0, 1});
+  CHECK(two[0].resent == Counts{1, 0, 1});
+}
+
+TEST_CASE(
+    "an answer that arrives as its packet goes again is the cause, and of two the later one") {
+  CHECK(rc_recoveries(sent_in_order({0, 1, 0}, {0, {{at_us(3), Psn{0}}}}))[0].rounds ==
+        Counts{1, 0, 0});
+  CHECK(
+      rc_recoveries(sent_in_order({0, 1, 0}, {0, {{at_us(3) + FabricTime::from_ps(1), Psn{0}}}}))[0]
+          .rounds == Counts{0, 0, 1});
+  CHECK(rc_recoveries(
+            sent_in_order({0, 1, 0}, {0, {{at_us(2), Psn{0}}, {at_us(3), Psn{0}, true}}}))[0]
+            .rounds == Counts{0, 1, 0});
+  // What named it in a round before is used up.
+  CHECK(rc_recoveries(sent_in_order({0, 1, 0, 1, 0}, {0, {{at_us(2), Psn{0}}}}))[0].rounds ==
+        Counts{1, 0, 1});
+}
+
+TEST_CASE("each flow has its own rounds, and one without answers has timeouts") {
+  PacketTables tables;
+  tables.flows = {{1, 5, Qpn{6}, false}, {0, 4, Qpn{7}, true}, {4, 0, Qpn{8}, true}};
+  const auto send = [&](uint32_t packet, int64_t at, uint16_t attempt, bool start_seen = true) {
+    Attempt& sent = tables.attempts.emplace_back();
+    sent.packet = packet;
+    sent.start = at_us(at);
+    sent.attempt = attempt;
+    sent.start_seen = start_seen;
+  };
+  for (uint32_t flow = 0; flow < 3; ++flow) tables.packets.emplace_back().flow = flow;
+  send(0, 1, 0), send(1, 2, 0), send(2, 3, 0);
+  send(2, 4, 1), send(0, 5, 1), send(1, 6, 1), send(2, 7, 2);
+  send(1, 8, 2, false);  // seen to arrive only: when it left is not known
+  tables.rc_answers = {{}, {0, {{at_us(5), Psn{}}}}};
+  const auto all = rc_recoveries(PacketHistory(std::move(tables)));
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].flow == 1);
+  CHECK(all[0].packets == 1);
+  CHECK(all[0].rounds == Counts{1, 0, 0});
+  CHECK(all[1].flow == 2);
+  CHECK(all[1].packets == 1);
+  CHECK(all[1].rounds == Counts{0, 0, 2});
+}
+
+TEST_CASE("causes have names") {
+  CHECK(name_of(RcCause::kNak) == "NAK");
+  CHECK(name_of(RcCause::kNotReady) == "not ready");
+  CHECK(name_of(RcCause::kTimeout) == "timeout");
+}
+
 TEST_CASE("flows of MRC are left out") {
   CHECK(rc_recoveries(sent_in_order({0, 0}, {}, false)).empty());
 }

@@ -238,6 +238,7 @@ namespace {
 /// How h1's NIC paused its switch, and what became of the data.
 struct PausedRun {
   uint64_t xoff = 0, xon = 0, dropped = 0;
+  FabricTime last_xon;
   HostStats sender, receiver;
 };
 
@@ -254,7 +255,9 @@ PausedRun run_slow(const HostDrain& drain, FabricTime until, FabricTime end) {
     fabric.node_observer(NodeId{node}).on_packet = [&run, node](const PacketRecord& r) {
       run.dropped += r.event == PacketEvent::kDropped ? 1 : 0;
       if (node != 1 || r.direction != Direction::kEgress || r.queue != QueueClass::kPause) return;
-      ++(*lossless_quanta(r.frame.bytes()) > 0 ? run.xoff : run.xon);
+      const bool stops = *lossless_quanta(r.frame.bytes()) > 0;
+      ++(stops ? run.xoff : run.xon);
+      if (!stops) run.last_xon = r.t;
     };
   }
   fabric.apply(us(50), drain);
@@ -283,6 +286,8 @@ TEST_CASE("a NIC whose buffer fills pauses its switch, and not a packet is lost"
     const PausedRun run = run_slow(stalled, us(450), us(6'000));
     CHECK(run.xoff >= 3);
     CHECK(run.xon == 1);
+    CHECK(run.last_xon >= us(450));  // as soon as the memory goes on, not when XOFF is due again
+    CHECK(run.last_xon < us(451));
     CHECK(run.dropped == 0);
     CHECK(run.sender.writes_completed == 8);
     CHECK(run.receiver.bytes_verified == 8 << 20);

@@ -70,14 +70,31 @@ TEST_CASE("a loss is one NAK and one way back, however many packets were behind 
 
 TEST_CASE("a selective pair sends again what was lost and nothing else") {
   RcPair pair(with(RcRecovery::kSelective));
-  pair.near().loses_packet = losing({110, 111, 130});
+  pair.near().loses_packet = losing({110, 112, 130});
   CHECK(pair.post(1, 0, 60 * kOnePacket));
   pair.run_until(us(300));
   CHECK(pair.near().completed == std::vector<uint64_t>{1});
-  CHECK(pair.near().losses == Words{"nak 110", "nak 111", "nak 130"});
+  CHECK(pair.near().losses == Words{"nak 110", "nak 112", "nak 130"});
   CHECK(pair.near().stats.retransmissions == 3);
   CHECK(pair.near().stats.timeouts == 0);
   CHECK(pair.far().placed == 60 * kOnePacket);
+  CHECK(pair.is_copied(0, 60 * kOnePacket));
+}
+
+TEST_CASE("a selective pair repairs a burst of 40 in six round trips") {
+  RcPair pair(with(RcRecovery::kSelective));
+  std::vector<uint32_t> burst;
+  for (uint32_t psn = 110; psn < 150; ++psn) burst.push_back(psn);
+  pair.near().loses_packet = losing(burst);
+  CHECK(pair.post(1, 0, 60 * kOnePacket));
+  pair.run_until(us(300));
+  CHECK(pair.near().completed == std::vector<uint64_t>{1});
+  // 1, 2, 4, 8, 16 and of 32 what was sent at all.
+  CHECK(pair.near().losses ==
+        Words{"nak 110", "nak 111", "nak 113", "nak 117", "nak 125", "nak 141"});
+  CHECK(pair.near().stats.retransmissions >= 40);
+  CHECK(pair.near().stats.retransmissions <= 50);
+  CHECK(pair.near().stats.timeouts == 0);
   CHECK(pair.is_copied(0, 60 * kOnePacket));
 }
 

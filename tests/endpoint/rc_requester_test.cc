@@ -176,6 +176,43 @@ TEST_CASE(
   CHECK(bench.send() == psns_between(111, 118));
 }
 
+TEST_CASE("selective repeat: a burst is repaired by twice as many packets each round trip") {
+  RcParameters parameters = RcPair::parameters();
+  parameters.recovery = RcRecovery::kSelective;
+  parameters.window = 64;
+  RcSender bench(parameters);
+  bench.post(1, 64);
+  CHECK(bench.send() == psns_between(100, 163));
+  bench.nak(110);  // 110 to 140 are lost
+  CHECK(bench.send() == Psns{110});
+  bench.nak(111);
+  CHECK(bench.send() == psns_between(111, 112));
+  // As 111 arrives the receiver asks for 112, which is under way again.
+  CHECK(bench.nak(112) == Refusal::kNone);
+  CHECK(bench.nak(112) == Refusal::kStaleFeedback);
+  CHECK(bench.send().empty());
+  bench.nak(113);
+  CHECK(bench.send() == psns_between(113, 116));
+  bench.nak(117);
+  CHECK(bench.send() == psns_between(117, 124));
+  bench.nak(125);
+  CHECK(bench.send() == psns_between(125, 140));
+  // What is not right behind it is another loss.
+  bench.nak(150);
+  CHECK(bench.send() == Psns{150});
+  bench.nak(151);
+  CHECK(bench.send() == psns_between(151, 152));
+  bench.wait();
+  bench.send();
+  bench.nak(153);  // a timeout begins anew
+  CHECK(bench.send() == Psns{153});
+  // Never more than was sent at all.
+  bench.nak(154);
+  bench.nak(156);
+  bench.nak(160);
+  CHECK(bench.send() == psns_between(160, 163));
+}
+
 TEST_CASE(
     "selective repeat: while a packet is missing nothing goes that its receiver cannot keep") {
   RcParameters parameters = RcPair::parameters();

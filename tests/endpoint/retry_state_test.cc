@@ -102,7 +102,7 @@ TEST_CASE("a destination is trimming while most of what comes there is trimmed, 
 }
 
 TEST_CASE("the range is what the newest SACK says, within what was agreed and at least a unit") {
-  PsnRange range(1024);
+  PsnRange range(1024, SackBase::kTrigger);
   CHECK(range.end(100) == 1124);
   Seth seth;
   seth.mpr = 2;
@@ -122,6 +122,20 @@ TEST_CASE("the range is what the newest SACK says, within what was agreed and at
   seth.mpr = 200;
   range.adopt(seth, 11);
   CHECK(range.end(100) == 100 + 1024);
+}
+
+TEST_CASE(
+    "where SACKs begin behind the cumulative PSN nothing goes that their 64 bits cannot tell") {
+  PsnRange cumulative(512, SackBase::kCumulative), newest(512, SackBase::kNewest);
+  CHECK(cumulative.end(1000) == 1064);
+  CHECK(newest.end(1000) == 1512);
+  for (PsnRange* range : {&cumulative, &newest}) {
+    Seth seth;
+    seth.mpr = 2;
+    range->adopt(seth, 5);
+  }
+  CHECK(cumulative.end(1000) == 1064);
+  CHECK(newest.end(1000) == 1256);
 }
 
 TEST_CASE("only the newest tail probe is answered, once, and no probe has the number 0") {

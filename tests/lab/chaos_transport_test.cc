@@ -21,6 +21,7 @@ TEST_CASE(
   std::map<ChaosTransport, uint32_t> times;
   std::set<std::string> options;
   std::set<std::pair<bool, bool>> switches;  // pauses, adaptive
+  std::set<endpoint::RcRecovery> sprayed;    // how receivers recover where switches spray
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     const ChaosScenario drawn = chaos_scenario(base, seed);
     const Scenario& scenario = drawn.scenario;
@@ -30,6 +31,8 @@ TEST_CASE(
     for (const auto& [index, value] : scenario.transport.overrides)
       options.insert(std::string(endpoint::transport_options()[index].name));
     switches.insert({scenario.topology.lossless.pfc, scenario.topology.lossless.adaptive});
+    if (!scenario.topology.lossless.adaptive) continue;
+    sprayed.insert(endpoint::make_profile(scenario.transport, scenario.topology).recovery);
   }
   CHECK(times[ChaosTransport::kMrc] > 100);
   CHECK(times.size() == 5);
@@ -38,6 +41,7 @@ TEST_CASE(
     CHECK_MESSAGE(options.contains(option), option);
   }
   CHECK(switches.size() == 4);
+  CHECK(sprayed == std::set{endpoint::RcRecovery::kSelective, endpoint::RcRecovery::kPlacing});
 }
 
 TEST_CASE("a fabric that cannot carry RoCE has none, and its seeds keep their runs") {

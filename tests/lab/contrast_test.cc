@@ -78,14 +78,64 @@ TEST_CASE("a transport without a contrast is asked what can be asked of it") {
   CHECK(asked("roce") == 2);
 }
 
-TEST_CASE("RoCE is not asked for trims or entropy values, but may be asked for none") {
-  analysis::ExpectTrims some;
+TEST_CASE("each family of transports is asked what can be asked of it, and told why not the rest") {
+  using namespace analysis;
+  ExpectTrims some, none;
   some.at_least = 1;
-  CHECK_FALSE(inapplicable(some, TransportFamily::kRoce).empty());
-  CHECK(inapplicable(some, TransportFamily::kOnePath).empty());
-  CHECK(inapplicable(analysis::ExpectTrims{}, TransportFamily::kRoce).empty());
-  CHECK_FALSE(inapplicable(analysis::ExpectEvsGood{}, TransportFamily::kRoce).empty());
-  CHECK(inapplicable(analysis::ExpectEvsGood{}, TransportFamily::kSprays).empty());
+  none.at_most = 0;
+  constexpr std::string_view kOnePathWhy = "a queue pair has one path here";
+  const struct {
+    Expectation expectation;
+    std::string_view one_path, roce;  // why not; empty: it is asked
+  } rows[] = {{ExpectShare{}, kOnePathWhy, kOnePathWhy},
+              {ExpectPathUnused{}, kOnePathWhy, kOnePathWhy},
+              {ExpectLeave{}, kOnePathWhy, kOnePathWhy},
+              {some, "", "RoCE is not trimmed"},
+              {none, "", ""},
+              {ExpectEvsGood{}, "", "RoCE has no entropy values"},
+              {ExpectLosses{}, "", ""},
+              {ExpectPause{}, "", ""},
+              {ExpectLossless{}, "", ""}};
+  for (const auto& row : rows) {
+    CAPTURE(name_of(row.expectation));
+    CHECK(inapplicable(row.expectation, TransportFamily::kSprays).empty());
+    CHECK(inapplicable(row.expectation, TransportFamily::kOnePath) == row.one_path);
+    CHECK(inapplicable(row.expectation, TransportFamily::kRoce) == row.roce);
+  }
+}
+
+TEST_CASE("a contrast has the fabric's watchdog unless it says another one, or none") {
+  const Scenario scenario = with_contrast(
+      "contrast:\n"
+      "  - {transport: roce, expect: [no_qp_error]}\n"
+      "  - {transport: roce, name: none, watchdog: off, expect: [no_qp_error]}\n"
+      "  - {transport: roce, name: quick, watchdog: {detect: 3us, restore: 4us}, "
+      "expect: [no_qp_error]}\n",
+      "fabric: {name: f, planes: 1, t0: 2, t1: 2, hosts_per_t0: 4, "
+      "roce: {watchdog: {detect: 70us, restore: 80us}}}\n");
+  const auto lossless = [&](const char* name) {
+    return under_transport(scenario, find_contrast(scenario, name)).topology.lossless;
+  };
+  CHECK(lossless("roce").watchdog == WatchdogAction::kDrop);
+  CHECK(lossless("roce").detect == FabricTime::from_us(70));
+  CHECK(lossless("roce").restore == FabricTime::from_us(80));
+  CHECK(lossless("none").watchdog == WatchdogAction::kOff);
+  CHECK(lossless("quick").watchdog == WatchdogAction::kDrop);
+  CHECK(lossless("quick").detect == FabricTime::from_us(3));
+  CHECK(lossless("quick").restore == FabricTime::from_us(4));
+}
+
+TEST_CASE("a contrast is asked what it expects, though its transport could not be asked that") {
+  const Scenario scenario = with_contrast(
+      "contrast:\n  - {transport: one-path, options: {qps: 3}, "
+      "expect: [{share: {path: \"p0/*\", at_least: 90%}}]}\n");
+  const Scenario one = under_transport(scenario, find_contrast(scenario, "one-path"));
+  CHECK(one.expect == scenario.contrasts[0].expect);
+  CHECK(endpoint::make_profile(one.transport, one.topology).qps == 3);
+  // The profile is the scenario's unless the transport is RoCE.
+  CHECK(one.transport.profile == scenario.transport.profile);
+  CHECK_FALSE(uses_roce(one));
+  CHECK(uses_roce(under_transport(scenario, find_contrast(scenario, "roce-nopfc"))));
 }
 
 TEST_CASE("what is wrong with a contrast is said with its place") {
@@ -121,9 +171,12 @@ TEST_CASE("RoCE is refused where the fabric cannot carry it, and too many contra
             .find("found RoCE in a fabric with an IPv4 underlay: expected regular planes") !=
         std::string::npos);
   std::string many = "contrast:\n";
-  for (size_t i = 0; i <= kMaxContrasts; ++i) {
+  const auto one_more = [&many](size_t i) {
     many += "  - {transport: roce, name: n" + std::to_string(i) + ", expect: [no_qp_error]}\n";
-  }
+  };
+  for (size_t i = 0; i < kMaxContrasts; ++i) one_more(i);
+  CHECK(with_contrast(many).contrasts.size() == kMaxContrasts);
+  one_more(kMaxContrasts);
   CHECK(refused(many).find("found more contrasts: expected at most 16") != std::string::npos);
 }
 
