@@ -2,6 +2,7 @@
 // Faults compiled into effects, and the tracker that says what is still degraded.
 
 #include <array>
+#include <compare>
 #include <map>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace mrclab::faults {
 struct Target {
   size_t effect = 0;
   std::array<uint64_t, 3> keys{};
-  auto operator<=>(const Target&) const = default;
+  std::strong_ordering operator<=>(const Target&) const = default;
 };
 Target target_of(const Effect& effect);
 

@@ -1,4 +1,7 @@
-// The connection to mrclab: JSON and binary messages, questions with answers, and a new try when it breaks.
+// The connection to mrclab: JSON and binary messages, questions with answers, and a new try when it breaks. In an
+// exported page it leads to the simulator inside it.
+
+import {isExported, SimulatorSocket} from "./inside.js";
 
 const kWait = [250, 500, 1000, 2000, 4000];  // ms between tries
 
@@ -7,7 +10,7 @@ export class Link {
   constructor(token, heard, state) {
     this.token = token;
     this.heard = heard;
-    this.state = state;  // called with "open", "broken" or "refused"
+    this.state = state;  // called with "open", "broken", "refused" or "stopped", and then why
     this.tries = 0;
     this.ticket = 0;
     this.asked = new Map();  // ticket -> {resolve, reject}
@@ -16,14 +19,15 @@ export class Link {
 
   open() {
     const address = `ws://${location.host}/live?token=${encodeURIComponent(this.token)}`;
-    this.socket = new WebSocket(address);
+    this.socket = isExported() ? new SimulatorSocket() : new WebSocket(address);
     this.socket.binaryType = "arraybuffer";
     let opened = false;
     this.socket.onopen = () => { opened = true; this.tries = 0; this.state("open"); };
     this.socket.onmessage = (event) => this.take(event.data);
-    this.socket.onclose = async () => {
+    this.socket.onclose = async (event) => {
       for (const {reject} of this.asked.values()) reject(new Error("the connection is broken"));
       this.asked.clear();
+      if (isExported()) return this.state("stopped", event.reason);
       this.state(opened || !(await this.isAnswered()) ? "broken" : "refused");
       const wait = kWait[Math.min(this.tries++, kWait.length - 1)];
       setTimeout(() => this.open(), wait);

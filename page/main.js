@@ -23,7 +23,7 @@ class Page {
     this.colours = new Colours();
     this.fork = false;
     const words = new URLSearchParams(location.search);
-    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s) => this.connection(s));
+    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s, why) => this.connection(s, why));
     this.fabric = new FabricView($("fabric"), this.world, this.link, this.colours);
     this.fabric.placed = (height) => { $("legend").style.bottom = height + 1 + "px"; };
     this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t));
@@ -47,12 +47,14 @@ class Page {
 
   // --- what the server says --------------------------------------------------------------------------
 
-  connection(state) {
+  connection(state, why) {
     $("gone").hidden = state === "open";
     if (state === "open") return;
-    $("gone").textContent = state === "refused"
-        ? "mrclab does not let this page in. Open the link that `mrclab serve` printed: its token is part of it."
-        : "mrclab has ended, or cannot be reached. Trying again …";
+    $("gone").textContent = {
+      refused: "mrclab does not let this page in. Open the link that `mrclab serve` printed: its token is part of it.",
+      broken: "mrclab has ended, or cannot be reached. Trying again …",
+      stopped: `The simulator in this page has stopped: ${why}. Load the page again to begin anew.`,
+    }[state];
   }
 
   heard(message) {

@@ -1,7 +1,9 @@
 // What the page knows of the world: the fabric, the futures, and what was seen of each of them, by time.
 // All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
 
-export const kPassed = 0, kTrimmed = 1, kDropped = 2;
+export const kPassed = 0;
+export const kTrimmed = 1;
+export const kDropped = 2;
 const kChunk = 2e6;           // packets are asked for in pieces of so much fabric time (2 us)
 const kMaxChunks = 48;        // that are kept
 const kWords = {host: "host", t0: "T0", t1: "T1"};

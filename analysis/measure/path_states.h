@@ -1,6 +1,7 @@
 #pragma once
 // What hosts last said about the paths of their queue pairs, made of the news of an event history.
 
+#include <compare>
 #include <map>
 #include <optional>
 
@@ -18,7 +19,7 @@ class PathStates {
     Qpn qp;
     uint32_t plane = 0;
     std::optional<EntropyValue> ev;
-    auto operator<=>(const Key&) const = default;
+    std::strong_ordering operator<=>(const Key&) const = default;
   };
   struct State {
     FabricTime since;  ///< when it became usable, or unusable

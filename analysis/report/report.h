@@ -3,6 +3,7 @@
 // object in it, the run's verdict.json as it is and its picture (picture.h); the files of
 // analysis/page/ turn that into a page.
 
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -13,6 +13,9 @@
 #include "lab/recorded/wireshark_dissector.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/shipped_files.h"
+#include "lab/serve/page_export.h"
+#include "lab/serve/serve_command.h"
+#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -86,11 +89,49 @@ void add_run_format(CLI::App& parent, RunFormat format, const char* name, const 
   verb->callback([format, options] { export_run_as(format, *options); });
 }
 
+struct PageOptions {
+  ServeCommandOptions served;
+  std::string out;
+};
+
+void export_page(const PageOptions& options) {
+  const PageSimulator simulator = read_page_simulator();  // first: without it all else is in vain
+  const PlayedSession played = served_session(options.served);
+  const std::string page = exported_page(played, simulator);
+  const std::filesystem::path file =
+      options.out.empty() ? played.session().scenario().name + ".html" : options.out;
+  netio::write_file(file, page);
+  fmt::print("wrote {} ({:.1f} MB)\nIt opens in a browser, without a network.\n", file.string(),
+             static_cast<double>(page.size()) * 1e-6);
+}
+
+void add_page(CLI::App& parent) {
+  auto options = std::make_shared<PageOptions>();  // shared with the callback
+  CLI::App* verb = parent.add_subcommand(
+      "page", "The page of `mrclab serve` as one file, with the simulator in it");
+  verb->add_option("WHAT", options->served.what, "a scenario, a fabric or a run folder")
+      ->required();
+  verb->add_option("-o,--out", options->out, "the file; default: the scenario's name and .html");
+  verb->add_option("--at", options->served.at, "where it stands at first: 295us");
+  verb->add_option("--end", options->served.end,
+                   "when a fabric without a scenario ends; default: 2ms");
+  verb->add_option("--seed", options->served.seed, "in place of the scenario's")
+      ->check(CLI::Range(uint64_t{0}, kMaxSeed));
+  verb->footer(
+      "It opens offline in any browser of this time, and there the world can be broken, rewound\n"
+      "and forked: what was simulated here has the same history there. The simulator for\n"
+      "browsers is built by `./mrclab export page`, at its first call with Debian's emscripten\n"
+      "(0.8 GB, a minute or two).\n"
+      "Example: mrclab export page optic-glitch --at 295us -o glitch.html");
+  verb->callback([options] { export_page(*options); });
+}
+
 }  // namespace
 
 void add_export_verb(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("export", "For other people's tools");
   verb->require_subcommand(1);
+  add_page(*verb);
   add_wireshark(*verb);
   add_run_format(
       *verb, RunFormat::kQlog, "qlog",

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 
 #include "fabric/pattern.h"
@@ -45,10 +45,10 @@ Typed typed(std::string_view text) {
     if (c != ',' && c != ' ')
       plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  double number = 0;
-  const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
-  if (error != std::errc()) return {{}, plain};
-  return {number, plain.substr(static_cast<size_t>(end - plain.data()))};
+  char* end = nullptr;
+  const double number = std::strtod(plain.c_str(), &end);
+  if (end == plain.c_str()) return {{}, plain};
+  return {number, std::string(end)};
 }
 
 }  // namespace

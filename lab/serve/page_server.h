@@ -20,9 +20,9 @@
 #include <string>
 #include <thread>
 
-namespace mrclab::lab {
+#include "lab/serve/page_door.h"
 
-using ClientId = uint64_t;
+namespace mrclab::lab {
 
 struct ServeOptions {
   std::string address = "127.0.0.1";
@@ -30,15 +30,7 @@ struct ServeOptions {
   std::string token;  ///< empty: a random one
 };
 
-/// What a browser did.
-struct PageInput {
-  enum class What : uint8_t { kJoined, kText, kLeft };
-  ClientId client = 0;
-  What what = What::kText;
-  std::string text = {};
-};
-
-class PageServer {
+class PageServer : public PageDoor {
  public:
   static constexpr size_t kMaxClients = 16;
   static constexpr size_t kMaxRequestBytes = 8192;
@@ -49,20 +41,16 @@ class PageServer {
 
   /// Listens. Throws InputError for an address or port that cannot be had.
   explicit PageServer(const ServeOptions& options);
-  ~PageServer();
-  PageServer(const PageServer&) = delete;
-  PageServer& operator=(const PageServer&) = delete;
+  ~PageServer() override;
 
   uint16_t port() const;
   /// What people open: "http://127.0.0.1:40123/?token=...".
   std::string link() const;
 
-  /// The next thing that a browser did; waits for at most so long, and returns false then.
-  bool next(PageInput& input, std::chrono::milliseconds at_most);
-  /// Bytes that this browser has not been sent yet; to be asked before much is sent.
-  size_t waiting_bytes(ClientId client) const;
-  void send_text(ClientId client, std::string text);
-  void send_binary(ClientId client, std::string bytes);
+  bool next(PageInput& input, std::chrono::milliseconds at_most) override;
+  size_t waiting_bytes(ClientId client) const override;
+  void send_text(ClientId client, std::string text) override;
+  void send_binary(ClientId client, std::string bytes) override;
 
  private:
   struct Impl;

@@ -68,9 +68,7 @@ class OpenedLink {
   pid_t pid_ = -1;
 };
 
-}  // namespace
-
-PlayedSession served_session(const ServeCommandOptions& options) {
+PlayedSession session_of(const ServeCommandOptions& options) {
   if (is_run_folder(options.what)) {
     const fs::path folder =
         options.what == "latest" ? fs::path("runs/latest") : fs::path(options.what);
@@ -86,18 +84,26 @@ PlayedSession served_session(const ServeCommandOptions& options) {
   return PlayedSession(read_scenario_file(file, overrides_of(options)));
 }
 
-int serve_command(const ServeCommandOptions& options) {
-  PlayedSession played = served_session(options);
-  InterruptGuard guard;
-  const Scenario& scenario = played.session().scenario();
-  const Topology& topology = scenario.topology;
+}  // namespace
+
+PlayedSession served_session(const ServeCommandOptions& options,
+                             const SimulatedSession::GoOn& go_on) {
+  PlayedSession played = session_of(options);
   if (options.at) {
-    played.session().seek(parse_instant(*options.at, topology, FabricTime::zero(), &scenario),
-                          [&](FabricTime) { return !guard.interrupted(); });
+    const Scenario& scenario = played.session().scenario();
+    played.session().seek(
+        parse_instant(*options.at, scenario.topology, FabricTime::zero(), &scenario), go_on);
   }
+  return played;
+}
+
+int serve_command(const ServeCommandOptions& options) {
+  InterruptGuard guard;
+  PlayedSession played = served_session(options, [&](FabricTime) { return !guard.interrupted(); });
+  const Scenario& scenario = played.session().scenario();
   PageServer server(options.server);
-  fmt::print("{} on {}, simulated{}. Open\n  {}\nCtrl-C ends it.\n", scenario.name, topology.name,
-             played.run ? " again" : "", server.link());
+  fmt::print("{} on {}, simulated{}. Open\n  {}\nCtrl-C ends it.\n", scenario.name,
+             scenario.topology.name, played.run ? " again" : "", server.link());
   std::fflush(stdout);
   std::optional<OpenedLink> opened;
   if (options.open) opened.emplace(server.link());

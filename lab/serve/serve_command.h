@@ -20,9 +20,10 @@ struct ServeCommandOptions {
 };
 
 /// What is to be shown: a scenario as it is; a fabric with an all-reduce of all its hosts; of a run folder
-/// the scenario that was run, whose history is that of the run wherever that was FAITHFUL. Throws
-/// InputError.
-PlayedSession served_session(const ServeCommandOptions& options);
+/// the scenario that was run, whose history is that of the run wherever that was FAITHFUL. It stands at
+/// `options.at`, or as far on the way there as `go_on` lets it. Throws InputError.
+PlayedSession served_session(const ServeCommandOptions& options,
+                             const SimulatedSession::GoOn& go_on = {});
 
 /// Serves until Ctrl-C. Returns the exit code.
 int serve_command(const ServeCommandOptions& options);

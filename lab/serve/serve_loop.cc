@@ -5,6 +5,7 @@
 #include "fabric/json_text.h"
 #include "fabric/yaml.h"
 #include "lab/serve/page_messages.h"
+#include "lab/serve/session_start.h"
 
 namespace mrclab::lab {
 namespace {
@@ -30,30 +31,31 @@ SimulatedSession::GoOn ServeLoop::go_on(std::optional<milliseconds> at_most) {
 
 void ServeLoop::run(const IsInterrupted& interrupted) {
   interrupted_ = interrupted;
-  auto before = Clock::now(), told = before;
-  while (!interrupted_()) {
-    PageInput input;
-    const milliseconds wait = played_.playing ? kTick : kIdle;
-    for (bool more = server_.next(input, wait); more; more = server_.next(input, milliseconds(0))) {
-      take(input);
-      if (interrupted_()) return;
-    }
-    const auto now = Clock::now();
-    const bool was_playing = played_.playing;
-    played_.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(now - before).count(),
-                    go_on(kSlice));
-    before = now;
-    for (auto& [client, browser] : browsers_) tell_progress(client, browser);
-    tell_other_sums();
-    if ((played_.playing && now - told >= kTellEvery) || was_playing != played_.playing) {
-      told = now;
-      tell_all(state_json(played_));
-    }
+  before_ = told_ = Clock::now();
+  while (!interrupted_()) turn(played_.playing ? kTick : kIdle);
+}
+
+void ServeLoop::turn(milliseconds at_most) {
+  PageInput input;
+  for (bool more = door_.next(input, at_most); more; more = door_.next(input, milliseconds(0))) {
+    take(input);
+    if (interrupted_()) return;
+  }
+  const auto now = Clock::now();
+  const bool was_playing = played_.playing;
+  played_.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(now - before_).count(),
+                  go_on(kSlice));
+  before_ = now;
+  for (auto& [client, browser] : browsers_) tell_progress(client, browser);
+  tell_other_sums();
+  if ((played_.playing && now - told_ >= kTellEvery) || was_playing != played_.playing) {
+    told_ = now;
+    tell_all(state_json(played_));
   }
 }
 
 void ServeLoop::tell(ClientId client, const json& message) {
-  server_.send_text(client, message.dump(-1, ' ', false, json::error_handler_t::replace));
+  door_.send_text(client, message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 void ServeLoop::tell_all(const json& message) {
@@ -73,13 +75,7 @@ void ServeLoop::tell_controls() {
 void ServeLoop::welcome(ClientId client) {
   browsers_[client] = {};
   json welcome = welcome_of(played_.session());
-  if (const auto& run = played_.run) {
-    welcome["run"] = {{"folder", run->folder},
-                      {"world", run->world},
-                      {"version", run->version},
-                      {"exact", run->exact},
-                      {"sha256", run->history_sha256}};
-  }
+  if (played_.run) welcome["run"] = run_json(played_);
   tell(client, welcome);
   tell(client, future_json(played_.session()));
   tell(client, state_json(played_));
@@ -137,7 +133,7 @@ void ServeLoop::obey_text(ClientId client, const std::string& text) {
     }
     if (answer.future_changed) tell_all(future_json(played_.session()));
     const bool answered_by_text = answer.binary.empty();
-    if (!answer.binary.empty()) server_.send_binary(client, std::move(answer.binary));
+    if (!answer.binary.empty()) door_.send_binary(client, std::move(answer.binary));
     // Who asks with a ticket waits for an answer; a binary one has the ticket in it.
     if (answer.text.is_null() && answered_by_text && command.contains("ticket")) {
       answer.text = {{"say", "done"}};
@@ -163,13 +159,13 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
   const FabricTime reached = session.future().reached();
   const size_t whole = reached >= session.end() ? recording.bins() : recording.bin_of(reached);
   // A recording that was made again is shorter than what the browser has: it has the same history.
-  while (browser.bin < whole && server_.waiting_bytes(client) < kEnoughWaiting) {
+  while (browser.bin < whole && door_.waiting_bytes(client) < kEnoughWaiting) {
     const size_t to = std::min(whole, browser.bin + kBinsAtOnce);
-    server_.send_binary(client, sums_message(recording, topology, browser.future, browser.bin, to));
+    door_.send_binary(client, sums_message(recording, topology, browser.future, browser.bin, to));
     browser.bin = to;
   }
   while (browser.event < recording.events().size() &&
-         server_.waiting_bytes(client) < kEnoughWaiting) {
+         door_.waiting_bytes(client) < kEnoughWaiting) {
     json lines = json::array();
     const auto some = recording.events().subspan(
         browser.event, std::min(kLinesAtOnce, recording.events().size() - browser.event));
@@ -178,7 +174,7 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
     tell(client, {{"say", "events"}, {"future", browser.future}, {"lines", std::move(lines)}});
   }
   while (browser.window < recording.windows().size() &&
-         server_.waiting_bytes(client) < kEnoughWaiting) {
+         door_.waiting_bytes(client) < kEnoughWaiting) {
     json lines = json::array();
     const auto some = recording.windows().subspan(
         browser.window, std::min(kLinesAtOnce, recording.windows().size() - browser.window));
@@ -202,8 +198,8 @@ void ServeLoop::tell_other_sums() {
   while (other_bin_ < whole) {
     const size_t to = std::min(whole, other_bin_ + kBinsAtOnce);
     for (const auto& [client, browser] : browsers_) {
-      server_.send_binary(
-          client, sums_message(recording, other->topology(), other_future_, other_bin_, to));
+      door_.send_binary(client,
+                        sums_message(recording, other->topology(), other_future_, other_bin_, to));
     }
     other_bin_ = to;
   }

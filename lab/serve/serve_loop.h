@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "lab/console/interrupt.h"
-#include "lab/serve/page_server.h"
+#include "lab/serve/page_door.h"
 #include "lab/serve/session_commands.h"
 
 namespace mrclab::lab {
@@ -16,10 +16,13 @@ namespace mrclab::lab {
 class ServeLoop {
  public:
   /// Both outlive it.
-  ServeLoop(PageServer& server, PlayedSession& played) : server_(server), played_(played) {}
+  ServeLoop(PageDoor& door, PlayedSession& played) : door_(door), played_(played) {}
 
   /// Until `interrupted` says so.
   void run(const IsInterrupted& interrupted);
+  /// One round of it: takes what browsers did, for which it waits at most so long, lets time pass, and tells
+  /// what came of it.
+  void turn(std::chrono::milliseconds at_most);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -40,9 +43,11 @@ class ServeLoop {
   /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
   SimulatedSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
 
-  PageServer& server_;
+  PageDoor& door_;
   PlayedSession& played_;
-  IsInterrupted interrupted_;
+  IsInterrupted interrupted_ = [] { return false; };
+  Clock::time_point before_ = Clock::now(),
+                    told_ = before_;  // the last round; when all were told the time
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one
   uint32_t other_future_ = 0;
