@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace mrclab::lab {
+namespace {
+
+constexpr std::string_view kSaved = "As it went in a lab:";
+
+}  // namespace
 
 std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
                          FabricTime now) {
@@ -22,8 +30,11 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
     by_hand += entry.source == FaultSource::kHand ? 1 : 0;
     outside += entry.source == FaultSource::kOutside ? 1 : 0;
   }
-  session.about += fmt::format("{}As it went in a lab: {} faults by hand, {} from outside.",
-                               session.about.empty() ? "" : " ", by_hand, outside);
+  // A session that began with a saved one has its sentence in place of that one's.
+  session.about.resize(std::min(session.about.size(), session.about.find(kSaved)));
+  while (session.about.ends_with(' ')) session.about.pop_back();
+  session.about += fmt::format("{}{} {} faults by hand, {} from outside.",
+                               session.about.empty() ? "" : " ", kSaved, by_hand, outside);
   std::string text = to_yaml(session);
   try {
     parse_scenario(read_yaml_text(text, "session"));

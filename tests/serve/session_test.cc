@@ -158,8 +158,9 @@ TEST_CASE("a switch is told in the words of inspect, as of the instant that was 
   const SessionAnswer answer = obey(played, {{"do", "inspect"}, {"node", node.value}}, {});
   const auto text = answer.text.at("text").get<std::string>();
   CHECK(text.find("p0.t0-0: forwarded by switchd\nTO") == 0);
-  CHECK(text.find("\n2000  End ") != std::string::npos);
-  CHECK(text.find("\nother  drop") != std::string::npos);
+  CAPTURE(text);
+  CHECK(text.find("\n2000   End ") != std::string::npos);
+  CHECK(text.find("\nother  drop  ") != std::string::npos);
   CHECK(answer.text.at("at_ps") == played.session().future().reached().ps());
   CHECK(answer.text.at("counters").at("total.rx") > 0);
   for (const uint32_t other : {played.session().scenario().topology.host(0).value, 1'000'000u}) {
