@@ -8,6 +8,7 @@
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/path_states.h"
+#include "analysis/measure/rc_recovery.h"
 #include "analysis/report/frame_finder.h"
 #include "analysis/report/picture.h"
 #include "analysis/report/report.h"
@@ -61,6 +62,9 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.refused = c.refused;
   metrics.naks = c.rc_naks;
   metrics.cnps = c.cnps;
+  for (const RcRecovery& recovery : rc_recoveries(history)) {
+    metrics.timeouts += recovery.rounds[static_cast<size_t>(RcCause::kTimeout)];
+  }
   for (const RcAnswers& answers : history.rc_answers()) metrics.flows_cut += answers.cnps > 0;
   metrics.pauses =
       pause_use(in.topology, PauseTimes(in.topology, history.pauses(), in.schedule, m.end));

@@ -273,7 +273,21 @@ export class Panels {
     return [el("h2", {}, node.name), own.map((trouble) => el("p", {class: "error"}, trouble.fault.text)),
             table(["port", "to", "in", "out", "queue"], rows, [2, 3, 4]),
             note("In and out: share of the line rate in the last microseconds. Queue: share of the trim threshold, from how long packets waited."),
-            node.role === "host" ? this.hostPart(node) : el("p", {}, el("code", {}, `mrclab inspect ${node.name}`))];
+            node.role === "host" ? this.hostPart(node) : this.switchPart(node)];
+  }
+
+  /// The switch's table and counters, in the words of `mrclab inspect`.
+  switchPart(node) {
+    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
+    if (this.switchKey !== key) {
+      this.switchKey = key;
+      this.page.link.ask({do: "inspect", node: node.id}).then((answer) => { this.inspected = answer; this.draw(); }, () => {});
+    }
+    const told = this.inspected?.node === node.id ? this.inspected : null;
+    if (!told) return null;
+    return [el("h3", {}, "Its table "), el("p", {}, el("code", {}, `mrclab inspect ${node.name}`), ` at ${time(told.at_ps)}`),
+            el("pre", {id: "inspected"}, told.text), el("h3", {}, "Counters that are not zero"),
+            table(["counter", "value"], Object.entries(told.counters), [1])];
   }
 
   hostPart(node) {

@@ -5,6 +5,7 @@
 #include "netio/record/report_json.h"
 #include "netio/runtime/daemon.h"
 #include "switchd/switch_node.h"
+#include "switchd/table_json.h"
 
 namespace {
 
@@ -26,30 +27,7 @@ class SwitchProgram : public netio::DaemonProgram {
   }
 
   nlohmann::json table(const Node& node) const override {
-    const auto& of_node = dynamic_cast<const switchd::SwitchNode&>(node);
-    nlohmann::json rows = nlohmann::json::array();
-    for (const auto& [usid, counters] : of_node.usid_counters()) {
-      rows.push_back({{"usid", usid},
-                      {"packets", counters.packets},
-                      {"bytes", counters.bytes},
-                      {"errors", counters.errors}});
-    }
-    nlohmann::json routes = nlohmann::json::array();
-    for (const auto& [usid, port] : of_node.table().routes()) {
-      routes.push_back({{"usid", usid.value},
-                        {"port", port.value},
-                        {"adjacency", of_node.table().is_adjacency(usid)}});
-    }
-    nlohmann::json hosts = nlohmann::json::array();
-    for (const std::vector<PortId>& ports : of_node.table().host_routes()) {
-      nlohmann::json numbers = nlohmann::json::array();
-      for (const PortId port : ports) numbers.push_back(port.value);
-      hosts.push_back(std::move(numbers));
-    }
-    return {{"own", of_node.table().own().value},
-            {"routes", routes},
-            {"hosts", hosts},
-            {"counters", rows}};
+    return switchd::table_json(dynamic_cast<const switchd::SwitchNode&>(node));
   }
 
   nlohmann::json pauses(const Node& node) const override {

@@ -31,6 +31,7 @@ struct QueuePairName {
   Qpn qp;
   uint32_t peer = 0;  ///< host number
   Qpn remote;         ///< the peer's queue pair: what the packets of `host` say
+  bool roce = false;  ///< RC's, which keeps to one path; else MRC's
 };
 
 /// Memory that peers may write to.

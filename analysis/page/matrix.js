@@ -87,6 +87,10 @@ function drawMatrix(canvas, matrix, width) {
 function evMatrix(run) {
   const evs = run.picture && run.picture.evs;
   if (!evs) return;
+  if (evs.one_path && !evs.rows.length) {
+    section("Entropy values", note("None: these queue pairs are of RC, and each keeps to one path."));
+    return;
+  }
   if (!evs.heard || !evs.rows.length) {
     section("Entropy values", note("Unknown: nobody recorded what the hosts said about them."));
     return;
@@ -120,6 +124,7 @@ function evMatrix(run) {
       el("div", {class: "controls"}, el("button", {type: "button", onclick: step(false)}, "‹ change before"), slider,
          el("button", {type: "button", onclick: step(true)}, "next change ›")), says, el("div", {}, keys), holder,
       note("A row is one end of a connection, a column a path: plane by plane, its T0 uplinks (“-”: both hosts on one T0)." +
+           (evs.one_path ? ` ${evs.one_path} ends of RC, which keep to one path, have no row.` : "") +
            (evs.rows_left_out ? ` ${evs.rows_left_out} more ends are not shown.` : "") +
            (evs.left_out ? ` ${evs.left_out} later changes are not shown.` : "")));
   canvases.push(canvas);

@@ -52,7 +52,8 @@ function transportVerdicts(runs) {
   const columns = [
     ["sent again", "/metrics/retransmitted", plain], ["lost", "/metrics/lost", plain],
     ["trimmed", "/metrics/trimmed", plain], ["QPs failed", "/metrics/qps_failed", plain],
-    ["ports paused", "/metrics/pauses", paused], ["CNPs", "/metrics/cnps", plain], ["NAKs", "/metrics/naks", plain]]
+    ["ports paused", "/metrics/pauses", paused], ["CNPs", "/metrics/cnps", plain], ["NAKs", "/metrics/naks", plain],
+    ["timeouts", "/metrics/timeouts", plain]]
     .filter(([, pointer]) => runs.some((run) => run.verdict.metrics[pointer.split("/")[2]]));
   const rows = runs.map((run) => [run.transport,
       ...columns.map(([, pointer, show]) => el("span", {"data-run": run.transport}, field(run.verdict, pointer, show))),

@@ -140,8 +140,10 @@ class Picture {
     for (const PathNews& news : in_.story.evidence.events().paths()) {
       spoke.insert({news.host, news.qp});
     }
-    const auto& all = in_.story.queue_pairs;
-    std::vector<QueuePairName> rows(all.begin(), all.end());
+    std::vector<QueuePairName> rows;
+    for (const QueuePairName& name : in_.story.queue_pairs) {
+      if (!name.roce) rows.push_back(name);
+    }
     std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
       return spoke.contains({a.host, a.qp}) > spoke.contains({b.host, b.qp});
     });
@@ -149,6 +151,13 @@ class Picture {
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.host < b.host; });
     return rows;
+  }
+
+  /// Ends of MRC's queue pairs: those of RC keep to one path.
+  size_t spraying_pairs() const {
+    const auto& all = in_.story.queue_pairs;
+    return static_cast<size_t>(std::count_if(all.begin(), all.end(),
+                                             [](const QueuePairName& name) { return !name.roce; }));
   }
 
   Json evs() const {
@@ -198,7 +207,8 @@ class Picture {
             {"states", std::move(states)},
             {"changes", std::move(changes)},
             {"left_out", left_out},
-            {"rows_left_out", in_.story.queue_pairs.size() - names.size()}};
+            {"rows_left_out", spraying_pairs() - names.size()},
+            {"one_path", in_.story.queue_pairs.size() - spraying_pairs()}};
   }
 
   Json packets() const {

@@ -144,6 +144,7 @@ Json metrics_json(const Metrics& m) {
           {"lost", m.lost},
           {"refused", m.refused},
           {"naks", m.naks},
+          {"timeouts", m.timeouts},
           {"cnps", m.cnps},
           {"flows_cut", m.flows_cut},
           {"deepest_queue", deepest_json(m.deepest)},

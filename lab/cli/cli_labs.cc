@@ -16,6 +16,7 @@
 #include "lab/console/json_print.h"
 #include "lab/console/root_rights.h"
 #include "lab/console/stopwatch.h"
+#include "lab/console/switch_rows.h"
 #include "lab/console/terminal.h"
 #include "lab/external/switch_table.h"
 #include "lab/resident/clock_text.h"
@@ -279,6 +280,8 @@ int inspect_switch(const Topology& topology, const LabRecord& record, const std:
   require_root("inspect");
   const json table = switch_table(topology, record, *node);
   fmt::print("{}", as_json ? table.dump(1) + "\n" : switch_table_text(table));
+  const bool ovs = topology.node(*node).forwarding == Forwarding::kOvs;
+  if (ovs && !as_json) fmt::print("{}\n", netio::ovs_limits());
   return 0;
 }
 

@@ -80,6 +80,7 @@ Json to_json(const Comparison& comparison, const ComparedRun& run) {
             {"lost", metrics.lost},
             {"trimmed", metrics.trimmed},
             {"naks", metrics.naks},
+            {"timeouts", metrics.timeouts},
             {"cnps", metrics.cnps},
             {"flows_cut", metrics.flows_cut},
             {"deepest_queue_bytes", metrics.deepest ? Json(metrics.deepest->size.value) : Json()},

@@ -94,6 +94,9 @@ std::string answers(const analysis::Metrics& m) {
   if (m.naks > 0) {
     text += (text.empty() ? "" : ", ") + counted_noun(m.naks, "NAK") + " to go back";
   }
+  if (m.timeouts > 0) {
+    text += (text.empty() ? "" : ", ") + counted_noun(m.timeouts, "timeout") + " of a sender";
+  }
   return text.empty() ? "" : text + ".";
 }
 

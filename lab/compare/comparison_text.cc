@@ -115,6 +115,7 @@ Columns columns_of(const Comparison& comparison, const Headline& headline) {
   columns.add_count("trimmed", metric(&Metrics::trimmed));
   columns.add_count("CNPs", metric(&Metrics::cnps));
   columns.add_count("NAKs", metric(&Metrics::naks));
+  columns.add_count("timeouts", metric(&Metrics::timeouts));
   return columns;
 }
 

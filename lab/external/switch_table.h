@@ -17,7 +17,4 @@ namespace mrclab::lab {
 /// with the time trailer), of the kernel IP packets. Throws for a lab that does not answer.
 nlohmann::json switch_table(const Topology& topology, const LabRecord& record, NodeId node);
 
-/// As columns, 80 wide.
-std::string switch_table_text(const nlohmann::json& table);
-
 }  // namespace mrclab::lab

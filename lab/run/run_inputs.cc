@@ -59,7 +59,8 @@ std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
 std::vector<analysis::QueuePairName> names_of_queue_pairs(const Scenario& scenario) {
   std::vector<analysis::QueuePairName> names;
   for (const QueuePairEnd& end : queue_pairs(scenario)) {
-    names.push_back({end.host, end.qpn, end.peer_host, end.peer_qpn});
+    const bool roce = end.transport == endpoint::TransportKind::kRoce;
+    names.push_back({end.host, end.qpn, end.peer_host, end.peer_qpn, roce});
   }
   return names;
 }

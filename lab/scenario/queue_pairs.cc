@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "endpoint/options/profile_maker.h"
 #include "endpoint/plan/connection_plan.h"
 #include "fabric/path.h"
 #include "lab/console/terminal.h"
@@ -50,12 +51,15 @@ QueuePairEnd find_queue_pair(const Topology& topology, const Scenario& scenario,
 }  // namespace
 
 std::vector<QueuePairEnd> queue_pairs(const Scenario& scenario) {
+  const endpoint::TransportKind all =
+      endpoint::make_profile(scenario.transport, scenario.topology).transport;
   std::vector<QueuePairEnd> ends;
   for (const endpoint::ConnectionPlan& plan : connections_of(scenario)) {
     const endpoint::EndPlan& a = plan.initiator;
     const endpoint::EndPlan& b = plan.acceptor;
-    ends.push_back({a.host, a.qpn, b.host, b.qpn, plan.workload});
-    ends.push_back({b.host, b.qpn, a.host, a.qpn, plan.workload});
+    const endpoint::TransportKind kind = plan.transport.value_or(all);
+    ends.push_back({a.host, a.qpn, b.host, b.qpn, plan.workload, kind});
+    ends.push_back({b.host, b.qpn, a.host, a.qpn, plan.workload, kind});
   }
   std::stable_sort(ends.begin(), ends.end(),
                    [](const QueuePairEnd& a, const QueuePairEnd& b) { return a.host < b.host; });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "endpoint/base/transport_profile.h"
 #include "lab/scenario/scenario.h"
 #include "netio/record/record_watch.h"
 
@@ -18,6 +19,7 @@ struct QueuePairEnd {
   uint32_t peer_host = 0;
   Qpn peer_qpn;
   uint32_t workload = 0;  ///< index in the scenario's list
+  endpoint::TransportKind transport = endpoint::TransportKind::kMrc;
 };
 
 /// All ends, by host and in the order in which the host makes them.

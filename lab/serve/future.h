@@ -28,6 +28,8 @@ class Future {
   void reach(FabricTime until, const SimWorld::GoOn& go_on = {});
   /// What a host says of itself, at reached().
   endpoint::HostAccount account(uint32_t host) const { return simulation_->account(host); }
+  /// A switch as it is at reached().
+  const switchd::SwitchNode& switch_at(NodeId node) const { return simulation_->switch_at(node); }
 
  private:
   Scenario scenario_;

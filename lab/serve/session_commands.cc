@@ -4,11 +4,15 @@
 #include <functional>
 #include <map>
 
+#include "lab/console/switch_rows.h"
+#include "lab/resident/pause_text.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/serve/lesson.h"
 #include "lab/serve/packet_look.h"
 #include "lab/serve/page_messages.h"
 #include "lab/serve/session_verdict.h"
+#include "netio/record/report_json.h"
+#include "switchd/table_json.h"
 
 namespace mrclab::lab {
 namespace {
@@ -223,6 +227,34 @@ SessionAnswer host(const Order& order) {
            {"in_flight_bytes", account.stats.in_flight_bytes}}};
 }
 
+/// What `mrclab inspect` would print of a switch, at the instant up to which it was simulated.
+SessionAnswer inspect(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const uint32_t number = order.number("node");
+  if (number >= topology.nodes.size() || topology.nodes[number].role == NodeRole::kHost) {
+    throw InputError("there is no such switch");
+  }
+  const NodeSite& site = topology.nodes[number];
+  const switchd::SwitchNode& node = future_of(order).switch_at(site.id);
+  const json rows = rows_of_switch(site, switchd::table_json(node));
+  std::string text = switch_table_text(
+      {{"node", site.name}, {"forwarding", name_of(site.forwarding)}, {"rows", rows}});
+  if (const std::optional<NodePauses> pauses = node.pauses()) {
+    text += pauses_text({{"fabric_ps", future_of(order).reached().ps()},
+                         {"nodes", {{site.name, netio::report_to_json(*pauses)}}}},
+                        true);
+  }
+  json counters = json::object();
+  for (const auto& [name, value] : node.named_counters()) {
+    if (value > 0) counters[name] = value;
+  }
+  return {{{"say", "inspect"},
+           {"node", number},
+           {"at_ps", future_of(order).reached().ps()},
+           {"text", std::move(text)},
+           {"counters", std::move(counters)}}};
+}
+
 SessionAnswer yaml(const Order& order) {
   return {{{"say", "yaml"},
            {"name", order.session().scenario().name},
@@ -288,6 +320,7 @@ const std::map<std::string, Command, std::less<>>& commands() {
       {"packet", {packet, false}},
       {"use", {use, false}},
       {"host", {host, false}},
+      {"inspect", {inspect, false}},
       {"yaml", {yaml, false}},
       {"history", {history, false}},
       {"judge", {judge, false}},

@@ -63,6 +63,10 @@ endpoint::HostAccount Simulation::account(uint32_t host) const {
   return dynamic_cast<const endpoint::HostNode&>(node).account();
 }
 
+const switchd::SwitchNode& Simulation::switch_at(NodeId node) const {
+  return dynamic_cast<const switchd::SwitchNode&>(world_.node(node));
+}
+
 analysis::HostReports Simulation::hosts() const {
   analysis::HostReports reports;
   for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {

@@ -11,6 +11,10 @@
 #include "lab/scenario/scenario.h"
 #include "lab/sim/sim_world.h"
 
+namespace mrclab::switchd {
+class SwitchNode;
+}
+
 namespace mrclab::lab {
 
 class Simulation {
@@ -28,6 +32,8 @@ class Simulation {
   /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;
   analysis::HostReports hosts() const;
+  /// `node` must be a switch.
+  const switchd::SwitchNode& switch_at(NodeId node) const;
 
  private:
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;

@@ -151,6 +151,24 @@ TEST_CASE("two ports of one cable that stand for each other are a circle") {
         "2 ports stood, each for the next, for 100us: p0.t1-0:d0, p0.t0-0:u0");
 }
 
+TEST_CASE("no more than 64 circles are looked for") {
+  constexpr uint32_t kSide = 9;  // 81 cables
+  RoceRun run(pausing_fabric(kSide, kSide, 1));
+  run.flow();
+  for (uint32_t t0 = 0; t0 < kSide; ++t0) {
+    for (uint32_t t1 = 0; t1 < kSide; ++t1) {
+      const std::string up = "p0.t0-" + std::to_string(t0) + ":u" + std::to_string(t1);
+      const std::string down = "p0.t1-" + std::to_string(t1) + ":d" + std::to_string(t0);
+      run.stands(up, us(100), us(200));
+      run.stands(down, us(100), us(200));
+      run.turn(up, up);
+      run.turn(down, down);
+    }
+  }
+  REQUIRE(kMaxCircles == 64);
+  CHECK(run.check(longer_than(us(50))).measured == 64.0);
+}
+
 TEST_CASE("`deadlock_free` cannot be judged without RoCE's data, or without all records") {
   RoceRun silent;
   stand_in_a_circle(silent);

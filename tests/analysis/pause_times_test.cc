@@ -75,6 +75,15 @@ TEST_CASE("a port whose carrier comes back stands only once it is asked again") 
   CHECK(times.spans()[1].from == us(60));
 }
 
+TEST_CASE("a pause that takes effect as the carrier goes, or as it is taken back, is none") {
+  Pauses pauses;
+  pauses.asks("h0:p0", us(10), kPauseQuanta);
+  pauses.asks("h1:p0", us(10), kPauseQuanta);
+  pauses.asks("h1:p0", us(10), 0);
+  pauses.schedule = {{us(10), PortCarrier{pauses.port("h0:p0"), false}}};
+  CHECK(pauses.times().spans().empty());
+}
+
 TEST_CASE("the time between two instants is that of all spans, each as far as it is inside") {
   Pauses pauses;
   pauses.stands("h1:p0", us(10), us(20));

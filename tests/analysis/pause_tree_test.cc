@@ -127,17 +127,16 @@ TEST_CASE("pauses that only touch the interval, and reasons that ended before it
 TEST_CASE("in a circle of ports a port has no place below itself, and all its time is its own") {
   Pauses pauses;
   turn_in_a_circle(pauses);
-  stand_in_a_circle(pauses);
-  pauses.asks("p0.t0-0:u0", us(410), kPauseQuanta);  // because of the one that stands till 420 us
-  pauses.asks("p0.t0-0:u0", us(450), 0);
+  pauses.stands("p0.t1-1:d0", us(100), us(200));
+  pauses.stands("p0.t0-1:u1", us(110), us(400));
+  pauses.stands("p0.t1-0:d1", us(120), us(400));
+  pauses.stands("p0.t0-0:u0", us(130), us(400));
+  pauses.stands("p0.t1-1:d0", us(210), us(400));  // because of the one that it made stand
   const PauseTree tree = pauses.tree();
-  CHECK(tree.places.size() == 4);
-  for (const PausedPort& place : tree.places) {
-    if (pauses.name(place.port) != "p0.t0-0:u0") continue;
-    CHECK(place.times == 2);
-    CHECK(place.stood == us(340));
-    CHECK(place.first == us(100));
-  }
+  CHECK(shape_of(pauses, tree) == "p0.t1-1:d0 0; p0.t0-1:u1 1; p0.t1-0:d1 2; p0.t0-0:u0 3; ");
+  CHECK(tree.places.front().times == 2);
+  CHECK(tree.places.front().stood == us(290));
+  CHECK(tree.places.front().first == us(100));
 }
 
 TEST_CASE("a tree of too many places is cut, and what is left keeps its own times") {
@@ -183,13 +182,14 @@ TEST_CASE("a root with several ports is told once, from when it began to when it
   Pauses pauses;
   pauses.turn("p0.t1-0:d0", "p0.t1-0:d1");
   pauses.stands("h2:p0", us(150), us(180));       // p0.t0-1 asks for 30 us,
-  pauses.stands("p0.t1-0:d1", us(100), us(120));  // and before that for 20 us
-  pauses.stands("p0.t0-0:u0", us(110), us(120));
+  pauses.stands("p0.t1-0:d1", us(100), us(120));  // before that for 20 us,
+  pauses.stands("h3:p0", us(170), us(180));       // and last for 10 us
+  pauses.stands("p0.t0-0:u0", us(110), us(200));
   const auto lines = pause_story(pauses.topology, pauses.tree());
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].t == us(100));
   CHECK(lines[0].text ==
-        "p0.t0-1 asked 2 ports to stop, the longest, h2:p0, for 30us in all. Because of that 1 "
+        "p0.t0-1 asked 3 ports to stop, the longest, h2:p0, for 30us in all. Because of that 1 "
         "more port stood, up to p0.t0-0:u0.");
   CHECK(pause_story(pauses.topology, Pauses{}.tree()).empty());
 }

@@ -183,6 +183,15 @@ TEST_CASE("a way through a switch counts when RoCE's data has taken it whole") {
   turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 7);
   turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 7);
   CHECK(turns.used(node, in, out));
+  // Two switches that hold a frame of that name at the same time: it was sent again.
+  const NodeId first{3}, second{4};
+  turns.add(first, PortId{1}, kIngress, kPassed, QueueClass::kNone, 8);
+  turns.add(second, PortId{2}, kIngress, kPassed, QueueClass::kNone, 8);
+  turns.add(first, PortId{3}, kEgress, kPassed, QueueClass::kLossless, 8);
+  turns.add(second, PortId{4}, kEgress, kPassed, QueueClass::kLossless, 8);
+  CHECK(turns.used(first, PortId{1}, PortId{3}));
+  CHECK(turns.used(second, PortId{2}, PortId{4}));
+  CHECK_FALSE(turns.used(first, PortId{2}, PortId{3}));
   CHECK_FALSE(turns.used(node, out, in));
   CHECK_FALSE(turns.used(NodeId{8}, in, out));
 }

@@ -45,14 +45,26 @@ struct OneFailure {
     host.qps_in_error = 1;
     fails(us(kFails), "h0", kOwn, "to h2");
     run.inputs.events = events.path();
+    if (sends) send(flow);
+  }
+  void send(Path path) {
     SyntheticRun::Sent s;
     s.source = 0;
     s.destination = 2;
     s.psn = 7;
-    s.path = flow;
+    s.path = path;
     s.start = us(100);
     s.qp = kRemote.value;
-    if (sends) run.run.delivered(s);
+    run.run.delivered(s);
+  }
+  /// The wire that leaves this port loses all, the other direction nothing.
+  void lose_frames_of(const char* leaves, FabricTime from, FabricTime until) {
+    FaultSpan fault;
+    fault.description = fault.kind = "wire_loss";
+    fault.start = from;
+    fault.healed_at = until;
+    fault.impairments = {{topology.port(*topology.find_port(leaves)).out, from, until}};
+    run.inputs.faults.push_back(fault);
   }
   void fails(FabricTime t, const char* host, Qpn qp, const char* whom) {
     std::ofstream(events.path(), std::ios::app)
@@ -166,15 +178,28 @@ TEST_CASE("a pause before the last retries began counts only as far as it reache
 
 TEST_CASE("a queue pair of RC fails rightly when the way of its answers was dead") {
   OneFailure story("rc-dead-back");
-  story.run.inputs.schedule = {};
-  FaultSpan fault;
-  fault.description = fault.kind = "wire_loss";
-  fault.start = us(550);
-  fault.healed_at = us(560);
-  fault.impairments = {
-      {story.topology.port(*story.topology.find_port("h2:p0")).out, us(550), us(560)}};
-  story.run.inputs.faults.push_back(fault);
+  story.lose_frames_of("h2:p0", us(550), us(560));
   CHECK(story.check().result == Result::kPass);
+}
+
+TEST_CASE(
+    "one of MRC fails rightly only when all ways there, or all ways of its answers, are dead") {
+  OneFailure story("mrc-dead-back", false);
+  story.send({0, 0});  // the transport is MRC's, though RC's retries are known as well
+  story.run.add_link_fault("p0.t0-0:u0", us(660), us(690));
+  CHECK(story.check().result == Result::kFail);
+  story.lose_frames_of("h2:p0", us(660), us(690));
+  CHECK(story.check().result == Result::kFail);
+  story.lose_frames_of("h2:p1", us(660), us(690));
+  CHECK(story.check().result == Result::kPass);
+}
+
+TEST_CASE("a failure that names no peer is wrong, whatever was broken") {
+  OneFailure story("rc-no-peer");
+  story.run.add_link_fault(story.port(story.uplink).c_str(), us(520), us(690));
+  std::ofstream(story.events.path()) << "";
+  story.fails(us(kFails), "h0", kOwn, "");
+  CHECK(story.check().result == Result::kFail);
 }
 
 TEST_CASE("a queue pair of RC fails rightly when its partner did before, and not for another one") {

@@ -170,6 +170,22 @@ TEST_CASE("a page does not grow without bound, whatever the run was like" *
   CHECK(picture["packets"]["left_out"] == a.verdict.metrics.lost - 400);
 }
 
+TEST_CASE("queue pairs of RC have no entropy values: they are counted, and have no row") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "kinds");
+  run.inputs.queue_pairs = {{0, Qpn{1}, 2, Qpn{5}},
+                            {2, Qpn{5}, 0, Qpn{1}},
+                            {1, Qpn{2}, 3, Qpn{6}, true},
+                            {3, Qpn{6}, 1, Qpn{2}, true}};
+  ScriptedTraffic().write(run.run);
+  const json evs = json::parse(run.analyze().picture)["evs"];
+  REQUIRE(evs["rows"].size() == 2);
+  CHECK(evs["rows"][0]["host"] == "h0");
+  CHECK(evs["rows"][1]["host"] == "h2");
+  CHECK(evs["rows_left_out"] == 0);
+  CHECK(evs["one_path"] == 2);
+}
+
 TEST_CASE("the story tells when a fault struck, who noticed, when traffic moved, what was lost") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "story");

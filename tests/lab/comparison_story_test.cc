@@ -79,6 +79,9 @@ TEST_CASE("of a workload that ends, how long it took, unless one of the two did 
   CHECK(share_of_first(told.comparison.runs[0], told.comparison.runs[1]) == 50.0);
   told.second.completed = us(200);
   CHECK(told.outcome() == "It took 200us, as under mrc.");
+  told.second.completed.reset();
+  CHECK_FALSE(share_of_first(told.comparison.runs[0], told.comparison.runs[1]));
+  told.second.completed = us(200);
   told.first.completed.reset();
   CHECK(told.outcome() == "It took 200us.");
   CHECK(told.outcome(0) == "It did not finish: 0 of 0 packets arrived.");
@@ -166,6 +169,11 @@ TEST_CASE(
   told.second.flows_cut = 1;
   CHECK(told.rest() ==
         "2 CNPs told senders of full queues and slowed 1 flow down, 1 NAK to go back.");
+  told.second.timeouts = 3;
+  told.second.cnps = 0;
+  CHECK(told.rest() == "1 NAK to go back, 3 timeouts of a sender.");
+  told.second.naks = 0;
+  CHECK(told.rest() == "3 timeouts of a sender.");
 }
 
 TEST_CASE("checks are told by what became of them, and those that were met are counted") {

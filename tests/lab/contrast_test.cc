@@ -128,12 +128,14 @@ TEST_CASE("a contrast has the fabric's watchdog unless it says another one, or n
 TEST_CASE("a contrast is asked what it expects, though its transport could not be asked that") {
   const Scenario scenario = with_contrast(
       "contrast:\n  - {transport: one-path, options: {qps: 3}, "
-      "expect: [{share: {path: \"p0/*\", at_least: 90%}}]}\n");
+      "expect: [{share: {path: \"p0/*\", at_least: 90%}}]}\n",
+      "fabric: single\ntransport: production\n");
   const Scenario one = under_transport(scenario, find_contrast(scenario, "one-path"));
   CHECK(one.expect == scenario.contrasts[0].expect);
   CHECK(endpoint::make_profile(one.transport, one.topology).qps == 3);
   // The profile is the scenario's unless the transport is RoCE.
-  CHECK(one.transport.profile == scenario.transport.profile);
+  REQUIRE(scenario.transport.profile == "production");
+  CHECK(one.transport.profile == "production");
   CHECK_FALSE(uses_roce(one));
   CHECK(uses_roce(under_transport(scenario, find_contrast(scenario, "roce-nopfc"))));
 }

@@ -151,6 +151,22 @@ TEST_CASE("asked for its history, a session gives the digest of a run of its sce
   CHECK(answer.text.at("sha256") == run_watched(first()).metrics.history_sha256);
 }
 
+TEST_CASE("a switch is told in the words of inspect, as of the instant that was simulated") {
+  PlayedSession played(first());
+  obey(played, {{"do", "seek"}, {"at_ps", 50'000'000}}, {});
+  const NodeId node = played.session().scenario().topology.find_node("p0.t0-0").value();
+  const SessionAnswer answer = obey(played, {{"do", "inspect"}, {"node", node.value}}, {});
+  const auto text = answer.text.at("text").get<std::string>();
+  CHECK(text.find("p0.t0-0: forwarded by switchd\nTO") == 0);
+  CHECK(text.find("\n2000  End ") != std::string::npos);
+  CHECK(text.find("\nother  drop") != std::string::npos);
+  CHECK(answer.text.at("at_ps") == played.session().future().reached().ps());
+  CHECK(answer.text.at("counters").at("total.rx") > 0);
+  for (const uint32_t other : {played.session().scenario().topology.host(0).value, 1'000'000u}) {
+    CHECK_THROWS_AS(obey(played, {{"do", "inspect"}, {"node", other}}, {}), InputError);
+  }
+}
+
 TEST_CASE("another workload begins a session anew, under the same options and faults") {
   PlayedSession played(first());
   played.run = ServedRun{"a-run", "sim", "1", "abc", true};

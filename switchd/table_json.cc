@@ -1,0 +1,29 @@
+#include "switchd/table_json.h"
+
+namespace mrclab::switchd {
+
+nlohmann::json table_json(const SwitchNode& node) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [usid, counters] : node.usid_counters()) {
+    rows.push_back({{"usid", usid},
+                    {"packets", counters.packets},
+                    {"bytes", counters.bytes},
+                    {"errors", counters.errors}});
+  }
+  nlohmann::json routes = nlohmann::json::array();
+  for (const auto& [usid, port] : node.table().routes()) {
+    routes.push_back({{"usid", usid.value},
+                      {"port", port.value},
+                      {"adjacency", node.table().is_adjacency(usid)}});
+  }
+  nlohmann::json hosts = nlohmann::json::array();
+  for (const std::vector<PortId>& ports : node.table().host_routes()) {
+    nlohmann::json numbers = nlohmann::json::array();
+    for (const PortId port : ports) numbers.push_back(port.value);
+    hosts.push_back(std::move(numbers));
+  }
+  return {
+      {"own", node.table().own().value}, {"routes", routes}, {"hosts", hosts}, {"counters", rows}};
+}
+
+}  // namespace mrclab::switchd
