@@ -118,10 +118,9 @@ void add_page(CLI::App& parent) {
   verb->add_option("--seed", options->served.seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   verb->footer(
-      "It opens offline in any browser of this time, and there the world can be broken, rewound\n"
-      "and forked: what was simulated here has the same history there. The simulator for\n"
-      "browsers is built by `./mrclab export page`, at its first call with Debian's emscripten\n"
-      "(0.8 GB, a minute or two).\n"
+      "It opens offline in a browser, and there the world can be broken, rewound and\n"
+      "forked; the history is that of --world sim. The simulator for browsers is built\n"
+      "by the first `./mrclab export page`, with Debian's emscripten, in some minutes.\n"
       "Example: mrclab export page optic-glitch --at 295us -o glitch.html");
   verb->callback([options] { export_page(*options); });
 }

@@ -192,7 +192,7 @@ std::string bundled_modules(std::span<const PageFile> files, std::string_view fi
 PageSimulator read_page_simulator() {
   const std::filesystem::path folder =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "wasm";
-  if (!std::filesystem::exists(folder / "simulator.wasm")) {
+  if (!std::filesystem::exists(folder / "simulator.js")) {  // which is made last
     throw InputError("found no simulator for browsers in " + folder.string() +
                      ": expected the one that `./mrclab export page` builds, with sudo where its "
                      "packages are not installed");

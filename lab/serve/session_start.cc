@@ -16,7 +16,7 @@ json run_json(const PlayedSession& played) {
 }
 
 std::string start_of(const PlayedSession& played) {
-  const json start{{"scenario", played.session().yaml()},
+  const json start{{"scenario", to_yaml(played.session().scenario())},
                    {"at_ps", played.session().at().ps()},
                    {"run", run_json(played)}};
   return start.dump(-1, ' ', false, json::error_handler_t::replace);

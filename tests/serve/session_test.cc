@@ -100,6 +100,18 @@ TEST_CASE("a heal ends a fault where it is given, and the saved file repeats it"
   CHECK(healed == history_of_file(session));
 }
 
+TEST_CASE("a session that began with a saved one says so once") {
+  SimulatedSession session(first());
+  session.seek(FabricTime::from_us(30));
+  session.break_it(loss("40%"));
+  const std::string saved = session.yaml();
+  CHECK(saved.find("As it went in a lab: 1 faults by hand") != std::string::npos);
+  const std::string again = SimulatedSession(parse_scenario(read_yaml_text(saved, "saved"))).yaml();
+  const size_t said = again.find("As it went in a lab:");
+  REQUIRE(said != std::string::npos);
+  CHECK(again.find("As it went in a lab:", said + 1) == std::string::npos);
+}
+
 TEST_CASE("a change in the past discards what was changed by hand later") {
   SimulatedSession session(first());
   session.seek(FabricTime::from_us(200));
