@@ -15,7 +15,9 @@ namespace {
 
 std::string bundled(const std::vector<PageFile>& files) { return bundled_modules(files, "/a.js"); }
 
-PlayedSession first() { return PlayedSession(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml")); }
+PlayedSession played_first() {
+  return PlayedSession(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"));
+}
 
 size_t count(const std::string& text, const std::string& word) {
   size_t found = 0;
@@ -57,7 +59,8 @@ TEST_CASE("what the bundle does not know of modules is refused") {
 }
 
 TEST_CASE("an exported page has one script, and loads nothing") {
-  const std::string page = exported_page(first(), {"the glue", "the module", "the licences"});
+  const std::string page =
+      exported_page(played_first(), {"the glue", "the module", "the licences"});
   CHECK(count(page, "<script>") == 1);
   CHECK(count(page, "<script type=\"application/octet-stream\"") == 4);
   CHECK(count(page, "<style>") == 1);
@@ -67,7 +70,7 @@ TEST_CASE("an exported page has one script, and loads nothing") {
 }
 
 TEST_CASE("a session begins again where it stood, as what it was") {
-  PlayedSession played = first();
+  PlayedSession played = played_first();
   played.session().seek(FabricTime::from_us(70));
   FaultOrder order{"wire_loss", {{"link", "p0.t0-0:u0"}, {"loss", "40%"}, {"for", "30us"}}, {}};
   played.session().break_it(order);
@@ -76,7 +79,7 @@ TEST_CASE("a session begins again where it stood, as what it was") {
   CHECK(again.session().at() == FabricTime::from_us(70));
   CHECK(to_yaml(again.session().scenario()) == to_yaml(played.session().scenario()));
   CHECK(run_json(again) == run_json(played));
-  CHECK(run_json(first()).is_null());
+  CHECK(run_json(played_first()).is_null());
 }
 
 TEST_CASE("a text that is no session's start is refused") {
