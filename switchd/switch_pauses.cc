@@ -32,7 +32,9 @@ void SwitchNode::tell_neighbour(FabricTime now, PortId port, FrameSink& out) {
 }
 
 void SwitchNode::on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out) {
-  if (!parse_pause(frame.bytes())) {  // MAC control of another kind, or broken
+  // MAC control of another kind ends here like a pause of another class (IEEE 802.3 §31: a port that does not know
+  // its opcode ignores it). What is shorter than any Ethernet frame is broken.
+  if (!parse_pause(frame.bytes()) && frame.size() < kPauseFrameBytes) {
     record_drop(now, port, Direction::kIngress, DropCause::kMalformed, QueueClass::kPause, frame);
     return;
   }

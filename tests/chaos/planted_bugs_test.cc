@@ -31,7 +31,7 @@ constexpr PlantedBug kBugs[] = {
     {"skips_a_hole", 3, false},         {"never_resurrects", 1, true},
     {"loses_probe_timer", 1, false},    {"avoids_for_ever", 1, false},
     {"takes_trim_for_data", 57, false}, {"completes_out_of_order", 12, false},
-    {"denies_for_ever", 138, false},    {"counts_duplicates", 4, true},
+    {"denies_for_ever", 138, false},    {"counts_duplicates", 14, true},
     {"resumes_too_late", 32, false},    {"executes_twice", 12, false},
     {"acknowledges_a_gap", 36, false},  {"never_lets_go", 151, false},
     {"storms_for_ever", 89, false},

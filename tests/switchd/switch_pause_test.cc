@@ -157,6 +157,27 @@ TEST_CASE("pause frames end at the switch; those about other classes stop nothin
   CHECK(bench.notes.packets[0].queue == QueueClass::kPause);
 }
 
+TEST_CASE("a broken pause frame stops nothing and is dropped under a name") {
+  PauseBench bench;
+  PauseFrame pause;
+  pause.classes = 1u << kLosslessPriority;
+  pause.quanta.fill(kPauseQuanta);
+  std::array<uint8_t, kPauseFrameBytes> whole;
+  write_pause(pause, MacAddress{}, whole);
+  for (const size_t size : {14u, 16u, 33u}) {
+    bench.arrive_bytes(kU0, ps(1'000'000), {whole.begin(), whole.begin() + size});
+  }
+  bench.arrive(kD0, ps(2'000'000), kLosslessToUplink0);
+  bench.run();
+  CHECK(bench.starts(kU0) == Times{ps(2'700'000)});
+  const std::vector<SeenPacket> drops = bench.notes.drops();
+  REQUIRE(drops.size() == 3);
+  for (const SeenPacket& drop : drops) {
+    CHECK(drop.cause == DropCause::kMalformed);
+    CHECK(drop.queue == QueueClass::kPause);
+  }
+}
+
 TEST_CASE("with the carrier go the pauses of both directions, and the frames that waited") {
   PauseBench bench;
   bench.pause_arrives(kU0, ps(1'000'000), kPauseQuanta);
