@@ -33,6 +33,7 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"chaos"}, {"pair"}, {"--jobs", "--keep"}, {"--keep"}},
     {{"compare"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
     {{"serve"}, {"no-such-scenario"}, {"--port", "--seed"}, {"--port", "--seed"}},
+    {{"export", "page"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
     {{"shrink"}, {"no-such-scenario"}, {"--seed", "--budget"}, {"--seed"}},
     {{"diff"}, {"a", "b"}, {"--context"}, {"--context"}},
     {{"analyze"}, {"no-such-capture"}, {"--rows"}, {"--rows"}},
