@@ -152,7 +152,7 @@ struct TransportProfile {
   uint32_t rc_rnr_retries = 7;  ///< after "receiver not ready"; 7: for ever (ibverbs, NCCL)
   DcqcnChoice dcqcn = DcqcnChoice::kFirmware;
   bool dcqcn_scaled = true;       ///< to the port's rate and the base RTT (dcqcn_choice.h)
-  FabricTime cnp_interval;        ///< of a queue pair's notification point (dcqcn_choice.h)
+  FabricTime cnp_interval;        ///< least time between CNPs of a queue pair (dcqcn_choice.h)
   bool pfc = true;                ///< switches and NICs pause the class of RoCE's data
   bool adaptive_routing = false;  ///< switches choose the uplink of each packet of RoCE's data
   uint32_t qps = 1;               ///< queue pairs of a connection whose workload asks for one

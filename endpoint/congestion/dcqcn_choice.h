@@ -20,8 +20,8 @@ namespace mrclab::endpoint {
 
 /// What the numbers are for.
 struct DcqcnPlace {
-  BitRate line;         ///< of the port
-  FabricTime base_rtt;  ///< of the fabric
+  BitRate line;         ///< rate of the NIC port that sends
+  FabricTime base_rtt;  ///< round trip of the fabric's longest path, idle
 };
 /// Empty: the numbers as they were published.
 using DcqcnScale = std::optional<DcqcnPlace>;

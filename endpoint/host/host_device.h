@@ -63,7 +63,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
     QpAttributes attributes;
     std::optional<QpHandle> handle;              ///< from RTR on
     std::vector<PostedReceive> early_receives;   ///< posted in INIT
-    Fifo<WorkOpcode> opcodes{kMaxWorkRequests};  ///< of what is outstanding, in order
+    Fifo<WorkOpcode> opcodes{kMaxWorkRequests};  ///< of work that is not completed yet, in order
     bool is_rc() const { return attributes.init_attributes.transport == TransportKind::kRoce; }
     uint32_t sends = 0;  ///< outstanding
     uint32_t receives = 0;

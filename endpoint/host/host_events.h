@@ -23,8 +23,8 @@ enum class HostEventKind : uint8_t {
   kDoorbell,
   kInMemory,
   kRcTimer,
-  kPauseEnd,    ///< of a switch's
-  kPauseCheck,  ///< of our own
+  kPauseEnd,    ///< the pause that a switch asked this NIC for is over
+  kPauseCheck,  ///< the NIC looks whether its switches must stop, or may go on
 };
 
 struct HostEvent {

@@ -128,7 +128,7 @@ struct ReadyToReceiveAttributes {
   bool service_time_dest = false;  ///< our SACKs tell how long packets waited here (SVC_TIME)
   // RC, which needs none of those four:
   uint32_t port = 0;          ///< its port at both ends, from 0
-  uint8_t min_rnr_timer = 1;  ///< of our "receiver not ready": 0 to 31 (roce/rnr_time.h)
+  uint8_t min_rnr_timer = 1;  ///< our "receiver not ready" asks for this code's time: 0 to 31
 };
 
 /// To RTS: how we send.

@@ -27,7 +27,7 @@ struct RcParameters {
   RcTimer timer = RcTimer::kFixed;
   uint32_t retries = 7;  ///< timeouts in a row without progress, then the queue pair fails
   uint32_t rnr_retries = kRnrForEver;  ///< "receiver not ready" in a row, then it fails
-  uint8_t rnr_code = 1;                ///< of our "receiver not ready" (rnr_time.h)
+  uint8_t rnr_code = 1;                ///< our "receiver not ready" asks for its time (rnr_time.h)
   BitRate line;                        ///< of its port
   std::optional<DcqcnParameters> dcqcn;
   FabricTime cnp_interval;  ///< of the notification point

@@ -15,6 +15,18 @@ using mrclab::test::RcPair;
 using mrclab::test::RcSender;
 using mrclab::test::us;
 
+namespace {
+
+/// `window`: packets.
+RcParameters selective_sender(uint32_t window) {
+  RcParameters parameters = RcPair::parameters();
+  parameters.recovery = RcRecovery::kSelective;
+  parameters.window = window;
+  return parameters;
+}
+
+}  // namespace
+
 TEST_CASE("a message is cut into packets whose opcodes say where they stand in it") {
   using enum Opcode;
   struct Case {
@@ -150,10 +162,7 @@ TEST_CASE("go-back-N: a NAK covers what is before its PSN and sends everything a
 
 TEST_CASE(
     "selective repeat: a NAK sends its packet alone, before anything new, and asks for an ACK") {
-  RcParameters parameters = RcPair::parameters();
-  parameters.recovery = RcRecovery::kSelective;
-  parameters.window = 8;
-  RcSender bench(parameters);
+  RcSender bench(selective_sender(8));
   bench.post(1, 20);
   CHECK(bench.send() == psns_between(100, 107));
   CHECK(bench.nak(102) == Refusal::kNone);
@@ -177,10 +186,7 @@ TEST_CASE(
 }
 
 TEST_CASE("selective repeat: a burst is repaired by twice as many packets each round trip") {
-  RcParameters parameters = RcPair::parameters();
-  parameters.recovery = RcRecovery::kSelective;
-  parameters.window = 64;
-  RcSender bench(parameters);
+  RcSender bench(selective_sender(64));
   bench.post(1, 64);
   CHECK(bench.send() == psns_between(100, 163));
   bench.nak(110);  // 110 to 140 are lost
@@ -215,10 +221,7 @@ TEST_CASE("selective repeat: a burst is repaired by twice as many packets each r
 
 TEST_CASE(
     "selective repeat: while a packet is missing nothing goes that its receiver cannot keep") {
-  RcParameters parameters = RcPair::parameters();
-  parameters.recovery = RcRecovery::kSelective;
-  parameters.window = 200;
-  RcSender bench(parameters);
+  RcSender bench(selective_sender(200));
   bench.post(1, 400);
   CHECK(bench.send() == psns_between(100, 299));
   CHECK(bench.nak(105) == Refusal::kNone);

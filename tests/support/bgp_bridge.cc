@@ -134,7 +134,8 @@ int run(int argc, char** argv) {
   speaker.shut_down(clock_now());
   for (int i = 0; i < 20; ++i) {
     speaker.run(clock_now());
-    ::usleep(10'000);
+    pollfd ready{bridge.tun, POLLIN, 0};
+    ::poll(&ready, 1, 10);
     for (ssize_t size; (size = ::read(bridge.tun, packet.data(), packet.size())) > 0;) {
       speaker.receive(PortId{0}, OctetView(packet).first(static_cast<size_t>(size)), clock_now());
     }
