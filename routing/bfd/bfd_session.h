@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/dscp.h"
 #include "fabric/units.h"
 #include "routing/base/octets.h"
 #include "routing/tcp/tcp_segment.h"
@@ -17,9 +18,9 @@ inline constexpr uint16_t kBfdPort = 3784;
 
 struct BfdParameters {
   FabricTime interval =
-      FabricTime::from_us(50);      ///< between packets, both ways; whole microseconds
-  uint8_t multiplier = 3;           ///< so many intervals of silence are death
-  uint8_t traffic_class = 48 << 2;  ///< CS6
+      FabricTime::from_us(50);  ///< between packets, both ways; whole microseconds
+  uint8_t multiplier = 3;       ///< so many intervals of silence are death
+  uint8_t traffic_class = kDscpRouting << 2;
 };
 
 class BfdSession {

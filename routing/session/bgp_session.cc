@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "routing/base/drop_front.h"
+
 namespace mrclab::routing {
 
 namespace {
@@ -68,7 +70,7 @@ void BgpSession::drop_taken(size_t octets) {
   taken_ += octets;
   // Moving what is left after every message would cost the square of the inbox.
   if (taken_ == inbox_.size() || taken_ > kInboxLimit / 2) {
-    inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    drop_front(inbox_, taken_);
     taken_ = 0;
   }
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fabric/random.h"
+#include "routing/base/drop_front.h"
 
 namespace mrclab::routing {
 
@@ -29,14 +30,17 @@ uint64_t Neighbour::next_draw() {
 
 void Neighbour::start(FabricTime now) {
   started_ = true;
-  if (parameters_.bfd) {
-    // A node has as many discriminators as ports; 0 is none.
-    bfd_.emplace(*parameters_.bfd, TcpAddresses{parameters_.local, parameters_.remote},
-                 parameters_.port.value + 1, next_draw(), now);
-  }
+  if (carrier_) start_bfd(now);
   // Where both begin at once one of two connections is closed again. The higher address waits (our choice).
   retry_at_ = now;
   if (parameters_.remote < parameters_.local) retry_later(now);
+}
+
+void Neighbour::start_bfd(FabricTime now) {
+  if (!parameters_.bfd || bfd_) return;
+  // A node has as many discriminators as ports; 0 is none.
+  bfd_.emplace(*parameters_.bfd, TcpAddresses{parameters_.local, parameters_.remote},
+               parameters_.port.value + 1, next_draw(), now);
 }
 
 void Neighbour::retry_later(FabricTime now) {
@@ -49,7 +53,9 @@ void Neighbour::set_carrier(bool up, FabricTime now) {
   if (up == carrier_) return;
   carrier_ = up;
   carrier_lost_at_ = up ? FabricTime::never() : now + own_.timing.carrier_delay;
-  if (up && started_ && session() == nullptr) retry_at_ = now;
+  if (!up || !started_) return;
+  start_bfd(now);
+  if (session() == nullptr) retry_at_ = now;
 }
 
 SessionParameters Neighbour::session_parameters() const {
@@ -161,7 +167,7 @@ void Neighbour::pump(Connection& connection, FabricTime now) {
   Octets& outbox = session.outbox();
   const size_t leaves = std::min(outbox.size(), tcp.room());
   tcp.send(OctetView(outbox).first(leaves));
-  outbox.erase(outbox.begin(), outbox.begin() + static_cast<std::ptrdiff_t>(leaves));
+  drop_front(outbox, leaves);
   note_end(connection);
   if (session.closed() && connection.linger_until == FabricTime::never()) {
     connection.linger_until = now + own_.second * kLingerSeconds;
@@ -205,6 +211,9 @@ void Neighbour::on_timer(FabricTime now) {
   if (now >= carrier_lost_at_) {
     carrier_lost_at_ = FabricTime::never();
     drop_all("carrier lost");
+    // Begins anew with the light: else its silence in the dark would end the next session.
+    bfd_.reset();
+    bfd_was_up_ = false;
     retry_at_ = FabricTime::never();
   }
   if (bfd_) bfd_->on_timer(now);

@@ -59,6 +59,7 @@ class Neighbour {
 
   SessionParameters session_parameters() const;
   uint64_t next_draw();
+  void start_bfd(FabricTime now);
   void retry_later(FabricTime now);
   bool connecting() const;
   void connect(FabricTime now);

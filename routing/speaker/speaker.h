@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "routing/rib/attribute_pool.h"
 #include "routing/rib/decision.h"
 #include "routing/rib/prefix_filter.h"
 #include "routing/speaker/neighbour.h"
@@ -41,7 +42,8 @@ class SpeakerEvents {
 struct SpeakerCounters {
   uint64_t updates_in = 0, updates_out = 0;
   uint64_t announced_in = 0, withdrawn_in = 0;
-  uint64_t looped = 0;  ///< prefixes with our own AS in their path
+  uint64_t ends_of_rib_in = 0;  ///< neighbours that have told their whole table, each time
+  uint64_t looped = 0;          ///< prefixes with our own AS in their path
   uint64_t decisions = 0, fib_writes = 0;
 };
 
@@ -56,8 +58,9 @@ class Speaker {
   bool receive(PortId port, OctetView packet, FabricTime now);
   void set_carrier(PortId port, bool up, FabricTime now);
   void set_rate(PortId port, BitRate rate, FabricTime now);
-  /// A prefix of this node itself.
-  void originate(const Prefix& prefix, FabricTime now);
+  /// A prefix of this node itself, or of one behind it that does not speak and whose link has this rate: it is told
+  /// as that one would be heard.
+  void originate(const Prefix& prefix, FabricTime now, std::optional<BitRate> behind = {});
   void retract(const Prefix& prefix, FabricTime now);
   /// The prefixes that neighbours shall tell us of (SpeakerParameters::wanted).
   void want(std::vector<Prefix> prefixes, FabricTime now);
@@ -132,13 +135,14 @@ class Speaker {
   // speaker_exports.cc
   void queue_telling(Node& node, PeerIndex peer);
   bool tell(PeerIndex peer, FabricTime now);
-  std::optional<Telling> telling_of(const Node& node, PeerIndex peer) const;
-  std::shared_ptr<const PathAttributes> merged_unreachable(const RouteEntry& entry) const;
+  std::optional<Telling> telling_of(const Node& node, PeerIndex peer);
+  std::shared_ptr<const PathAttributes> merged_unreachable(const RouteEntry& entry);
   BitRate rate_to(PeerIndex peer) const;
   Octets encode_telling(const Telling& telling, PeerIndex peer) const;
 
   SpeakerParameters parameters_;
   SpeakerEvents& events_;
+  AttributePool attributes_;
   RouteTable table_;
   std::deque<Peer> peers_;  ///< by index; at fixed places
   std::vector<PeerRank> ranks_;

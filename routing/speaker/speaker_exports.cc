@@ -18,7 +18,7 @@ constexpr size_t kToldAtOnce = 512;
 
 bool Speaker::Telling::same_as(const Told& told) const {
   return told.attributes && !told.again && told.weighed == weighed && told.bandwidth == bandwidth &&
-         (told.attributes == attributes || *told.attributes == *attributes);
+         told.attributes == attributes;
 }
 
 void Speaker::queue_telling(Node& node, PeerIndex index) {
@@ -48,7 +48,7 @@ BitRate Speaker::rate_to(PeerIndex index) const {
 }
 
 /// All originators of one unreachability, on one path (draft-ietf-idr-upa).
-std::shared_ptr<const PathAttributes> Speaker::merged_unreachable(const RouteEntry& entry) const {
+std::shared_ptr<const PathAttributes> Speaker::merged_unreachable(const RouteEntry& entry) {
   const auto& best = entry.path_of(entry.chosen.front())->attributes;
   ExtendedCommunities all = best->extended;
   for (const PeerIndex peer : entry.chosen) {
@@ -61,10 +61,10 @@ std::shared_ptr<const PathAttributes> Speaker::merged_unreachable(const RouteEnt
   if (all == best->extended) return best;
   PathAttributes merged = *best;
   merged.extended = std::move(all);
-  return std::make_shared<const PathAttributes>(std::move(merged));
+  return attributes_.intern(std::move(merged));
 }
 
-std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex index) const {
+std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex index) {
   const RouteEntry& entry = node.second;
   const Peer& peer = peers_[index];
   if (entry.chosen.empty()) return std::nullopt;
@@ -84,8 +84,9 @@ std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex 
   if (!parameters_.advertise_bandwidth || !entry.weighed || best.unreachable) return telling;
   telling.weighed = true;
   // The originator says the rate of the link that it says it on.
-  telling.bandwidth =
-      own ? rate_to(index) : share_to_advertise(entry.heard, entry.ways_out, rate_to(index));
+  telling.bandwidth = own && !best.bandwidth
+                          ? rate_to(index)
+                          : share_to_advertise(entry.heard, entry.ways_out, rate_to(index));
   return telling;
 }
 

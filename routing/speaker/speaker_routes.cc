@@ -13,9 +13,10 @@ bool any_unreachable(const RouteEntry& entry) {
 
 }  // namespace
 
-void Speaker::originate(const Prefix& prefix, FabricTime now) {
+void Speaker::originate(const Prefix& prefix, FabricTime now, std::optional<BitRate> behind) {
   Path path;
-  path.attributes = std::make_shared<const PathAttributes>();
+  path.bandwidth = behind;
+  path.attributes = attributes_.intern({});
   announce(prefix, std::move(path), now);
 }
 
@@ -72,7 +73,9 @@ void Speaker::decide_one(Node& node, FabricTime now) {
   const bool own = !entry.chosen.empty() && entry.chosen.front() == kOwn;
   const auto shares = own ? std::nullopt : shares_of(entry);
   entry.weighed = own || (shares && !shares->empty());
-  entry.heard = shares ? total(*shares) : BitRate{};
+  entry.heard = shares ? total(*shares)
+                : own  ? entry.path_of(kOwn)->bandwidth.value_or(BitRate{})
+                       : BitRate{};
   entry.ways_out = ways_out_of(entry);
   FibEntry fib = fib_of(node);
   if (fib != entry.fib) {
@@ -108,7 +111,7 @@ void Speaker::watch_host(Node& node) {
     attributes.extended.push_back(make_unreachable(parameters_.router, false));
     Path path;
     path.unreachable = true;
-    path.attributes = std::make_shared<const PathAttributes>(std::move(attributes));
+    path.attributes = attributes_.intern(std::move(attributes));
     Node* same = nullptr;
     table_.announce(node.first, std::move(path), &same);
   }

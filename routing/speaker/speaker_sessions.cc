@@ -8,14 +8,10 @@ namespace {
 
 /// What is told apart from a path's attributes: bandwidth is kept beside them, so that a change of it alone does
 /// not make other attributes of them.
-std::shared_ptr<const PathAttributes> without_bandwidth(
-    const std::shared_ptr<const PathAttributes>& attributes, const BandwidthForm& form) {
-  const auto is_rate = [&](const ExtendedCommunity& one) { return is_bandwidth(one, form); };
-  const ExtendedCommunities& all = attributes->extended;
-  if (std::none_of(all.begin(), all.end(), is_rate)) return attributes;
-  PathAttributes stripped = *attributes;
-  std::erase_if(stripped.extended, is_rate);
-  return std::make_shared<const PathAttributes>(std::move(stripped));
+PathAttributes without_bandwidth(PathAttributes attributes, const BandwidthForm& form) {
+  std::erase_if(attributes.extended,
+                [&](const ExtendedCommunity& one) { return is_bandwidth(one, form); });
+  return attributes;
 }
 
 }  // namespace
@@ -70,6 +66,7 @@ void Speaker::on_update(PeerIndex index, const Update& update, FabricTime now) {
   for (const AttributeFault& fault : update.faults) {
     events_.attribute_fault(neighbour.port, fault, now);
   }
+  counters_.ends_of_rib_in += update.end_of_rib ? 1 : 0;
   counters_.withdrawn_in += update.withdrawn.size();
   for (const Prefix& prefix : update.withdrawn) withdraw(prefix, index, now);
   if (update.announced.empty()) return;
@@ -78,7 +75,8 @@ void Speaker::on_update(PeerIndex index, const Update& update, FabricTime now) {
   path.peer = index;
   path.bandwidth = bandwidth_in(update.attributes->extended, parameters_.bandwidth_form);
   path.unreachable = says_unreachable(update.attributes->extended);
-  path.attributes = without_bandwidth(update.attributes, parameters_.bandwidth_form);
+  path.attributes =
+      attributes_.intern(without_bandwidth(*update.attributes, parameters_.bandwidth_form));
   const bool looped = path.attributes->as_path.contains(parameters_.as);
   if (looped) counters_.looped += update.announced.size();
   for (const Prefix& prefix : update.announced) {

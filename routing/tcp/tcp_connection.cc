@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "routing/base/drop_front.h"
+
 namespace mrclab::routing {
 
 namespace {
@@ -69,7 +71,7 @@ void TcpConnection::consume(size_t octets) {
   assert(octets <= received_.size());
   // A window that was as good as closed is open again: the peer would find out late by itself.
   const bool closed = advertised_window() < parameters_.mss;
-  received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(octets));
+  drop_front(received_, octets);
   acknowledge_ |= closed && advertised_window() >= parameters_.mss;
 }
 
@@ -174,7 +176,7 @@ void TcpConnection::on_acknowledgement(const TcpSegment& segment, FabricTime now
     octets = buffer_.size();
   }
   assert(octets <= buffer_.size());
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(octets));
+  drop_front(buffer_, octets);
   unacknowledged_ = ack;
   if (next_.before(ack)) next_ = ack;
   const uint32_t mss = peer_mss_;

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/dscp.h"
 #include "fabric/units.h"
 #include "routing/tcp/tcp_segment.h"
 
@@ -34,7 +35,7 @@ struct TcpParameters {
   uint32_t retries = 1'000;
   uint32_t syn_retries = 8;                       ///< likewise of the handshake
   FabricTime time_wait = FabricTime::from_ms(1);  ///< 2 MSL between neighbours; our choice
-  uint8_t traffic_class = 48 << 2;                ///< CS6 (RFC 4594: network control)
+  uint8_t traffic_class = kDscpRouting << 2;
 };
 
 class TcpConnection {

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "routing/rib/attribute_pool.h"
 #include "routing/rib/decision.h"
 #include "routing/rib/prefix_filter.h"
 
@@ -103,4 +104,19 @@ TEST_CASE("a filter that says everything or nothing, and one that is too long") 
   CHECK(bounded.apply(std::vector{entry(2, "::4")}));
   CHECK(bounded.permits(*Prefix::parse("::4")));
   CHECK_FALSE(bounded.permits(*Prefix::parse("::2")));
+}
+
+TEST_CASE("equal sets of attributes are one object, and those of no route any more are let go") {
+  AttributePool pool;
+  const auto of_as = [](uint32_t as) {
+    PathAttributes attributes;
+    attributes.as_path = AsPath{}.prepended({as});
+    return attributes;
+  };
+  const auto first = pool.intern(of_as(1));
+  CHECK(pool.intern(of_as(1)) == first);
+  CHECK(pool.intern(of_as(2)) != first);
+  for (uint32_t as = 3; as < 10'000; ++as) pool.intern(of_as(as));
+  CHECK(pool.size() <= 1025);
+  CHECK(pool.intern(of_as(1)) == first);
 }

@@ -9,7 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
+#include "fabric/byte_order.h"
+#include "fabric/path.h"
 #include "tests/support/speaker_net.h"
 
 using namespace mrclab;
@@ -19,6 +23,7 @@ using mrclab::test::SpeakerNet;
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
 /// Classic pcap with raw IPv6, in a folder that goes with it.
 class IpCapture {
@@ -126,6 +131,76 @@ void make_everything(SpeakerNet& net) {
   net.run_ms(100);
 }
 
+std::string in_hex(const FramedMessage& message) {
+  Octets whole;
+  const size_t at = begin_message(whole, message.type);
+  OctetWriter(whole).bytes(message.body);
+  finish_message(whole, at);
+  std::string hex;
+  for (const uint8_t octet : whole) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02X", octet);
+    hex += digits;
+  }
+  return hex;
+}
+
+/// An UPDATE in words that two decoders share.
+struct UpdateWords {
+  std::set<std::string> announced, withdrawn;
+  std::vector<uint32_t> as_path;
+  std::string next_hop;
+  std::set<uint64_t> extended;
+  bool end = false;
+};
+
+UpdateWords words_of(const Update& update) {
+  UpdateWords told;
+  for (const Prefix& prefix : update.announced) told.announced.insert(to_string(prefix));
+  for (const Prefix& prefix : update.withdrawn) told.withdrawn.insert(to_string(prefix));
+  told.end = update.end_of_rib;
+  if (update.announced.empty()) return told;
+  const PathAttributes& attributes = *update.attributes;
+  for (const AsSegment& segment : attributes.as_path.segments()) {
+    for (const AsNumber as : segment.numbers) told.as_path.push_back(as.value);
+  }
+  told.next_hop = mrclab::to_string(attributes.next_hop);
+  for (const ExtendedCommunity& community : attributes.extended) {
+    told.extended.insert(load_be<uint64_t>(community.octets.data()));
+  }
+  return told;
+}
+
+/// What exabgp says that an UPDATE is.
+UpdateWords words_in(const json& message) {
+  UpdateWords told;
+  const json& body = message.at("neighbor").at("message");
+  told.end = body.contains("eor");
+  if (told.end) return told;
+  const json& update = body.at("update");
+  if (update.contains("announce")) {
+    for (const auto& [next_hop, routes] : update["announce"].at("ipv6 unicast").items()) {
+      told.next_hop = next_hop;
+      for (const json& route : routes) told.announced.insert(route.at("nlri").get<std::string>());
+    }
+  }
+  if (update.contains("withdraw")) {
+    for (const json& route : update["withdraw"].at("ipv6 unicast")) {
+      told.withdrawn.insert(route.at("nlri").get<std::string>());
+    }
+  }
+  if (!update.contains("attribute")) return told;
+  const json& attributes = update["attribute"];
+  if (attributes.contains("as-path"))
+    told.as_path = attributes["as-path"].get<std::vector<uint32_t>>();
+  if (attributes.contains("extended-community")) {
+    for (const json& community : attributes["extended-community"]) {
+      told.extended.insert(community.at("value").get<uint64_t>());
+    }
+  }
+  return told;
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -186,31 +261,55 @@ TEST_CASE(
   CHECK(shown("bgp.notify.major_error == 6 and bgp.notify.minor_error_cease == 2") > 0);
 }
 
-TEST_CASE("exabgp decodes our announcements to the same routes") {
+TEST_CASE("exabgp reads every UPDATE of speakers to the same routes") {
   if (!is_there("exabgp")) {
     MESSAGE("exabgp is not there");
     return;
   }
-  PathAttributes attributes;
-  attributes.as_path = AsPath({{AsSegment::Type::kSequence, {{65001}, {4'200'000'001}}}});
-  attributes.next_hop = *parse_address("2001:db8:12::1");
-  attributes.extended = {make_bandwidth(BitRate::from_gbps(100), AsNumber{65002}, kLinkBandwidth)};
-  std::vector<Octets> messages;
-  encode_announcements(messages, encode_attributes(attributes, true), attributes.next_hop,
-                       std::vector{*Prefix::parse("2001:db8:f1::/48")});
-  std::string hex;
-  for (const uint8_t octet : messages.at(0)) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02X", octet);
-    hex += digits;
+  // By message, so that each is read once; what is in it as we read it.
+  std::map<std::string, UpdateWords> sent;
+  {
+    SpeakerNet net;
+    net.tap = [&](const Octets& packet) {
+      each_message(packet, [&](const FramedMessage& message) {
+        if (message.type != MessageType::kUpdate) return;
+        // A wrong first AS would make it a withdrawal; it is that of one of the three.
+        for (const uint32_t as : {4'200'000'000u, 65001u, 65002u}) {
+          const auto update = decode_update(message.body, {true, AsNumber{as}});
+          REQUIRE(std::holds_alternative<Update>(update));
+          if (!std::get<Update>(update).faults.empty()) continue;
+          sent[in_hex(message)] = words_of(std::get<Update>(update));
+        }
+      });
+    };
+    make_everything(net);
   }
-  std::string all;
-  for (const std::string& line : lines_of("exabgp " + std::string(MRCLAB_SOURCE_DIR) +
-                                          "/tests/routing/exabgp.conf --decode " + hex + " 2>&1"))
-    all += line + "\n";
-  CAPTURE(all);
-  for (const char* words : {"2001:db8:f1::/48", "2001:db8:12::1", "65001", "4200000001"}) {
-    CAPTURE(words);
-    CHECK(all.find(words) != std::string::npos);
+  REQUIRE(sent.size() >= 8);
+  std::string command = "exabgp " + std::string(MRCLAB_SOURCE_DIR) + "/tests/routing/exabgp.conf";
+  for (const auto& [hex, told] : sent) command += " --decode " + hex;
+  std::vector<UpdateWords> read;
+  for (const std::string& line : lines_of(command + " 2>&1")) {
+    const size_t at = line.find("update json ");
+    if (at != std::string::npos) read.push_back(words_in(json::parse(line.substr(at + 12))));
   }
+  REQUIRE(read.size() == sent.size());
+  size_t i = 0, announced = 0, withdrawn = 0, ends = 0, bandwidths = 0;
+  for (const auto& message : sent) {
+    const UpdateWords& told = message.second;
+    CAPTURE(message.first);
+    CHECK(read[i].announced == told.announced);
+    CHECK(read[i].withdrawn == told.withdrawn);
+    CHECK(read[i].as_path == told.as_path);
+    CHECK(read[i].next_hop == told.next_hop);
+    CHECK(read[i].extended == told.extended);
+    CHECK(read[i].end == told.end);
+    announced += told.announced.size(), withdrawn += told.withdrawn.size();
+    ends += told.end, bandwidths += !told.extended.empty();
+    ++i;
+  }
+  // Each kind was among them.
+  CHECK(announced > 2);
+  CHECK(withdrawn > 0);
+  CHECK(ends > 0);
+  CHECK(bandwidths > 0);
 }
