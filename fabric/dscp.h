@@ -20,6 +20,8 @@ inline constexpr uint8_t kDscpControl = 46;
 // RoCE's, as NVIDIA's NICs and SONiC have them.
 inline constexpr uint8_t kDscpLossless = 26;
 inline constexpr uint8_t kDscpCnp = 48;
+/// BGP and BFD between neighbours: CS6, network control (RFC 4594).
+inline constexpr uint8_t kDscpRouting = 48;
 inline constexpr uint8_t kMaxDscp = 63;
 
 struct DscpMap {

@@ -106,7 +106,7 @@ std::optional<Path> path_between(const Topology& topology, uint32_t source, uint
   if (topology.host_row(source) == topology.host_row(destination)) {
     return Path{path.plane, kT0LocalUplink};
   }
-  if (topology.t1_per_plane == 0) return std::nullopt;
+  if (topology.t1_per_plane == 0 || topology.routing.is_fare()) return std::nullopt;
   const NodeId t0 = topology.t0(path.plane, topology.host_row(source));
   if (topology.node(t0).forwarding != Forwarding::kSwitchd) return std::nullopt;
   const uint64_t hash =

@@ -82,7 +82,8 @@ Chosen chosen_by(const Topology& topology, std::optional<Routing> workload = {})
 
 /// Where an EV leads, as built: a path that is named by its EV as it is; for a hashed EV the uplink
 /// that the source's T0 chooses with all its uplinks up. Empty for hosts or planes that the fabric
-/// does not have, in a listed fabric, and where the T0 is not one of our switches.
+/// does not have, in a listed fabric, where the T0 is not one of our switches, and where switches route by
+/// themselves, whose tables change.
 std::optional<Path> path_between(const Topology& topology, uint32_t source, uint32_t destination,
                                  Path path);
 

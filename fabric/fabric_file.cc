@@ -12,6 +12,7 @@ namespace mrclab {
 namespace {
 
 constexpr int64_t kMaxLinksPerOptic = 256;
+constexpr size_t kMaxLinkRates = 64;
 
 void read_count(const YamlValue& file, std::string_view key, int64_t min, int64_t max,
                 uint32_t& out) {
@@ -111,6 +112,25 @@ void require_paths(const YamlValue& file, const FabricShape& shape) {
               "paths between each two hosts, there and back alike, within what uSIDs and a carrier "
               "can name");
   }
+}
+
+void read_link_rates(const YamlValue& list, FabricShape& shape) {
+  for (const YamlValue& entry : list.items()) {
+    entry.only_keys({"links", "rate"});
+    if (shape.link_rates.size() == kMaxLinkRates) {
+      entry.fail("more entries", "at most " + std::to_string(kMaxLinkRates));
+    }
+    shape.link_rates.push_back(
+        {entry.require("links").as_string(), entry.require("rate").as_rate()});
+  }
+}
+
+/// Builds the fabric, whose names only the graph knows.
+void require_rated_links(const YamlValue& list, FabricShape shape) {
+  shape.link_rates.clear();
+  const Topology topology = build_topology(shape);
+  NameResolver names(topology, 0);
+  for (const YamlValue& entry : list.items()) names.links(entry.require("links"));
 }
 
 void read_wires(const YamlValue& file, FabricShape& shape) {
@@ -286,7 +306,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
                       "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
                       "wires",        "ecn",       "trim",        "queues",      "nic",
                       "address_plan", "decap",     "segments",    "switches",    "hosts",
-                      "links",        "dscp",      "roce"});
+                      "links",        "dscp",      "roce",        "link_rates",  "speaker"});
   FabricShape shape;
   shape.name = document.require("name").as_name();
   if (const auto about = document.get("about")) about->as_string();
@@ -302,6 +322,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     shape.segments = static_cast<Segments>(value->as_word({"node", "adjacency"}));
   }
   read_wires(document, shape);
+  if (const auto list = document.get("link_rates")) read_link_rates(*list, shape);
   require_lookahead(document, shape);
   read_queues(document, shape.queues);
   if (const auto value = document.get("dscp")) shape.dscps = read_dscps(*value);
@@ -309,6 +330,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     shape.forwarding = read_forwarding(*value, shape);
   }
   if (const auto value = document.get("routing")) shape.routing = read_routing(*value);
+  if (const auto value = document.get("speaker")) read_speaker(*value, shape);
   if (const auto value = document.get("wires")) {
     shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
   }
@@ -324,6 +346,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
     document.require("segments")
         .fail_expecting("node: a switch has more links than uSIDs for them");
   }
+  if (const auto list = document.get("link_rates")) require_rated_links(*list, shape);
   return shape;
 }
 
@@ -354,6 +377,15 @@ std::string roce_text(const QueueShape& q, const LosslessProfile& lossless) {
          ", watchdog: " + watchdog_text(lossless) + "}";
 }
 
+std::string link_rates_text(const std::vector<LinkRate>& rates) {
+  std::string text;
+  for (const LinkRate& other : rates) {
+    text += (text.empty() ? "" : ", ") + ("{links: " + yaml_word(other.links)) +
+            ", rate: " + exact(other.rate) + "}";
+  }
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string to_yaml(const FabricShape& shape, size_t indent) {
@@ -380,6 +412,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
   line("segments", shape.segments == Segments::kAdjacency ? "adjacency" : "node");
   line("host_rate", exact(shape.host_rate));
   line("fabric_rate", exact(shape.fabric_rate));
+  if (!shape.link_rates.empty()) line("link_rates", link_rates_text(shape.link_rates));
   line("propagation", exact(shape.propagation));
   line("switch_latency", exact(shape.switch_latency));
   line("host_latency", exact(shape.host_latency));
@@ -389,6 +422,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
                      : "{t0_downlinks: " + std::to_string(shape.links_per_optic) + "}");
   line("forwarding", forwarding_text(shape.forwarding));
   line("routing", routing_text(shape.routing));
+  if (shape.speaker != SpeakerChoice{}) line("speaker", speaker_text(shape.speaker));
   line("wires", shape.wires == WireMode::kFast ? "fast" : "veth");
   line("ecn",
        !q.ecn ? "off" : "{min: " + multiple(q.ecn_min) + ", max: " + multiple(q.ecn_max) + "}");

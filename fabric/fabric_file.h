@@ -12,6 +12,7 @@
 //   segments: node             # or adjacency: what a carrier names switches by (Segments)
 //   host_rate: 100Gb/s         # everything from here on may be left out
 //   fabric_rate: 100Gb/s
+//   link_rates: [{links: "p*.t0-*:u[4-7]", rate: 200Gb/s}]  # of some; queues have the thresholds of the rates above
 //   propagation: 500ns
 //   switch_latency: 700ns
 //   host_latency: 700ns
@@ -20,6 +21,9 @@
 //   forwarding: switchd        # kernel, ovs, or {all: ovs, p1: kernel, "p3.t0-*": switchd}
 //   routing: srv6              # or ecmp, or what ECMP is like (fabric/ecmp.h), also for workloads that
 //     # ask for it: {default: ecmp, underlay: ipv4, hash_seed: same, resilient: on}
+//     # or FARE: fare, or {default: fare, spray: packet, delays: ideal, bfd: off, ready: 120us, hash_seed: same}
+//     # spray: flow; delays: frr, hardware; bfd: 50us; ready: when workloads of FARE begin (fabric/fare.h);
+//     # nics: off, all, aggregates, wanted: which routes NICs are told (fabric/routing.h)
 //   wires: veth                # or fast
 //   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
 //   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}

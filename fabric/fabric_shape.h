@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/forwarding.h"
+#include "fabric/speaker.h"
 #include "fabric/topology.h"
 #include "fabric/units.h"
 #include "fabric/usid.h"
@@ -63,6 +64,13 @@ struct GraphShape {
   bool operator==(const GraphShape&) const = default;
 };
 
+/// Links that have another rate than `host_rate` and `fabric_rate` say.
+struct LinkRate {
+  std::string links;  ///< a pattern of ports or links (fabric/pattern.h)
+  BitRate rate;
+  bool operator==(const LinkRate&) const = default;
+};
+
 /// What a fabric is made of: regular planes, or a graph. Fields left out of the file take the defaults
 /// given here.
 struct FabricShape {
@@ -74,12 +82,14 @@ struct FabricShape {
   uint32_t hosts_per_t0 = 1;
   BitRate host_rate = BitRate::from_gbps(100);
   BitRate fabric_rate = BitRate::from_gbps(100);
+  std::vector<LinkRate> link_rates = {};  ///< the last one that names a link counts
   FabricTime propagation = FabricTime::from_ns(500);
   FabricTime switch_latency = FabricTime::from_ns(700);
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
   uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   ForwardingChoice forwarding = {};
+  SpeakerChoice speaker = {};
   RoutingChoice routing = {};
   WireMode wires = WireMode::kVeth;
   AddressPlan address_plan = AddressPlan::kLab;

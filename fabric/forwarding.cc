@@ -1,6 +1,7 @@
 #include "fabric/forwarding.h"
 
 #include "fabric/pattern.h"
+#include "fabric/speaker.h"
 
 namespace mrclab {
 
@@ -12,6 +13,14 @@ Forwarding ForwardingChoice::of(std::string_view plane, std::string_view name) c
     }
   }
   return forwarding;
+}
+
+SpeakerProgram SpeakerChoice::of(std::string_view plane, std::string_view name) const {
+  SpeakerProgram program = all;
+  for (const Exception& e : exceptions) {
+    if (matches_pattern(e.pattern, plane) || matches_pattern(e.pattern, name)) program = e.program;
+  }
+  return program;
 }
 
 }  // namespace mrclab

@@ -13,13 +13,16 @@ namespace mrclab {
 /// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins. All throw
 /// InputError with the position.
 ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shape);
-/// A word, or a map with the details of ECMP: a fabric with routing srv6 may have them, too, for
+/// Which program speaks BGP, in the same forms, into `shape`: the kernel forwards for switches that are named.
+void read_speaker(const YamlValue& value, FabricShape& shape);
+/// A word, or a map with the details of FARE or ECMP: a fabric with routing srv6 may have them, too, for
 /// workloads that ask for ECMP.
 RoutingChoice read_routing(const YamlValue& value);
 
 /// Both texts read back as the same choice.
 std::string forwarding_text(const ForwardingChoice& choice);
 std::string routing_text(const RoutingChoice& choice);
+std::string speaker_text(const SpeakerChoice& choice);
 
 /// Something that the fabric asks of a switch whose forwarder cannot do it.
 struct ForwardingMisfit {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fabric/byte_order.h"
+#include "fabric/header_fields.h"
 
 namespace mrclab {
 namespace {
@@ -15,6 +16,15 @@ constexpr std::array<uint8_t, 8> kHistoryMagic{'m', 'r', 'c', 'h', 'i', 's', 't'
 constexpr size_t kEvent = 8, kCause = 9, kQueue = 10, kTrafficClass = 11, kWireLength = 12;
 constexpr size_t kHosts = 32, kHostsBytes = 32;
 constexpr size_t kBth = 64, kQpnInBth = 5, kPsn = 77, kEv = 80;
+
+/// In the octet of the queue: the event, and whether the packet was sent again.
+constexpr uint8_t kEventBits = 7, kAgain = 8;
+
+bool is_sent_again(const HistoryBytes& record) {
+  constexpr FieldPlace kRtx = place_of<kBthTable>("rtx");
+  return is_write(static_cast<Opcode>(record[kBth])) &&
+         load_bits<kRtx.bit, kRtx.width>(&record[kBth]) != 0;
+}
 
 }  // namespace
 
@@ -47,7 +57,8 @@ CompactBytes compact_bytes(const HistoryBytes& record, uint32_t stream) {
   CompactBytes out;
   std::copy_n(record.begin(), 8, out.begin());
   store_be<uint32_t>(&out[8], stream);
-  out[12] = static_cast<uint8_t>(record[kQueue] << 4 | record[kEvent]);
+  out[12] = static_cast<uint8_t>(record[kQueue] << 4 | (is_sent_again(record) ? kAgain : 0) |
+                                 record[kEvent]);
   out[13] = record[kCause];
   out[14] = record[kTrafficClass];
   out[15] = record[kBth];
@@ -61,13 +72,21 @@ CompactBytes compact_bytes(const HistoryBytes& record, uint32_t stream) {
   return out;
 }
 
+uint32_t peers_of(const Ipv6Address& source, const Ipv6Address& destination) {
+  std::array<uint8_t, kHostsBytes> hosts;
+  std::copy(source.begin(), source.end(), hosts.begin());
+  std::copy(destination.begin(), destination.end(), hosts.begin() + source.size());
+  return ::libdeflate_crc32(0, hosts.data(), hosts.size());
+}
+
 std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactRecordBytes> bytes,
                                            uint32_t streams) {
   CompactRecord record;
   const auto t = static_cast<int64_t>(load_be<uint64_t>(&bytes[0]));
   record.t = FabricTime::from_ps(t);
   record.stream = load_be<uint32_t>(&bytes[8]);
-  record.event = static_cast<PacketEvent>(bytes[12] & 0xF);
+  record.event = static_cast<PacketEvent>(bytes[12] & kEventBits);
+  record.again = (bytes[12] & kAgain) != 0;
   record.queue = static_cast<QueueClass>(bytes[12] >> 4);
   record.cause = static_cast<DropCause>(bytes[13]);
   if (t < 0 || record.stream >= streams || record.event > PacketEvent::kDropped ||

@@ -7,7 +7,7 @@
 //
 //   header  "mrchist\n" 8 | version 4 | record size 4 | streams 4 | zero 4 | records 8 |
 //           left out 8 | complete_ps 8
-//   record  t_ps 8 | stream 4 | queue and event 4 bits each 1 | cause 1 | outer traffic class 1 |
+//   record  t_ps 8 | stream 4 | queue 4 bits, sent again 1 bit, event 3 bits | cause 1 | outer traffic class 1 |
 //           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4 |
 //           CRC-32 of the hosts' addresses 4
 //
@@ -29,7 +29,7 @@
 
 namespace mrclab {
 
-inline constexpr uint32_t kHistoryFileVersion = 2;
+inline constexpr uint32_t kHistoryFileVersion = 3;
 inline constexpr size_t kHistoryHeaderBytes = 48;
 inline constexpr size_t kCompactRecordBytes = 36;
 /// What the records of one run may take on disk unless told otherwise: a demo takes half of it.
@@ -49,6 +49,7 @@ struct CompactRecord {
   PacketEvent event = PacketEvent::kPassed;
   DropCause cause = DropCause::kNone;
   QueueClass queue = QueueClass::kNone;
+  bool again = false;         ///< sent again, as its own header says (MRC's writes only)
   uint8_t traffic_class = 0;  ///< of the outer header: DSCP << 2 | ECN
   uint8_t opcode = 0;         ///< 0: no MRC packet
   uint16_t wire_length = 0;   ///< bytes
@@ -59,6 +60,9 @@ struct CompactRecord {
   uint32_t peers = 0;        ///< CRC-32 of both hosts' addresses: a probe's QPN names neither
   bool operator==(const CompactRecord&) const = default;
 };
+
+/// CompactRecord::peers of two hosts' addresses.
+uint32_t peers_of(const Ipv6Address& source, const Ipv6Address& destination);
 
 using CompactBytes = std::array<uint8_t, kCompactRecordBytes>;
 CompactBytes compact_bytes(const HistoryBytes& record, uint32_t stream);

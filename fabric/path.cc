@@ -244,6 +244,15 @@ Ipv6Address host_address_ipv4(uint32_t host) {
   return address;
 }
 
+Ipv6Address link_address(const Topology& topology, PortRef port) {
+  const Link& link = topology.link(topology.port(port).link);
+  Ipv6Address address{};
+  store_be<uint16_t>(address.data(), kLinkBlock);
+  store_be<uint32_t>(address.data() + 8, link.id.value);
+  address[15] = link.a == port ? 1 : 2;
+  return address;
+}
+
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address) {
   uint32_t host = load_be<uint32_t>(address.data() + 12);
   if ((host & kIpv4HostsMask) == kIpv4Hosts && (host & ~kIpv4HostsMask) < topology.host_count() &&

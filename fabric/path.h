@@ -101,6 +101,10 @@ Ipv6Address host_address(const Topology& topology, uint32_t host);
 /// The same for an IPv4 underlay: 10.h.h.h with the host's number, as IPv4-mapped IPv6 address
 /// (RFC 4291 §2.5.5.2), which is how all of the project holds IPv4 addresses.
 Ipv6Address host_address_ipv4(uint32_t host);
+/// The address of a port on its link, by which neighbours speak to each other: fd01::<link>:0:1 at the lower
+/// end, 2 at the upper. No host has such a one.
+inline constexpr uint16_t kLinkBlock = 0xfd01;
+Ipv6Address link_address(const Topology& topology, PortRef port);
 /// The host with this IPv6 or mapped IPv4 address; empty for an address that no host has.
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address);
 

@@ -30,7 +30,8 @@ bool has_path(const Topology& topology, Path path) {
       topology.regular() ? topology.t1_per_plane : topology.graph->most_places();
   if (path.plane >= topology.planes) return false;
   if (!path.named()) {
-    return topology.regular() && path.chosen == chosen_by(topology, Routing::kEcmp);
+    const bool hashed = topology.regular() || topology.routing.is_fare();
+    return hashed && path.chosen == chosen_by(topology, Routing::kEcmp);
   }
   return path.uplink == kT0LocalUplink || path.uplink < numbered;
 }

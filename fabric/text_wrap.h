@@ -1,6 +1,8 @@
 #pragma once
 // Text for terminals: the columns that it takes, and its lines broken between words.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -15,6 +15,7 @@
 #include "fabric/forwarding.h"
 #include "fabric/ids.h"
 #include "fabric/routing.h"
+#include "fabric/speaker.h"
 #include "fabric/units.h"
 #include "fabric/usid.h"
 
@@ -57,6 +58,8 @@ struct NodeSite {
   uint32_t index = 0;                            ///< number among its role (and plane)
   Usid usid;                                     ///< switches only: its uN
   Forwarding forwarding = Forwarding::kSwitchd;  ///< switches only
+  SpeakerProgram speaker =
+      SpeakerProgram::kBgpd;  ///< where the kernel forwards and routing is fare
   /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
   std::vector<Port> ports;
 };

@@ -1,5 +1,7 @@
 #include "fabric/topology_builder.h"
 
+#include "fabric/pattern.h"
+
 namespace mrclab {
 namespace {
 
@@ -79,7 +81,10 @@ NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, 
   site.index = index;
   site.usid = usid;
   site.name = std::move(name);
-  if (role != NodeRole::kHost) site.forwarding = shape_.forwarding.of(plane_name, site.name);
+  if (role != NodeRole::kHost) {
+    site.forwarding = shape_.forwarding.of(plane_name, site.name);
+    site.speaker = shape_.speaker.of(plane_name, site.name);
+  }
   topology_.nodes.push_back(std::move(site));
   return topology_.nodes.back().id;
 }
@@ -117,6 +122,19 @@ void TopologyBuilder::connect(PortRef a, PortRef b, BitRate rate) {
   port_a.in = port_b.out = back;
   port_a.peer = b;
   port_b.peer = a;
+}
+
+void TopologyBuilder::set_link_rates() {
+  NameResolver names(topology_, 0);
+  for (const LinkRate& other : shape_.link_rates) {
+    for (const LinkId id : names.links(other.links)) {
+      Link& link = topology_.links[id.value];
+      link.rate = other.rate;
+      for (const WireId wire : {link.a_to_b, link.b_to_a}) {
+        topology_.wires_list[wire.value].rate = other.rate;
+      }
+    }
+  }
 }
 
 void TopologyBuilder::add_optics() {

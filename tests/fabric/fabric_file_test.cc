@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <map>
 
 #include "fabric/build_topology.h"
 #include "fabric/fabric_file.h"
@@ -35,6 +36,27 @@ TEST_CASE("the three fabrics have the sizes that their files say") {
   CHECK(hall.host_count() == 16);
   CHECK(hall.nodes.size() == 16 + 8 * 8);
   CHECK(read_fabric_file(test::shipped_fabric("pair-kernel")).has_forwarding(Forwarding::kKernel));
+}
+
+TEST_CASE("who speaks for a switch is a choice of its own, and the kernel forwards there") {
+  const Topology t = read_fabric_file(test::shipped_fabric("speakers"));
+  const std::map<std::string, std::pair<Forwarding, SpeakerProgram>> expected{
+      {"p0.t0-0", {Forwarding::kSwitchd, SpeakerProgram::kBgpd}},
+      {"p0.t1-0", {Forwarding::kKernel, SpeakerProgram::kFrr}},
+      {"p1.t0-0", {Forwarding::kKernel, SpeakerProgram::kFrr}},
+      {"p1.t0-1", {Forwarding::kKernel, SpeakerProgram::kBird}},
+      {"p1.t1-0", {Forwarding::kKernel, SpeakerProgram::kBgpd}}};
+  size_t found = 0;
+  for (const NodeSite& site : t.nodes) {
+    const auto row = expected.find(site.name);
+    if (row == expected.end()) continue;
+    CAPTURE(site.name);
+    CHECK(site.forwarding == row->second.first);
+    CHECK(site.speaker == row->second.second);
+    ++found;
+  }
+  CHECK(found == expected.size());
+  CHECK_FALSE(t.carries_time());
 }
 
 TEST_CASE("what the file says arrives in the topology") {
@@ -149,59 +171,86 @@ TEST_CASE("bad fabric files get an exact error") {
     const char* more;
     const char* expected;
   };
-  for (const Row& row : {
-           Row{"plane: 3\n", "f.yaml:6:1: found the key \"plane\": expected \"planes\""},
-           Row{"dscp: {trimed: 20}\n",
-               "f.yaml:6:8: found the key \"trimed\": expected \"trimmed\""},
-           Row{"dscp: {trimmed: 64}\n",
-               "f.yaml:6:17: found \"64\": expected a whole number from 0 to 63"},
-           Row{"dscp: {trimmed: 4}\n",
-               "f.yaml:6:7: found trimmable and trimmed are both 4: expected classes that can be "
-               "told "
-               "apart"},
-           Row{"pmtu: 100\n",
-               "f.yaml:6:7: found \"100\": expected a whole number from 256 to 4096"},
-           Row{"pmtu: 9000\n",
-               "f.yaml:6:7: found \"9000\": expected a whole number from 256 to 4096"},
-           Row{"host_rate: 100\n",
-               "f.yaml:6:12: found \"100\": expected a rate such as 100Gb/s (kb/s, Mb/s, Gb/s, "
-               "Tb/s), from 1Mb/s to 10Tb/s"},
-           Row{"propagation: 6rtt\n",
-               "f.yaml:6:14: found \"6rtt\": expected a duration in ps, ns, us, ms or s: no RTT "
-               "is known here"},
-           Row{"propagation: 1000s\n", "f.yaml:6:14: found \"1000s\": expected at most 10ms"},
-           Row{"propagation: 0ns\nswitch_latency: 0ns\n",
-               "f.yaml:7:17: found no propagation and no switch_latency: expected one of them "
-               "above 0: a frame needs a lookahead"},
-           Row{"host_latency: 0ns\npropagation: 0ns\n",
-               "f.yaml:6:15: found no propagation and no host_latency: expected one of them above "
-               "0: a frame needs a lookahead"},
-           Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
-           Row{"forwarding: kernel\nwires: fast\n",
-               "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
-               "over nothing else"},
-           Row{"routing: bgp\n", "f.yaml:6:10: found \"bgp\": expected one of srv6, ecmp"},
-           Row{"forwarding: {p0: kernel}\nrouting: ecmp\n",
-               "f.yaml:7:10: found ecmp, beside \"forwarding: kernel\": expected srv6: switches of "
-               "the kernel get routes for carriers only"},
-           Row{"routing: {underlay: ipv5}\n", "f.yaml:6:21: found \"ipv5\": expected \"ipv6\""},
-           Row{"wires: copper\n", "f.yaml:6:8: found \"copper\": expected one of veth, fast"},
-           Row{"ecn: maybe\n", "f.yaml:6:6: found \"maybe\": expected on or off"},
-           Row{"ecn: {min: 0.9}\n",
-               "f.yaml:6:6: found min at or above max: expected min below max"},
-           Row{"trim: {threshold: 1.5rtt}\n",
-               "f.yaml:6:19: found \"1.5rtt\": expected a multiple of the plane BDP such as 0.8, "
-               "from 0.001 to 100"},
-           Row{"queues: {controll: 1}\n",
-               "f.yaml:6:10: found the key \"controll\": expected \"control\""},
-           Row{"optics: none\n", "f.yaml:6:9: found \"none\": expected off or {t0_downlinks: 4}"},
-           Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected \"ideal\""},
-           Row{"nic: {profile: cx8, compress: 0}\n",
-               "f.yaml:6:31: found \"0\": expected a whole number from 1 to 1000000"},
-           Row{"nic: {name: x, remap_up: [2us, 1us]}\n",
-               "f.yaml:6:32: found \"1us\": expected at least the shortest"},
-           Row{"optics: [1]\n", "f.yaml:6:9: found a list: expected a map (key: value)"},
-       }) {
+  for (
+      const Row& row : {
+          Row{"plane: 3\n", "f.yaml:6:1: found the key \"plane\": expected \"planes\""},
+          Row{"dscp: {trimed: 20}\n", "f.yaml:6:8: found the key \"trimed\": expected \"trimmed\""},
+          Row{"dscp: {trimmed: 64}\n",
+              "f.yaml:6:17: found \"64\": expected a whole number from 0 to 63"},
+          Row{"dscp: {trimmed: 4}\n",
+              "f.yaml:6:7: found trimmable and trimmed are both 4: expected classes that can be "
+              "told "
+              "apart"},
+          Row{"pmtu: 100\n", "f.yaml:6:7: found \"100\": expected a whole number from 256 to 4096"},
+          Row{"pmtu: 9000\n",
+              "f.yaml:6:7: found \"9000\": expected a whole number from 256 to 4096"},
+          Row{"host_rate: 100\n",
+              "f.yaml:6:12: found \"100\": expected a rate such as 100Gb/s (kb/s, Mb/s, Gb/s, "
+              "Tb/s), from 1Mb/s to 10Tb/s"},
+          Row{"propagation: 6rtt\n",
+              "f.yaml:6:14: found \"6rtt\": expected a duration in ps, ns, us, ms or s: no RTT "
+              "is known here"},
+          Row{"propagation: 1000s\n", "f.yaml:6:14: found \"1000s\": expected at most 10ms"},
+          Row{"propagation: 0ns\nswitch_latency: 0ns\n",
+              "f.yaml:7:17: found no propagation and no switch_latency: expected one of them "
+              "above 0: a frame needs a lookahead"},
+          Row{"host_latency: 0ns\npropagation: 0ns\n",
+              "f.yaml:6:15: found no propagation and no host_latency: expected one of them above "
+              "0: a frame needs a lookahead"},
+          Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
+          Row{"forwarding: kernel\nwires: fast\n",
+              "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
+              "over nothing else"},
+          Row{"routing: bgp\n", "f.yaml:6:10: found \"bgp\": expected one of srv6, ecmp, fare"},
+          Row{"forwarding: {p0: kernel}\nrouting: ecmp\n",
+              "f.yaml:7:10: found ecmp, beside \"forwarding: kernel\": expected srv6: switches of "
+              "the kernel get routes for carriers only"},
+          Row{"routing: {underlay: ipv5}\n", "f.yaml:6:21: found \"ipv5\": expected \"ipv6\""},
+          Row{"routing: {default: ecmp, spray: flow}\n",
+              "f.yaml:6:26: found \"spray\": expected \"default: fare\" beside it"},
+          Row{"routing: {default: fare, resilient: on}\n",
+              "f.yaml:6:26: found \"resilient\", beside \"default: fare\": expected nothing: "
+              "FARE's packets are IPv6, and its groups are lists of members"},
+          Row{"routing: {default: fare, bfd: 1us}\n",
+              "f.yaml:6:31: found \"1us\": expected off, or whole microseconds, at least 10us"},
+          Row{"routing: {default: fare, bfd: 20500ns}\n",
+              "f.yaml:6:31: found \"20500ns\": expected off, or whole microseconds, at least "
+              "10us"},
+          Row{"routing: {default: fare, ready: 0us}\n",
+              "f.yaml:6:33: found \"0us\": expected a time above 0"},
+          Row{"forwarding: {p0: ovs}\nrouting: fare\n",
+              "f.yaml:7:10: found fare, beside switches of Open vSwitch: expected \"forwarding: "
+              "switchd\" or kernel: only for those is there a speaker"},
+          Row{"speaker: frr\n",
+              "f.yaml:6:10: found a speaker in a fabric whose switches do not route by themselves: "
+              "expected \"routing: fare\" beside it"},
+          Row{"routing: fare\nspeaker: quagga\n",
+              "f.yaml:7:10: found \"quagga\": expected one of bgpd, frr, bird, exabgp"},
+          Row{"routing: fare\nspeaker: {p9: frr}\n",
+              "f.yaml:7:15: found \"p9\", which names no plane or switch of this fabric: expected "
+              "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these"},
+          Row{"routing: fare\nspeaker: {\"p0.t1-*\": exabgp}\n",
+              "f.yaml:7:10: found exabgp for p0.t1-0, which has no hosts: expected bgpd, frr or "
+              "bird: ExaBGP tells routes, but passes none on"},
+          Row{"routing: fare\nroce: {adaptive_routing: on}\n",
+              "f.yaml:7:7: found adaptive_routing, beside \"routing: fare\": expected off: such "
+              "switches choose by weight"},
+          Row{"wires: copper\n", "f.yaml:6:8: found \"copper\": expected one of veth, fast"},
+          Row{"ecn: maybe\n", "f.yaml:6:6: found \"maybe\": expected on or off"},
+          Row{"ecn: {min: 0.9}\n", "f.yaml:6:6: found min at or above max: expected min below max"},
+          Row{"trim: {threshold: 1.5rtt}\n",
+              "f.yaml:6:19: found \"1.5rtt\": expected a multiple of the plane BDP such as 0.8, "
+              "from 0.001 to 100"},
+          Row{"queues: {controll: 1}\n",
+              "f.yaml:6:10: found the key \"controll\": expected \"control\""},
+          Row{"optics: none\n", "f.yaml:6:9: found \"none\": expected off or {t0_downlinks: 4}"},
+          Row{"nic: ideel\n", "f.yaml:6:6: found \"ideel\": expected \"ideal\""},
+          Row{"nic: {profile: cx8, compress: 0}\n",
+              "f.yaml:6:31: found \"0\": expected a whole number from 1 to 1000000"},
+          Row{"nic: {name: x, remap_up: [2us, 1us]}\n",
+              "f.yaml:6:32: found \"1us\": expected at least the shortest"},
+          Row{"optics: [1]\n", "f.yaml:6:9: found a list: expected a map (key: value)"},
+      }) {
     CHECK(error_with(row.more) == row.expected);
   }
 }

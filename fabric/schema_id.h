@@ -1,0 +1,28 @@
+#pragma once
+// The schema version that every JSON document of ours carries as its first key: a program that reads
+// one can refuse what it does not know. A change that a reader could notice raises the number.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mrclab {
+
+/// "mrclab.verdict/1"
+inline std::string schema_id(std::string_view what) { return "mrclab." + std::string(what) + "/1"; }
+
+/// The object with "schema" in front, or the list with it in each of its objects.
+template <class Json>
+Json with_schema(Json value, std::string_view what) {
+  if (value.is_array()) {
+    for (auto& item : value) {
+      if (item.is_object()) item = with_schema(std::move(item), what);
+    }
+    return value;
+  }
+  Json result = {{"schema", schema_id(what)}};
+  for (auto& [key, member] : value.items()) result[key] = std::move(member);
+  return result;
+}
+
+}  // namespace mrclab
