@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "endpoint/host/host_node.h"
+#include "endpoint/host/host_table.h"
 #include "endpoint/options/transport_choice.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml.h"
@@ -15,7 +16,8 @@ using namespace mrclab;
 
 class EndpointProgram : public netio::DaemonProgram {
  public:
-  EndpointProgram(const netio::DaemonConfig& config, const Topology& topology) {
+  EndpointProgram(const netio::DaemonConfig& config, const Topology& topology)
+      : topology_(topology) {
     config_.transport = endpoint::make_profile(
         endpoint::parse_transport(read_yaml_text(config.transport, "transport"), topology),
         topology);
@@ -33,6 +35,10 @@ class EndpointProgram : public netio::DaemonProgram {
 
   nlohmann::json describe(const Node& node) const override {
     return netio::report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
+  }
+
+  nlohmann::json table(const Node& node) const override {
+    return endpoint::table_json(topology_, dynamic_cast<const endpoint::HostNode&>(node));
   }
 
   nlohmann::json pauses(const Node& node) const override {
@@ -64,6 +70,7 @@ class EndpointProgram : public netio::DaemonProgram {
     return dynamic_cast<const endpoint::HostNode&>(node).stats();
   }
 
+  const Topology& topology_;
   endpoint::HostConfig config_;
 };
 

@@ -59,6 +59,7 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
   const NodeSite& site = topology.node(self);
   assert(site.role != NodeRole::kHost);
   assert(site.ports.size() < kShifts - 1u);
+  if (topology.routing.is_fare()) fare_ = std::make_unique<FareTable>(topology, self);
   own_ = site.usid;
   attached_.resize(topology.host_count());
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -112,7 +113,7 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
 std::vector<std::vector<PortId>> ForwardingTable::host_routes() const {
   std::vector<std::vector<PortId>> routes;
   for (uint32_t host = 0; loaded_ && host < hosts_.hosts(); ++host) {
-    routes.push_back(hosts_.ports_to(host));
+    routes.push_back(fare_ ? fare_->ports_to(host) : hosts_.ports_to(host));
   }
   return routes;
 }
@@ -199,7 +200,7 @@ ForwardingDecision ForwardingTable::send(std::span<uint8_t> frame, PortId port) 
 /// No carrier: an ordinary router, which knows the hosts of the fabric.
 ForwardingDecision ForwardingTable::forward_by_host(std::span<uint8_t> frame) const {
   const bool ipv4 = is_ipv4(frame);
-  const EcmpTable::Route route = hosts_.route(frame);
+  const EcmpTable::Route route = fare_ ? fare_->route(frame) : hosts_.route(frame);
   if (!route.known) return dropped(ipv4 ? DropCause::kNoRoute : DropCause::kForeignCarrier);
   uint8_t& hop_limit = frame[ipv4 ? kTtlOffset : kHopLimitOffset];
   if (hop_limit <= 1) return dropped(DropCause::kHopLimit);

@@ -1,11 +1,12 @@
 #pragma once
 // Where a frame goes: the own uN and static next hops, set at start from the topology and changed by
 // faults only (MRC paper §2.2; RFC 9800 §4.1.1 for the End behaviour with NEXT-CSID, F3216). A
-// frame without a carrier goes by its destination host (ecmp_table.h), so that both kinds of
-// traffic share a switch.
+// frame without a carrier goes by its destination host (ecmp_table.h, or fare_table.h where switches route by
+// themselves), so that both kinds of traffic share a switch.
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "fabric/path.h"
 #include "fabric/topology.h"
 #include "switchd/ecmp_table.h"
+#include "switchd/fare_table.h"
 
 namespace mrclab::switchd {
 
@@ -49,6 +51,10 @@ class ForwardingTable {
   void set_route(Usid usid, RouteKind kind, PortId port);
   /// A table that is not loaded has no route at all, not even the own uN. Routes keep their faults.
   void set_loaded(bool loaded) { loaded_ = loaded; }
+
+  /// The table of hosts that routing writes; null unless switches route by themselves.
+  FareTable* fare() { return fare_.get(); }
+  const FareTable* fare() const { return fare_.get(); }
 
   /// A port of this switch: it lost its carrier or has it back. Only equal-cost groups care.
   void set_live(PortId port, bool live) { hosts_.set_live(port, live); }
@@ -86,6 +92,7 @@ class ForwardingTable {
   std::vector<Page> pages_;
   std::vector<std::array<uint8_t, 12>> macs_;  // per port: destination, source
   EcmpTable hosts_;
+  std::unique_ptr<FareTable> fare_;              // whose groups take turns as frames pass
   std::vector<std::optional<PortId>> attached_;  // by host number: where it hangs on this switch
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <type_traits>
+#include <utility>
 
 #include "fabric/byte_order.h"
 #include "fabric/effect_fields.h"
@@ -50,6 +51,10 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   if (topology.lossless.adaptive) {
     table_.set_uplink_choice([this](std::span<const PortId> ports) { return least_loaded(ports); });
   }
+  if (table_.fare()) {
+    fare_.emplace(environment, *table_.fare());
+    start_speaker(FabricTime::zero());
+  }
 }
 
 void SwitchNode::receive(PortId port, Arrival arrival) {
@@ -82,7 +87,8 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
         break;
       case EventClass::kTimer: on_pause_timer(key.at, port, out); break;
       case EventClass::kApplication:
-        assert(false);  // a switch makes none
+        if (key.at == speaker_planned_) speaker_planned_ = FabricTime::never();
+        run_speaker(key.at, out);
         break;
     }
   }
@@ -127,6 +133,8 @@ DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
 }
 
 void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& out) {
+  // All that arrives at one instant is heard before anything is decided and told.
+  if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
   const std::optional<FirstUsids> first = first_usids(frame);
   const ForwardingDecision decision = table_.forward(frame.bytes(), frame.modelled_size());
   if (first) count_usids(*first, decision.drop, frame.modelled_size());
@@ -244,6 +252,7 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
               environment_.topology, environment_.self, e, now,
               [&](PortId port) -> IngressWire& { return at(port).in; },
               [&](PortId port) -> EgressWire& { return at(port).egress.wire(); });
+          if constexpr (std::is_same_v<E, WireRate>) on_wire_rate(now, e);
         } else if constexpr (std::is_same_v<E, PortCarrier>) {
           on_port_carrier(now, e);
         } else if constexpr (requires { e.node; }) {
@@ -274,9 +283,11 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
 
 void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
   if (work_ == work) return;
-  work_ = work;
+  const SwitchWork before = std::exchange(work_, work);
   table_.set_loaded(work != SwitchWork::kNoTable);
   environment_.observer.event({now, "switch_state", {}, {}, {}, {}, word_of(work), {}});
+  if (fare_ && before == SwitchWork::kDown) start_speaker(now);
+  if (fare_ && !stands_still()) plan_speaker(now);
   if (!stands_still()) return look_at_all_pauses(now);
   const bool down = work == SwitchWork::kDown;
   if (down) power_lost_ = now;
@@ -304,6 +315,10 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
     look_again(now, port);
   }
   table_.set_live(port, carrier.up);
+  if (fare_) {
+    fare_->set_carrier(port, carrier.up, now);
+    plan_speaker(now);
+  }
   environment_.observer.event(
       {now, carrier.up ? "port_up" : "port_down", port, {}, {}, {}, {}, {}});
   if (carrier.up) return;  // what waited was dropped; there is nothing to start

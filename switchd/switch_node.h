@@ -28,6 +28,11 @@
 // A switch that hangs sends no pauses and hears none; its neighbours go on when the time that they were told
 // is over.
 //
+// Where switches route by themselves (routing: fare) it has a speaker (fare_speaker.h). A packet for the switch itself
+// goes there when it comes out of the pipeline; what the speaker sends is queued at once as control, and recorded as it
+// leaves. It runs once for all frames of an instant, as its timers do, before transmissions that end then. A
+// switch that hangs lets its speaker stand; one that loses its power forgets its sessions and routes.
+//
 // Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
 // yet: ICMP errors.
@@ -45,6 +50,7 @@
 #include "switchd/bit_flips.h"
 #include "switchd/counters.h"
 #include "switchd/egress_port.h"
+#include "switchd/fare_speaker.h"
 #include "switchd/forwarding_table.h"
 #include "switchd/pause_control.h"
 
@@ -71,6 +77,10 @@ class SwitchNode : public Node {
   /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
   uint64_t trimmed() const;
   const ForwardingTable& table() const { return table_; }
+  const Topology& topology() const { return environment_.topology; }
+  NodeId self() const { return environment_.self; }
+  /// Null unless switches route by themselves.
+  const routing::Speaker* speaker() const { return fare_ ? &fare_->speaker() : nullptr; }
   /// Counters by uSID, for uSIDs that were seen: an own one counts what it shifted, another one
   /// what was sent by its route. Packets without a route count for the uSID 0.
   const std::map<uint16_t, UsidCounters>& usid_counters() const { return usids_; }
@@ -92,6 +102,11 @@ class SwitchNode : public Node {
   void count_usids(FirstUsids first, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame frame,
                FrameSink& out);
+  // Routing by itself.
+  void start_speaker(FabricTime now);
+  void run_speaker(FabricTime now, FrameSink& out);
+  void plan_speaker(FabricTime at);
+  void on_wire_rate(FabricTime now, const WireRate& rate);
   // Flow control.
   void on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out);
   void on_pause_timer(FabricTime now, PortId port, FrameSink& out);
@@ -123,6 +138,8 @@ class SwitchNode : public Node {
   FabricTime power_lost_;  // frames that had arrived before and were not forwarded yet are gone
   QueueFaults queue_faults_;
   BitFlips flips_;
+  std::optional<FareSpeaker> fare_;
+  FabricTime speaker_planned_ = FabricTime::never();  // the earliest event for it in the queue
   std::optional<PauseControl> pause_;
   std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
   uint64_t adaptive_draws_ = 0;

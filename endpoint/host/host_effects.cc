@@ -1,6 +1,7 @@
 // What faults and operators do to a host (fabric/effect.h).
 
 #include <type_traits>
+#include <utility>
 
 #include "endpoint/host/host_device.h"
 #include "fabric/ecmp.h"
@@ -18,6 +19,7 @@ void HostNode::Impl::on_effect(const Effect& effect) {
               host_.topology, host_.environment.self, e, host_.now,
               [&](PortId port) -> IngressWire& { return ports_.at(port.value).in; },
               [&](PortId port) -> EgressWire& { return ports_.at(port.value).out_wire; });
+          if constexpr (std::is_same_v<E, WireRate>) on_wire_rate(e);
         } else if constexpr (std::is_same_v<E, PortCarrier>) {
           if (e.port.node != host_.environment.self || e.port.port.value >= ports_.size()) return;
           if (ports_.set_carrier(e.port.port, e.up)) on_port_notice(e.port.port);
@@ -42,13 +44,14 @@ void HostNode::Impl::on_effect(const Effect& effect) {
 
 void HostNode::Impl::on_host_state(HostWork work) {
   if (work_ == work) return;
-  work_ = work;
+  const HostWork before = std::exchange(work_, work);
   const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
   host_.tell({host_.now, "host_state", {}, {}, {}, {}, word, {}});
   if (work == HostWork::kDown) {
     power_off();
   } else {
     pauses_.set_power(true);
+    if (routes_ && before == HostWork::kDown) start_routes();
   }
   applications_.set_paused(work == HostWork::kPaused);
 }

@@ -24,6 +24,7 @@ enum class HostEventKind : uint8_t {
   kInMemory,
   kRcTimer,
   kPauseEnd,    ///< the pause that a switch asked this NIC for is over
+  kRoutes,      ///< the NIC's speaker has something to do
   kPauseCheck,  ///< the NIC looks whether its switches must stop, or may go on
 };
 

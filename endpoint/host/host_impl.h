@@ -9,6 +9,7 @@
 //     |-- QueuePairTable     requester, responder             host_queue_pairs.cc
 //     |-- RoceSide           RC queue pairs                   roce_side.cc
 //     |-- HostPeers          port status, ways back, windows
+//     |-- HostRoutes         the NIC's BGP speaker            host_routing.cc
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
 //     |-- Denylist           what a controller denies         faults: host_effects.cc
@@ -18,12 +19,14 @@
 // queued by the queue pairs), then whatever ports can start, then timers are set anew.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "endpoint/host/application_runner.h"
 #include "endpoint/host/data_sender.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/host/host_peers.h"
+#include "endpoint/host/host_routes.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_checks.h"
 #include "endpoint/host/nic_pauses.h"
@@ -55,6 +58,7 @@ class HostNode::Impl : public QueuePairEvents {
   bool finished() const { return applications_.finished(); }
   Device& device();
   std::vector<WorkReport> work() const { return applications_.work(); }
+  const HostRoutes* routes() const { return routes_ ? &*routes_ : nullptr; }
 
  private:
   class HostDevice;
@@ -67,6 +71,12 @@ class HostNode::Impl : public QueuePairEvents {
   void set_timers();
   void on_qp_timer(QueuePair& qp);
   void on_port_notice(PortId port);
+
+  // Routing by itself (host_routing.cc).
+  void start_routes();
+  void plan_routes(FabricTime at);
+  void run_routes();
+  void on_wire_rate(const WireRate& rate);
 
   // Queue pairs (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
@@ -121,6 +131,9 @@ class HostNode::Impl : public QueuePairEvents {
   ApplicationRunner applications_;
   RoceSide roce_;
   DataSender sender_;
+  std::optional<HostRoutes> routes_;                 ///< where NICs speak
+  std::vector<uint32_t> partners_;                   ///< hosts that its connections lead to
+  FabricTime routes_planned_ = FabricTime::never();  ///< the earliest event for them in the queue
   Denylist denylist_;
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_

@@ -23,6 +23,7 @@ std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event()
 bool HostNode::finished() const { return impl_->finished(); }
 Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
+const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 
 /// Queue pairs first, then the applications that use them; the device is the last application.
 HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& config)
@@ -31,7 +32,7 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
       checks_(host_),
       receiving_(host_),
       pauses_(host_, ports_, receiving_),
-      peers_(host_, ports_, queue_pairs_),
+      peers_(host_, ports_, queue_pairs_, HostRoutes::speak(host_.topology)),
       queues_(queue_pairs_, rc_queue_pairs_),
       applications_(host_, queues_),
       roce_(host_, ports_, receiving_, pauses_, memory_.regions, applications_, rc_queue_pairs_),
@@ -43,11 +44,19 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   }
   const std::vector<ConnectionPlan>& plan =
       config.connections != nullptr ? *config.connections : own_plan;
+  for (const ConnectionPlan& connection : plan) {
+    if (connection.initiator.host == host_.self) partners_.push_back(connection.acceptor.host);
+    if (connection.acceptor.host == host_.self) partners_.push_back(connection.initiator.host);
+  }
   add_queue_pairs(plan);
   WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, plan);
   auto device = std::make_unique<HostDevice>(*this);
   device_ = device.get();
   device_->set_index(applications_.add(std::move(device), {}));
+  if (HostRoutes::speak(host_.topology)) {
+    routes_.emplace(host_, ports_);
+    start_routes();
+  }
 }
 
 HostNode::Impl::~Impl() = default;
@@ -104,6 +113,9 @@ void HostNode::Impl::process(const HostEvent& event) {
       break;
     case HostEventKind::kRcTimer:
       if (of_this_life()) roce_.on_timer(event.index);
+      break;
+    case HostEventKind::kRoutes:
+      if (of_this_life()) run_routes();
       break;
     case HostEventKind::kPauseEnd: break;  // what follows every event does the rest
     case HostEventKind::kPauseCheck:
@@ -173,6 +185,9 @@ void HostNode::Impl::on_port_notice(PortId port) {
   host_.tell({host_.now, down ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
   device_->port_changed(port, !down);
   peers_.on_own_ports(down);
+  if (!routes_) return;
+  routes_->set_live(port, !down);
+  plan_routes(host_.now);
 }
 
 std::optional<NodePauses> HostNode::Impl::pauses() const {

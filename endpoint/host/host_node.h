@@ -57,6 +57,8 @@ struct HostConfig {
   const std::vector<ConnectionPlan>* connections = nullptr;
 };
 
+class HostRoutes;
+
 class HostNode : public Node {
  public:
   /// `environment.self` must be a host of the topology. Throws std::invalid_argument if a workload
@@ -81,6 +83,8 @@ class HostNode : public Node {
   bool finished() const;
   /// The measurements of its applications; streams and pings are measured at the sender.
   std::vector<WorkReport> work() const;
+  /// Null where NICs do not speak (fabric/fare.h).
+  const HostRoutes* routes() const;
   /// The host's report to the lab at the end of a run.
   HostAccount account() const { return {stats(), queues(), work()}; }
 

@@ -12,8 +12,12 @@
 
 namespace mrclab::endpoint {
 
-HostPeers::HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs)
-    : host_(host), ports_(ports), queue_pairs_(queue_pairs), peers_(host.topology.host_count()) {}
+HostPeers::HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs, bool by_routes)
+    : host_(host),
+      ports_(ports),
+      queue_pairs_(queue_pairs),
+      peers_(host.topology.host_count()),
+      by_routes_(by_routes) {}
 
 void HostPeers::begin_talking(Peer& peer) {
   const bool heard_of_us = std::exchange(peer.met, true) || host_.events.lost_power_before();
@@ -46,8 +50,17 @@ void HostPeers::on_remote_ports(Peer& peer, uint32_t before) {
   hold(peer, remap_time(fewer ? nic.remap_down : nic.remap_up));
 }
 
+void HostPeers::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
+  Peer* const peer = peers_.find(host);
+  if (peer == nullptr) return;
+  peer->window->plane_turn().weights.set(weights);
+  const uint32_t before = std::exchange(peer->routed, 0);
+  for (uint32_t p = 0; p < weights.size(); ++p) peer->routed |= weights[p] > 0 ? 1u << p : 0;
+  if (peer->routed != before) on_live_ports(*peer, "route");
+}
+
 uint32_t HostPeers::lanes_toward(const Peer& peer) const {
-  const LivePorts live = ports_toward(peer);
+  const LivePorts live = ports_back(peer);
   const auto count = [](uint32_t ports) { return static_cast<uint32_t>(std::popcount(ports)); };
   if (host_.topology.regular()) return count(live.own & live.peer);
   return std::min(count(live.own), count(live.peer));
@@ -61,7 +74,7 @@ void HostPeers::on_live_ports(Peer& peer, std::string_view why) {
     const uint32_t before = evs.usable_ports();
     std::vector<bool> connected(evs.size());
     for (uint32_t i = 0; i < evs.size(); ++i) connected[i] = evs.connected(i);
-    qp.requester.set_live_ports(ports_toward(peer), host_.now);
+    qp.requester.set_live_ports(ports_toward(peer, qp.id.chosen != Chosen::kByName), host_.now);
     queue_pairs_.touch(qp);
     tell_changed_ports(qp, before, connected, why);
   }
@@ -107,7 +120,7 @@ void HostPeers::on_peer_timer(uint32_t index) {
   for (uint32_t i = 0; i < copies; ++i) {
     const std::optional<EntropyValue> ev = again && i > 0
                                                ? peer.reverse.any({.own = ports_.live()})
-                                               : peer.reverse.choose(ports_toward(peer), host_.now);
+                                               : peer.reverse.choose(ports_back(peer), host_.now);
     if (!ev) continue;
     ports_.queue_control(path_of(*ev)->plane,
                          host_.maker.control(Opcode::kEndpointRequest, Psn{peer.status.id()}, erth,

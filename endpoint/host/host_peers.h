@@ -22,8 +22,8 @@ namespace mrclab::endpoint {
 
 class HostPeers {
  public:
-  /// All three outlive it.
-  HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs);
+  /// All three outlive it. `by_routes`: on_routes() will say which planes lead to whom; until then none does.
+  HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs, bool by_routes);
 
   const PeerTable& table() const { return peers_; }
   PeerTable& table() { return peers_; }
@@ -38,11 +38,15 @@ class HostPeers {
   std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;
   /// The peer's port that a path of ours leads to.
   PeerPortOf peer_port_toward(uint32_t host) const;
-  LivePorts ports_toward(const Peer& peer) const {
-    return {ports_.live(), peer.status.remote_ports()};
+  /// `routed`: for packets that name no path, which need a route.
+  LivePorts ports_toward(const Peer& peer, bool routed) const {
+    return {ports_.live() & (routed ? peer.routed : ~0u), peer.status.remote_ports()};
   }
+  LivePorts ports_back(const Peer& peer) const { return ports_toward(peer, peer.way_back_routed); }
 
   // What happened.
+  /// The host's routes to this one are others: the weights of planes, 0 for those that do not lead there.
+  void on_routes(uint32_t host, const std::vector<uint32_t>& weights);
   /// The NIC has noticed that one of its ports went down or came up.
   void on_own_ports(bool went_down);
   void on_peer_timer(uint32_t index);
@@ -80,6 +84,7 @@ class HostPeers {
   NicPorts& ports_;
   QueuePairTable& queue_pairs_;
   PeerTable peers_;
+  bool by_routes_;
   uint64_t remaps_ = 0;  ///< random numbers drawn for pauses
 };
 

@@ -65,7 +65,8 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
   if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
   qp.peer.window->share_among(qp.peer.queue_pairs);
   // Ports that are known to be down at either end, and paths that the controller denied.
-  qp.requester.set_live_ports(peers_.ports_toward(qp.peer), host_.now);
+  qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
+                              host_.now);
   apply_denylist(qp);
   return qp;
 }

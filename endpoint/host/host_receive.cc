@@ -59,6 +59,9 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
     if (!ports_.take_pause(port, arrival.frame)) host_.refuse(Refusal::kMalformed);
     return;
   }
+  if (routes_ && routes_->receive(PortId{port}, arrival.frame.bytes(), host_.now)) {
+    return plan_routes(host_.now);
+  }
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   MrcPacket packet;
@@ -190,7 +193,7 @@ void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_
 void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
                                   uint32_t in_port) {
   const std::optional<EntropyValue> ev =
-      qp.peer.reverse.choose(peers_.ports_toward(qp.peer), host_.now);
+      qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
   if (!ev) return;  // no port: the peer will ask again
   Extension told = extension;
   if (auto* seth = std::get_if<Seth>(&told)) {

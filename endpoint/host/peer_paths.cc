@@ -29,10 +29,13 @@ Peer& HostPeers::peer_for(uint32_t host, Chosen chosen) {
   way_back.seed = host_.environment.seed;
   way_back.self = host_.environment.self;
   way_back.peer = host;
-  return peers_.emplace(
+  Peer& peer = peers_.emplace(
       host, host_.all_ports,
       ReversePath(evs_toward(host, chosen), topology.planes, way_back, peer_port_toward(host)),
       make_congestion_control(profile, topology.host_rate, topology.planes), profile.base_rtt);
+  if (by_routes_) peer.routed = 0;
+  peer.way_back_routed = chosen != Chosen::kByName;
+  return peer;
 }
 
 PeerPortOf HostPeers::peer_port_toward(uint32_t host) const {
@@ -79,7 +82,7 @@ void HostPeers::on_sack_news(Peer& peer, const Seth& seth) {
 
 void HostPeers::on_reverse_timer(uint32_t index) {
   Peer& peer = peers_[index];
-  if (const auto probe = peer.reverse.next_probe(ports_toward(peer), host_.now)) {
+  if (const auto probe = peer.reverse.next_probe(ports_back(peer), host_.now)) {
     Erth erth;
     erth.op = EndpointOp::kEvProbe;
     erth.port_status_mask = ports_.live();

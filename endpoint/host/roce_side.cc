@@ -4,9 +4,38 @@
 #include <utility>
 
 #include "endpoint/congestion/dcqcn_choice.h"
+#include "endpoint/host/host_routes.h"
 #include "endpoint/roce/flow_port.h"
+#include "routing/rib/spread_members.h"
 
 namespace mrclab::endpoint {
+namespace {
+
+/// Have all planes that lead there the same weight?
+bool are_alike(const std::vector<uint32_t>& weights) {
+  uint32_t first = 0;
+  for (const uint32_t weight : weights) {
+    if (first == 0) first = weight;
+    if (weight > 0 && weight != first) return false;
+  }
+  return true;
+}
+
+/// The port of the queue pair with that number in its connection; some weight is above 0.
+uint32_t port_by_weight(uint32_t number, const std::vector<uint32_t>& weights) {
+  const auto planes = static_cast<uint32_t>(weights.size());
+  std::vector<routing::WeightedHop> hops;
+  for (uint32_t p = 0; p < planes; ++p) {
+    if (weights[p] > 0) hops.push_back({PortId{p}, weights[p]});
+  }
+  const bool alike = are_alike(weights);
+  // Where all are alike, only those move whose plane is gone.
+  if (alike && weights[number % planes] > 0) return number % planes;
+  const std::vector<PortId> members = routing::spread_members(hops);
+  return members[(alike ? number / planes : number) % members.size()].value;
+}
+
+}  // namespace
 
 using Notice = ApplicationNotice::Kind;
 
@@ -48,11 +77,32 @@ void RoceSide::add_queue_pair(const ConnectionPlan& connection, const EndPlan& m
   id.local = mine.qpn;
   id.remote = theirs.qpn;
   id.peer = theirs.host;
+  id.number = connection.number;
   id.port = connection.number % host_.topology.planes;
   id.send_first = host_.profile.first_psn.value_or(mine.first_psn);
   id.receive_first = host_.profile.first_psn.value_or(theirs.first_psn);
   id.workload = connection.workload;
   add_queue_pair(id, parameters_of_port(id.port));
+}
+
+void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
+  const auto leads = [](uint32_t weight) { return weight > 0; };
+  if (std::none_of(weights.begin(), weights.end(), leads)) return;
+  for (uint32_t place = 0; place < queue_pairs_.places(); ++place) {
+    if (!queue_pairs_.contains(place)) continue;
+    RcQueuePair& qp = queue_pairs_[place];
+    if (qp.id.peer != host || !qp.id.number) continue;
+    // A flow that moves while it sends comes in another order, and goes back: other weights are no reason.
+    const bool has_sent = qp.requester.acknowledged() > 0;
+    if (has_sent && weights[qp.id.port] > 0 && !are_alike(weights)) continue;
+    const uint32_t port = port_by_weight(*qp.id.number, weights);
+    if (port == qp.id.port) continue;
+    qp.id.port = port;
+    qp.id.ev = ev_of(flow_path(port, qp.id.local, qp.id.remote));
+    EventRecord record{host_.now, "flow_moved", PortId{port}, qp.id.local, qp.id.ev, {}, {}, {}};
+    record.detail = "to " + host_.name_of_host(host);
+    host_.tell(record);
+  }
 }
 
 RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters) {
@@ -75,7 +125,9 @@ void RoceSide::remove_queue_pair(RcQueuePair& qp) {
 Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   RcQueuePair* const qp = queue_pairs_.find(packet.bth.destination_qp);
   if (qp == nullptr) return Refusal::kUnknownQp;
-  if (packet.inner.source != host_.paths.address(qp->id.peer) || port != qp->id.port) {
+  // Where NICs speak, each end has chosen its plane by the routes that it has.
+  const bool at_its_port = port == qp->id.port || HostRoutes::speak(host_.topology);
+  if (packet.inner.source != host_.paths.address(qp->id.peer) || !at_its_port) {
     return Refusal::kWrongPeer;
   }
   if (qp->requester.failed()) return Refusal::kQpInError;

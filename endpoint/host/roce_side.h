@@ -1,7 +1,8 @@
 #pragma once
 // What a host does for its RC queue pairs (endpoint/roce): their creation, packets in and out, timers, and
 // what they have to tell. Each has one port and one path for all its life: if those fail, so does its
-// traffic.
+// traffic. Only where NICs have routes (host_routes.h) it moves to another port when its plane does not lead to its
+// peer any more, and back.
 
 #include <cstdint>
 #include <string_view>
@@ -27,6 +28,11 @@ class RoceSide : private RcQueuePairEvents {
   /// The queue pair of `connection` at its end `mine`. Its port is that of the plane with the connection's
   /// number, modulo planes (our choice: queue pairs are spread evenly, and both ends agree).
   void add_queue_pair(const ConnectionPlan& connection, const EndPlan& mine, const EndPlan& theirs);
+
+  /// The host's routes to that one are others: weights by plane. Queue pairs that a connection plan made spread over
+  /// planes by weight (draft-xu-idr-fare-in-mpson: at least one per plane); with equal weights each has the plane of
+  /// its number, as long as that leads there.
+  void on_routes(uint32_t host, const std::vector<uint32_t>& weights);
 
   /// One that is made from outside. `id.handle` and `id.ev` are given here; parameters_of_port(id.port) is
   /// what its parameters are made from.

@@ -53,6 +53,7 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
     by_value_.push_back(index);
     planes_[path->plane].rotation.push_back(index);
     planes_[path->plane].peer_ports |= 1u << entry.peer_port;
+    by_route_ |= !path->named();
     offering_ |= 1u << path->plane;
   }
   std::sort(by_value_.begin(), by_value_.end(),
@@ -92,22 +93,10 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, Plane
   const uint32_t ports = free_ports & ports_with_choice();
   if (ports == 0) return std::nullopt;
   Scan state{now, avoid, std::nullopt};
-  const auto planes = static_cast<uint32_t>(planes_.size());
-  const uint32_t first = turn.next.value_or(first_plane_);
-  for (uint32_t i = 0; i < planes; ++i) {
-    const uint32_t plane = first + i < planes ? first + i : first + i - planes;
-    if ((ports & 1u << plane) == 0) continue;
-    auto found = next_recycled(planes_[plane], state);
-    if (!found) found = scan(planes_[plane], plane, state, false);
-    if (!found && holds()) found = scan(planes_[plane], plane, state, true);
-    if (found) {
-      Entry& used = entries_[*found];
-      used.marked -= used.marked / 8;
-      used.marked_for_long -= used.marked_for_long / 64;
-      turn.next = plane + 1 == planes ? 0 : plane + 1;
-      return found;
-    }
-  }
+  const bool weighed = by_route_ && !turn.weights.empty();
+  const auto found =
+      weighed ? choose_by_weight(ports, turn, state) : choose_in_turn(ports, turn, state);
+  if (found) return found;
   if (state.restored && state.restored != avoid) return state.restored;
   // `avoid` is the only value left: using it is better than sending nothing.
   if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
@@ -116,6 +105,47 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, Plane
     return avoid;
   }
   return std::nullopt;
+}
+
+std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
+  const auto planes = static_cast<uint32_t>(planes_.size());
+  const uint32_t first = turn.next.value_or(first_plane_);
+  for (uint32_t i = 0; i < planes; ++i) {
+    const uint32_t plane = first + i < planes ? first + i : first + i - planes;
+    if ((ports & 1u << plane) == 0) continue;
+    if (const auto found = next_of_plane(plane, state)) {
+      turn.next = plane + 1 == planes ? 0 : plane + 1;
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state) {
+  const uint32_t busy = ports_with_choice() & ~ports;
+  // Each round finds a value or leaves a plane out.
+  for (uint32_t left = ports; left != 0;) {
+    const std::optional<uint32_t> plane = turn.weights.due(left, busy | (ports & ~left));
+    if (!plane) return std::nullopt;
+    if (const auto found = next_of_plane(*plane, state)) {
+      turn.weights.took(*plane);
+      return found;
+    }
+    left &= ~(1u << *plane);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
+  Plane& plane = planes_[number];
+  auto found = next_recycled(plane, state);
+  if (!found) found = scan(plane, number, state, false);
+  if (!found && holds()) found = scan(plane, number, state, true);
+  if (!found) return std::nullopt;
+  Entry& used = entries_[*found];
+  used.marked -= used.marked / 8;
+  used.marked_for_long -= used.marked_for_long / 64;
+  return found;
 }
 
 bool EvSet::has_other_than(uint32_t index) const {

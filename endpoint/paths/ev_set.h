@@ -158,6 +158,9 @@ class EvSet {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }
   bool has_other_than(uint32_t index) const;
+  std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
+  std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
+  std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
   std::optional<uint32_t> next_recycled(Plane& plane, const Scan& state);
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
@@ -180,6 +183,7 @@ class EvSet {
   uint64_t draws_ = 0;
   uint32_t first_plane_ = 0;
   PlaneTurn own_turn_;
+  bool by_route_ = false;  ///< its values name no paths
   uint32_t peer_ports_ = ~0u;
   uint32_t usable_ports_ = 0;
   uint32_t offering_ = 0;

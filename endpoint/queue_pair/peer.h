@@ -24,6 +24,9 @@ struct Peer {
   /// Queue pairs to it; without any we neither tell it of ports nor believe it.
   uint32_t queue_pairs = 0;
   bool met = false;  ///< there were queue pairs before, so it may know something of us
+  /// Bits: planes with a route to it, for packets that name no path. All where NICs do not speak.
+  uint32_t routed = ~0u;
+  bool way_back_routed = false;  ///< the way back names no paths either
   PortStatus status;
   ReversePath reverse;
   FabricTime held_until;  ///< no data goes to it before this (NicProfile: remapping)

@@ -1,6 +1,7 @@
 #pragma once
 // An RC queue pair: both halves towards one peer, over one port and one path, and DCQCN's notification point.
 
+#include <optional>
 #include <string_view>
 
 #include "endpoint/base/application_queue.h"
@@ -31,7 +32,10 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
     Qpn local;
     Qpn remote;
     uint32_t peer = 0;  ///< host number
-    uint32_t port = 0;  ///< of the NIC; the only one
+    /// The NIC port by which it sends. RoceSide moves it to another where NICs have routes.
+    uint32_t port = 0;
+    /// Its place in its connection, by which RoceSide chooses the port. None: its maker has chosen, for good.
+    std::optional<uint32_t> number;
     EntropyValue ev;    ///< of its path
     Psn send_first;     ///< first PSN that we send
     Psn receive_first;  ///< first PSN that the peer sends
@@ -59,7 +63,7 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   void fail(std::string_view reason) override { requester.fail(reason); }
   const WorkLedger& ledger() const { return ledger_; }
 
-  const Identity id;
+  Identity id;  ///< only its port and value ever change
   RcRequester requester;
   RcResponder responder;
   DcqcnNotifier notifier;

@@ -3,6 +3,8 @@
 #include <array>
 #include <tuple>
 
+#include "fabric/fare.h"
+
 namespace mrclab::endpoint {
 namespace {
 
@@ -53,10 +55,18 @@ uint32_t read_repeats(const YamlValue& body, std::string_view how_often,
 
 /// The keys that every kind of workload has.
 template <class Spec>
-void read_start(const YamlValue& body, Spec& spec) {
-  if (const auto at = body.get("at")) spec.at = at->as_time();
+void read_start(const YamlValue& body, const Topology& topology, Spec& spec) {
   if (const auto routing = body.get("routing")) {
-    spec.routing = static_cast<Routing>(routing->as_word({"srv6", "ecmp"}));
+    spec.routing = static_cast<Routing>(routing->as_word({"srv6", "ecmp", "fare"}));
+  }
+  const bool fare = spec.routing.value_or(topology.routing.by_default) == Routing::kFare;
+  if (const auto at = body.get("at")) {
+    spec.at = at->as_time();
+    if (fare && spec.at == FabricTime::zero()) {
+      at->fail_expecting("a time above 0: at 0 no switch has routes");
+    }
+  } else if (fare) {
+    spec.at = fare_ready(topology);
   }
   if (const auto transport = body.get("transport")) {
     spec.transport = static_cast<TransportKind>(transport->as_word({"mrc", "roce"}));
@@ -64,11 +74,11 @@ void read_start(const YamlValue& body, Spec& spec) {
 }
 
 template <class Spec>
-void read_qps_and_start(const YamlValue& body, Spec& spec) {
+void read_qps_and_start(const YamlValue& body, const Topology& topology, Spec& spec) {
   if (const auto qps = body.get("qps")) {
     spec.qps = static_cast<uint32_t>(qps->as_integer(1, kMaxQps));
   }
-  read_start(body, spec);
+  read_start(body, topology, spec);
 }
 
 Probability read_load(const YamlValue& body) {
@@ -98,7 +108,7 @@ WorkloadSpec parse_collective(const YamlValue& body, NameResolver& names, Collec
     size.fail_expecting("a multiple of 4B: 32-bit elements");
   }
   spec.iterations = read_repeats(body, "iterations", std::nullopt);
-  read_qps_and_start(body, spec);
+  read_qps_and_start(body, names.topology(), spec);
   return spec;
 }
 
@@ -117,7 +127,7 @@ WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
     const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
     spec.shift = static_cast<uint32_t>(shift->as_integer(1, last));
   }
-  read_qps_and_start(body, spec);
+  read_qps_and_start(body, names.topology(), spec);
   return spec;
 }
 
@@ -127,7 +137,7 @@ WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
   WriteSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
-  read_qps_and_start(body, spec);
+  read_qps_and_start(body, names.topology(), spec);
   spec.count = read_repeats(body, "count", spec.qps);
   if (spec.count != 0 && spec.count < spec.qps) {
     body.require("count").fail_expecting("at least one write for each of " +
@@ -159,7 +169,7 @@ WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
   }
   spec.load = read_load(body);
   spec.message = read_size(body.require("message"), kMaxMessageBytes);
-  read_qps_and_start(body, spec);
+  read_qps_and_start(body, names.topology(), spec);
   return spec;
 }
 
@@ -169,7 +179,7 @@ WorkloadSpec parse_ping_pong(const YamlValue& body, NameResolver& names) {
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
   spec.count = read_repeats(body, "count", 1);
-  read_start(body, spec);
+  read_start(body, names.topology(), spec);
   return spec;
 }
 

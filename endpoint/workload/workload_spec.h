@@ -10,8 +10,9 @@
 //
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
 // have `qps: N` (queue pairs per connection, which share the window of their destination; data is
-// striped over them; not for ping_pong), `at:` (when it starts; by default at 0), `routing: srv6` or
-// `ecmp` (where that is not the fabric's) and `transport: mrc` or `roce` (where that is not the scenario's).
+// striped over them; not for ping_pong), `at:` (when it starts; by default at 0, by FARE when
+// the fabric is ready: fabric/fare.h), `routing: srv6`, `ecmp` or `fare` (where that is not the
+// fabric's) and `transport: mrc` or `roce` (where that is not the scenario's).
 
 #include <cstdint>
 #include <optional>

@@ -44,6 +44,10 @@ class WiredPlane {
     }
   }
 
+  void apply(FabricTime at, NodeId node, const Effect& effect) {
+    places_.at(node.value)->node->apply({at, effect, effect_sequence_++});
+  }
+
   Notebook& notes(const std::string& node) { return place(node).notes; }
   const SwitchNode& node(const std::string& node) { return *place(node).node; }
   /// Is a host's NIC not paused, as far as it has heard?
@@ -126,7 +130,7 @@ class WiredPlane {
   std::map<uint32_t, std::unique_ptr<Place>> places_;
   std::map<uint32_t, std::vector<Delivered>> delivered_;
   std::map<uint32_t, std::pair<FabricTime, FabricTime>> paused_;  // by host: from when until when
-  uint64_t sequence_ = 0;
+  uint64_t sequence_ = 0, effect_sequence_ = 0;
 };
 
 }  // namespace mrclab::switchd::testing

@@ -1,0 +1,15 @@
+#pragma once
+// What a host says of its routes when it is asked, by its control socket or by a test.
+
+#include <nlohmann/json.hpp>
+
+#include "endpoint/host/host_node.h"
+#include "fabric/topology.h"
+
+namespace mrclab::endpoint {
+
+/// {"hosts": [[port, ...]] by host number, "weights": [[weight, ...]] of those ports, "speaker": routing/node/
+/// speaker_json.h}; null where NICs do not speak. A host without a way, and this one, has no ports.
+nlohmann::json table_json(const Topology& topology, const HostNode& node);
+
+}  // namespace mrclab::endpoint

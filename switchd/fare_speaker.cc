@@ -1,0 +1,106 @@
+#include "switchd/fare_speaker.h"
+
+#include <algorithm>
+
+#include "fabric/fare.h"
+#include "fabric/path.h"
+
+namespace mrclab::switchd {
+
+FareSpeaker::FareSpeaker(const NodeEnvironment& environment, FareTable& table)
+    : NodeSpeaker(environment),
+      table_(table),
+      nics_speak_(nic_routes(environment.topology) != NicRoutes::kOff) {}
+
+std::optional<uint32_t> FareSpeaker::host_at(PortId port) const {
+  const Topology& topology = environment().topology;
+  const NodeSite& peer = topology.node(topology.port({environment().self, port}).peer.node);
+  return peer.role == NodeRole::kHost ? std::optional(peer.index) : std::nullopt;
+}
+
+std::optional<uint32_t> FareSpeaker::silent_host_at(PortId port) const {
+  return nics_speak_ ? std::nullopt : host_at(port);
+}
+
+void FareSpeaker::originate(PortId port, FabricTime now) {
+  const auto host = host_at(port);
+  live_speaker().originate(routing::Prefix::host(host_address(environment().topology, *host)), now,
+                           rate(port));
+}
+
+void FareSpeaker::start(const std::vector<bool>& carrier, FabricTime now) {
+  table_.clear();
+  lost_hosts_.clear();
+  begin_anew(routing::speaker_parameters(environment().topology, environment().self,
+                                         environment().seed, next_boot()));
+  for (uint32_t i = 0; i < carrier.size(); ++i) {
+    if (!silent_host_at(PortId{i})) {
+      live_speaker().set_carrier(PortId{i}, carrier[i], now);
+    } else if (carrier[i]) {
+      originate(PortId{i}, now);
+    }
+  }
+  live_speaker().start(now);
+}
+
+void FareSpeaker::set_carrier(PortId port, bool up, FabricTime now) {
+  if (!silent_host_at(port)) return live_speaker().set_carrier(port, up, now);
+  std::erase_if(lost_hosts_, [port](const LostHost& lost) { return lost.port == port; });
+  if (up) return originate(port, now);
+  lost_hosts_.push_back({now + speaker().parameters().timing.carrier_delay, port});
+}
+
+void FareSpeaker::set_rate(PortId port, BitRate rate, FabricTime now) {
+  note_rate(port, rate);
+  if (!silent_host_at(port)) return live_speaker().set_rate(port, rate, now);
+  const routing::Prefix prefix =
+      routing::Prefix::host(host_address(environment().topology, *host_at(port)));
+  const auto& routes = speaker().table().routes();
+  const auto own = routes.find(prefix);
+  if (own != routes.end() && own->second.path_of(routing::kOwn)) originate(port, now);
+}
+
+FabricTime FareSpeaker::deadline() const {
+  const FabricTime lost = lost_hosts_.empty() ? FabricTime::never() : lost_hosts_.front().at;
+  return std::min(lost, speaker().deadline());
+}
+
+void FareSpeaker::run(FabricTime now) {
+  while (!lost_hosts_.empty() && lost_hosts_.front().at <= now) {
+    const auto host = host_at(lost_hosts_.front().port);
+    live_speaker().retract(routing::Prefix::host(host_address(environment().topology, *host)), now);
+    lost_hosts_.pop_front();
+  }
+  live_speaker().run(now);
+  tell_changes(now);
+}
+
+void FareSpeaker::fib_changed(const routing::Prefix& prefix, const routing::FibEntry& entry,
+                              FabricTime) {
+  const Topology& topology = environment().topology;
+  if (prefix.length() == routing::Prefix::kMaxLength) {
+    const auto host = host_of_address(topology, prefix.address());
+    if (host) set_hops(*host, entry);
+    return;
+  }
+  for (uint32_t host = 0; host < topology.host_count(); ++host) {
+    const routing::Prefix own = routing::Prefix::host(host_address(topology, host));
+    if (!prefix.covers(own)) continue;
+    const auto found = speaker().table().routes().find(own);
+    if (found == speaker().table().routes().end() || !found->second.written.known) {
+      set_hops(host, entry);
+    }
+  }
+}
+
+/// Hosts of this switch have their port, whatever others say.
+void FareSpeaker::set_hops(uint32_t host, const routing::FibEntry& entry) {
+  if (!entry.known && table_.hops_to(host).empty()) return;
+  for (uint32_t i = 0; i < ports(); ++i) {
+    if (host_at(PortId{i}) == host) return;
+  }
+  table_.set(host, entry.hops);
+  note_change(host, entry.hops);
+}
+
+}  // namespace mrclab::switchd

@@ -1,0 +1,47 @@
+#pragma once
+// The BGP speaker of a switch that routes by itself (routing/node/node_speaker.h). What it decides it writes into the
+// forwarding table, after the delay that its profile models. Where NICs do not speak (fabric/fare.h: nic_routes), a T0
+// tells of its own hosts with the rate of their links, as long as those have carrier. A route to a T0's row stands for
+// all hosts of that row for which there is no other.
+
+#include <deque>
+#include <vector>
+
+#include "routing/node/node_speaker.h"
+#include "switchd/fare_table.h"
+
+namespace mrclab::switchd {
+
+class FareSpeaker : public routing::NodeSpeaker {
+ public:
+  /// `table` outlives it.
+  FareSpeaker(const NodeEnvironment& environment, FareTable& table);
+
+  /// Begins anew, as after a loss of power: no sessions, no routes. `carrier`: by port.
+  void start(const std::vector<bool>& carrier, FabricTime now);
+
+  void set_carrier(PortId port, bool up, FabricTime now);
+  void set_rate(PortId port, BitRate rate, FabricTime now);
+
+  FabricTime deadline() const;
+  void run(FabricTime now);
+
+ private:
+  void fib_changed(const routing::Prefix& prefix, const routing::FibEntry& entry,
+                   FabricTime now) override;
+  void set_hops(uint32_t host, const routing::FibEntry& entry);
+  void originate(PortId port, FabricTime now);
+  std::optional<uint32_t> host_at(PortId port) const;
+  /// The host at that port, if its NIC does not speak.
+  std::optional<uint32_t> silent_host_at(PortId port) const;
+
+  FareTable& table_;
+  bool nics_speak_;
+  struct LostHost {
+    FabricTime at;  ///< when that is noticed
+    PortId port;
+  };
+  std::deque<LostHost> lost_hosts_;
+};
+
+}  // namespace mrclab::switchd
