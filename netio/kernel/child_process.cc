@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <boost/process/environment.hpp>
+#include <boost/process/search_path.hpp>
 #include <cstring>
 
 #include "netio/kernel/output_folder.h"
@@ -108,6 +110,16 @@ std::vector<FileDescriptor> raise_descriptors(const ChildOptions& options, int& 
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+  std::vector<boost::filesystem::path> folders = boost::this_process::path();
+  for (const char* folder : {"/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/lib/frr"}) {
+    folders.emplace_back(folder);
+  }
+  const boost::filesystem::path found = boost::process::search_path(name, folders);
+  if (found.empty()) return std::nullopt;
+  return std::filesystem::path(found.string());
+}
 
 std::string to_string(const ExitStatus& status) {
   if (status.signal_number == 0) return "exit code " + std::to_string(status.code);

@@ -25,6 +25,9 @@ struct ExitStatus {
 };
 std::string to_string(const ExitStatus& status);  ///< "exit code 3", "signal 9 (Killed)"
 
+/// A program in PATH or in a folder that some shells do not have in it, such as /usr/sbin or FRR's.
+std::optional<std::filesystem::path> find_program(const std::string& name);
+
 /// `fd` of this process becomes `as` in the child.
 struct InheritedFd {
   int fd = -1;

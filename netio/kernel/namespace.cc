@@ -92,6 +92,14 @@ void NetworkNamespace::enter() const {
   check_system_call("enter namespace " + name(), ::setns(fd(), CLONE_NEWNET));
 }
 
+void hide_folder(const std::string& folder) {
+  check_system_call("make a mount namespace", ::unshare(CLONE_NEWNS));
+  check_system_call("make mounts private",
+                    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr));
+  check_system_call("hide " + folder, ::mount("tmpfs", folder.c_str(), "tmpfs",
+                                              MS_NOSUID | MS_NODEV, "mode=1777,size=4m"));
+}
+
 void enter_private_namespaces() {
   check_system_call("make a network namespace", ::unshare(CLONE_NEWNET));
   check_system_call("make a mount namespace", ::unshare(CLONE_NEWNS));

@@ -95,6 +95,10 @@ class NetworkNamespace {
 /// The calling process is in new network, mount and hostname namespaces from now on, and no mount that it
 /// makes is seen outside. Throws SystemError.
 void enter_private_namespaces();
+/// The calling process sees an empty folder in place of `folder`, and nothing that it writes there is seen
+/// outside or stays. Throws SystemError.
+void hide_folder(const std::string& folder);
+
 /// Names in /run/netns that start with `prefix`, sorted.
 std::vector<std::string> list_namespaces(std::string_view prefix);
 /// Unmounts and unlinks /run/netns/<name>. Also repairs half-made ones (a file without a mount).

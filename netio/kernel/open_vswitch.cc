@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <boost/process/environment.hpp>
-#include <boost/process/search_path.hpp>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -23,16 +20,6 @@ constexpr size_t kMaxToolOutput = 16 << 20;
 
 }  // namespace
 
-std::optional<fs::path> find_ovs_program(const std::string& name) {
-  std::vector<boost::filesystem::path> folders = boost::this_process::path();
-  for (const char* folder : {"/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
-    folders.emplace_back(folder);
-  }
-  const boost::filesystem::path found = boost::process::search_path(name, folders);
-  if (found.empty()) return std::nullopt;
-  return fs::path(found.string());
-}
-
 std::vector<std::pair<std::string, std::string>> ovs_environment(const fs::path& folder) {
   return {{"OVS_RUNDIR", folder},
           {"OVS_LOGDIR", folder},
@@ -47,7 +34,7 @@ std::string run_ovs_tool(const fs::path& folder, std::vector<std::string> comman
   options.environment = ovs_environment(folder);
   options.argv = std::move(command);
   const std::string name = options.argv.front();
-  options.argv.front() = find_ovs_program(name).value_or(name);
+  options.argv.front() = find_program(name).value_or(name);
   options.stdout_file = output;
   ChildProcess child = ChildProcess::spawn(options);
   const auto status = child.wait(kOvsPatience);
@@ -71,7 +58,7 @@ std::string_view ovs_limits() {
 }
 
 std::string ovs_version() {
-  const std::optional<fs::path> program = find_ovs_program("ovs-vswitchd");
+  const std::optional<fs::path> program = find_program("ovs-vswitchd");
   FILE* said =
       program ? ::popen((program->string() + " --version 2>/dev/null").c_str(), "r") : nullptr;
   if (said == nullptr) return "";
@@ -95,7 +82,7 @@ std::vector<std::string> missing_ovs_programs() {
   std::vector<std::string> missing;
   for (const char* name :
        {"ovsdb-tool", "ovsdb-server", "ovs-vswitchd", "ovs-vsctl", "ovs-ofctl"}) {
-    if (!find_ovs_program(name)) missing.emplace_back(name);
+    if (!find_program(name)) missing.emplace_back(name);
   }
   return missing;
 }

@@ -23,9 +23,6 @@ std::string_view ovs_limits();
 /// "Open vSwitch 3.1.0", or empty.
 std::string ovs_version();
 
-/// A program of Open vSwitch; some shells do not have its folder in PATH.
-std::optional<std::filesystem::path> find_ovs_program(const std::string& name);
-
 /// Where the sockets of a lab's Open vSwitch are, and its database and logs.
 std::filesystem::path ovs_folder(const std::filesystem::path& lab_directory);
 /// Is this node of a running lab one of its switches?

@@ -128,7 +128,8 @@ void put_ways(NamespaceNetlink& netlink, nl_msg* message, const std::vector<Rout
   nlattr* nest = nla_nest_start(message, RTA_MULTIPATH);
   for (const RouteWay& way : ways) {
     auto* hop = static_cast<rtnexthop*>(nlmsg_reserve(message, sizeof(rtnexthop), NLMSG_ALIGNTO));
-    std::memset(hop, 0, sizeof *hop);  // a weight of 0 stands for one share, as for all the others
+    std::memset(hop, 0, sizeof *hop);
+    hop->rtnh_hops = static_cast<uint8_t>(way.weight - 1);
     hop->rtnh_ifindex = static_cast<int>(netlink.ifindex(way.dev));
     put(message, RTA_GATEWAY, way.via);
     std::visit(ActionWriter{message}, way.action);
@@ -144,7 +145,7 @@ NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type,
   header.rtm_family = AF_INET6;
   header.rtm_dst_len = route.destination.length;
   header.rtm_table = static_cast<uint8_t>(route.table);
-  header.rtm_protocol = type == RTM_NEWROUTE ? RTPROT_STATIC : RTPROT_UNSPEC;
+  header.rtm_protocol = type == RTM_NEWROUTE ? route.protocol : RTPROT_UNSPEC;
   header.rtm_scope = type == RTM_NEWROUTE ? RT_SCOPE_UNIVERSE : RT_SCOPE_NOWHERE;
   header.rtm_type = type == RTM_NEWROUTE ? RTN_UNICAST : RTN_UNSPEC;
   if (route.end == RouteEnd::kBlackhole) header.rtm_type = RTN_BLACKHOLE;

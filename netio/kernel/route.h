@@ -61,8 +61,16 @@ struct RouteWay {
   std::string dev;
   Ipv6Address via{};
   RouteAction action = {};
+  uint32_t weight = 1;  ///< 1 to 256: how many of the flows take it, beside the others' weights
   bool operator==(const RouteWay&) const = default;
 };
+/// Who a route is from (RTPROT_STATIC, RTPROT_BGP), and the metric that zebra gives those of BGP.
+inline constexpr uint8_t kStaticRoutes = 4, kBirdRoutes = 12, kBgpRoutes = 186;
+/// Is it a route that a routing program changes as it learns?
+constexpr bool is_learnt(uint8_t protocol) {
+  return protocol == kBirdRoutes || protocol == kBgpRoutes;
+}
+inline constexpr uint32_t kBgpMetric = 20;
 
 /// What a route without an interface does with packets.
 enum class RouteEnd : uint8_t {
@@ -84,6 +92,7 @@ struct Route {
   /// Not empty: each flow takes one of these by a hash, in place of `dev`, `via` and `action`.
   std::vector<RouteWay> ways = {};
   uint32_t table = 254;  ///< the main one
+  uint8_t protocol = kStaticRoutes;
 };
 
 /// An IPv6 unicast or blackhole route as the kernel has it.
@@ -93,8 +102,10 @@ struct InstalledRoute {
   std::optional<Ipv6Address> via;
   uint32_t metric = 0;
   uint32_t table = 0;
+  uint8_t protocol = 0;
   bool blackhole = false;
-  std::string_view action;  ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
+  std::vector<RouteWay> ways;  ///< of a route with several; those over dead interfaces are left out
+  std::string_view action;     ///< "End", "End.X", "End.DT6", "encap"; empty for a plain route
   /// Counters of a seg6local route: packets and bytes that it processed, errors for those that it
   /// refused. A carrier that ends here, without a local address for it, shows only in the errors.
   struct Counters {

@@ -56,35 +56,6 @@ std::string name_of(uint32_t ifindex, const std::vector<LinkState>& links) {
   return "";
 }
 
-/// Empty for a route that no program has set: those of the local table, and the kernel's own.
-std::optional<InstalledRoute> read_route(const nlmsghdr& message,
-                                         const std::vector<LinkState>& links) {
-  std::array<nlattr*, RTA_MAX + 1> attributes{};
-  if (message.nlmsg_type != RTM_NEWROUTE ||
-      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(rtmsg), attributes.data(), RTA_MAX,
-                  nullptr) < 0)
-    return std::nullopt;
-  const auto* header = static_cast<const rtmsg*>(nlmsg_data(&message));
-  const bool ours = header->rtm_table != RT_TABLE_LOCAL && header->rtm_protocol != RTPROT_KERNEL &&
-                    (header->rtm_type == RTN_UNICAST || header->rtm_type == RTN_BLACKHOLE);
-  if (!ours || (header->rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
-  InstalledRoute route;
-  route.destination.length = header->rtm_dst_len;
-  route.table = header->rtm_table;
-  route.blackhole = header->rtm_type == RTN_BLACKHOLE;
-  if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
-  if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
-  if (attributes[RTA_PRIORITY]) route.metric = nla_get_u32(attributes[RTA_PRIORITY]);
-  if (attributes[RTA_OIF] && !route.blackhole)
-    route.dev = name_of(nla_get_u32(attributes[RTA_OIF]), links);
-  if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {
-    const bool local = nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6_LOCAL;
-    route.action = "encap";
-    if (local) read_seg6_local(attributes[RTA_ENCAP], route);
-  }
-  return route;
-}
-
 /// The encapsulation with a single segment (RFC 8754 section 2); none for any other.
 RouteAction read_encap(nlattr* encap) {
   std::array<nlattr*, SEG6_IPTUNNEL_MAX + 1> tunnel{};
@@ -102,7 +73,7 @@ RouteAction read_encap(nlattr* encap) {
 
 RouteWay read_way(uint32_t ifindex, std::span<nlattr* const> attributes,
                   const std::vector<LinkState>& links) {
-  RouteWay way{name_of(ifindex, links), {}, {}};
+  RouteWay way{name_of(ifindex, links)};
   if (attributes[RTA_GATEWAY] != nullptr) way.via = address_in(attributes[RTA_GATEWAY]);
   if (attributes[RTA_ENCAP] == nullptr || attributes[RTA_ENCAP_TYPE] == nullptr) return way;
   if (nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6)
@@ -121,7 +92,39 @@ void read_multipath(nlattr* multipath, const std::vector<LinkState>& links,
     if (nla_parse(attributes.data(), RTA_MAX, first, length, nullptr) < 0) return;
     if ((hop->rtnh_flags & RTNH_F_DEAD) != 0) continue;
     ways.push_back(read_way(static_cast<uint32_t>(hop->rtnh_ifindex), attributes, links));
+    ways.back().weight = hop->rtnh_hops + 1u;
   }
+}
+
+/// Empty for a route that no program has set: those of the local table, and the kernel's own.
+std::optional<InstalledRoute> read_route(const nlmsghdr& message,
+                                         const std::vector<LinkState>& links) {
+  std::array<nlattr*, RTA_MAX + 1> attributes{};
+  if (message.nlmsg_type != RTM_NEWROUTE ||
+      nlmsg_parse(const_cast<nlmsghdr*>(&message), sizeof(rtmsg), attributes.data(), RTA_MAX,
+                  nullptr) < 0)
+    return std::nullopt;
+  const auto* header = static_cast<const rtmsg*>(nlmsg_data(&message));
+  const bool ours = header->rtm_table != RT_TABLE_LOCAL && header->rtm_protocol != RTPROT_KERNEL &&
+                    (header->rtm_type == RTN_UNICAST || header->rtm_type == RTN_BLACKHOLE);
+  if (!ours || (header->rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
+  InstalledRoute route;
+  route.destination.length = header->rtm_dst_len;
+  route.table = header->rtm_table;
+  route.protocol = header->rtm_protocol;
+  route.blackhole = header->rtm_type == RTN_BLACKHOLE;
+  if (attributes[RTA_DST]) route.destination.address = address_in(attributes[RTA_DST]);
+  if (attributes[RTA_GATEWAY]) route.via = address_in(attributes[RTA_GATEWAY]);
+  if (attributes[RTA_PRIORITY]) route.metric = nla_get_u32(attributes[RTA_PRIORITY]);
+  if (attributes[RTA_OIF] && !route.blackhole)
+    route.dev = name_of(nla_get_u32(attributes[RTA_OIF]), links);
+  if (attributes[RTA_MULTIPATH]) read_multipath(attributes[RTA_MULTIPATH], links, route.ways);
+  if (attributes[RTA_ENCAP] && attributes[RTA_ENCAP_TYPE]) {
+    const bool local = nla_get_u16(attributes[RTA_ENCAP_TYPE]) == LWTUNNEL_ENCAP_SEG6_LOCAL;
+    route.action = "encap";
+    if (local) read_seg6_local(attributes[RTA_ENCAP], route);
+  }
+  return route;
 }
 
 std::vector<RouteWay> read_ways(const nlmsghdr& message, const std::vector<LinkState>& links) {

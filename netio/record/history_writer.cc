@@ -53,6 +53,7 @@ void HistoryWriter::leave_out(const HistoryBytes& record) {
 }
 
 void HistoryWriter::flush() {
+  if (!fd_ || buffer_.empty()) return;
   try {
     fd_.write_all(path_, buffer_);
   } catch (const SystemError&) {

@@ -26,6 +26,8 @@ class HistoryWriter {
   /// Adds a record, or counts it if it no longer fits. Throws SystemError (disk full); the file
   /// then takes no more.
   void add(const HistoryBytes& record, uint32_t stream);
+  /// Writes what is buffered. Throws SystemError.
+  void flush();
   /// Writes what is buffered, the seal and the final header. `told` says
   /// whose records were offered, from when to when; it is shortened to the
   /// first record that found no room. Idempotent.
@@ -40,7 +42,6 @@ class HistoryWriter {
   }
 
  private:
-  void flush();
   void finish(const std::optional<EvidenceSeal>& seal);
   void leave_out(const HistoryBytes& record);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
+#include "fabric/event_text.h"
 #include "fabric/window_text.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
@@ -28,16 +28,8 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
     return;
   }
   ++written_;
-  nlohmann::ordered_json line{{"t_ps", record.t.ps()}, {"node", topology.node(node).name}};
-  if (record.port) line["port"] = topology.port({node, *record.port}).name;
-  line["kind"] = record.kind;
-  if (record.qp) line["qp"] = record.qp->value;
-  if (record.ev) line["ev"] = record.ev->value;
-  if (record.psn) line["psn"] = record.psn->value();
-  if (!record.cause.empty()) line["cause"] = record.cause;
-  if (!record.detail.empty()) line["detail"] = record.detail;
   last_ = std::max(last_, record.t);
-  put(line.dump());
+  put(event_line(topology, node, record));
 }
 
 void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& record) {
@@ -56,6 +48,12 @@ void EventLog::put(const std::string& line) {
   out_ << line << '\n';
   require_written();
   checksum_ = checksum(checksum(checksum_, line), "\n");
+}
+
+void EventLog::flush() {
+  errno = 0;
+  out_.flush();
+  require_written();
 }
 
 void EventLog::close(EvidenceSeal told) {

@@ -30,6 +30,8 @@ class EventLog {
   explicit EventLog(const std::filesystem::path& file, uint64_t windows_max = kMaxWindows);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
   void write(const Topology& topology, NodeId node, const WindowRecord& record);
+  /// Every line so far can be read in the file. Throws SystemError.
+  void flush();
   /// Writes how many windows found no room, if any did not, and the seal. `told` says whose events were
   /// offered, from when to when; it is shortened to the first event that found no room.
   void close(EvidenceSeal told);

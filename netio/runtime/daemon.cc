@@ -212,6 +212,10 @@ class Daemon {
     methods_.poll();
     const DaemonNodes::Progress progress = nodes_.progress();
     ProcessSlot& slot = gate_.slot(config_.process);
+    if (config_.followed) {
+      outputs_.flush();
+      slot.recorded_ps.store(driver_.committed().ps(), std::memory_order_release);
+    }
     for (size_t i = 0; i < progress.size(); ++i) {
       slot.progress[i].store(progress[i], std::memory_order_relaxed);
     }

@@ -44,6 +44,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"capture", name_of(config.capture)},
       {"capture_bytes", config.capture_bytes},
       {"history_bytes", config.history_bytes},
+      {"followed", config.followed},
       {"run_dir", config.run_dir.string()},
       {"control_socket", config.control_socket.string()},
       {"page_fd", config.page_fd},
@@ -74,6 +75,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.capture = capture_mode(json.at("capture").get<std::string>());
     json.at("capture_bytes").get_to(config.capture_bytes);
     json.at("history_bytes").get_to(config.history_bytes);
+    json.at("followed").get_to(config.followed);
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);

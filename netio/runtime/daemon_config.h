@@ -32,6 +32,7 @@ struct DaemonConfig {
   CaptureMode capture = CaptureMode::kHosts;
   uint64_t capture_bytes = kCaptureBytesDefault;  ///< bound on the capture of this process
   uint64_t history_bytes = 0;  ///< bound on the packet records of all processes together; 0: none
+  bool followed = false;       ///< records and events are read while they are written
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;
   int page_fd = -1;           ///< inherited descriptor of the gate page

@@ -43,6 +43,11 @@ std::unique_ptr<RunRecorder> DaemonOutputs::make_recorder(const NodeSite& site) 
                                        records_.get());
 }
 
+void DaemonOutputs::flush() {
+  if (events_) events_->flush();
+  if (records_) records_->flush();
+}
+
 void DaemonOutputs::close(const EvidenceSeal& told) {
   if (capture_) capture_->close(told);
   if (events_) events_->close(told);

@@ -24,6 +24,8 @@ class DaemonOutputs {
 
   /// A recorder for a node of this process. The outputs outlive it.
   std::unique_ptr<RunRecorder> make_recorder(const NodeSite& site);
+  /// What was recorded so far can be read in the files. Throws SystemError (disk full).
+  void flush();
   /// Nothing is recorded after this. Throws SystemError (disk full).
   void close(const EvidenceSeal& told);
   /// Writes the report, sealed, if there is a folder for it. Throws SystemError.

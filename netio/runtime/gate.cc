@@ -24,15 +24,19 @@ FabricTime GatePage::stop_everywhere() {
   return std::min(latest, in_force);  // a process takes back a claim beyond the limit
 }
 
-FabricTime GatePage::slowest_done() const {
+FabricTime GatePage::slowest(std::atomic<int64_t> ProcessSlot::*instant) const {
   FabricTime slowest = FabricTime::never();
   for (uint32_t i = 0; i < process_count; ++i) {
     if (!in_gate(state(i))) continue;
-    slowest = std::min(slowest,
-                       FabricTime::from_ps(processes[i].done_ps.load(std::memory_order_acquire)));
+    const int64_t ps = (processes[i].*instant).load(std::memory_order_acquire);
+    slowest = std::min(slowest, FabricTime::from_ps(ps));
   }
   return slowest;
 }
+
+FabricTime GatePage::slowest_done() const { return slowest(&ProcessSlot::done_ps); }
+
+FabricTime GatePage::slowest_recorded() const { return slowest(&ProcessSlot::recorded_ps); }
 
 uint64_t GatePage::watched_records() const {
   uint64_t sum = 0;

@@ -84,6 +84,8 @@ struct alignas(64) ProcessSlot {
   std::atomic<uint64_t> frames_taken{0};
   std::atomic<uint64_t> watched_records{0};  ///< matches of a RecordWatch; before done_ps
   std::atomic<uint64_t> schedule{0};  ///< GatePage::schedule as last read; after next_event_ps
+  /// What happened up to here is in the files (DaemonConfig::followed).
+  std::atomic<int64_t> recorded_ps{0};
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };
 
@@ -122,6 +124,9 @@ struct GatePage {
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.
   FabricTime slowest_done() const;
+  /// The same of ProcessSlot::recorded_ps.
+  FabricTime slowest_recorded() const;
+  FabricTime slowest(std::atomic<int64_t> ProcessSlot::*instant) const;
   /// The earliest event in any process, if no frame is under way between two of them: until then
   /// nothing happens in the whole lab unless a frame or change comes from outside. Empty while
   /// frames are under way or a process has not read the newest schedule, and for good once a
