@@ -6,6 +6,7 @@
 #include "analysis/blame/blame.h"
 #include "analysis/checks/checks.h"
 #include "analysis/checks/tap_evidence.h"
+#include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/measure/rc_recovery.h"
@@ -97,7 +98,8 @@ std::string unmeasured_because(const Coverage& coverage) {
 }
 
 FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
-                      const Measurements& m, Probability share, const Coverage& coverage) {
+                      const Measurements& m, Probability share, const Coverage& coverage,
+                      const Topology& topology) {
   FaultResult result;
   result.fault = fault.description;
   result.kind = fault.kind;
@@ -117,7 +119,7 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.still_used = measured.still_used;
   switch (measured.detection) {
     case Detection::kDetected: result.detected = measured.detect; break;
-    case Detection::kNothing: result.note = "nothing to detect: no affected sender tried"; break;
+    case Detection::kNothing: result.note = why_nothing_detected(topology); break;
     case Detection::kUnconfirmed:
       result.note = "not shown to be detected: last used " + to_string(measured.detect) +
                     " after the start, and too little was sent afterwards";
@@ -253,9 +255,10 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.result = overall_result(verdict.checks, in.timing);
   const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
-    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share, coverage));
+    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share, coverage, in.topology));
     if (coverage.whole(Witness::kPackets)) {
       verdict.faults.back().dip = measure_dip(m, in.faults, i).dip;
+      verdict.faults.back().losses = losses_after(history, evidence.events(), in.faults, i);
     }
   }
   verdict.no_blame = no_blame_because(coverage);

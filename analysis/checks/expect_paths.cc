@@ -1,5 +1,7 @@
 #include "analysis/checks/expect_paths.h"
 
+#include <algorithm>
+
 #include "analysis/checks/expectation_rules.h"
 #include "fabric/path_list.h"
 #include "fabric/path_pattern.h"
@@ -22,6 +24,18 @@ bool names_a_path(const JudgedRun& run, const std::string& pattern) {
   return false;
 }
 
+/// `there` of `all`, which is not zero, against the two bounds of an expectation.
+CheckResult judge_share(const auto& expected, CheckResult check, uint64_t there, uint64_t all) {
+  check.measured = 100.0 * static_cast<double>(there) / static_cast<double>(all);
+  const Wide part = Wide{there} * Probability::kOne;
+  const bool too_few = part < Wide{all} * expected.at_least.ppb;
+  const bool floor = too_few || expected.at_most.ppb == Probability::kOne;
+  check.bound = percent_of(floor ? expected.at_least : expected.at_most);
+  check.note = std::to_string(there) + " of " + std::to_string(all) + " packets";
+  if (too_few || part > Wide{all} * expected.at_most.ppb) return failed(check, check.note);
+  return passed(check);
+}
+
 CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "% of packets";
@@ -38,14 +52,34 @@ CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
     if (on_path(attempt, expected.path)) ++there;
   }
   if (all == 0) return unjudged(check, "nothing was sent in this interval");
-  check.measured = 100.0 * static_cast<double>(there) / static_cast<double>(all);
-  const Wide part = Wide{there} * Probability::kOne;
-  const bool too_few = part < Wide{all} * expected.at_least.ppb;
-  const bool floor = too_few || expected.at_most.ppb == Probability::kOne;
-  check.bound = percent_of(floor ? expected.at_least : expected.at_most);
-  check.note = std::to_string(there) + " of " + std::to_string(all) + " packets";
-  if (too_few || part > Wide{all} * expected.at_most.ppb) return failed(check, check.note);
-  return passed(check);
+  return judge_share(expected, std::move(check), there, all);
+}
+
+CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {
+  CheckResult check;
+  check.unit = "% of packets";
+  const FabricTime until = run.end_of(expected.until);
+  check.where = {expected.from, until, expected.port};
+  if (!run.topology.routing.is_fare()) {
+    return unjudged(check, "only with routing: fare do switches choose so");
+  }
+  const std::vector<PortRef> meant = ports_of(run.topology, expected.port);
+  const std::vector<PortRef> among = ports_of(run.topology, expected.among);
+  if (meant.empty() || among.empty()) {
+    return unjudged(check, "no port is called " + (among.empty() ? expected.among : expected.port));
+  }
+  const std::vector<bool> sources = hosts_of(run.topology, expected.source);
+  const std::vector<bool> destinations = hosts_of(run.topology, expected.destination);
+  uint64_t all = 0, there = 0;
+  for (const Crossing& crossing : run.history.crossings()) {
+    if (crossing.t < expected.from || crossing.t >= until) continue;
+    if (!sources[crossing.source] || !destinations[crossing.destination]) continue;
+    if (std::find(among.begin(), among.end(), crossing.port) == among.end()) continue;
+    ++all;
+    if (std::find(meant.begin(), meant.end(), crossing.port) != meant.end()) ++there;
+  }
+  if (all == 0) return unjudged(check, "no capture shows data leaving by " + expected.among);
+  return judge_share(expected, std::move(check), there, all);
 }
 
 CheckResult judge(const ExpectPathUnused& expected, const JudgedRun& run) {
@@ -71,6 +105,23 @@ const Rules<ExpectShare>& rules_of(const ExpectShare&) {
       },
       .evidence = packets_in_interval<ExpectShare>,
       .early_end = in_its_interval<ExpectShare>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectPortShare>& rules_of(const ExpectPortShare&) {
+  static constexpr Rules<ExpectPortShare> kRules{
+      .sentence = [](const ExpectPortShare& e, const Wording& in) -> std::string {
+        FlowSelection flows;
+        flows.source = e.source;
+        flows.destination = e.destination;
+        return "share of " + e.port + " among " + e.among + in.who(flows) + in.when(e) +
+               in.bounds(e.at_least, e.at_most, Probability{Probability::kOne}, Wording::share) +
+               " of packets";
+      },
+      .evidence = packets_in_interval<ExpectPortShare>,
+      .early_end = in_its_interval<ExpectPortShare>,
       .judge = judge,
   };
   return kRules;

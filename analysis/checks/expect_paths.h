@@ -30,6 +30,36 @@ struct ExpectShare {
 };
 const Rules<ExpectShare>& rules_of(const ExpectShare&);
 
+/// Where switches choose for each packet (routing: fare): the share that `port` has in the data packets which leave
+/// by the ports of `among` in [from, until), as the captures of the switches show. Both are patterns of ports:
+/// "p0.t0-0:u[0-3]" among "p0.t0-0:u*".
+struct ExpectPortShare {
+  static constexpr ExpectationWord kWord{
+      "port_share", Measure::kShare,
+      "\"port_share: {port: p0.t0-0:u0, among: p0.t0-0:u*, at_least: 20%, at_most: 23%}\""};
+  static constexpr bool kBounded = true;
+  std::string port;
+  std::string among;
+  Probability at_least = {};  ///< zero: no such bound; at least one of the two
+  Probability at_most{Probability::kOne};
+  FabricTime from = {};
+  FabricTime until = FabricTime::never();
+  std::string source = {}, destination = {};  ///< patterns of hosts; empty: any
+  bool operator==(const ExpectPortShare&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("port", e.port, Need::kRequired);
+    visit("among", e.among, Need::kRequired);
+    visit("at_least", e.at_least, Need::kOptionalPositive);
+    visit("at_most", e.at_most, Need::kOptional);
+    visit("from", e.from, Need::kOptional);
+    visit("until", e.until, Need::kOptional);
+    visit("source", e.source, Need::kOptional);
+    visit("destination", e.destination, Need::kOptional);
+  }
+};
+const Rules<ExpectPortShare>& rules_of(const ExpectPortShare&);
+
 /// No data packet begins to leave for one of these paths in [from, until), be it the first time or
 /// once more, but for `at_most`. Probes may.
 struct ExpectPathUnused {

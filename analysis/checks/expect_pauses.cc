@@ -5,7 +5,6 @@
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/measure/pause_circle.h"
 #include "analysis/measure/pause_tree.h"
-#include "fabric/pattern.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -52,21 +51,14 @@ CheckResult judge(const ExpectLossless& expected, const JudgedRun& run) {
                            to_string(first->ended) + ": " + std::string(name_of(first->cause)));
 }
 
-std::vector<PortRef> ports_of(const Topology& topology, const std::string& pattern) {
-  try {
-    return NameResolver(topology, 0).ports(pattern.empty() ? "*:*" : pattern);
-  } catch (const NameError&) {
-    return {};  // the names match nothing: nothing is selected, and the check cannot be judged
-  }
-}
-
 CheckResult judge(const ExpectPause& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "% of the time";
   const bool floor_only = expected.at_most.ppb == Probability::kOne;
   check.bound = percent_of(floor_only ? expected.at_least : expected.at_most);
   const FabricTime until = run.end_of(expected.until);
-  const std::vector<PortRef> ports = ports_of(run.topology, expected.port);
+  const std::vector<PortRef> ports =
+      ports_of(run.topology, expected.port.empty() ? "*:*" : expected.port);
   if (ports.empty()) return unjudged(check, "no port is called " + expected.port);
   if (until <= expected.from) return unjudged(check, "the run ended before");
   const PauseTimes times = pause_times(run);

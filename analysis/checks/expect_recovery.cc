@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/checks/expectation_rules.h"
+#include "analysis/measure/detection_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -27,7 +28,7 @@ CheckResult judge(const ExpectDetect& expected, const JudgedRun& run) {
     worst = run.fault_name(i) + (m.still_used ? ": an affected path stays in use" : "");
   }
   if (run.faults.empty()) return unjudged(check, "there is no fault to detect");
-  if (!longest) return unjudged(check, "nothing to detect: no affected sender tried");
+  if (!longest) return unjudged(check, std::string(why_nothing_detected(run.topology)));
   check.measured = longest->us();
   if (*longest > expected.within) return failed(check, worst);
   if (!confirmed) {

@@ -23,6 +23,7 @@
 //     - trims: {at_most: 0, plane: 3}
 //     - retransmissions: {at_least: 1, at_most: 40}
 //     - share: {path: "p0/*", from: 600us, at_least: 11%, at_most: 14%}
+//     - port_share: {port: "p0.t0-0:u0", among: "p0.t0-0:u*", at_least: 20%, at_most: 23%}
 //     - path_unused: {path: "p0/u1", from: 320us, until: 400us}
 //     - counter: {name: duplicate_deliveries, at_most: 0}
 //     - affected_qps: {at_least: 15%, at_most: 35%}
@@ -66,8 +67,8 @@ using ExpectationKind =
                  ExpectSteady, ExpectSafety, ExpectPlacedOnce, ExpectNoSilentLoss, ExpectInOrder,
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
-                 ExpectShare, ExpectPathUnused, ExpectCounter, ExpectLossless, ExpectPause,
-                 ExpectDeadlockFree>;
+                 ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
+                 ExpectPause, ExpectDeadlockFree>;
 
 /// One entry: what must hold, and what was published about it.
 struct Expectation : ExpectationKind {

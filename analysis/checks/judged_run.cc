@@ -59,6 +59,14 @@ std::vector<bool> hosts_of(const Topology& topology, const std::string& pattern)
   return in;
 }
 
+std::vector<PortRef> ports_of(const Topology& topology, const std::string& pattern) {
+  try {
+    return NameResolver(topology, 0).ports(pattern);
+  } catch (const NameError&) {
+    return {};  // the names match nothing: nothing is selected, and the check cannot be judged
+  }
+}
+
 /// By the wall clock no record shows a loss: a packet counts as lost after kLostAfterRtts of
 /// silence, so its fate settles that much later.
 CheckedSpan span_of(const CheckInputs& in) {

@@ -28,6 +28,8 @@ double percent_of(Probability share);
 uint64_t count_of(const std::vector<bool>& flags);
 /// Hosts of a pattern, by host number; all if it is empty.
 std::vector<bool> hosts_of(const Topology& topology, const std::string& pattern);
+/// Ports of a pattern; none if it matches nothing.
+std::vector<PortRef> ports_of(const Topology& topology, const std::string& pattern);
 
 /// How far the checks of a run look.
 CheckedSpan span_of(const CheckInputs& in);

@@ -46,6 +46,13 @@ uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
   return static_cast<uint32_t>(mixed);
 }
 
+/// The traffic class of an IPv6 frame; 0 for any other frame.
+uint8_t traffic_class_of(std::span<const uint8_t> bytes) {
+  if (bytes.size() < kEthernetBytes + 2) return 0;
+  if (load_be<uint16_t>(&bytes[kEthernetBytes - 2]) != kEthertypeIpv6) return 0;
+  return static_cast<uint8_t>(load_be<uint16_t>(&bytes[kEthernetBytes]) >> 4);
+}
+
 Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
 
 /// What the queues in front of a wire may hold, and a frame that is being sent or comes on top.
@@ -187,12 +194,13 @@ uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();
   if (is_mac_control(bytes)) return kLinkLocalFrame;
+  const uint64_t other = is_from_speaker(false, traffic_class_of(bytes)) ? kLinkLocalFrame : 0;
   const std::optional<Encapsulation> kind = encapsulation_of(bytes);
-  if (!kind) return 0;
+  if (!kind) return other;
   const FrameLayout at = layout_of(*kind);
-  if (bytes.size() < at.after_bth) return 0;
+  if (bytes.size() < at.after_bth) return other;
   const uint16_t port = load_be<uint16_t>(&bytes[at.udp + 2]);
-  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return 0;
+  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return other;
   const uint8_t* const bth = &bytes[at.bth];
   return name_of_frame(static_cast<Opcode>(bth[0]), Qpn{load_be24(bth + 5)},
                        Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind), peers_of(bytes, *kind));

@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fabric/dscp.h"
 #include "fabric/effect.h"
 #include "fabric/headers.h"
 #include "fabric/node.h"
@@ -46,8 +47,15 @@ struct Balance {
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
-/// The name of every pause frame: such a frame begins and ends at the two ports of its wire.
+/// The name of every frame that begins and ends at the two ports of its wire: pauses, and what
+/// speakers say to each other (is_from_speaker).
 inline constexpr uint64_t kLinkLocalFrame = ~uint64_t{0};
+
+/// Did a speaker send this frame, BGP or BFD? Told by its traffic class alone, because a record of a
+/// frame that is no MRC packet keeps neither addresses nor ports.
+constexpr bool is_from_speaker(bool mrc, uint8_t traffic_class) {
+  return !mrc && traffic_class >> 2 == kDscpRouting;
+}
 
 class Conservation {
  public:

@@ -1,8 +1,10 @@
 #include "analysis/history/event_history.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "fabric/event_text.h"
 #include "fabric/json_text.h"
 #include "fabric/line_file.h"
 #include "fabric/visible_text.h"
@@ -15,22 +17,21 @@ constexpr std::string_view kKindKey = R"("kind":")";
 constexpr std::string_view kQpError = "qp_error";
 constexpr std::string_view kEvState = "ev_state";
 constexpr std::string_view kCollectiveDone = "collective_done";
+constexpr std::string_view kSessionLost = "bgp_down", kTableChanged = "fib";
 
-/// All keys of a line of events.jsonl that is no window (fabric/window_text.h). A line with any other key
-/// is malformed, because this reader would leave out what it says.
-constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
-                                                "ev",   "psn",  "cause", "detail"};
+/// Checks need these events of hosts, and these of switches.
+constexpr std::array kKeptOfHosts{kQpError, kEvState, kCollectiveDone};
+constexpr std::array kKeptOfSwitches{kSessionLost, kTableChanged};
 
-bool knows_keys(const nlohmann::json& line) {
-  if (!line.is_object()) return false;
-  for (const auto& item : line.items()) {
-    if (std::find(kKeys.begin(), kKeys.end(), item.key()) == kKeys.end()) return false;
-  }
-  return true;
+bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-bool is_kept(std::string_view kind) {
-  return kind == kQpError || kind == kEvState || kind == kCollectiveDone;
+/// False for most lines of a file, which need not be parsed.
+bool may_be_kept(const std::string& line) {
+  const auto has = [&line](std::string_view word) { return line.find(word) != std::string::npos; };
+  return std::any_of(kKeptOfHosts.begin(), kKeptOfHosts.end(), has) ||
+         std::any_of(kKeptOfSwitches.begin(), kKeptOfSwitches.end(), has) || has(kWindowKind);
 }
 
 PathWord word_of(std::string_view cause) {
@@ -55,9 +56,17 @@ void sort_by_time(auto& list) {
 }  // namespace
 
 void EventHistory::add(NodeId node, const EventRecord& record) {
-  if (!is_kept(record.kind) || topology_.node(node).role != NodeRole::kHost) return;
-  if (failures_.size() + paths_.size() + collectives_.size() >= kMaxEvents) {
+  const bool host_says = topology_.node(node).role == NodeRole::kHost;
+  if (!is_one_of(record.kind, host_says ? std::span<const std::string_view>(kKeptOfHosts)
+                                        : std::span<const std::string_view>(kKeptOfSwitches))) {
+    return;
+  }
+  if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() >= kMaxEvents) {
     complete_ = std::min(complete_, record.t);
+    return;
+  }
+  if (!host_says) {
+    routing_.push_back({record.t, node, record.kind == kSessionLost});
     return;
   }
   const uint32_t host = topology_.node(node).index;
@@ -101,12 +110,7 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
       continue;
     }
     // Most lines are of no concern: parse those that may be.
-    if (line.find(kQpError) == std::string::npos && line.find(kEvState) == std::string::npos &&
-        line.find(kCollectiveDone) == std::string::npos &&
-        line.find(kWindowKind) == std::string::npos) {
-      continue;
-    }
-    add_line(line);
+    if (may_be_kept(line)) add_line(line);
   }
   return seal;
 }
@@ -117,34 +121,15 @@ void EventHistory::add_line(const std::string& line) {
     if (json.is_object() && json.value("kind", std::string()) == kWindowKind) {
       return add_window(json);
     }
-    if (!knows_keys(json)) {
+    std::optional<ParsedEvent> event = parse_event(topology_, json);
+    if (!event) {
       ++malformed_;
       return;
     }
-    const auto node = topology_.find_node(json.at("node").get<std::string>());
-    const auto kind = json.at("kind").get<std::string>();
-    if (kind == kWindowsLeftOutKind) {
-      windows_until_ =
-          std::min(windows_until_, FabricTime::from_ps(json.at("t_ps").get<int64_t>()));
-    }
-    if (!node) return;  // the lab's own, or of another fabric
-    const std::string cause = visible(json.value("cause", std::string()));
-    EventRecord record{FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
-                       kind,
-                       {},
-                       {},
-                       {},
-                       {},
-                       cause,
-                       json.value("detail", std::string())};
-    if (json.contains("qp")) record.qp = Qpn{json["qp"].get<uint32_t>()};
-    if (json.contains("ev")) record.ev = EntropyValue{json["ev"].get<uint32_t>()};
-    if (json.contains("port")) {
-      const auto port =
-          topology_.find_port(topology_.node(*node).name + ":" + json["port"].get<std::string>());
-      if (port) record.port = port->port;
-    }
-    add(*node, record);
+    if (event->kind == kWindowsLeftOutKind) windows_until_ = std::min(windows_until_, event->t);
+    if (!event->node) return;  // the lab's own, or of another fabric
+    event->cause = visible(event->cause);
+    add(*event->node, event->record());
   } catch (const nlohmann::json::exception&) {
     ++malformed_;
   }
@@ -164,6 +149,7 @@ void EventHistory::finish() {
   sort_by_time(failures_);
   sort_by_time(paths_);
   sort_by_time(collectives_);
+  sort_by_time(routing_);
   std::stable_sort(windows_.begin(), windows_.end(),
                    [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
 }

@@ -46,6 +46,13 @@ struct PathNews {
   bool local = false;  ///< for a plane: by the host's own port, not by its peer's report
 };
 
+/// The routing of a switch (routing: fare) lost a session with a neighbour, or wrote other next hops into its table.
+struct RoutingNews {
+  FabricTime t;
+  NodeId node;
+  bool session_lost = false;  ///< else: its table changed
+};
+
 /// A host finished an iteration of a collective.
 struct CollectiveDone {
   FabricTime t;
@@ -79,6 +86,7 @@ class EventHistory {
   const std::vector<QpFailure>& failures() const { return failures_; }
   const std::vector<PathNews>& paths() const { return paths_; }
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
+  const std::vector<RoutingNews>& routing() const { return routing_; }
   const std::vector<WindowNews>& windows() const { return windows_; }
   /// Before this instant no window that was said is missing; never(): none is. Checks do not need them.
   FabricTime windows_until() const { return windows_until_; }
@@ -94,6 +102,7 @@ class EventHistory {
   std::vector<QpFailure> failures_;
   std::vector<PathNews> paths_;
   std::vector<CollectiveDone> collectives_;
+  std::vector<RoutingNews> routing_;
   std::vector<WindowNews> windows_;
   FabricTime windows_until_ = FabricTime::never();
   uint64_t malformed_ = 0;

@@ -97,7 +97,7 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
         }
         count(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
               record->cause, record->queue, record->t,
-              pause ? kLinkLocalFrame
+              pause || is_from_speaker(record->opcode != 0, record->traffic_class) ? kLinkLocalFrame
               : record->opcode == 0
                   ? 0
                   : name_of_frame(static_cast<Opcode>(record->opcode), record->qpn, record->psn,

@@ -130,6 +130,15 @@ struct PauseSeen {
 };
 inline constexpr size_t kMaxPauses = 1 << 20;
 
+/// A data packet that left a switch by `port`: kept where the packet itself does not say its path, because
+/// switches choose for each (routing: fare).
+struct Crossing {
+  FabricTime t;  ///< its last bit
+  PortRef port;
+  uint32_t source = 0, destination = 0;  ///< host numbers
+};
+inline constexpr size_t kMaxCrossings = 1 << 23;
+
 /// A NAK or "receiver not ready" of RC that arrived at a sender: everything before `psn` is there.
 struct RcNak {
   FabricTime t;
@@ -181,6 +190,7 @@ struct PacketTables {
   std::vector<ControlArrival> control;
   std::vector<DatagramBurst> bursts;
   std::vector<PauseSeen> pauses;
+  std::vector<Crossing> crossings;
   std::vector<RcAnswers> rc_answers;
   HistoryCounters counters;
   FabricTime complete_until = FabricTime::never();
@@ -213,6 +223,8 @@ class PacketHistory {
   std::span<const DatagramBurst> bursts() const { return tables_.bursts; }
   /// Pauses that arrived, in order of time and port; each once.
   std::span<const PauseSeen> pauses() const { return tables_.pauses; }
+  /// In the order of the files and records that show them.
+  std::span<const Crossing> crossings() const { return tables_.crossings; }
   /// By flow; empty where no answer of RC was seen. Answers that belong to no flow are not in it.
   std::span<const RcAnswers> rc_answers() const { return tables_.rc_answers; }
   const HistoryCounters& counters() const { return tables_.counters; }

@@ -65,6 +65,7 @@ PacketTables PacketJoiner::begun_with(Sightings& seen) {
   PacketTables tables;
   tables.placements = std::move(seen.placements);
   tables.bursts = std::move(seen.bursts);
+  tables.crossings = std::move(seen.crossings);
   tables.pauses = std::move(seen.pauses);
   std::sort(tables.pauses.begin(), tables.pauses.end());
   tables.pauses.erase(std::unique(tables.pauses.begin(), tables.pauses.end()), tables.pauses.end());

@@ -54,6 +54,7 @@ struct Sightings {
   std::vector<Placement> placements;
   std::vector<DatagramBurst> bursts;
   std::vector<PauseSeen> pauses;
+  std::vector<Crossing> crossings;
   HistoryCounters counters;                         ///< as far as reading goes
   FabricTime complete_until = FabricTime::never();  ///< the earliest that found no room
   std::vector<std::string> notes;

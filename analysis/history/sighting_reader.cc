@@ -17,6 +17,10 @@ constexpr uintmax_t kUsualRecordBytes = 200;
 /// What captures keep of a frame; watched nodes are not looked at more closely.
 constexpr size_t kSeenBytes = 160;
 
+std::span<const uint8_t> seen_part(const Frame& frame) {
+  return frame.bytes().first(std::min(kSeenBytes, frame.bytes().size()));
+}
+
 /// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK.
 bool is_ack(const Aeth& aeth) { return aeth.syndrome >> 5 == 0; }
 
@@ -175,6 +179,9 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
   // The common case of full captures, before any parsing.
   if (port.use == Port::Use::kSwitchPort && !record.comment.starts_with("trimmed")) {
     ++seen_.counters.passing;
+    if (record.direction == CaptureDirection::kOutbound) {
+      keep_crossing(port.ref, record.t, record.bytes);
+    }
     return;
   }
   MrcPacket packet;
@@ -203,6 +210,23 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
     if (drop.port) s.where.port = *drop.port;
   }
   keep(packet, s, record.original_length);
+}
+
+void SightingReader::keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame) {
+  if (!topology_.routing.is_fare()) return;
+  MrcPacket packet;
+  if (parse_cut_frame(frame, packet) != ParseError::kNone || !carries_data(packet.bth.opcode)) {
+    return;
+  }
+  const auto source = host_of_address(topology_, packet.inner.source);
+  const auto destination = host_of_address(topology_, packet.inner.destination);
+  if (!source || !destination) return;
+  if (seen_.crossings.size() >= kMaxCrossings) {
+    ++seen_.counters.over_limit;
+    seen_.complete_until = std::min(seen_.complete_until, t);
+    return;
+  }
+  seen_.crossings.push_back({FabricTime::from_ns(t.ns()), port, *source, *destination});
 }
 
 void SightingReader::keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame) {
@@ -240,12 +264,11 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
     s.kind = Kind::kTrimmedHere;
   } else {
     ++seen_.counters.passing;
+    if (out) keep_crossing({node, record.port}, record.t, seen_part(record.frame));
     return;
   }
-  const std::span<const uint8_t> bytes = record.frame.bytes();
   MrcPacket packet;
-  const ParseError error =
-      parse_cut_frame(bytes.subspan(0, std::min(kSeenBytes, bytes.size())), packet);
+  const ParseError error = parse_cut_frame(seen_part(record.frame), packet);
   if (error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
     if (error == ParseError::kNotMrcPort && s.kind == Kind::kEgress) {

@@ -50,6 +50,7 @@ class SightingReader {
   void keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
   uint32_t keep_answer(const MrcPacket& packet);
   uint32_t keep_placement(const MrcPacket& packet, const Sighting& s);
+  void keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame);
   void keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame);
 
   const Topology& topology_;

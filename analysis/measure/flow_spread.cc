@@ -107,7 +107,9 @@ class SpreadCount {
 }  // namespace
 
 std::optional<FlowSpread> flow_spread(const Topology& topology, const PacketHistory& history) {
-  if (!topology.regular() || topology.lossless.adaptive) return std::nullopt;
+  if (!topology.regular() || topology.lossless.adaptive || topology.routing.is_fare()) {
+    return std::nullopt;
+  }
   SpreadCount count(topology, history);
   if (!count.count()) return std::nullopt;
   return count.spread();

@@ -51,11 +51,13 @@ bool Outages::flow_lives(uint32_t source, uint32_t destination, Path flow, Fabri
   const NodeId t0 = topology_.t0(flow.plane, topology_.host_row(source));
   const std::vector<PortId> uplinks = uplinks_of(topology_, t0);
   EcmpGroup group(uplinks, topology_.routing.resilient);
+  // Which way a switch that routes by itself chose is not known here: any.
+  const bool any_way = adaptive || topology_.routing.is_fare();
   const uint64_t hash =
       ecmp_hash(flow_of(topology_, source, destination, ev_of(flow)), ecmp_seed(topology_, t0));
   const auto lives = [&](FabricTime begin, FabricTime end) {
     if (group.empty()) return false;
-    const std::vector<PortId> ways = adaptive ? group.live() : std::vector{group.choose(hash)};
+    const std::vector<PortId> ways = any_way ? group.live() : std::vector{group.choose(hash)};
     return std::all_of(ways.begin(), ways.end(), [&](PortId port) {
       const auto uplink = std::find(uplinks.begin(), uplinks.end(), port) - uplinks.begin();
       return works(source, destination, {flow.plane, static_cast<uint32_t>(uplink)}, begin, end);

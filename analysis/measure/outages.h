@@ -24,7 +24,7 @@ class Outages {
 
   /// Did the one path of a flow of RC (fabric/path.h: by flow) work all the time in [from, until]? A T0
   /// that loses an uplink sends the flow another way, and this follows it. `adaptive`: the T0 chooses for
-  /// each packet, so every way that it may choose has to work.
+  /// each packet, so every way that it may choose has to work; likewise where switches route by themselves.
   bool flow_lives(uint32_t source, uint32_t destination, Path flow, FabricTime from,
                   FabricTime until, bool adaptive) const;
 

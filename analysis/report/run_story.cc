@@ -233,7 +233,8 @@ class Teller {
       add(start + m.detect, "moved",
           "Traffic had moved " + later(m.detect) +
               ": no affected sender then tried an affected path any more.");
-    } else if (m.detection == Detection::kNothing && struck_[i].wires() > 0) {
+    } else if (m.detection == Detection::kNothing && struck_[i].wires() > 0 &&
+               !in_.topology.routing.is_fare()) {
       add(start, "moved",
           "No affected sender tried an affected path: there was nothing to notice.");
     }

@@ -15,15 +15,6 @@ namespace {
 
 using Row = TextTable::Row;
 
-std::string rate(double bps) {
-  constexpr const char* kUnits[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
-  size_t unit = 0;
-  for (; bps >= 1000 && unit + 1 < std::size(kUnits); ++unit) bps /= 1000;
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2f %s", bps, kUnits[unit]);
-  return text;
-}
-
 /// A duration behind a fault's start; `zero` says what none at all means.
 std::string after(const std::optional<FabricTime>& t, const char* zero) {
   if (!t) return "-";
@@ -200,8 +191,8 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so there is no goodput to tell");
   } else {
-    table.line("goodput    " + rate(m.goodput_bps) +
-               (m.baseline_bps ? ", baseline " + rate(*m.baseline_bps) : ""));
+    table.line("goodput    " + rate_text(m.goodput_bps) +
+               (m.baseline_bps ? ", baseline " + rate_text(*m.baseline_bps) : ""));
     table.line("packets    " + std::to_string(m.delivered) + " of " +
                std::to_string(m.data_packets) + " delivered, " + std::to_string(m.lost) +
                " lost, " + std::to_string(m.trimmed) + " trimmed, " +

@@ -39,6 +39,15 @@ std::string plain_number(const std::optional<double>& value) {
   return text;
 }
 
+std::string rate_text(double bps) {
+  constexpr const char* kUnits[] = {"b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"};
+  size_t unit = 0;
+  for (; bps >= 1000 && unit + 1 < std::size(kUnits); ++unit) bps /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2f %s", bps, kUnits[unit]);
+  return text;
+}
+
 TextTable::TextTable(TableOptions options) : options_(options) {
   options_.width = std::max<size_t>(options_.width, 60);
 }

@@ -15,6 +15,8 @@ std::string capitals(Result result);
 std::string counted_noun(size_t count, const std::string& noun);
 /// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
 std::string plain_number(const std::optional<double>& value);
+/// "5.88 Tb/s"
+std::string rate_text(double bps);
 
 class TextTable {
  public:

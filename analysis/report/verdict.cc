@@ -10,6 +10,7 @@
 
 #include "analysis/blame/blame_text.h"
 #include "analysis/checks/checks.h"
+#include "fabric/schema_id.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -103,6 +104,10 @@ Json fault_json(const FaultResult& fault) {
           {"at_ns", fault.at.ns()},
           {"detected_ns", optional_ns(fault.detected)},
           {"recovered_ns", optional_ns(fault.recovered)},
+          {"lost", fault.losses.packets},
+          {"last_loss_ns", optional_ns(fault.losses.last)},
+          {"session_lost_ns", optional_ns(fault.losses.noticed)},
+          {"routed_ns", optional_ns(fault.losses.routed)},
           {"healed", fault.healed},
           {"healed_at_ns", optional_ns(fault.healed_at)},
           {"still_used", fault.still_used},
@@ -222,10 +227,13 @@ void add_check(Verdict& verdict, CheckResult check) {
 }
 
 std::string to_json(const Verdict& verdict) {
-  Json json = {
-      {"scenario", verdict.scenario}, {"world", verdict.world},
-      {"seed", verdict.seed},         {"payload", verdict.payload_elided ? "elided" : "real"},
-      {"version", verdict.version},   {"result", name_of(verdict.result)}};
+  Json json = {{"schema", schema_id("verdict")},
+               {"scenario", verdict.scenario},
+               {"world", verdict.world},
+               {"seed", verdict.seed},
+               {"payload", verdict.payload_elided ? "elided" : "real"},
+               {"version", verdict.version},
+               {"result", name_of(verdict.result)}};
   if (!verdict.without.empty()) json["without"] = verdict.without;
   json["timing"] = timing_json(verdict.timing);
   json["checks"] = Json::array();

@@ -12,6 +12,7 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/history/reports.h"
 #include "analysis/measure/dip.h"
+#include "analysis/measure/fault_losses.h"
 #include "analysis/measure/flow_spread.h"
 #include "analysis/measure/pause_use.h"
 #include "analysis/measure/queue_depth.h"
@@ -31,6 +32,7 @@ struct FaultResult {
   bool healed = false;
   std::string note;
   std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be told apart
+  FaultLosses losses = {};                ///< nothing where captures are missing
 };
 
 struct Metrics {

@@ -129,7 +129,7 @@ TEST_CASE("bad expectations get an exact error") {
               "losses_per_qp, affected_qps, completion_time, steady, safety, placed_once, "
               "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
-              "path_unused, counter, lossless, pause, deadlock_free"},
+              "port_share, path_unused, counter, lossless, pause, deadlock_free"},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},
@@ -177,12 +177,15 @@ TEST_CASE("bad expectations get an exact error") {
 }
 
 TEST_CASE("bounds on packets, paths and counters are read, written and described") {
-  for (const char* text : {"losses: {at_least: 1, at_most: 40, from: 300us, plane: 3}",
-                           "trims: {at_most: 0}", "retransmissions: {at_least: 2, source: \"h0\"}",
-                           "share: {path: \"p0/*\", at_least: 11%, at_most: 14%, from: 600us}",
-                           "path_unused: {path: \"p0/u1\", from: 320us, until: 400us}",
-                           "counter: {name: \"duplicate_deliveries\", at_most: 0}",
-                           "goodput: {from: 1us, at_least: 5%, plane: 0}"}) {
+  for (const char* text :
+       {"losses: {at_least: 1, at_most: 40, from: 300us, plane: 3}", "trims: {at_most: 0}",
+        "retransmissions: {at_least: 2, source: \"h0\"}",
+        "share: {path: \"p0/*\", at_least: 11%, at_most: 14%, from: 600us}",
+        "port_share: {port: \"p0.t0-0:u0\", among: \"p0.t0-0:u*\", at_least: 20%, "
+        "at_most: 23%, until: 400us, source: h0}",
+        "path_unused: {path: \"p0/u1\", from: 320us, until: 400us}",
+        "counter: {name: \"duplicate_deliveries\", at_most: 0}",
+        "goodput: {from: 1us, at_least: 5%, plane: 0}"}) {
     CAPTURE(text);
     const Expectation read = parse(text);
     CHECK(parse(to_yaml(read)) == read);

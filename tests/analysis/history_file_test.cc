@@ -108,7 +108,7 @@ TEST_CASE("a broken file is refused with its name, the record and what is wrong"
       {"nothing", {}, "a.bin: it ends within its header"},
       {"half a header", cut(40), "a.bin: it ends within its header"},
       {"another file", with(0, 'x'), "a.bin: this is no file of history records"},
-      {"another version", with(11, 9), "a.bin: version 9 of the records; this program reads 2"},
+      {"another version", with(11, 9), "a.bin: version 9 of the records; this program reads 3"},
       {"another record size", with(15, 33), "a.bin: a header that contradicts its version"},
       {"half a record", cut(48 + 40), "a.bin: it ends before record 1 of 3"},
       {"a record too many", file_of(three(), 4), "a.bin: there is more behind its last record"},

@@ -1,0 +1,89 @@
+#pragma once
+// A verdict beside a stored one: which metrics became worse by more than they may.
+//
+// Both are read from the JSON of a verdict, so that a metric means the same on both sides.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/checks/check_result.h"
+#include "analysis/report/verdict.h"
+
+namespace mrclab::analysis {
+
+/// How much worse a metric may become.
+struct Tolerance {
+  enum class Kind : uint8_t {
+    kRelative,  ///< `amount` is a fraction of the baseline
+    kAbsolute,  ///< `amount` is in the metric's unit
+    kExact      ///< nothing may change, for the better neither
+  };
+  Kind kind = Kind::kRelative;
+  double amount = 0;
+};
+
+/// The tolerances in force, by the metric's name.
+using Tolerances = std::map<std::string, Tolerance, std::less<>>;
+
+/// What counts where nothing is asked for: 2 % of goodput and completion, nothing of queue pairs
+/// that fail, 10 % of the others. Our choice: in the simulator a run of one version does not vary at
+/// all, so these say only what a new version may cost.
+Tolerances default_tolerances();
+
+/// Takes "exact", or "METRIC=AMOUNT": METRIC is a name of default_tolerances() or "all", AMOUNT "2%",
+/// "exact", or a value in the metric's unit ("20us", "1Gb/s", "64KiB", "3"). Throws InputError.
+void set_tolerance(std::string_view text, Tolerances& tolerances);
+
+/// A stored verdict, as far as it is compared.
+struct StoredVerdict {
+  std::string file;  ///< for messages
+  std::string scenario, world, version, result;
+  uint64_t seed = 0;
+  std::string history_sha256;
+  std::map<std::string, double, std::less<>> values;  ///< by the label of a row
+  size_t faults = 0;
+};
+
+/// Longest verdict that is read. Our choice: those of the largest shipped scenario take 2 MiB.
+inline constexpr size_t kBaselineMax = size_t{64} << 20;
+
+/// Reads a verdict.json. Throws InputError, with the place of what is wrong, for anything else.
+StoredVerdict read_stored_verdict(std::string_view json, const std::string& file);
+
+/// What a verdict is held against.
+struct BaselineCheck {
+  StoredVerdict baseline;
+  Tolerances tolerances = default_tolerances();
+};
+
+struct ComparedMetric {
+  std::string label;   ///< "goodput", "recover 2" (the second fault)
+  std::string metric;  ///< whose tolerance counts
+  std::optional<double> before, now;
+  Tolerance tolerance;
+  bool better = false;  ///< by more than the tolerance
+  Result result = Result::kPass;
+  std::string note;  ///< why it failed or could not be compared
+};
+
+struct BaselineComparison {
+  std::vector<ComparedMetric> metrics;  ///< without those that are zero or absent on both sides
+  std::vector<std::string> notes;       ///< what else differs: seed, world, version
+};
+
+/// Throws InputError if the baseline is of another scenario.
+void require_scenario(const StoredVerdict& baseline, const std::string& scenario);
+
+BaselineComparison compare_with(const BaselineCheck& against, const Verdict& verdict);
+
+/// A check for each metric, to be added to the verdict, so that JUnit and the report have them.
+std::vector<CheckResult> checks_of(const BaselineComparison& comparison);
+
+/// Metric, baseline, now, change, tolerance; lines of at most `width` columns.
+std::string to_table(const BaselineComparison& comparison, const StoredVerdict& baseline,
+                     TableOptions options = {});
+
+}  // namespace mrclab::analysis
