@@ -1,0 +1,69 @@
+#include "lab/speakers/fabric_speakers.h"
+
+#include <fmt/format.h>
+
+#include "fabric/fare.h"
+#include "fabric/path.h"
+#include "lab/bringup/lab_record.h"
+#include "lab/bringup/node_plan.h"
+
+namespace mrclab::lab {
+
+SpeakerPlan speaker_plan(const Topology& topology, NodeId node) {
+  const NodeSite& site = topology.node(node);
+  SpeakerPlan plan;
+  plan.name = site.name;
+  plan.as = routing::AsNumber{as_number(topology, node)};
+  plan.router = routing::RouterId{router_id(node)};
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    const Port& port = site.ports[i];
+    const NodeSite& peer = topology.node(port.peer.node);
+    const BitRate rate = topology.wire(port.out).rate;
+    if (peer.role == NodeRole::kHost) {
+      plan.origins.push_back({routing::Prefix::host(host_address(topology, peer.index)), rate,
+                              device_of(topology, {node, PortId{i}}), other_end()});
+      continue;
+    }
+    SpeakerPlan::Neighbour neighbour;
+    neighbour.device = device_of(topology, {node, PortId{i}});
+    neighbour.local = link_address(topology, {node, PortId{i}});
+    neighbour.remote = link_address(topology, port.peer);
+    neighbour.as = routing::AsNumber{as_number(topology, port.peer.node)};
+    neighbour.rate = rate;
+    if (peer.forwarding == Forwarding::kSwitchd) neighbour.hold = 0;
+    plan.neighbours.push_back(neighbour);
+  }
+  return plan;
+}
+
+FabricSpeakers::FabricSpeakers(LiveFabric& fabric, const std::filesystem::path& own_programs) {
+  const std::string variable = instance_variable(fabric.instance());
+  const size_t equals = variable.find('=');
+  for (const NodeSite& site : fabric.topology().nodes) {
+    if (site.role == NodeRole::kHost || site.forwarding != Forwarding::kKernel) continue;
+    const SpeakerPlace place{fabric.network_namespace(site.id),
+                             fabric.run_directory() / "speakers" / site.name,
+                             own_programs,
+                             {{variable.substr(0, equals), variable.substr(equals + 1)}},
+                             "",
+                             [&fabric](pid_t pid, const std::string& program) {
+                               fabric.record_process(mark_of(pid, program));
+                             }};
+    running_.push_back(
+        {site.name, std::make_unique<SpeakerProcess>(speaker_plan(fabric.topology(), site.id),
+                                                     site.speaker, place)});
+  }
+}
+
+std::optional<std::string> FabricSpeakers::check() {
+  for (Running& running : running_) {
+    if (running.told) continue;
+    if (const auto ended = running.process->check()) {
+      running.told = true;
+      return fmt::format("{}, the speaker of {},", *ended, running.node);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mrclab::lab
