@@ -1,7 +1,6 @@
 #include "lab/chaos/chaos.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,11 +9,11 @@
 
 #include "fabric/fabric_file.h"
 #include "lab/chaos/chaos_text.h"
-#include "lab/chaos/task_pool.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/console/terminal.h"
+#include "lab/console/version.h"
 #include "lab/run/program_consent.h"
 #include "lab/run/watched_run.h"
 #include "netio/kernel/output_folder.h"
@@ -24,28 +23,15 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+/// So many seeds that did not pass are told of; the report has all. Logs of campaigns have this bound.
+constexpr size_t kLinesMost = 500;
+
 /// Hash of everything that a seed's run depends on beside the seed and the version.
 std::string fingerprint(const ChaosBase& base) {
-  const std::string text = base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric);
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
-  std::string hex;
-  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return sha256_hex(base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric));
 }
 
 uint32_t default_jobs() { return std::max(1u, std::thread::hardware_concurrency()); }
-
-/// What the parent makes of an answer: a seed whose process ended has failed by that.
-SeedResult result_of(const ChaosBase& base, const TaskPool::Answer& answer) {
-  if (answer.death.empty()) return seed_result_from_json(answer.text);
-  const ChaosScenario drawn = chaos_scenario(base, answer.task);
-  SeedResult result = seed_result(drawn, {});
-  result.result = analysis::Result::kFail;
-  result.check = "crash";
-  result.note = answer.death;
-  return result;
-}
 
 /// The seed once more, with everything that a run leaves.
 RunResult run_with_folder(const ChaosScenario& drawn, World world, const std::filesystem::path& out,
@@ -83,7 +69,7 @@ class ChaosRun {
     report_.base = base_.word;
     report_.base_sha256 = fingerprint(base_);
     report_.world = std::string(name_of(options.world));
-    report_.version = MRCLAB_VERSION;
+    report_.version = release_version();
     report_.seeds = options.seeds;
     report_.shard = options.shard;
     seeds_ = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
@@ -91,6 +77,7 @@ class ChaosRun {
   }
 
   int run() {
+    if (!options_.save.empty() && is_saved()) return 0;
     begin();
     std::string interrupted;
     try {
@@ -99,6 +86,11 @@ class ChaosRun {
       interrupted = why.what();
     }
     finish(!interrupted.empty());
+    if (interrupted.empty() && !options_.save.empty()) {
+      const netio::OutputFolder folder = netio::OutputFolder::make(folder_of(options_.save));
+      folder.write_file(options_.save.filename(), to_json_text(report_));
+      return 0;
+    }
     if (interrupted.empty()) return chaos_exit_code(report_);
     std::fflush(text_);
     fmt::print(stderr, "mrclab: {}; {} of {} seeds are done\n", interrupted, report_.results.size(),
@@ -107,6 +99,22 @@ class ChaosRun {
   }
 
  private:
+  static std::filesystem::path folder_of(const std::filesystem::path& file) {
+    return file.has_parent_path() ? file.parent_path() : ".";
+  }
+
+  /// Is there a whole report of this very job? Anything else in its place is written anew.
+  bool is_saved() const {
+    try {
+      const ChaosReport there = read_chaos_report(options_.save);
+      return there.base_sha256 == report_.base_sha256 && there.world == report_.world &&
+             there.version == report_.version && there.seeds == report_.seeds &&
+             there.shard == report_.shard && there.results.size() == seeds_.size();
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+
   void begin() const {
     fmt::print(text_, "{}\n",
                chaos_title(report_, seeds_.size(), options_.world == World::kSim ? jobs_ : 1));
@@ -133,23 +141,20 @@ class ChaosRun {
   }
 
   void simulate() {
-    TaskPool pool(jobs_, [this](uint64_t seed) {
-      return to_json(run_chaos_seed(base_, seed))
-          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    });
+    TaskPool pool(jobs_, [this](uint64_t seed) { return chaos_seed_text(base_, seed); });
     size_t next = 0;
     while (next < seeds_.size() || pool.busy() > 0) {
       if (guard_.interrupted()) throw Interrupted("interrupted");
       while (next < seeds_.size() && pool.idle()) pool.start(seeds_[next++]);
       if (const auto answer = pool.wait(std::chrono::milliseconds(100))) {
-        take(result_of(base_, *answer));
+        take(result_of_answer(base_, answer->task, *answer));
       }
     }
   }
 
   void take(SeedResult result) {
     if (result.result == analysis::Result::kFail) ++failed_;
-    if (result.result != analysis::Result::kPass) {
+    if (result.result != analysis::Result::kPass && ++told_ <= kLinesMost) {
       progress_.clear();
       fmt::print(text_, "{}", chaos_line(report_, result, text_));
       std::fflush(text_);
@@ -186,28 +191,37 @@ class ChaosRun {
   ChaosReport report_;
   std::vector<uint64_t> seeds_;
   uint32_t jobs_ = 1;
-  size_t failed_ = 0;
+  size_t failed_ = 0, told_ = 0;
   SteadyClock::time_point start_ = SteadyClock::now();
   Progress progress_{"chaos"};
 };
 
 int merge_command(const ChaosOptions& options) {
-  std::vector<ChaosReport> reports;
-  for (const auto& file : options.merge) reports.push_back(read_chaos_report(file));
-  const MergedReport merged = merge(reports);
   std::FILE* text = options.json ? stderr : stdout;
-  for (const SeedResult& result : merged.report.results) {
-    if (result.result == analysis::Result::kPass) continue;
-    fmt::print(text, "{}", chaos_line(merged.report, result, text));
-  }
-  fmt::print(text, "{}{}", chaos_summary(merged.report, std::nullopt), merge_text(merged));
-  if (options.json) fmt::print("{}", to_json_text(merged.report));
-  const int code = chaos_exit_code(merged.report);
-  if (!merged.contradicting.empty()) return 1;
-  return code == 0 && !merged.missing.empty() ? 3 : code;
+  const MergedChaos merged = merge_reports(options.merge, text);
+  fmt::print(text, "{}", merged.text);
+  if (options.json) fmt::print("{}", to_json_text(merged.merged.report));
+  return merged.code;
 }
 
 }  // namespace
+
+MergedChaos merge_reports(const std::vector<std::filesystem::path>& files, std::FILE* stream) {
+  std::vector<ChaosReport> reports;
+  for (const auto& file : files) reports.push_back(read_chaos_report(file));
+  MergedChaos all{merge(reports), "", 0};
+  const MergedReport& merged = all.merged;
+  size_t told = 0;
+  for (const SeedResult& result : merged.report.results) {
+    if (result.result == analysis::Result::kPass || ++told > kLinesMost) continue;
+    all.text += chaos_line(merged.report, result, stream);
+  }
+  all.text += chaos_summary(merged.report, std::nullopt) + merge_text(merged);
+  all.code = chaos_exit_code(merged.report);
+  if (!merged.contradicting.empty()) all.code = 1;
+  if (all.code == 0 && !merged.missing.empty()) all.code = 3;
+  return all;
+}
 
 SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verdict) {
   SeedResult result;
@@ -237,15 +251,34 @@ SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
   return seed_result(drawn, run_watched(drawn.scenario));
 }
 
+ChaosBase load_consented_base(const std::string& word, bool programs) {
+  ChaosBase base = load_chaos_base(word);
+  if (base.scenario) {
+    const std::filesystem::path file = find_scenario(word);
+    if (is_somebody_elses(file)) require_consent(*base.scenario, file, programs);
+  }
+  return base;
+}
+
+std::string chaos_seed_text(const ChaosBase& base, uint64_t seed) {
+  return to_json(run_chaos_seed(base, seed))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+SeedResult result_of_answer(const ChaosBase& base, uint64_t seed, const TaskPool::Answer& answer) {
+  if (answer.death.empty()) return seed_result_from_json(answer.text);
+  const ChaosScenario drawn = chaos_scenario(base, seed);
+  SeedResult result = seed_result(drawn, {});
+  result.result = analysis::Result::kFail;
+  result.check = "crash";
+  result.note = answer.death;
+  return result;
+}
+
 int chaos_command(const ChaosOptions& options) {
   if (!options.merge.empty()) return merge_command(options);
   InterruptGuard guard;
-  ChaosBase base = load_chaos_base(options.base);
-  if (base.scenario) {
-    const std::filesystem::path file = find_scenario(options.base);
-    if (is_somebody_elses(file)) require_consent(*base.scenario, file, options.programs);
-  }
-  return ChaosRun(options, std::move(base), guard).run();
+  return ChaosRun(options, load_consented_base(options.base, options.programs), guard).run();
 }
 
 }  // namespace mrclab::lab

@@ -9,12 +9,19 @@
 
 #include "lab/chaos/chaos_result.h"
 #include "lab/chaos/chaos_scenario.h"
+#include "lab/chaos/task_pool.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
 
 namespace mrclab::lab {
 
 /// Runs the seed in the simulator, in memory, and judges it.
 SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed);
+
+/// The same as text between processes, and what the parent makes of it: a seed whose process ended has failed by
+/// that.
+std::string chaos_seed_text(const ChaosBase& base, uint64_t seed);
+SeedResult result_of_answer(const ChaosBase& base, uint64_t seed, const TaskPool::Answer& answer);
 
 /// How a run came out, as chaos says it.
 SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verdict);
@@ -24,14 +31,30 @@ struct ChaosOptions {
   std::string seeds = "1-100";
   std::string shard = "1/1";
   World world = World::kSim;
-  uint32_t jobs = 0;                         ///< processes; 0: as many as cores
-  bool json = false;                         ///< the report goes to stdout, all else to stderr
-  std::vector<std::filesystem::path> merge;  ///< join these reports instead
-  std::filesystem::path out = "runs";        ///< where the run folders of failing seeds go
-  uint32_t keep = 5;                         ///< so many failing seeds get a run folder
+  uint32_t jobs = 0;  ///< processes; 0: as many as cores
+  bool json = false;  ///< the report goes to stdout, all else to stderr
+  /// The report goes to this file, whole or not at all, and what failed is no failure of the command. Where the
+  /// file already has the report of these seeds nothing is run. Empty: not.
+  std::filesystem::path save;
+  std::vector<std::filesystem::path> merge;    ///< join these reports instead
+  std::filesystem::path out = default_runs();  ///< where the run folders of failing seeds go
+  uint32_t keep = 5;                           ///< so many failing seeds get a run folder
   /// Run programs of another user's scenario without asking.
   bool programs = false;
 };
+
+/// load_chaos_base(), after asking before programs of another user's scenario are run; `programs`: without asking.
+ChaosBase load_consented_base(const std::string& word, bool programs);
+
+/// Reports of one job as one, in words as well.
+struct MergedChaos {
+  MergedReport merged;
+  std::string text;
+  int code = 0;  ///< as chaos_command()'s
+};
+/// `stream`: where the text will go, for its colours; nullptr: a file, without. Throws InputError.
+MergedChaos merge_reports(const std::vector<std::filesystem::path>& files,
+                          std::FILE* stream = nullptr);
 
 /// 0 all passed, 1 a seed failed, 3 a seed was inconclusive, missing (merge), or not run because
 /// the user did not wait; what was run is reported all the same. Throws InputError.

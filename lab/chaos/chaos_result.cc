@@ -1,14 +1,16 @@
 #include "lab/chaos/chaos_result.h"
 
 #include <fmt/format.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
-#include "fabric/json_text.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
+#include "lab/chaos/json_file.h"
 #include "lab/scenario/scenario.h"
 #include "netio/kernel/file_descriptor.h"
 
@@ -84,6 +86,23 @@ SeedResult seed_result_from_json(const std::string& text) {
   }
 }
 
+std::string sha256_hex(std::string_view text) {
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
+  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
+  std::string hex;
+  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string digest_of_results(const ChaosReport& report) {
+  std::string text;
+  for (const SeedResult& result : report.results) {
+    text += fmt::format("{} {} {}\n", result.seed, analysis::name_of(result.result),
+                        result.history_sha256);
+  }
+  return sha256_hex(text);
+}
+
 std::string to_json_text(const ChaosReport& report) {
   const nlohmann::ordered_json head{{"chaos", report.base},  {"base_sha256", report.base_sha256},
                                     {"world", report.world}, {"version", report.version},
@@ -101,8 +120,7 @@ std::string to_json_text(const ChaosReport& report) {
 
 ChaosReport read_chaos_report(const std::filesystem::path& file) {
   ChaosReport report;
-  try {
-    const auto json = require_json<nlohmann::json>(netio::read_file(file, kReportMax));
+  read_json_file(file, kReportMax, "chaos --json", [&](const nlohmann::json& json) {
     json.at("chaos").get_to(report.base);
     json.at("base_sha256").get_to(report.base_sha256);
     json.at("world").get_to(report.world);
@@ -115,13 +133,7 @@ ChaosReport read_chaos_report(const std::filesystem::path& file) {
     for (std::string* text : {&report.base, &report.base_sha256, &report.world, &report.version}) {
       *text = visible(*text);
     }
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(file.string() + ": expected what chaos --json writes: " + error.what());
-  } catch (const InputError& error) {
-    throw InputError(file.string() + ": " + error.what());
-  } catch (const netio::SystemError& error) {
-    throw InputError(error.what());
-  }
+  });
   return report;
 }
 

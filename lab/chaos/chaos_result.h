@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/report/verdict.h"
@@ -40,6 +41,13 @@ struct ChaosReport {
   std::string shard;  ///< "2/4", or "1/1"
   std::vector<SeedResult> results;
 };
+
+/// SHA-256 of `text` in hexadecimal.
+std::string sha256_hex(std::string_view text);
+
+/// One hash of all seeds and what they came to, packet by packet, in hexadecimal: the same for the same seeds,
+/// wherever and in however many parts they were run.
+std::string digest_of_results(const ChaosReport& report);
 
 /// One seed to a line.
 std::string to_json_text(const ChaosReport& report);

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <utility>
 
 #include "fabric/fabric_file.h"
+#include "fabric/fare.h"
 #include "faults/draws.h"
 #include "faults/schedule.h"
 #include "lab/chaos/chaos_workload.h"
@@ -33,6 +36,30 @@ constexpr std::array kLeaveWires{faults::FaultKind::kTrimOff,      faults::Fault
                                  faults::FaultKind::kSlowReceiver, faults::FaultKind::kPcieStall,
                                  faults::FaultKind::kPauseStorm};
 
+/// Until switches that route by themselves have found all ways; zero where none does.
+FabricTime routed_within(const Topology& topology) {
+  return topology.routing.by_default == Routing::kFare ? fare_ready(topology) : FabricTime::zero();
+}
+
+/// Does one end of a link lose its carrier and the other not? Then a session of BGP is lost at one end, and without
+/// BFD the other one keeps it, and refuses another (RFC 4271 section 6.8), until it has something to say or its hold
+/// time is over.
+bool leaves_half_a_session(const Scenario& scenario) {
+  const Topology& topology = scenario.topology;
+  if (topology.routing.by_default != Routing::kFare ||
+      topology.routing.fare.bfd != FabricTime::zero()) {
+    return false;
+  }
+  std::set<std::pair<FabricTime, PortRef>> lost;
+  for (const ScheduledEffect& scheduled : scenario.schedule) {
+    const auto* carrier = std::get_if<PortCarrier>(&scheduled.effect);
+    if (carrier != nullptr && !carrier->up) lost.insert({scheduled.at, carrier->port});
+  }
+  return std::any_of(lost.begin(), lost.end(), [&](const auto& end) {
+    return !lost.contains({end.first, topology.port(end.second).peer});
+  });
+}
+
 /// Do all frames of RoCE find room, as long as pauses are heard? Not with a watchdog that drops them.
 bool pauses_keep_all(const ChaosScenario& drawn) {
   const LosslessProfile& lossless = drawn.scenario.topology.lossless;
@@ -52,9 +79,11 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
     expect.emplace_back(analysis::ExpectDeadlockFree{});
   }
   if (drawn.scenario.faults.empty()) return expect;
-  if (!drawn.survivable) return expect;
+  if (!drawn.survivable || leaves_half_a_session(drawn.scenario)) return expect;
   expect.emplace_back(analysis::ExpectNoQpError{});
-  const FabricTime within = drawn.scenario.topology.base_rtt * (kAfterHealRtts - kSlackRtts);
+  const Topology& topology = drawn.scenario.topology;
+  const FabricTime within =
+      routed_within(topology) + topology.base_rtt * (kAfterHealRtts - kSlackRtts);
   expect.emplace_back(analysis::ExpectHealed{});
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
   if (!can_catch_up(drawn.scenario.workload, profile, drawn.scenario.topology)) return expect;
@@ -68,6 +97,13 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   return expect;
 }
 
+/// Before, no switch has a route.
+void begin_routed(Scenario& scenario) {
+  for (endpoint::WorkloadSpec& workload : scenario.workload) {
+    std::visit([&](auto& spec) { spec.at = routed_within(scenario.topology); }, workload);
+  }
+}
+
 /// The workload fits the transport, and the fabric both.
 void take_transport(const DrawnTransport& transport, faults::Draws& draws, ChaosScenario& drawn) {
   Scenario& scenario = drawn.scenario;
@@ -76,10 +112,12 @@ void take_transport(const DrawnTransport& transport, faults::Draws& draws, Chaos
   if (!has_roce(transport.transport)) {
     const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
     scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
+    begin_routed(scenario);
     return;
   }
   scenario.workload = draw_roce_workload(draws, scenario.topology, scenario.end, transport.qps,
                                          transport.transport == ChaosTransport::kMixed);
+  begin_routed(scenario);
   LosslessProfile& lossless = scenario.fabric.lossless;
   lossless.watchdog = transport.watchdog;
   if (lossless.watchdog != WatchdogAction::kOff) {
@@ -125,10 +163,11 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
 
   faults::Draws draws(seed, 0);
   const FabricTime rtt = scenario.topology.base_rtt;
-  const FabricTime from = next_whole_us(rtt * kSteadyRtts);
+  const FabricTime routed = routed_within(scenario.topology);
+  const FabricTime from = next_whole_us(routed + rtt * kSteadyRtts);
   const FabricTime healed =
       from + next_whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
-  scenario.end = healed + next_whole_us(rtt * kAfterHealRtts);
+  scenario.end = healed + next_whole_us(routed + rtt * kAfterHealRtts);
   scenario.until.reset();
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;

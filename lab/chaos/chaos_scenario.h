@@ -6,6 +6,9 @@
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
 //        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kAfterHealRtts
 //
+// Where switches route by themselves nothing is sent until they have (fabric/fare.h: fare_ready), and
+// liveness has as long again for the sessions that faults ended.
+//
 // Safety is judged over all of it, liveness over the last part, against the steady part; where that
 // was not steady after all, against the same run without faults (lab/run/twin_run.h).
 

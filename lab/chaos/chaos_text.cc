@@ -94,6 +94,7 @@ std::string chaos_summary(const ChaosReport& report, std::optional<double> secon
   text += listed("faults", {fmt::format("{} of {} kinds", faults, drawn.size())});
   if (!kinds.empty()) text += listed("", kinds);
   text += fmt::format("packets     {} delivered\n", packets);
+  text += fmt::format("digest      {} of all results\n", digest_of_results(report).substr(0, 16));
   return text;
 }
 

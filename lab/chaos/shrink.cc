@@ -15,6 +15,7 @@
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
 #include "lab/recorded/recorded_run.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/watched_run.h"
@@ -186,8 +187,7 @@ Scenario scenario_to_shrink(const ShrinkOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
   if (options.target == "latest" || std::filesystem::is_directory(options.target)) {
-    const std::filesystem::path folder =
-        options.target == "latest" ? "runs/latest" : options.target;
+    const std::filesystem::path folder = named_run(options.target);
     RunManifest(folder).require({"scenario.yaml"});
     return read_scenario_file(folder / "scenario.yaml", overrides);
   }
@@ -201,7 +201,7 @@ Scenario scenario_to_shrink(const ShrinkOptions& options) {
 /// Where the result goes; in a folder, under its usual name. Throws InputError if it cannot be
 /// written: before the work, not after it.
 std::filesystem::path result_file(const ShrinkOptions& options, const Scenario& scenario) {
-  std::filesystem::path out = options.out.value_or("runs");
+  std::filesystem::path out = options.out.value_or(default_runs());
   if (!options.out || std::filesystem::is_directory(out)) out /= scenario.name + "-shrunk.yaml";
   try {
     const auto parent = out.has_parent_path() ? out.parent_path() : std::filesystem::path(".");

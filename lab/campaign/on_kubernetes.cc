@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "lab/campaign/engine_text.h"
+#include "lab/campaign/engines.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/output_folder.h"
+
+namespace mrclab::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kBaseFileMax = 512 << 10;  // a ConfigMap holds 1 MiB
+constexpr uint32_t kSecondsMost = 7 * 24 * 3'600;
+constexpr const char* kVolumeMount = "/campaigns";
+constexpr const char* kBaseMount = "/base";
+
+bool is_file(const Campaign& campaign) { return campaign.base.find('/') != std::string::npos; }
+
+Json metadata(const std::string& name) {
+  return {{"name", name}, {"labels", {{"app.kubernetes.io/name", "mrclab"}}}};
+}
+
+/// One container that runs a line of sh, with the volumes of the campaign.
+Json pod(const Campaign& campaign, const KubernetesChoice& choice, const std::string& line) {
+  Json mounts = Json::array({{{"name", "campaign"}, {"mountPath", kVolumeMount}}});
+  Json volumes = Json::array(
+      {{{"name", "campaign"}, {"persistentVolumeClaim", {{"claimName", choice.claim}}}}});
+  if (is_file(campaign)) {
+    mounts.push_back({{"name", "base"}, {"mountPath", kBaseMount}, {"readOnly", true}});
+    volumes.push_back({{"name", "base"}, {"configMap", {{"name", "mrclab-base"}}}});
+  }
+  const std::string cpus = std::to_string(std::max(1u, campaign.jobs));
+  return {{"metadata", {{"labels", {{"app.kubernetes.io/name", "mrclab"}}}}},
+          {"spec",
+           {{"restartPolicy", "OnFailure"},
+            {"containers",
+             Json::array({{{"name", "mrclab"},
+                           {"image", choice.image},
+                           {"command", Json::array({"/bin/sh", "-c", line})},
+                           {"resources", {{"requests", {{"cpu", cpus}, {"memory", "1Gi"}}}}},
+                           {"volumeMounts", mounts}}})},
+            {"volumes", volumes}}}};
+}
+
+}  // namespace
+
+std::string kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice) {
+  Campaign inside = campaign;
+  inside.program = "mrclab";
+  inside.jobs = std::max(1u, campaign.jobs);
+  Json items = Json::array();
+  if (is_file(campaign)) {
+    const std::filesystem::path file(campaign.base);
+    inside.base = fmt::format("{}/{}", kBaseMount, file.filename().string());
+    items.push_back({{"apiVersion", "v1"},
+                     {"kind", "ConfigMap"},
+                     {"metadata", metadata("mrclab-base")},
+                     {"data", {{file.filename().string(), netio::read_file(file, kBaseFileMax)}}}});
+  }
+  // The volume may hold several campaigns: each has the name of its folder here.
+  const std::string folder =
+      shell_word(fmt::format("{}/{}", kVolumeMount, campaign.folder.filename().string()));
+  const std::string shards = folder + "/shards";
+  const std::string shard_line = "i=$((JOB_COMPLETION_INDEX + 1)) && exec " +
+                                 shard_command(inside, "$i", fmt::format("{}/$i.json", shards));
+  items.push_back({{"apiVersion", "batch/v1"},
+                   {"kind", "Job"},
+                   {"metadata", metadata("mrclab-chaos")},
+                   {"spec",
+                    {{"completionMode", "Indexed"},
+                     {"completions", campaign.shards},
+                     {"parallelism", std::min(choice.pods, campaign.shards)},
+                     {"backoffLimit", campaign.shards * 3},
+                     {"activeDeadlineSeconds", kSecondsMost},
+                     {"template", pod(inside, choice, shard_line)}}}});
+  // Jobs know no order: this one waits for the files. Each comes by rename, so what is there is whole.
+  const std::string join_line = fmt::format(
+      "until [ \"$(ls {0} 2>/dev/null | grep -c '^[0-9]*[.]json$')\" -ge {1} ]; do sleep 5; done; "
+      "mrclab chaos --merge {0}/*.json --json > {2}/summary.json || test -s {2}/summary.json",
+      shards, campaign.shards, folder);
+  items.push_back({{"apiVersion", "batch/v1"},
+                   {"kind", "Job"},
+                   {"metadata", metadata("mrclab-join")},
+                   {"spec",
+                    {{"backoffLimit", 3},
+                     {"activeDeadlineSeconds", kSecondsMost},
+                     {"template", pod(inside, choice, join_line)}}}});
+  // JSON is YAML, and needs no quoting of ours.
+  const Json list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}};
+  return "# mrclab chaos: kubectl apply -f this. The claim " + shell_word(choice.claim) +
+         " must be there (ReadWriteMany).\n" + list.dump(2) + "\n";
+}
+
+int write_kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice) {
+  const netio::OutputFolder folder = netio::OutputFolder::make(campaign.folder);
+  folder.write_file("manifest.yaml", kubernetes_manifest(campaign, choice));
+  fmt::print("manifest    {}\n", (campaign.folder / "manifest.yaml").string());
+  fmt::print("start it    kubectl apply -f {}\n", (campaign.folder / "manifest.yaml").string());
+  fmt::print("the result  kubectl logs job/mrclab-join\n");
+  return 0;
+}
+
+}  // namespace mrclab::lab
