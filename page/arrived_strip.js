@@ -27,10 +27,10 @@ export function arrivedStrip(page, end, from, to, t) {
   const states = statesOf(page, end, from, to, t), {colours} = page;
   if (!states.size) return [note("No data packet of it in the last microseconds.")];
   const newest = Math.max(...states.keys()), first = Math.max(newest - kSquares + 1, Math.min(...states.keys()));
-  const rows = Math.ceil((newest - first + 1) / kAcross);
+  const rows = Math.ceil((newest - first + 1) / kAcross), size = Math.min(kSize, Math.floor(page.panels.panel.clientWidth / (kAcross + 3)));
   const canvas = el("canvas", {"aria-label": "latest packets: sent, arrived, trimmed, lost"});
-  canvas.style.width = kAcross * kSize + "px";
-  canvas.style.height = rows * kSize + "px";
+  canvas.style.width = kAcross * size + "px";
+  canvas.style.height = rows * size + "px";
   const colour = {arrived: colours.kinds.sack, sent: colours.kinds.data, again: colours.kinds.again, trimmed: colours.kinds.trimmed, lost: colours.bad};
   requestAnimationFrame(() => {
     const {c} = sized(canvas);
@@ -38,10 +38,11 @@ export function arrivedStrip(page, end, from, to, t) {
       const i = psn - first, state = states.get(psn);
       c.fillStyle = colour[state] ?? colours.idle;
       c.globalAlpha = state === "sent" ? 0.45 : 1;
-      c.fillRect(i % kAcross * kSize, Math.floor(i / kAcross) * kSize, kSize - 1.5, kSize - 1.5);
+      c.fillRect(i % kAcross * size, Math.floor(i / kAcross) * size, size - 1.5, size - 1.5);
     }
   });
   const count = (word) => [...states.values()].filter((s) => s === word).length;
-  return [canvas, note(`PSN ${first} to ${newest}: ${count("arrived")} arrived, ${count("sent") + count("again")} on the way, ` +
+  return [canvas, note(`PSN ${first} to ${newest}: ${count("arrived")} arrived, ${count("sent") + count("again")} on the way ` +
+                       `(${count("again")} of them sent again), ` +
                        `${count("trimmed")} trimmed, ${count("lost")} lost. What has no colour is older than these microseconds.`)];
 }

@@ -2,7 +2,7 @@
 
 export const kKinds = ["data", "sack", "nack", "probe", "trimmed", "again", "other"];
 export const kKindWords = {data: "data", sack: "SACK, ACK", nack: "NACK", probe: "probe", trimmed: "trimmed header",
-                           again: "sent again", other: "other"};
+                           again: "sent again", other: "datagrams, other"};
 const kByKind = {
   light: {data: "#0072b2", sack: "#009e73", nack: "#d55e00", probe: "#8a4fbf", trimmed: "#e69f00", again: "#cc3f92", other: "#6b7280"},
   dark: {data: "#56b4e9", sack: "#2fc79a", nack: "#ff8a4c", probe: "#b892f5", trimmed: "#ffc04d", again: "#ff7ac0", other: "#9aa4b2"},
@@ -25,6 +25,15 @@ export class Colours {
     }
     this.kinds = kByKind[dark ? "dark" : "light"];
     this.flows = kFlows[dark ? "dark" : "light"];
+    this.loads = new Map();
+  }
+  /// Of a link with this load, 0 to 1: made once for each, because a browser reads the words slowly.
+  load(load) {
+    if (!this.loads.has(load)) {
+      const part = load === 0 ? 0 : Math.round(25 + 75 * load);
+      this.loads.set(load, part === 0 ? this.idle : `color-mix(in srgb, ${this.accent} ${part}%, ${this.idle})`);
+    }
+    return this.loads.get(load);
   }
   plane(index, count) {
     const light = (this.dark ? [70, 58] : [42, 56])[index % 2];
@@ -32,9 +41,13 @@ export class Colours {
   }
 }
 
+/// Of a burst: it belongs to no queue pair.
+export const isDatagram = (packet) => packet.qp === 0 && packet.opcode === 0;
+
 /// The kind of a packet, by its opcode's name and what became of it.
 export function kindOf(packet, opcodes) {
   if (packet.queue === 3 || packet.event === 1) return "trimmed";
+  if (isDatagram(packet)) return "other";
   const name = opcodes[packet.opcode] || "";
   if (/write|send|rc_write/i.test(name)) return packet.flags & 1 ? "again" : "data";
   if (/nack|nak/i.test(name)) return "nack";

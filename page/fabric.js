@@ -10,13 +10,26 @@ import {hit, layoutOf} from "./layout.js";
 
 /// Fabric time that a second may show while single packets are drawn (our choice: they can be followed).
 const kPacketsUpTo = 6e6;
+const kLeastLength = 3;    // pixels: a SACK is shorter than one
 const kLeastFade = 0.5e6;  // ps that a loss, trim or mark stays visible
+/// What stands still is drawn on a canvas of its own, and while it plays not again before so many ms: every 33 ms
+/// where flows are widths, every tenth of a second where packets move over it.
+const kGroundEvery = {flows: 30, packets: 95};
+/// With more links than this they are lines of one pixel, whose colour alone is their load: a browser without a
+/// graphics card draws these five times as fast as wider ones.
+const kWideLinks = 800;
+const kLevels = 12;  // of load that can be told apart
+/// What a link looks like, as a number: a level of load or one of these two, and bits.
+const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen = 64;
 
 export class FabricView {
   constructor(canvas, world, link, colours) {
     Object.assign(this, {canvas, world, link, colours, focus: null, chosen: [], hover: null, path: null});
     this.by = "kind";
-    this.context = canvas.getContext("2d");
+    // Neither lets anything shine through, so that neither has to be blended with what is below it.
+    this.front = canvas.getContext("2d", {alpha: false});
+    this.ground = document.createElement("canvas");
+    this.context = this.ground.getContext("2d", {alpha: false});
     this.shown = [];  // capsules of the last frame, to be hit
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
   }
@@ -25,8 +38,10 @@ export class FabricView {
     const box = this.canvas.parentElement.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
     this.width = Math.max(box.width, 200);
     this.height = Math.max(box.height, 200);
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
+    for (const canvas of [this.canvas, this.ground]) {
+      canvas.width = Math.round(this.width * ratio);
+      canvas.height = Math.round(this.height * ratio);
+    }
     this.ratio = ratio;
     this.places = null;
     this.dirty = true;
@@ -49,29 +64,46 @@ export class FabricView {
     return hit(this.places, x, y);
   }
 
+  isDense() { return this.places.links.length > kWideLinks; }
+
   showsPackets() { return !this.world.playing || this.world.perSecond <= kPacketsUpTo; }
 
   draw(t) {
-    const {context: c, world, colours} = this;
+    const {world, front} = this;
     if (!world.fabric || !this.width) return;
     if (!this.places) {
       this.places = layoutOf(world, this.width, this.height, this.focus);
       this.placed?.(this.height - this.places.cardsTop);
+      this.grounded = undefined;
     }
-    this.troubles = world.troubles(t);
-    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    c.clearRect(0, 0, this.width, this.height);
-    c.lineCap = "round";
-    this.drawPanels(t);
-    this.drawLinks(t);
+    const every = this.showsPackets() ? kGroundEvery.packets : kGroundEvery.flows;
+    if (!world.playing || this.grounded === undefined || performance.now() - this.grounded > every) this.drawGround(t);
+    front.setTransform(1, 0, 0, 1, 0, 0);
+    front.drawImage(this.ground, 0, 0);
+    front.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.shown = [];
     if (this.showsPackets()) this.drawPackets(t);
-    this.drawOptics();
-    this.drawNodes(t);
-    this.drawPorts();
-    this.drawCards(t);
+    // Packets go through optics: where there are few of these, they are seen to.
+    if (!this.isDense()) this.drawOptics(front);
     this.drawMarks();
+  }
+
+  /// All but packets.
+  drawGround(t) {
+    const {context: c, world, colours} = this;
+    this.grounded = performance.now();
     this.dirty = false;
+    this.troubles = world.troubles(t);
+    this.loads = world.loads(t);
+    c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    c.fillStyle = colours.back;
+    c.fillRect(0, 0, this.width, this.height);
+    this.drawPanels(t);
+    this.drawLinks();
+    if (this.isDense()) this.drawOptics(c);
+    this.drawNodes();
+    this.drawPorts();
+    this.drawCards();
   }
 
   drawPanels(t) {
@@ -112,60 +144,66 @@ export class FabricView {
         !(this.lit?.has(link.id));
   }
 
-  drawLinks(t) {
-    const {context: c, world, colours} = this;
+  drawLinks() {
+    const {context: c} = this, {load, queue} = this.loads, plain = this.showsPackets();
+    const looks = new Map(), bars = new Map();
     for (const l of this.places.links) {
       if (!l) continue;
-      const dx = l.x2 - l.x1, dy = l.y2 - l.y1, length = Math.hypot(dx, dy) || 1;
-      const ox = -dy / length * (l.panel.small ? 0.7 : 2), oy = dx / length * (l.panel.small ? 0.7 : 2);
-      l.ox = ox;
-      l.oy = oy;
       const chosen = this.path?.has(l.link.id) || this.hover?.link === l.link || this.chosen.includes(l.link);
+      const bits = (this.dim(l.link) ? kDim : 0) | (l.panel.small ? kSmall : 0) | (chosen ? kChosen : 0);
       for (const side of [0, 1]) {
-        const wire = l.link.wires[side], sign = side === 0 ? 1 : -1;
-        const {load, queue} = world.load(wire, t);
-        const trouble = this.troubles.wires.get(wire);
-        c.globalAlpha = this.dim(l.link) ? 0.15 : 1;
-        c.beginPath();
-        c.moveTo(l.x1 + ox * sign, l.y1 + oy * sign);
-        c.lineTo(l.x2 + ox * sign, l.y2 + oy * sign);
-        if (trouble) {
-          c.strokeStyle = isDark(trouble) ? colours.bad : colours.warn;
-          c.setLineDash(isDark(trouble) ? [4, 4] : [9, 3]);
-          c.lineWidth = l.panel.small ? 1 : 1.8;
-        } else {
-          c.setLineDash([]);
-          c.strokeStyle = chosen ? colours.accent : this.showsPackets() ? colours.idle : shade(colours, load);
-          c.lineWidth = l.panel.small ? 0.7 : this.showsPackets() ? 1 : 0.8 + 3 * load;
-        }
-        if (chosen) c.lineWidth += 1;
-        c.stroke();
-        if (queue > 0.03 && !l.panel.small) this.drawQueue(l, side, queue);
+        const wire = l.link.wires[side], sign = side === 0 ? 1 : -1, trouble = this.troubles.wires.get(wire);
+        const look = bits | (trouble ? isDark(trouble) ? kDark : kImpaired : plain ? 0 : Math.round(load[wire] * kLevels));
+        listAt(looks, look).push(l.x1 + l.ox * sign, l.y1 + l.oy * sign, l.x2 + l.ox * sign, l.y2 + l.oy * sign);
+        if (queue[wire] > 0.03 && !l.panel.small) this.addQueue(bars, l, side, queue[wire]);
       }
-      c.setLineDash([]);
-      c.globalAlpha = 1;
+    }
+    // The busy over the idle, what is wrong over both.
+    const order = (look) => (look & kChosen) * 2 + (look & (kLooks - 1)) * 4 - (look & kDim ? 1 : 0);
+    for (const look of [...looks.keys()].sort((a, b) => order(a) - order(b))) {
+      this.dress(look, plain);
+      strokeLines(c, looks.get(look));
+    }
+    c.setLineDash([]);
+    c.globalAlpha = 1;
+    c.lineWidth = 3.4;
+    for (const [colour, lines] of bars) {
+      c.strokeStyle = colour;
+      strokeLines(c, lines);
     }
   }
 
+  /// Makes the next line one of this look.
+  dress(look, plain) {
+    const {context: c, colours} = this, level = look & (kLooks - 1), small = look & kSmall, chosen = look & kChosen;
+    const thin = small || this.isDense();
+    c.globalAlpha = look & kDim ? 0.15 : 1;
+    c.setLineDash(level === kDark ? [4, 4] : level === kImpaired ? [9, 3] : []);
+    if (level >= kImpaired) {
+      c.strokeStyle = level === kDark ? colours.bad : colours.warn;
+      c.lineWidth = thin ? 1 : 1.8;
+    } else {
+      c.strokeStyle = chosen ? colours.accent : colours.load(level / kLevels);
+      c.lineWidth = small ? 0.7 : plain || thin ? 1 : 0.8 + 3 * level / kLevels;
+    }
+    if (chosen) c.lineWidth += 1;
+  }
+
   /// A bar at the port that packets wait for, as long as the queue in front of the last one.
-  drawQueue(l, side, queue) {
-    const {context: c, colours} = this;
+  addQueue(bars, l, side, queue) {
+    const {colours} = this;
     const [x, y, fx, fy] = side === 0 ? [l.x1, l.y1, l.x2, l.y2] : [l.x2, l.y2, l.x1, l.y1];
     const length = Math.hypot(fx - x, fy - y) || 1, reach = Math.min(26, length * 0.3) * Math.min(queue, 1.25);
-    const sign = side === 0 ? 1 : -1;
-    c.beginPath();
-    c.moveTo(x + l.ox * sign * 2.2, y + l.oy * sign * 2.2);
-    c.lineTo(x + l.ox * sign * 2.2 + (fx - x) / length * reach, y + l.oy * sign * 2.2 + (fy - y) / length * reach);
-    c.strokeStyle = queue >= 0.95 ? colours.bad : queue > 0.2 ? colours.warn : colours.soft;
-    c.lineWidth = 3.4;
-    c.stroke();
+    const sign = side === 0 ? 1 : -1, colour = queue >= 0.95 ? colours.bad : queue > 0.2 ? colours.warn : colours.soft;
+    const left = x + l.ox * sign * 2.2, up = y + l.oy * sign * 2.2;
+    listAt(bars, colour).push(left, up, left + (fx - x) / length * reach, up + (fy - y) / length * reach);
   }
 
   drawPackets(t) {
-    const {context: c, world, colours} = this;
+    const {front: c, world, colours} = this;
     const reach = 2.5e6, fade = Math.max(kLeastFade, world.playing ? world.perSecond * 0.5 : 0);
     const seen = world.packets(this.link, t - Math.max(reach, fade), t + 1.5e6);
-    const batches = new Map(), happenings = [];
+    const batches = new Map(), happenings = [], dense = this.isDense();
     for (const p of seen) {
       const wire = world.wires[p.wire], l = this.places.links[wire.link.id];
       if (!l || (l.panel.small && p.event !== kDropped)) continue;
@@ -180,27 +218,23 @@ export class FabricView {
       }
       if (head <= 0 || tail >= 1) continue;
       const key = this.by === "kind" ? kindOf(p, world.fabric.opcodes) : "qp" + p.source % colours.flows.length;
-      if (!batches.has(key)) batches.set(key, []);
-      batches.get(key).push({p, l, wire, head: Math.min(head, 1), tail: Math.max(tail, 0)});
+      if (this.dim(l.link)) continue;
+      const sign = wire.up ? 1 : -1, [x, y, fx, fy] = wire.up ? [l.x1, l.y1, l.x2, l.y2] : [l.x2, l.y2, l.x1, l.y1];
+      const dx = fx - x, dy = fy - y, to = Math.min(head, 1);
+      const from = Math.min(Math.max(tail, 0), Math.max(0, to - kLeastLength / (Math.hypot(dx, dy) || 1)));
+      const sx = x + dx * from + l.ox * sign, sy = y + dy * from + l.oy * sign;
+      const ex = x + dx * to + l.ox * sign, ey = y + dy * to + l.oy * sign;
+      this.shown.push({packet: p, x: (sx + ex) / 2, y: (sy + ey) / 2});
+      const lines = listAt(batches, key)[p.length > 400 ? 0 : 1] ??= [];
+      if (!dense) { lines.push(sx, sy, ex, ey); continue; }
+      for (const side of [-0.25, 0.25]) lines.push(sx + l.ox * side, sy + l.oy * side, ex + l.ox * side, ey + l.oy * side);
     }
-    for (const [key, list] of batches) {
+    for (const [key, sizes] of batches) {
       c.strokeStyle = key.startsWith("qp") ? colours.flows[Number(key.slice(2))] : colours.kinds[key];
-      for (const wide of [true, false]) {
-        c.beginPath();
-        for (const {p, l, wire, head, tail} of list) {
-          if ((p.length > 400) !== wide) continue;
-          if (this.dim(l.link)) continue;
-          const sign = wire.up ? 1 : -1;
-          const [x, y, fx, fy] = wire.up ? [l.x1, l.y1, l.x2, l.y2] : [l.x2, l.y2, l.x1, l.y1];
-          const sx = x + (fx - x) * tail + l.ox * sign, sy = y + (fy - y) * tail + l.oy * sign;
-          const ex = x + (fx - x) * head + l.ox * sign, ey = y + (fy - y) * head + l.oy * sign;
-          c.moveTo(sx, sy);
-          c.lineTo(ex, ey);
-          this.shown.push({packet: p, x: (sx + ex) / 2, y: (sy + ey) / 2});
-        }
-        c.lineWidth = wide ? 3.2 : 2.6;
-        c.stroke();
-      }
+      sizes.forEach((lines, small) => {
+        c.lineWidth = dense ? 1 : small ? 2.6 : 3.2;
+        strokeLines(c, lines);
+      });
     }
     if (this.selected) this.drawSelected(t);
     for (const happening of happenings) this.drawHappening(happening);
@@ -208,7 +242,7 @@ export class FabricView {
 
   /// A ring around the packet that is followed, wherever it is.
   drawSelected() {
-    const {context: c, colours} = this;
+    const {front: c, colours} = this;
     for (const s of this.shown) {
       const p = s.packet, q = this.selected;
       if (p.qp !== q.qp || p.psn !== q.psn || p.source !== q.source || p.destination !== q.destination) continue;
@@ -222,7 +256,7 @@ export class FabricView {
 
   /// A loss is a cross where it happened, a trim a triangle, a mark a dot.
   drawHappening({p, l, wire, age}) {
-    const {context: c, colours} = this;
+    const {front: c, colours} = this;
     const atEnd = p.event === kDropped && ["wire_down", "wire_loss", "frame_check"].includes(this.world.fabric.causes[p.cause]);
     const f = atEnd ? 0.8 : 0.06;
     const [x, y, fx, fy] = wire.up ? [l.x1, l.y1, l.x2, l.y2] : [l.x2, l.y2, l.x1, l.y1];
@@ -251,8 +285,8 @@ export class FabricView {
     c.globalAlpha = 1;
   }
 
-  drawOptics() {
-    const {context: c, colours} = this;
+  drawOptics(c) {
+    const {colours} = this;
     for (const o of this.places.optics) {
       const dark = o.optic.links.filter((id) => this.world.links[id].wires.some((w) => isDark(this.troubles.wires.get(w) || [])));
       const chosen = this.hover?.optic === o.optic || this.chosen.includes(o.optic);
@@ -292,22 +326,23 @@ export class FabricView {
     for (const p of this.places.ports.values()) {
       const dark = p.link.wires.some((w) => isDark(this.troubles.wires.get(w) || []));
       const own = this.hover?.node === p.host || this.focus?.host === p.host.id || this.hover?.host === p.host;
-      c.fillStyle = dark ? colours.bad : own ? colours.accent : colours.node;
+      const framed = p.w > 4;
+      c.fillStyle = dark ? colours.bad : own ? colours.accent : framed ? colours.node : colours.nodeline;
       c.strokeStyle = own ? colours.accent : colours.nodeline;
       c.lineWidth = 1;
       box(c, p.x - p.w / 2, p.y - p.h / 2, p.w, p.h, Math.min(3, p.w / 3));
       c.fill();
-      if (p.w > 4) c.stroke();
+      if (framed) c.stroke();
       if (!p.label) continue;
       c.fillStyle = dark || own ? colours.paper : colours.soft;
-      c.font = "10px system-ui, sans-serif";
+      c.font = `${p.w < 14 ? 9 : 10}px system-ui, sans-serif`;
       c.fillText(p.host.name, p.x, p.y + 0.5);
     }
   }
 
   /// A host: its name, what it receives now, and a light for each of its ports.
-  drawCards(t) {
-    const {context: c, world, colours} = this;
+  drawCards() {
+    const {context: c, colours} = this;
     c.textBaseline = "middle";
     for (const card of this.places.cards) {
       const trouble = this.troubles.nodes.get(card.host.id);
@@ -319,13 +354,15 @@ export class FabricView {
       c.fill();
       c.stroke();
       let load = 0;
-      for (const link of card.host.links) load += world.load(link.wires[1], t).load / Math.max(card.host.links.length, 1);
+      for (const link of card.host.links) load += this.loads.load[link.wires[1]] / card.host.links.length;
+      // What it receives: a bar below, or where there is no room for one, how far the card is full.
+      const wide = card.w - 16, bar = wide > 4;
       c.fillStyle = colours.accent;
       c.globalAlpha = 0.85;
-      const wide = card.w - 16;
-      if (wide > 4) c.fillRect(card.x + 8, card.y + card.h - 12, wide * Math.min(load, 1), 5);
+      if (bar) c.fillRect(card.x + 8, card.y + card.h - 12, wide * Math.min(load, 1), 5);
+      else c.fillRect(card.x, card.y + card.h * (1 - Math.min(load, 1)), card.w, card.h * Math.min(load, 1));
       c.globalAlpha = 0.25;
-      if (wide > 4) c.fillRect(card.x + 8, card.y + card.h - 12, wide, 5);
+      if (bar) c.fillRect(card.x + 8, card.y + card.h - 12, wide, 5);
       c.globalAlpha = 1;
       if (!card.label) continue;
       c.textAlign = "left";
@@ -349,7 +386,7 @@ export class FabricView {
 
   drawMarks() {
     if (!this.drag) return;
-    const {context: c, colours} = this, d = this.drag;
+    const {front: c, colours} = this, d = this.drag;
     c.strokeStyle = colours.accent;
     c.setLineDash([4, 3]);
     c.lineWidth = 1.2;
@@ -374,14 +411,31 @@ export function isDark(troubles) {
   return troubles.some((trouble) => /wire_state|port_carrier|switch_state/.test(trouble.effect));
 }
 
-function shade(colours, load) {
-  if (load < 0.02) return colours.idle;
-  return load > 0.97 ? colours.accent : `color-mix(in srgb, ${colours.accent} ${Math.round(25 + 75 * load)}%, ${colours.idle})`;
+function listAt(map, key) {
+  if (!map.has(key)) map.set(key, []);
+  return map.get(key);
 }
 
+/// Strokes lines, given as x1, y1, x2, y2 and so on. Those of one pixel are fastest as one path, wider ones alone and
+/// without round ends: by three and by three again, where there is no graphics card.
+function strokeLines(c, lines) {
+  const one = c.lineWidth <= 1;
+  c.beginPath();
+  for (let i = 0; i < lines.length; i += 4) {
+    c.moveTo(lines[i], lines[i + 1]);
+    c.lineTo(lines[i + 2], lines[i + 3]);
+    if (one) continue;
+    c.stroke();
+    c.beginPath();
+  }
+  if (one) c.stroke();
+}
+
+/// A box with round corners, where it is wide enough for them to be seen.
 function box(c, x, y, w, h, r) {
   c.beginPath();
-  c.roundRect(x, y, w, h, Math.max(0, Math.min(r, w / 2, h / 2)));
+  if (w < 8) c.rect(x, y, w, h);
+  else c.roundRect(x, y, w, h, Math.max(0, Math.min(r, w / 2, h / 2)));
 }
 
 export function legendItems(by, colours) {

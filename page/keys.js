@@ -1,28 +1,65 @@
-// What keys mean, and the overlay that says so. Methods of the page (main.js).
+// Everything that can be done by name or by key: one table for the keyboard, the overlay of help and the palette.
+// Methods of the page (main.js). A command's id stays as it is: links have it (`do=`).
 
 import {$, el, fill} from "./dom.js";
+import {kTabs} from "./panels.js";
+import {kSituations} from "./situations.js";
+
+/// {id, keys, text, act(page)}; `looks`: it changes nothing but what is shown, so a link may say it.
+export const kCommands = [
+  {id: "time.play", keys: [" "], text: "play and pause", act: (p) => p.play()},
+  {id: "time.back", keys: ["ArrowLeft"], text: "one event back", act: (p) => p.step(true)},
+  {id: "time.forward", keys: ["ArrowRight"], text: "one event forward", act: (p) => p.step(false)},
+  ...["any packet", "fault", "loss", "EV change", "QP event"].map((what, i) =>
+    ({id: "step." + ["packet", "fault", "loss", "path", "qp"][i], keys: [String(i + 1)], text: "events are from now on: " + what, looks: true,
+      act: () => { $("step").selectedIndex = i; }})),
+  {id: "list.back", keys: [","], text: "back to the event before, of those that the list of events shows", act: (p) => p.panels.events.step(true)},
+  {id: "list.forward", keys: ["."], text: "on to the next event that the list of events shows", act: (p) => p.panels.events.step(false)},
+  {id: "time.rtt_back", keys: ["["], text: "one base RTT back", act: (p) => p.seek(Math.max(0, p.world.t - p.world.fabric.base_rtt_ps))},
+  {id: "time.rtt_forward", keys: ["]"], text: "one base RTT forward", act: (p) => p.seek(Math.min(p.world.end, p.world.t + p.world.fabric.base_rtt_ps))},
+  {id: "time.first", keys: ["Home"], text: "to the beginning", act: (p) => p.seek(0)},
+  {id: "time.last", keys: ["End"], text: "to the end", act: (p) => p.seek(p.world.end)},
+  {id: "time.faster", keys: ["+", "="], text: "faster", act: (p) => p.setSpeed(Number($("speed").value) + 5)},
+  {id: "time.slower", keys: ["-"], text: "slower", act: (p) => p.setSpeed(Number($("speed").value) - 5)},
+  {id: "choose.next", keys: ["n"], text: "choose the next thing: optics, switches, hosts, links", looks: true, act: (p) => p.chooseNext(1)},
+  {id: "choose.before", keys: ["p"], text: "choose the thing before", looks: true, act: (p) => p.chooseNext(-1)},
+  {id: "fault.menu", keys: ["b", "Enter"], text: "break what is chosen", act: (p) => p.chosenMenu()},
+  {id: "fault.heal", keys: ["h"], text: "heal all", act: (p) => p.heal("all")},
+  ...kSituations.map((s) => ({id: "setup." + s.id, keys: [s.key], text: "set up: " + s.text, act: (p) => p.setUp(s)})),
+  {id: "future.fork", keys: ["f"], text: "fork: the next change keeps this future", act: (p) => p.setFork(!p.fork)},
+  {id: "future.swap", keys: ["x"], text: "swap the two futures", act: (p) => p.command({do: "swap"})},
+  {id: "future.difference", keys: [], text: "the first packet that differs", act: (p) => { p.panels.show("faults"); p.panels.differ(); }},
+  ...kTabs.map(([name, title]) => ({id: "tab." + name, keys: [], text: "tab: " + title, looks: true, act: (p) => p.panels.show(name)})),
+  {id: "judge", keys: ["j"], text: "judge this session", act: (p) => { p.panels.show("story"); p.panels.judge(); }},
+  {id: "colour", keys: ["c"], text: "colour packets by kind or by queue pair", looks: true, act: (p) => p.colourBy(p.fabric.by === "kind" ? "qp" : "kind")},
+  {id: "save", keys: ["s"], text: "save as scenario", act: (p) => p.save()},
+  {id: "lessons", keys: ["l"], text: "lessons", act: (p) => p.lessons.choose()},
+  {id: "theme", keys: ["d"], text: "light or dark", looks: true, act: (p) => p.theme()},
+  {id: "planes.all", keys: ["Escape"], text: "all planes, nothing chosen", looks: true,
+   act: (p) => { p.fabric.setFocus(null); p.fabric.chosen = []; p.fabric.selected = null; }},
+  {id: "palette", keys: ["/", "Ctrl K"], text: "find a command, a thing of the fabric, an instant, a lesson, by name", act: (p) => p.palette.open()},
+  {id: "help", keys: ["?"], text: "this overlay", act: (p) => p.help()},
+];
+
+const kByKey = new Map(kCommands.flatMap((command) => command.keys.map((key) => [key, command])));
+const kShown = {" ": "Space", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", "-": "−"};
+const shown = (key) => kShown[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+export const keyWords = (command) => command.keys.filter((key) => key !== "=").map(shown);
 
 export const kKeys = {
   key(e) {
-    if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open) return;
-    const inText = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && e.target.type !== "range";
-    if (inText) return;
-    if (!$("menu").hidden) return;
-    const act = {
-      " ": () => this.play(), "ArrowRight": () => this.step(false), "ArrowLeft": () => this.step(true),
-      "Home": () => this.seek(0), "End": () => this.seek(this.world.end),
-      "+": () => this.setSpeed(Number($("speed").value) + 5), "=": () => this.setSpeed(Number($("speed").value) + 5),
-      "-": () => this.setSpeed(Number($("speed").value) - 5), "?": () => this.help(), "f": () => this.setFork(!this.fork),
-      "h": () => this.heal("all"), "s": () => this.save(), "l": () => this.lessons.choose(), "d": () => this.theme(), "x": () => this.command({do: "swap"}),
-      "c": () => { $("colour").value = this.fabric.by === "kind" ? "qp" : "kind"; this.fabric.by = $("colour").value; this.legend(); },
-      "Escape": () => { this.fabric.setFocus(null); this.fabric.chosen = []; this.fabric.selected = null; },
-      "[": () => this.seek(Math.max(0, this.world.t - this.world.fabric.base_rtt_ps)),
-      "]": () => this.seek(Math.min(this.world.end, this.world.t + this.world.fabric.base_rtt_ps)),
-      "n": () => this.chooseNext(1), "p": () => this.chooseNext(-1), "b": () => this.chosenMenu(), "Enter": () => this.chosenMenu(),
-    }[e.key.length === 1 ? e.key.toLowerCase() : e.key];
-    if (/^[1-5]$/.test(e.key)) $("step").selectedIndex = Number(e.key) - 1;
-    else if (e.code.startsWith("Digit") && e.shiftKey && act === undefined) this.focusPlane(Number(e.code.slice(5)) - 1);
-    else if (act && !(e.key === "Enter" && e.target.tagName === "BUTTON") && !(e.key === " " && e.target.tagName === "BUTTON")) act();
+    if ($("dialog").open) return;
+    if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "k") {
+      this.palette.open();
+      return e.preventDefault();
+    }
+    if (e.ctrlKey || e.metaKey || e.altKey || !$("menu").hidden) return;
+    if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && !/^(range|checkbox)$/.test(e.target.type)) return;
+    const onButton = e.target.tagName === "BUTTON" || e.target.type === "checkbox";
+    if (onButton && (e.key === "Enter" || e.key === " ")) return;
+    const command = kByKey.get(e.key.length === 1 ? e.key.toLowerCase() : e.key);
+    if (command) command.act(this);
+    else if (e.code.startsWith("Digit") && e.shiftKey) this.focusPlane(Number(e.code.slice(5)) - 1);
     else return;
     e.preventDefault();
   },
@@ -33,11 +70,15 @@ export const kKeys = {
     return [...world.optics, ...world.nodes.filter((n) => n.role !== "host"), ...world.hosts, ...world.links];
   },
 
+  choose(thing) {
+    this.fabric.chosen = [thing];
+    this.say(this.nameOf(thing));
+    this.fabric.dirty = true;
+  },
+
   chooseNext(by) {
     const all = this.order(), at = all.indexOf(this.fabric.chosen[0]);
-    this.fabric.chosen = [all[(at + by + all.length) % all.length]];
-    this.say(this.nameOf(this.fabric.chosen[0]));
-    this.fabric.dirty = true;
+    this.choose(all[(at + by + all.length) % all.length]);
   },
 
   chosenMenu() {
@@ -47,14 +88,12 @@ export const kKeys = {
   },
 
   help() {
-    const keys = [["Space", "play and pause"], ["← →", "one event back, forward"], ["1 … 5", "what an event is: packet, fault, loss, EV change, QP event"],
-      ["[ ]", "one base RTT back, forward"], ["Home End", "to the beginning, to the end"], ["+ −", "faster, slower"], ["N P", "choose the next thing, the one before: optics, switches, hosts, links"],
-      ["B, Enter", "break what is chosen"], ["H", "heal all"], ["F", "fork: the next change keeps this future"], ["X", "swap the two futures"], ["Shift 1 … 8", "a plane alone"],
-      ["C", "colour packets by kind or by queue pair"], ["S", "save as scenario"], ["L", "lessons"], ["D", "light or dark"], ["Esc", "all planes, nothing chosen"]];
-    const dialog = $("dialog");
-    fill(dialog, el("h2", {}, "Keys and clicks"), el("dl", {class: "keys"}, keys.map(([k, text]) => [el("dt", {}, k.split(" ").map((x) => [el("kbd", {}, x), " "])), el("dd", {}, text)])),
+    const dialog = $("dialog"), listed = kCommands.filter((c) => c.keys.length);
+    const row = (keys, text) => [el("dt", {}, keys.map((key) => [el("kbd", {}, key), " "])), el("dd", {}, text)];
+    fill(dialog, el("h2", {}, "Keys and clicks"), el("dl", {class: "keys"}, listed.map((c) => row(keyWords(c), c.text)), row(["Shift 1", "… 8"], "a plane alone")),
          el("p", {class: "note"}, "Click a plane to see it alone, a packet to follow it, a switch or host to look at it. Right-click anything to break it; drag to choose several. Double-click: all planes."),
          el("div", {class: "row"}, el("button", {type: "button", class: "main", onclick: () => dialog.close()}, "Close")));
     dialog.showModal();
+    dialog.scrollTop = 0;  // not where the button is that has the focus
   },
 };

@@ -69,7 +69,7 @@ function placePanel(world, plane, panel, places) {
   const y = panel.y + top + inner * 0.95, step = panel.w / Math.max(ports.length, 1);
   const size = Math.max(2, Math.min(step * 0.62, panel.small ? 6 : 22, inner * 0.12));
   ports.forEach(({host, link}, i) => {
-    const place = {x: panel.x + (i + 0.5) * step, y, w: size, h: Math.min(size, 18), host, link, panel, label: size >= 14};
+    const place = {x: panel.x + (i + 0.5) * step, y, w: size, h: Math.min(size, 18), host, link, panel, label: size >= 12.5};
     places.ports.set(host.id + ":" + link.a.port, place);
   });
 }
@@ -89,9 +89,11 @@ function placeLinks(world, places) {
     const b = places.nodes.get(link.b.node);
     if (!a || !b) continue;
     // A link leaves a switch where its neighbour is, so that lines fan out.
-    const from = anchor(a, b.x), to = anchor(b, a.x);
-    places.links[link.id] = {link, x1: from, y1: a.y + (a.y > b.y ? -a.h / 2 : a.h / 2), x2: to,
-                             y2: b.y + (a.y > b.y ? b.h / 2 : -b.h / 2), panel: a.panel};
+    const x1 = anchor(a, b.x), x2 = anchor(b, a.x), below = a.y > b.y;
+    const y1 = a.y + (below ? -a.h / 2 : a.h / 2), y2 = b.y + (below ? b.h / 2 : -b.h / 2);
+    // Its wires lie side by side, each (ox, oy) from the middle.
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1, apart = (a.panel.small ? 0.7 : 2) / length;
+    places.links[link.id] = {link, x1, y1, x2, y2, ox: (y1 - y2) * apart, oy: (x2 - x1) * apart, panel: a.panel};
   }
 }
 
@@ -105,10 +107,13 @@ function placeOptics(world, places) {
   for (const optic of world.optics) {
     const lines = optic.links.map((id) => places.links[id]).filter(Boolean);
     if (!lines.length || lines[0].panel.small) continue;
-    const at = (l) => ({x: l.x2 + (l.x1 - l.x2) * 0.2, y: l.y2 + (l.y1 - l.y2) * 0.2});
+    // A fifth of the way down, but not over the switch.
+    const long = Math.abs(lines[0].y1 - lines[0].y2) || 1, h = Math.min(8, Math.max(4, long * 0.18));
+    const share = Math.min(0.5, Math.max(0.2, (h / 2 + 4) / long));
+    const at = (l) => ({x: l.x2 + (l.x1 - l.x2) * share, y: l.y2 + (l.y1 - l.y2) * share});
     const points = lines.map(at);
     const left = Math.min(...points.map((p) => p.x)) - 7, right = Math.max(...points.map((p) => p.x)) + 7;
-    places.optics.push({optic, x: left, y: points[0].y - 4, w: right - left, h: 8, panel: lines[0].panel});
+    places.optics.push({optic, x: left, y: points[0].y - h / 2, w: right - left, h, panel: lines[0].panel});
   }
 }
 

@@ -6,10 +6,12 @@ import {isExported, SimulatorSocket} from "./inside.js";
 const kWait = [250, 500, 1000, 2000, 4000];  // ms between tries
 
 export class Link {
-  /// `heard(message)` gets every JSON object and decoded binary message that answers no question.
-  constructor(token, heard, state) {
+  /// `heard(message)` gets every JSON object and decoded binary message that answers no question; `before()` is called
+  /// before anything is said.
+  constructor(token, heard, state, before) {
     this.token = token;
     this.heard = heard;
+    this.before = before;
     this.state = state;  // called with "open", "broken", "refused" or "stopped", and then why
     this.tries = 0;
     this.ticket = 0;
@@ -57,11 +59,13 @@ export class Link {
   }
 
   say(command) {
+    this.before();
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
   }
 
   /// Resolves with the answer, rejects with the sentence of the refusal.
   ask(command) {
+    this.before();
     const ticket = ++this.ticket;
     return new Promise((resolve, reject) => {
       if (this.socket.readyState !== WebSocket.OPEN) return reject(new Error("not connected"));

@@ -10,7 +10,9 @@ import {commandOf, Menu} from "./menu.js";
 import {kTabs, Panels} from "./panels.js";
 import {Lessons} from "./lessons.js";
 import {kPointing} from "./pointing.js";
-import {kKeys} from "./keys.js";
+import {kCommands, kKeys} from "./keys.js";
+import {kSettingUp} from "./situations.js";
+import {Palette} from "./palette.js";
 
 const kSlowest = 1e4, kFastest = 1e9;  // ps of fabric time per second: 10 ns to 1 ms
 const kSpeedWords = (ps) => time(ps) + "/s";
@@ -23,12 +25,13 @@ class Page {
     this.colours = new Colours();
     this.fork = false;
     const words = new URLSearchParams(location.search);
-    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s, why) => this.connection(s, why));
+    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s, why) => this.connection(s, why), () => this.sendSeek());
     this.fabric = new FabricView($("fabric"), this.world, this.link, this.colours);
     this.fabric.placed = (height) => { $("legend").style.bottom = height + 1 + "px"; };
     this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t));
     this.menu = new Menu(this);
     this.lessons = new Lessons(this);
+    this.palette = new Palette(this);
     this.panels = new Panels(this, $("tabs"), $("panel"));
     this.controls();
     this.pointer();
@@ -98,10 +101,12 @@ class Page {
     const {world} = this, t = world.now();
     if (!world.future) return;
     const open = world.future.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
-    const key = open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork;
+    const key = world.future.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork;
     if (key === this.badgeKey) return;
     this.badgeKey = key;
-    fill($("badges"), open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
+    fill($("badges"), world.future.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.future.lab}-${world.nodes[0].name} tcpdump`}, "live") :
+           world.future.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
+         open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
          world.other !== null ? el("span", {class: "badge on"}, "two futures") : null,
          world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
          world.browsers > 1 || !world.mine ? el("button", {type: "button", id: "hand", class: "badge", onclick: () => this.link.say({do: world.mine ? "give" : "take"})},
@@ -126,13 +131,19 @@ class Page {
     this.world.asOf = performance.now();
     this.fabric.dirty = this.line.dirty = true;
     clearTimeout(this.seeking);
-    this.seeking = setTimeout(() => this.command({do: "seek", at_ps: Math.round(t)}), 30);
+    this.seekTo = Math.round(t);
+    this.seeking = setTimeout(() => this.sendSeek(), 30);
+  }
+
+  /// The instant that the page already shows: nothing else that is said may come before it.
+  sendSeek() {
+    const to = this.seekTo;
+    this.seekTo = null;
+    if (to != null) this.command({do: "seek", at_ps: to});
   }
 
   step(back) {
-    const to = $("step").value, command = {do: "step", to, back};
-    if (to === "qp" && this.panels.qp !== null) delete command.qp;
-    this.command(command);
+    this.command({do: "step", to: $("step").value, back});
   }
 
   play() {
@@ -154,7 +165,7 @@ class Page {
     try {
       await this.link.ask({do: "break", kind, body, fork: this.fork});
       this.did(commandOf(kind, body, t));
-      this.say(kind.replaceAll("_", " "));
+      this.say(kind.replaceAll("_", " ") + (kind === "incast" ? `: ${body.size} of datagrams from each sender, at once` : ""));
       this.undo = "break";
     } catch (problem) {
       if (rethrow) throw problem;
@@ -221,6 +232,8 @@ class Page {
     if (words.has("plane")) this.fabric.setFocus({plane: Number(words.get("plane"))});
     if (words.has("lesson")) this.lessons.start(words.get("lesson"));
     if (kTabs.some(([name]) => name === words.get("tab"))) this.panels.show(words.get("tab"));
+    // What a link does is only what can be looked at.
+    for (const id of (words.get("do") ?? "").split(",")) kCommands.find((c) => c.id === id && c.looks)?.act(this);
     if (at && Math.round(Number(at[1]) * 1e6) !== this.world.t) this.seek(Math.round(Number(at[1]) * 1e6));
   }
 
@@ -237,9 +250,15 @@ class Page {
     on("save", () => this.save());
     on("lessons", () => this.lessons.choose());
     on("help", () => this.help());
+    on("find", () => this.palette.open());
     on("theme", () => this.theme());
     $("speed").addEventListener("input", (e) => this.setSpeed(Number(e.target.value)));
-    $("colour").addEventListener("change", (e) => { this.fabric.by = e.target.value; this.legend(); });
+    $("colour").addEventListener("change", (e) => this.colourBy(e.target.value));
+  }
+
+  colourBy(what) {
+    this.fabric.by = $("colour").value = what;
+    this.legend();
   }
 
   theme() {
@@ -290,5 +309,5 @@ class Page {
   }
 }
 
-Object.assign(Page.prototype, kPointing, kKeys);
+Object.assign(Page.prototype, kPointing, kKeys, kSettingUp);
 window.mrclab = new Page();

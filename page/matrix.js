@@ -25,7 +25,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
   const info = el("p", {class: "note", "aria-live": "polite"}, "Hover a cell: its path lights up in the fabric. Click: its queue pair.");
   const words = pathWords(world, t);
   const label = 66, top = 26, size = Math.max(4, Math.min(16, Math.floor((world.sideWidth - label - 34) / Math.max(paths.length, 1))));
-  const row = Math.max(5, Math.min(16, size + 3));
+  const row = Math.max(13, Math.min(16, size + 3));  // a line of text
   canvas.style.width = label + paths.length * size + "px";
   canvas.style.height = top + flows.length * row + 4 + "px";
   const most = Math.max(1, ...use.cells.map((c) => c[5]));

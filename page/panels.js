@@ -7,15 +7,18 @@ import {kMatrixSpan, matrixPanel} from "./matrix.js";
 import {packetPanel} from "./packet_panel.js";
 import {runPanel} from "./run_panel.js";
 import {arrivedStrip} from "./arrived_strip.js";
+import {SackRow} from "./sack_row.js";
+import {EventsPanel} from "./events_panel.js";
 
 export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Switch"],
-                      ["faults", "Faults"], ["run", "Run"],
-                      ["lesson", "Lesson"]];
+                      ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"]];
 const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host says so itself"}, "host's word");
 
 export class Panels {
   constructor(page, tabs, panel) {
     Object.assign(this, {page, panel, tab: "story", place: 0, qp: null, node: null, life: null, verdict: null});
+    this.sacks = new SackRow(page);
+    this.events = new EventsPanel(page);
     this.buttons = kTabs.map(([name, text]) => el("button", {type: "button", role: "tab", id: "tab-" + name,
       "aria-selected": "false", onclick: () => this.show(name)}, text));
     fill(tabs, this.buttons);
@@ -38,7 +41,7 @@ export class Panels {
 
   /// Draws the tab again if it shows something that moves with time.
   tick() {
-    if (["qp", "node", "faults", "story", "run"].includes(this.tab)) this.draw();
+    if (["qp", "node", "faults", "events", "story", "run"].includes(this.tab)) this.draw();
     else if (this.tab === "evs" && performance.now() - (this.asked ?? 0) > (this.page.world.playing ? 400 : 150)) this.draw();
   }
 
@@ -57,7 +60,7 @@ export class Panels {
     const fresh = this.verdict?.future === world.number;
     const lines = fresh ? this.verdict.story : [];
     const told = this.heard(world, t);
-    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + (this.judging ? 1 : 0);
+    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + world.future.faults.filter((f) => f.from_ps > t).length + (this.judging ? 1 : 0);
     if (key === this.storyKey && this.panel.dataset.tab === "story") return null;
     this.storyKey = key;
     this.panel.dataset.tab = "story";
@@ -73,21 +76,25 @@ export class Panels {
         onclick: () => this.page.seek(line.t_ps)}, el("span", {class: "when"}, time(line.t_ps)), line.text)))
         : el("ol", {class: "story"}, told.map((line) => el("li", {class: line.kind, onclick: () => this.page.seek(line.t)},
           el("span", {class: "when"}, time(line.t)), line.text, line.count > 1 ? ` (${line.count} times)` : null, line.said ? [" ", hostsWord()] : null))),
-      fresh || told.length ? null : note("Nothing has happened yet. Right-click a link, a switch, a host or an optic to break it."),
+      fresh ? null : this.toCome(world, t),
+      fresh || told.length || world.future.faults.length ? null : note("Nothing has happened yet. Right-click a link, a switch, a host or an optic to break it."),
     ];
   }
 
-  /// A finished run is simulated again, from its scenario and seed; its digest says whether that is what happened.
+  /// A finished run is shown as its nodes recorded it, or simulated again, from its scenario and seed; digests say whether
+  /// both are one history.
   replayed(world) {
+    const recorded = world.future.world === "run";
     const run = world.fabric.run, said = el("span", {class: "note", id: "same-history", "aria-live": "polite"}, this.sameHistory ?? "");
-    return el("p", {id: "replayed"}, el("b", {}, "A finished run, simulated again. "), `${run.folder}, world ${run.world}` +
-        (run.exact ? ", FAITHFUL: its history can be had again exactly. " : ", not FAITHFUL or by the wall clock: what you see need not be what happened. "),
+    return el("p", {id: "replayed"}, el("b", {}, recorded ? "A finished run, as its nodes recorded it. " : "A finished run, simulated again. "), `${run.folder}, world ${run.world}` +
+        (run.exact ? ", FAITHFUL: its history can be had again exactly. " : ", not FAITHFUL or by the wall clock: "
+         + (recorded ? "simulated, it need not come out the same. " : "what you see need not be what happened. ")),
       run.exact && world.number === 1 ? el("button", {type: "button", id: "compare-history", onclick: async () => {
         said.textContent = "simulating to its end …";
         try {
-          const {sha256} = await this.page.link.ask({do: "history"});
-          this.sameHistory = sha256 === run.sha256 ? `the same history: ${sha256.slice(0, 12)}…`
-              : `another history (${sha256.slice(0, 12)}… here, ${run.sha256.slice(0, 12)}… there)`;
+          const {sha256, simulated} = await this.page.link.ask({do: "history"});
+          this.sameHistory = (simulated ?? sha256) === run.sha256 ? `simulated, the same history: ${run.sha256.slice(0, 12)}…`
+              : `simulated, another history: ${(simulated ?? sha256).slice(0, 12)}…, not ${run.sha256.slice(0, 12)}…`;
         } catch (problem) {
           this.sameHistory = problem.message;
         }
@@ -100,7 +107,7 @@ export class Panels {
     const lines = [];
     for (const fault of world.future.faults) {
       if (fault.from_ps <= t) lines.push({t: fault.from_ps, kind: "bad", text: fault.text});
-      if (fault.until_ps !== null && fault.until_ps <= t) lines.push({t: fault.until_ps, kind: "good", text: fault.kind + " is over"});
+      if (fault.until_ps !== null && fault.until_ps <= t && !isAtOnce(fault)) lines.push({t: fault.until_ps, kind: "good", text: fault.kind + " is over"});
     }
     const recent = new Map();
     for (const e of world.future.events) {
@@ -118,6 +125,15 @@ export class Panels {
       lines.push(line);
     }
     return lines.sort((a, b) => a.t - b.t).slice(-60);
+  }
+
+  /// What the schedule has in store, so that one knows what to look at.
+  toCome(world, t) {
+    const faults = world.future.faults.filter((f) => f.from_ps > t).slice(0, 8);
+    if (!faults.length) return null;
+    return [el("h3", {}, "To come"), el("ol", {class: "story"}, faults.map((f) => el("li", {class: "later", onclick: () => this.page.seek(f.from_ps)},
+              el("span", {class: "when"}, time(f.from_ps)), f.text))),
+            note(el("kbd", {}, "Space"), " plays, ", el("kbd", {}, "+"), " and ", el("kbd", {}, "−"), " change the speed, ", el("kbd", {}, "G"), " and others set more up (", el("kbd", {}, "?"), " lists them). Right-click anything to break it.")];
   }
 
   checks() {
@@ -195,6 +211,7 @@ export class Panels {
           (now.delay_ps === undefined ? "–" : time((now.base_ps ?? world.fabric.base_rtt_ps) + now.delay_ps))], ["NSCC quadrant", (now.quadrant ?? "–").replace("_", " and ")],
         ["last cut", (now.cut ?? "none").replaceAll("_", " ")]], [1]) : note("The sender has said nothing of its window yet."),
       el("p", {class: "note"}, "window and flight ", hostsWord()), canvas,
+      el("h3", {}, "What the last SACK told the sender"), ...this.sacks.parts(from, senderQp, t),
       el("h3", {}, "What the receiver has"), ...arrivedStrip(this.page, end, from, to, t),
       el("h3", {}, "What the sender said"),
       events.length ? el("ol", {class: "story"}, events.slice(-8).reverse().map((e) => el("li", {onclick: () => this.page.seek(e.t_ps)},
@@ -311,11 +328,11 @@ export class Panels {
     this.faultsKey = key;
     this.panel.dataset.tab = "faults";
     const faults = world.future.faults;
-    const stage = (f) => t < f.from_ps ? "to come" : t < (f.until_ps ?? Infinity) ? "in force" : "over";
+    const stage = (f) => t < f.from_ps ? "to come" : t < (f.until_ps ?? Infinity) ? "in force" : isAtOnce(f) ? "at once" : "over";
     return [
       el("h2", {}, "Faults"),
       faults.length ? el("ul", {class: "list"}, faults.map((f) => el("li", {},
-        stage(f) !== "over" ? el("button", {type: "button", onclick: () => this.page.heal(String(f.number))}, stage(f) === "in force" ? "heal" : "call off") : null,
+        stage(f) === "in force" || stage(f) === "to come" ? el("button", {type: "button", onclick: () => this.page.heal(String(f.number))}, stage(f) === "in force" ? "heal" : "call off") : null,
         el("button", {type: "button", title: "go there", onclick: () => this.page.seek(f.from_ps)}, "go"),
         el("b", {}, f.kind.replaceAll("_", " ")), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
         el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None. Right-click something in the fabric."),
@@ -351,12 +368,27 @@ export class Panels {
     return runPanel(this.page);
   }
 
+  tab_events(world, t) {
+    const {events} = this, shown = world.playing ? Math.floor(performance.now() / 400) : Math.round(t) + " " + world.packetsAsOf;
+    const key = `events ${world.number} ${shown} ${[...events.shown]} ${events.words} ${this.page.colours.dark}`;
+    if (key === this.eventsKey && this.panel.dataset.tab === "events") return null;
+    this.eventsKey = key;
+    this.panel.dataset.tab = "events";
+    const typed = document.activeElement?.id === "event-words" ? document.activeElement.selectionStart : null;
+    const parts = events.panel(t);
+    // Who types in it goes on typing.
+    if (typed !== null) requestAnimationFrame(() => { const e = document.getElementById("event-words"); e?.focus(); e?.setSelectionRange(typed, typed); });
+    return parts;
+  }
+
   tab_lesson() {
     this.panel.dataset.tab = "lesson";
     return this.page.lessons.panel();
   }
 }
 
+/// A burst is handed to its senders in an instant; what follows are packets.
+const isAtOnce = (fault) => fault.until_ps === fault.from_ps;
 const percent = (value) => Math.round(value * 100) + " %";
 const storyClass = (kind) => /struck|lost|failed|refused|trimmed/.test(kind) ? "bad" : /undone|returned|recovered|settled/.test(kind) ? "good" : "";
 const firstSentence = (text) => (/^.{12,}?\.(?= [A-Z(]|$)/.exec(text)?.[0] ?? text.slice(0, 120)) || "about";

@@ -1,6 +1,7 @@
 // What pointing means: hover, click, drag, the menu of what is under the pointer. Methods of the page (main.js).
 
 import {$, el, fill} from "./dom.js";
+import {isDatagram} from "./colours.js";
 import {time} from "./world.js";
 
 export const kPointing = {
@@ -67,6 +68,10 @@ export const kPointing = {
     const extra = [];
     if (one?.isPlane) extra.push([this.fabric.focus?.plane === one.number ? "show all planes" : "show this plane alone", () => this.focusPlane(one.number)]);
     if (one?.role) extra.push(["look at it", () => { this.panels.node = one.id; this.panels.show("node"); }]);
+    if (one?.role === "t1" && this.world.fabric.regular) {
+      // As a controller would before it works on the switch: nothing is broken, and no host uses it.
+      extra.push(["drain it: no host uses its paths", () => this.breakIt("denylist", {host: "h*", path: `p${one.plane}/u${one.index}`})]);
+    }
     if (one?.role === "host") extra.push(["follow this host's links", () => this.fabric.setFocus(this.fabric.focus?.host === one.id ? null : {host: one.id})]);
     this.menu.open(x, y, chosen.length === 1 ? this.nameOf(one) : `${chosen.length} chosen`, chosen, extra);
   },
@@ -84,7 +89,8 @@ export const kPointing = {
     }
     this.fabric.chosen = thing && found.what !== "plane" && found.what !== "packet" ? [thing] : [];
     if (!found) return this.fabric.setFocus(null);
-    if (found.what === "packet") this.follow(found.packet);
+    if (found.what === "packet" && isDatagram(found.packet)) this.say("A datagram of a burst has no number by which it could be followed.");
+    else if (found.what === "packet") this.follow(found.packet);
     else if (found.what === "plane") this.focusPlane(found.plane);
     else if (found.what === "node") { this.panels.node = found.node.id; this.panels.show("node"); }
     else if (found.what === "host") {
@@ -112,6 +118,7 @@ export const kPointing = {
     if (!found || found.what === "plane") return null;
     if (found.what === "packet") {
       const p = found.packet, w = world.wires[p.wire];
+      if (isDatagram(p)) return ["datagram", `h${p.source} → h${p.destination}, ${p.length} bytes, of no queue pair`, `${world.portName(w.from)} → ${world.portName(w.to)}`];
       return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", sent again" : ""}`,
               `h${p.source} → h${p.destination}, PSN ${p.psn}, ${p.length} bytes`, `${world.portName(w.from)} → ${world.portName(w.to)}`,
               p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : "did not wait"];

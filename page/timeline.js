@@ -47,6 +47,7 @@ export class TimeLine {
     c.lineTo(x(t) + 5, 0);
     c.lineTo(x(t), 7);
     c.fill();
+    if (w > 600) this.title(c, w);
     if (this.hover !== null) this.label(c, w, h);
     this.dirty = false;
   }
@@ -156,6 +157,21 @@ export class TimeLine {
       c.textAlign = at === 0 ? "left" : x > w - 30 ? "right" : "center";
       c.fillText(at === 0 ? "0" : time(at), x, h - 3);
     }
+  }
+
+  title(c, w) {
+    const {colours} = this;
+    const text = `what hosts receive, by plane (full height: ${rate(this.most() * 8 / (this.world.bin / 1e12))})`;
+    c.font = "10.5px system-ui, sans-serif";
+    c.textAlign = "right";
+    c.textBaseline = "top";
+    const width = c.measureText(text).width;
+    c.fillStyle = colours.paper;
+    c.globalAlpha = 0.75;
+    c.fillRect(w - width - 8, 1, width + 8, 15);
+    c.globalAlpha = 1;
+    c.fillStyle = colours.soft;
+    c.fillText(text, w - 4, 3);
   }
 
   vertical(c, x, h, colour, dash) {

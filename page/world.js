@@ -34,6 +34,7 @@ export class World {
     this.mine = false;
     this.controlsFree = false;
     this.browsers = 1;
+    this.packetsAsOf = 0;  // counts answers with packets
     this.asOf = performance.now();
   }
 
@@ -95,9 +96,17 @@ export class World {
       const whole = Math.floor(this.t / this.bin);
       for (let i = 0; i < whole; ++i) future.bins[i] = before.bins[i];
     }
+    // A world that happens now keeps its number when a fork leaves what it would have been as another one.
+    if (message.other !== null && !this.futures.has(message.other)) {
+      const left = new Future(message.other, this.fabric.bins);
+      for (let i = 0; i < Math.floor(message.forked_at_ps / this.bin); ++i) left.bins[i] = future.bins[i];
+      this.futures.set(message.other, left);
+    }
     this.number = message.future;
     this.other = message.other;
     this.forkedAt = message.forked_at_ps;
+    future.world = message.world;
+    future.lab = message.lab;
     future.faults = message.faults;
     future.transport = message.transport;
     for (const number of this.futures.keys()) {
@@ -129,19 +138,32 @@ export class World {
 
   binAt(t, future = this.future) { return future?.bins[Math.floor(t / this.bin)]; }
 
-  /// The load of a wire around t, 0 to 1, and its queue, 0 to about 1 (trim threshold).
-  load(wire, t) {
-    const future = this.future, at = Math.floor(t / this.bin);
-    let load = 0, queue = 0, weights = 0;
+  /// Of all wires around t, by number: loads, 0 to 1, and queues, 0 to about 1 (trim threshold). Of the last instant
+  /// that it was asked for; the next one is written over it.
+  loads(t) {
+    const future = this.future, at = Math.floor(t / this.bin), kept = this.loaded ??= {};
+    if (kept.at === t && kept.future === future && kept.known === future?.known) return kept;
+    const count = this.wires.length;
+    if (kept.load?.length !== count) Object.assign(kept, {load: new Float32Array(count), queue: new Float32Array(count)});
+    Object.assign(kept, {at: t, future, known: future?.known});
+    kept.load.fill(0);
+    kept.queue.fill(0);
+    let weights = 0;
     for (let i = 0; i < 4; ++i) {
       const bin = future?.bins[at - i];
       if (!bin) continue;
       const weight = i === 0 ? t / this.bin % 1 : 1;
-      load += bin.load[wire] * weight;
       weights += weight;
-      if (i < 2) queue = Math.max(queue, bin.queue[wire]);
+      for (let wire = 0; wire < count; ++wire) kept.load[wire] += bin.load[wire] * weight;
+      if (i < 2) for (let wire = 0; wire < count; ++wire) kept.queue[wire] = Math.max(kept.queue[wire], bin.queue[wire] / 200);
     }
-    return {load: weights > 0 ? load / weights / 255 : 0, queue: queue / 200};
+    if (weights > 0) for (let wire = 0; wire < count; ++wire) kept.load[wire] /= weights * 255;
+    return kept;
+  }
+
+  load(wire, t) {
+    const {load, queue} = this.loads(t);
+    return {load: load[wire], queue: queue[wire]};
   }
 
   /// Packets whose records lie in [from, to), as far as they are here; asks for the others.
@@ -170,7 +192,7 @@ export class World {
     future.chunks.set(index, chunk);
     const from = index * kChunk;
     link.ask({do: "packets", future: future.number, from_ps: from, to_ps: from + kChunk})
-      .then((answer) => { chunk.packets = answer.packets; chunk.whole = whole; chunk.asking = false; },
+      .then((answer) => { chunk.packets = answer.packets; chunk.whole = whole; chunk.asking = false; ++this.packetsAsOf; },
             () => { chunk.asking = false; chunk.packets = chunk.packets || []; chunk.used = performance.now(); });
     if (future.chunks.size > kMaxChunks) {
       const oldest = [...future.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];

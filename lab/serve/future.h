@@ -1,20 +1,51 @@
 #pragma once
-// One future of a session: a scenario, the simulated world that runs it, and what was seen of it. It is
-// exact: a run of the same scenario has the same history.
+// One future of a session: a scenario, a world that runs it or ran it, and what was seen of it. There are
+// futures that are simulated (simulated_future.h), happen in namespaces now (live_future.h), or were recorded in
+// a run's folder (recorded_future.h). A page sees no difference but what cannot be done.
 
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
+#include "endpoint/host/host_account.h"
+#include "lab/live/fault_book.h"
+#include "lab/live/fault_order.h"
 #include "lab/scenario/scenario.h"
 #include "lab/serve/recording.h"
-#include "lab/sim/simulation.h"
+#include "lab/sim/sim_world.h"
 
 namespace mrclab::lab {
 
+/// A switch in its own words: its table as switchd/table_json.h has it, what it says of pauses (null: nothing), and
+/// its counters by name.
+struct SwitchWords {
+  nlohmann::json table, pauses;
+  std::map<std::string, uint64_t> counters;
+};
+
+/// Faults of a world that happens now and cannot go back: an act takes effect at the first instant that is open.
+class OpenFaults {
+ public:
+  virtual ~OpenFaults() = default;
+  OpenFaults() = default;
+  OpenFaults(const OpenFaults&) = delete;
+  OpenFaults& operator=(const OpenFaults&) = delete;
+
+  /// Returns its number. Throws InputError.
+  virtual uint32_t break_now(FaultOrder order) = 0;
+  /// FaultBook::select says what `word` means. Returns the numbers. Throws InputError.
+  virtual std::vector<uint32_t> heal_now(const std::string& word) = 0;
+  /// All faults by number, also those that others made.
+  virtual std::vector<BookedFault> booked() const = 0;
+};
+
 class Future {
  public:
-  /// The scenario is simulated with its payload elided where that is possible: the history is the same
-  /// (tested), and less is computed. Throws InputError for what cannot be simulated.
-  explicit Future(Scenario scenario);
+  using GoOn = SimWorld::GoOn;
+
+  virtual ~Future() = default;
   Future(const Future&) = delete;
   Future& operator=(const Future&) = delete;
 
@@ -24,18 +55,44 @@ class Future {
   FabricTime end() const { return scenario_.stop(); }
   /// Everything up to here has happened, and is recorded.
   FabricTime reached() const { return reached_; }
-  /// Simulates up to `until`, or until `go_on`, which is asked every few milliseconds, says no.
-  void reach(FabricTime until, const SimWorld::GoOn& go_on = {});
-  /// What a host says of itself, at reached().
-  endpoint::HostAccount account(uint32_t host) const { return simulation_->account(host); }
-  /// A switch as it is at reached().
-  const switchd::SwitchNode& switch_at(NodeId node) const { return simulation_->switch_at(node); }
 
- private:
+  /// "sim", "live", "run".
+  virtual std::string_view world() const = 0;
+  /// The lab whose namespaces it lives in; empty: it lives in none.
+  virtual std::string lab() const { return {}; }
+  /// Lets the world go on up to `until`, or until `go_on`, which is asked every few milliseconds, says no.
+  virtual void reach(FabricTime until, const GoOn& go_on = {}) = 0;
+  /// What is to be done every few milliseconds, whether time passes or not. True if faults have come or gone that
+  /// were not asked for.
+  virtual bool look_after() { return false; }
+  /// The instant of which hosts and switches tell.
+  virtual FabricTime told_at() const { return reached_; }
+  /// What a host says of itself. Throws InputError.
+  virtual endpoint::HostAccount account(uint32_t host) const = 0;
+  /// What a switch says of itself. Throws InputError.
+  virtual SwitchWords words_of(const NodeSite& node) const = 0;
+  /// The history as far as it goes, as a run of the same scenario up to there has it.
+  virtual std::string history_sha256() const = 0;
+  /// What no record shows can be looked at here: the future itself if it is simulated, else its scenario simulated as
+  /// far as `at_least`. Throws InputError if that need not be what happened.
+  virtual const Future& simulated(FabricTime at_least) const = 0;
+  /// Null: what is changed is another future from its beginning on.
+  virtual OpenFaults* open_faults() { return nullptr; }
+  /// A world of the same kind that runs another scenario: a run that is over is simulated. Throws InputError.
+  virtual std::unique_ptr<Future> another(Scenario scenario) const = 0;
+
+ protected:
+  explicit Future(Scenario scenario)
+      : scenario_(std::move(scenario)),
+        recording_(std::make_unique<Recording>(scenario_.topology, scenario_.stop())) {}
+
   Scenario scenario_;
   std::unique_ptr<Recording> recording_;
-  std::unique_ptr<Simulation> simulation_;  // watched by it
   FabricTime reached_ = FabricTime::zero();
 };
+
+/// The scenario as a page runs it, its faults compiled. Throws InputError for one without an end, or without carried
+/// time, or with programs.
+Scenario playable(Scenario scenario);
 
 }  // namespace mrclab::lab

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "fabric/pattern.h"
+#include "lab/serve/fabric_session.h"
 #include "lab/serve/page_files.h"
-#include "lab/serve/simulated_session.h"
 
 namespace mrclab::lab {
 namespace {
@@ -37,6 +37,7 @@ LessonTask parse_task(const YamlValue& value) {
 struct Typed {
   std::optional<double> number;
   std::string rest;
+  double half_digit = 0;  ///< half of the last digit behind its point; 0: it has none
 };
 
 Typed typed(std::string_view text) {
@@ -48,7 +49,12 @@ Typed typed(std::string_view text) {
   char* end = nullptr;
   const double number = std::strtod(plain.c_str(), &end);
   if (end == plain.c_str()) return {{}, plain};
-  return {number, std::string(end)};
+  const std::string digits(plain, 0, static_cast<size_t>(end - plain.c_str()));
+  const size_t point = digits.find('.');
+  const bool has_fraction = point != std::string::npos && point + 1 < digits.size();
+  const double half_digit =
+      has_fraction ? 0.5 * std::pow(10, -static_cast<double>(digits.size() - point - 1)) : 0;
+  return {number, std::string(end), half_digit};
 }
 
 }  // namespace
@@ -120,12 +126,12 @@ Scenario solved(const Lesson& lesson, const LessonTask& task) {
 }
 
 bool is_answer(const LessonTask& task, std::string_view text) {
-  constexpr double kTolerance = 0.005;  // our choice: people round
   const Typed given = typed(text), right = typed(task.answer);
   if (!given.number || !right.number)
     return given.rest == right.rest && !given.number && !right.number;
   const bool unit = given.rest.empty() || given.rest == right.rest;
-  return unit && std::abs(*given.number - *right.number) <= kTolerance * std::abs(*right.number);
+  constexpr double kBinary = 1e-12;  // so much may 0.385 be off because it is no binary fraction
+  return unit && std::abs(*given.number - *right.number) <= right.half_digit * (1 + kBinary);
 }
 
 Scenario with_expectations(const std::string& scenario_yaml, const std::string& expect) {

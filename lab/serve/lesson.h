@@ -59,7 +59,8 @@ const Lesson& find_lesson(std::string_view name);
 Scenario scenario_of(const Lesson& lesson);
 /// The lesson's scenario under the options and with the faults that do the task.
 Scenario solved(const Lesson& lesson, const LessonTask& task);
-/// Is this the answer of the task? A number counts within half a per cent, with or without its unit.
+/// Is this the answer of the task? A number is as exact as it is written there: a whole one exact, "0.39 %" within
+/// half of its last digit. With its unit or without.
 bool is_answer(const LessonTask& task, std::string_view text);
 /// A scenario with these expectations (text of `expect:` entries) in place of its own, read as a file would
 /// be. Throws InputError.

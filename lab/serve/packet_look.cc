@@ -9,6 +9,7 @@
 #include "fabric/header_fields.h"
 #include "fabric/history.h"
 #include "fabric/path.h"
+#include "lab/sim/simulation.h"
 
 namespace mrclab::lab {
 namespace {

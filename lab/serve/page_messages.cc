@@ -9,6 +9,7 @@
 #include "fabric/effect_text.h"
 #include "fabric/impairment.h"
 #include "fabric/path.h"
+#include "lab/console/version.h"
 #include "lab/scenario/named_transport.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/serve/lesson.h"
@@ -165,7 +166,7 @@ json impairments_json(const faults::Fault& fault, const Topology& topology, size
 
 }  // namespace
 
-json welcome_of(const SimulatedSession& session) {
+json welcome_of(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
   const Recording& recording = session.future().recording();
@@ -178,7 +179,7 @@ json welcome_of(const SimulatedSession& session) {
   const auto opcode = [](size_t i) { return name_of(static_cast<Opcode>(i)); };
   return {
       {"say", "welcome"},
-      {"version", MRCLAB_VERSION},
+      {"version", release_version()},
       {"scenario", scenario.name},
       {"about", scenario.about},
       {"fabric", topology.name},
@@ -205,7 +206,7 @@ json welcome_of(const SimulatedSession& session) {
       {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })}};
 }
 
-json future_json(const SimulatedSession& session) {
+json future_json(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
   json faults = json::array();
@@ -229,6 +230,8 @@ json future_json(const SimulatedSession& session) {
           {"future", session.number()},
           {"other", session.other() == nullptr ? json() : json(session.other_number())},
           {"forked_at_ps", session.forked_at().ps()},
+          {"world", session.future().world()},
+          {"lab", session.future().lab()},
           {"transport", endpoint::to_yaml(scenario.transport)},
           {"faults", faults}};
 }

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lab/serve/simulated_session.h"
+#include "lab/serve/fabric_session.h"
 
 namespace mrclab::lab {
 
@@ -20,9 +20,9 @@ inline constexpr size_t kMaxPacketsAsked = 100'000;  ///< in one message
 inline constexpr FabricTime kMaxSpanAsked = FabricTime::from_ms(2);
 
 /// What stays the same for all futures of a session: fabric, names, fault kinds, transports, queue pairs.
-nlohmann::json welcome_of(const SimulatedSession& session);
+nlohmann::json welcome_of(const FabricSession& session);
 /// What a future is: its number, faults with their text and what they impair, transport, the file.
-nlohmann::json future_json(const SimulatedSession& session);
+nlohmann::json future_json(const FabricSession& session);
 /// Bins [from, to) of a recording.
 std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
                          size_t from, size_t to);

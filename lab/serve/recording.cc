@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
-#include "fabric/header_fields.h"
-#include "fabric/history_record.h"
-#include "fabric/path.h"
+#include "fabric/headers.h"
 
 namespace mrclab::lab {
 namespace {
@@ -13,24 +10,21 @@ namespace {
 /// Far more than the queues of a switch hold; reached only by frames that a switch keeps to itself.
 constexpr size_t kMaxInside = 1u << 16;
 constexpr size_t kMaxBins = 2048;
-/// Where the digest's record holds what is read here (fabric/history.h).
-constexpr size_t kInnerSource = 32, kInnerDestination = 48, kBth = 64;
-
-Ipv6Address address_at(const HistoryBytes& bytes, size_t at) {
-  Ipv6Address address;
-  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), address.size(), address.begin());
-  return address;
-}
-
-uint16_t host_at(const Topology& topology, const HistoryBytes& bytes, size_t at) {
-  const auto host = host_of_address(topology, address_at(bytes, at));
-  return host && *host < SeenPacket::kNoHost ? static_cast<uint16_t>(*host) : SeenPacket::kNoHost;
-}
-
 bool is_marked(uint8_t traffic_class) { return (traffic_class & 3) == kEcnCe; }
 
 void count(uint16_t& counter) {
   if (counter < UINT16_MAX) ++counter;
+}
+
+/// Brings what was told since the last call into the order of time. Ahead of `sorted` stays what is later
+/// than `until`: earlier ones may yet come before it.
+void sort_told(auto& list, size_t& sorted, FabricTime until, const auto& time_of) {
+  const auto first = list.begin() + static_cast<std::ptrdiff_t>(sorted);
+  std::stable_sort(first, list.end(),
+                   [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); });
+  const auto later =
+      std::partition_point(first, list.end(), [&](const auto& x) { return time_of(x) <= until; });
+  sorted = static_cast<size_t>(later - list.begin());
 }
 
 /// Whole microseconds, so that there are at most kMaxBins of them, and at most kMaxCells cells.
@@ -48,7 +42,8 @@ Recording::Recording(const Topology& topology, FabricTime end)
   wire_sums_.resize(bins_ * topology.wires_list.size());
   plane_sums_.resize(bins_ * topology.planes);
   packets_.resize(bins_);
-  for (const NodeSite& site : topology.nodes) watchers_.emplace_back(*this, site.id);
+  inside_.resize(topology.nodes.size());
+  sacks_.resize(topology.nodes.size());
 }
 
 std::span<const Recording::WireSums> Recording::wires(size_t bin) const {
@@ -74,15 +69,12 @@ void Recording::forget_oldest() {
 }
 
 void Recording::complete(FabricTime until) {
-  const auto by_time = [](const auto& a, const auto& b) { return a.t < b.t; };
-  const auto by_record = [](const auto& a, const auto& b) { return a.record.t < b.record.t; };
-  std::stable_sort(events_.begin() + static_cast<std::ptrdiff_t>(events_sorted_), events_.end(),
-                   by_time);
-  events_sorted_ = events_.size();
-  std::stable_sort(windows_.begin() + static_cast<std::ptrdiff_t>(windows_sorted_), windows_.end(),
-                   by_record);
-  windows_sorted_ = windows_.size();
-  const size_t whole = until >= end_ ? bins_ : bin_of(std::max(until, FabricTime::zero()));
+  const bool ended = until >= end_;
+  if (!ended) until -= std::max(topology_.switch_latency, topology_.host_latency);
+  sort_told(events_, events_sorted_, until, [](const SeenEvent& event) { return event.t; });
+  sort_told(windows_, windows_sorted_, until,
+            [](const SeenWindow& window) { return window.record.t; });
+  const size_t whole = ended ? bins_ : bin_of(std::max(until, FabricTime::zero()));
   for (; sorted_ < whole; ++sorted_) {
     // Records of one wire come in order, so what is equal here keeps an order of its own.
     std::stable_sort(packets_[sorted_].begin(), packets_[sorted_].end(),
@@ -92,113 +84,89 @@ void Recording::complete(FabricTime until) {
   }
 }
 
-std::string Recording::history_sha256() const {
-  std::vector<HistoryStream> streams;
-  for (const Watcher& watcher : watchers_) {
-    const auto more = watcher.digest().streams();
-    streams.insert(streams.end(), more.begin(), more.end());
-  }
-  return mrclab::history_sha256(std::move(streams));
-}
-
-Recording::Watcher::Watcher(Recording& recording, NodeId node)
-    : recording_(recording),
-      site_(recording.topology_.node(node)),
-      digest_(recording.topology_, node, recording.end_) {}
-
-void Recording::Watcher::arrived(const PacketRecord& record, const HistoryBytes& bytes) {
-  if (record.queue == QueueClass::kPause) return;
-  const bool marked = is_marked(bytes[11]);
-  if (site_.role != NodeRole::kHost) {
-    if (inside_.size() >= kMaxInside) inside_.clear();
-    inside_[record.frame.bytes().data()] = {record.t + recording_.topology_.switch_latency, marked};
+void Recording::add_arrival(const ArrivedPacket& packet) {
+  if (packet.t > end_ || packet.queue == QueueClass::kPause) return;
+  const NodeSite& site = topology_.node(packet.at.node);
+  if (site.role != NodeRole::kHost) {
+    if (packet.frame == 0) return;
+    auto& inside = inside_[packet.at.node.value];
+    if (inside.size() >= kMaxInside) inside.clear();
+    inside[packet.frame] = {packet.t + topology_.switch_latency, is_marked(packet.traffic_class)};
     return;
   }
-  if (record.queue == QueueClass::kTrimmed || !carries_data(static_cast<Opcode>(bytes[kBth])))
-    return;
-  recording_.sums_of(recording_.bin_of(record.t), site_.ports[record.port.value].plane).received +=
-      static_cast<uint32_t>(record.frame.wire_length().value);
+  const bool is_data = carries_data(static_cast<Opcode>(packet.opcode)) && packet.qp.value != 0;
+  if (packet.queue == QueueClass::kTrimmed || !is_data) return;
+  sums_of(bin_of(packet.t), site.ports[packet.at.port.value].plane).received += packet.wire_length;
 }
 
-/// What a switch did to it: how long it waited, and whether the mark is new.
-void Recording::Watcher::leaves(const PacketRecord& record, SeenPacket& seen) {
-  const auto found = inside_.find(record.frame.bytes().data());
-  if (found == inside_.end()) return;
+void Recording::add_stay(SeenPacket& packet, NodeId node, FrameKey frame) {
+  auto& inside_here = inside_[node.value];
+  const auto found = inside_here.find(frame);
+  if (found == inside_here.end()) return;
   const Inside inside = found->second;
-  inside_.erase(found);
-  if (record.event == PacketEvent::kDropped) return;
-  const Wire& wire = recording_.topology_.wire(seen.wire);
-  const FabricTime start = record.t - serialization_time(record.frame.wire_length(), wire.rate);
+  inside_here.erase(found);
+  if (packet.event == PacketEvent::kDropped) return;
+  const Wire& wire = topology_.wire(packet.wire);
+  const FabricTime start = packet.t - serialization_time(Bytes{packet.wire_length}, wire.rate);
   if (start > inside.ready) {
     const FabricTime waited = start - inside.ready;
-    seen.waited_ns = static_cast<uint32_t>(std::min<int64_t>(waited.ns(), UINT32_MAX));
-    Recording::WireSums& sums = recording_.sums_of(recording_.bin_of(record.t), seen.wire);
+    packet.waited_ns = static_cast<uint32_t>(std::min<int64_t>(waited.ns(), UINT32_MAX));
+    WireSums& sums = sums_of(bin_of(packet.t), packet.wire);
     const uint64_t queue = bytes_in(wire.rate, waited).value;
     sums.queue = std::max(sums.queue, static_cast<uint32_t>(std::min<uint64_t>(queue, UINT32_MAX)));
   }
-  if (is_marked(seen.traffic_class) && !inside.marked) seen.flags |= SeenPacket::kMarkedHere;
+  if (is_marked(packet.traffic_class) && !inside.marked) packet.flags |= SeenPacket::kMarkedHere;
 }
 
-void Recording::Watcher::packet(const PacketRecord& record) {
-  if (record.t > recording_.end_) return;
-  const HistoryBytes bytes = history_record(record);
-  digest_.packet(record, bytes);
-  const bool dropped = record.event == PacketEvent::kDropped;
-  if (record.direction == Direction::kIngress && !dropped) return arrived(record, bytes);
-
-  const auto& port = site_.ports[record.port.value];
-  const std::optional<CompactRecord> compact = parse_compact(compact_bytes(bytes, 0), 1);
-  if (!compact) return;
-  SeenPacket seen;
-  seen.t = record.t;
-  seen.wire = record.direction == Direction::kEgress ? port.out : port.in;
-  seen.psn = compact->psn;
-  seen.qp = compact->qpn;
-  seen.ev = compact->ev;
-  seen.fingerprint = compact->fingerprint;
-  seen.source = host_at(recording_.topology_, bytes, kInnerSource);
-  seen.destination = host_at(recording_.topology_, bytes, kInnerDestination);
-  seen.wire_length = compact->wire_length;
-  seen.event = record.event;
-  seen.cause = record.cause;
-  seen.queue = record.queue;
-  seen.opcode = compact->opcode;
-  seen.traffic_class = compact->traffic_class;
-  constexpr FieldPlace kRtx = place_of<kBthTable>("rtx");
-  const auto opcode = static_cast<Opcode>(compact->opcode);
-  if (is_write(opcode) && load_bits<kRtx.bit, kRtx.width>(&bytes[kBth]) != 0) {
-    seen.flags |= SeenPacket::kAgain;
-  }
-  if (record.frame && site_.role != NodeRole::kHost) leaves(record, seen);
-
-  const size_t bin = recording_.bin_of(record.t);
-  PlaneSums& sums = recording_.sums_of(bin, port.plane);
-  if (dropped) {
+void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction, FrameKey frame) {
+  if (packet.t > end_) return;
+  const NodeSite& site = topology_.node(at.node);
+  const Port& port = site.ports[at.port.value];
+  packet.wire = direction == Direction::kEgress ? port.out : port.in;
+  if (frame != 0 && site.role != NodeRole::kHost) add_stay(packet, at.node, frame);
+  const size_t bin = bin_of(packet.t);
+  PlaneSums& sums = sums_of(bin, port.plane);
+  if (packet.event == PacketEvent::kDropped) {
     count(sums.lost);
   } else {
-    recording_.sums_of(bin, seen.wire).bytes += seen.wire_length;
-    if (record.event == PacketEvent::kTrimmed) count(sums.trimmed);
-    if (seen.flags & SeenPacket::kMarkedHere) count(sums.marked);
-    if (site_.role == NodeRole::kHost && seen.flags & SeenPacket::kAgain) count(sums.again);
+    sums_of(bin, packet.wire).bytes += packet.wire_length;
+    if (packet.event == PacketEvent::kTrimmed) count(sums.trimmed);
+    if (packet.flags & SeenPacket::kMarkedHere) count(sums.marked);
+    if (site.role == NodeRole::kHost && packet.flags & SeenPacket::kAgain) count(sums.again);
   }
-  recording_.add(seen);
+  add(packet);
 }
 
-void Recording::Watcher::event(const EventRecord& record) {
-  if (recording_.events_.size() >= kMaxEvents) {
-    ++recording_.left_out_;
+void Recording::add_event(SeenEvent event) {
+  if (events_.size() >= kMaxEvents) {
+    ++left_out_;
     return;
   }
-  recording_.events_.push_back({record.t, site_.id, record.kind, record.port, record.qp, record.ev,
-                                record.psn, std::string(record.cause), record.detail});
+  events_.push_back(std::move(event));
 }
 
-void Recording::Watcher::window(const WindowRecord& record) {
-  if (recording_.windows_.size() >= kMaxEvents) {
-    ++recording_.left_out_;
+void Recording::add_window(const SeenWindow& window) {
+  if (windows_.size() >= kMaxEvents) {
+    ++left_out_;
     return;
   }
-  recording_.windows_.push_back({site_.id, record});
+  windows_.push_back(window);
+}
+
+void Recording::add_sack(NodeId host, const SeenSack& sack) {
+  std::deque<SeenSack>& sacks = sacks_[host.value];
+  sacks.push_back(sack);
+  if (sacks.size() > kMaxSacks / topology_.host_count()) sacks.pop_front();
+}
+
+const SeenSack* Recording::last_sack(NodeId host, Qpn qp, FabricTime until) const {
+  const std::deque<SeenSack>& sacks = sacks_[host.value];
+  const auto after =
+      std::upper_bound(sacks.begin(), sacks.end(), until,
+                       [](FabricTime t, const SeenSack& sack) { return t < sack.t; });
+  const auto found = std::find_if(std::make_reverse_iterator(after), sacks.rend(),
+                                  [&](const SeenSack& sack) { return sack.qp == qp; });
+  return found == sacks.rend() ? nullptr : &*found;
 }
 
 std::optional<FirstDifference> first_difference(const Recording& a, const Recording& b,

@@ -1,17 +1,16 @@
 #pragma once
-// What a simulated world did, kept so that any instant of it can be shown again: the digest of its
-// history, packets one by one, and sums over bins of fabric time. Watches nodes, never influences them.
+// What a world did, kept so that any instant of it can be shown again: packets one by one, what hosts said, and
+// sums over bins of fabric time. Whoever watches the world tells it (recording_watch.h, run_follower.h).
 //
 // Bounded: packets take at most kMaxPackets entries, after that the oldest bins lose theirs (the sums stay).
 // One thread.
 
 #include <deque>
+#include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "fabric/history.h"
 #include "fabric/topology.h"
 #include "lab/serve/seen.h"
 
@@ -21,6 +20,7 @@ class Recording {
  public:
   static constexpr size_t kMaxPackets = 3'000'000;  ///< 56 bytes each (our choice)
   static constexpr size_t kMaxEvents = 100'000;     ///< of hosts, and as many windows
+  static constexpr size_t kMaxSacks = 500'000;      ///< 40 bytes each, shared by the hosts
   static constexpr size_t kMaxCells = 8'000'000;    ///< wires times bins (our choice)
 
   /// Sums of one plane over one bin.
@@ -41,9 +41,32 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  NodeObserver& observer(NodeId node) { return watchers_[node.value]; }
-  /// To be called when all nodes have committed `until`: what is earlier is complete then.
+  /// Which frame it is, for as long as it is in a switch; 0: unknown.
+  using FrameKey = uint64_t;
+  /// A packet came in, all of it.
+  struct ArrivedPacket {
+    FabricTime t;
+    PortRef at;
+    QueueClass queue = QueueClass::kNone;
+    uint8_t opcode = 0, traffic_class = 0;
+    uint16_t wire_length = 0;
+    Qpn qp;  ///< destination; 0: a datagram, whose opcode may read as RC's first one
+    FrameKey frame = 0;
+  };
+
+  // What happened, per node in the order of its commits. What is later than `end` is ignored.
+  void add_arrival(const ArrivedPacket& packet);
+  /// A packet leaves by a port, or is dropped there. Its wait, its mark and its wire are found out here.
+  void add_departure(SeenPacket packet, PortRef at, Direction direction, FrameKey frame);
+  void add_event(SeenEvent event);
+  void add_window(const SeenWindow& window);
+  /// `host` got it.
+  void add_sack(NodeId host, const SeenSack& sack);
+  /// Every node has committed `until`, and what it did until then has been told. A packet is told when its node takes
+  /// it in, which is later than it came by the node's latency: so complete is what is earlier by that.
   void complete(FabricTime until);
+  /// Bins from the first on to which nothing more will be added.
+  size_t complete_bins() const { return sorted_; }
 
   FabricTime bin() const { return bin_; }
   size_t bins() const { return bins_; }
@@ -54,38 +77,21 @@ class Recording {
   std::span<const SeenPacket> packets(size_t bin) const { return packets_[bin]; }
   /// Packets of earlier bins are no longer there.
   size_t first_kept() const { return first_kept_; }
-  std::span<const SeenEvent> events() const { return events_; }
-  std::span<const SeenWindow> windows() const { return windows_; }
+  /// In the order of time, as far as complete.
+  std::span<const SeenEvent> events() const { return std::span(events_).first(events_sorted_); }
+  std::span<const SeenWindow> windows() const { return std::span(windows_).first(windows_sorted_); }
+  /// The newest SACK that a queue pair of a host had got by `until`; null: none, or it was left out.
+  const SeenSack* last_sack(NodeId host, Qpn qp, FabricTime until) const;
   /// Events and windows that found no room.
   uint64_t left_out() const { return left_out_; }
-  /// The history as far as it goes: as a run of the same scenario up to there has it.
-  std::string history_sha256() const;
 
  private:
-  class Watcher : public NodeObserver {
-   public:
-    Watcher(Recording& recording, NodeId node);
-    void packet(const PacketRecord& record) override;
-    void event(const EventRecord& record) override;
-    void window(const WindowRecord& record) override;
-    const HistoryDigest& digest() const { return digest_; }
-
-   private:
-    struct Inside {
-      FabricTime ready;  ///< has passed the pipeline
-      bool marked = false;
-    };
-    void arrived(const PacketRecord& record, const HistoryBytes& bytes);
-    void leaves(const PacketRecord& record, SeenPacket& seen);
-
-    Recording& recording_;
-    const NodeSite& site_;
-    HistoryDigest digest_;
-    /// Switches: frames that have come in and not left, by their bytes. Bounded by kMaxInside.
-    std::unordered_map<const uint8_t*, Inside> inside_;
+  struct Inside {
+    FabricTime ready;  ///< has passed the pipeline
+    bool marked = false;
   };
-  friend class Watcher;
-
+  /// What a switch did to it: how long it waited, and whether the mark is new.
+  void add_stay(SeenPacket& packet, NodeId node, FrameKey frame);
   WireSums& sums_of(size_t bin, WireId wire) {
     return wire_sums_[bin * topology_.wires_list.size() + wire.value];
   }
@@ -109,7 +115,9 @@ class Recording {
   std::vector<SeenEvent> events_;
   std::vector<SeenWindow> windows_;
   uint64_t left_out_ = 0;
-  std::deque<Watcher> watchers_;  // by node
+  /// By node: frames that have come in at a switch and not left. Bounded by kMaxInside.
+  std::vector<std::unordered_map<FrameKey, Inside>> inside_;
+  std::vector<std::deque<SeenSack>> sacks_;  // by node, in order of time; the oldest go first
 };
 
 /// Where two histories part: the first packet, by (time, wire), that one has and the other has not.

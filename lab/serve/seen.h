@@ -3,8 +3,8 @@
 // windows. Small, because there may be millions of them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "fabric/ids.h"
 #include "fabric/node.h"
@@ -42,13 +42,22 @@ struct SeenPacket {
 struct SeenEvent {
   FabricTime t;
   NodeId node;
-  std::string_view kind;  ///< of a static table
+  std::string kind;
   std::optional<PortId> port;
   std::optional<Qpn> qp;
   std::optional<EntropyValue> ev;
   std::optional<Psn> psn;
   std::string cause;
   std::string detail;
+};
+
+/// What a SACK told the sender that it is for, as its bytes say.
+struct SeenSack {
+  FabricTime t;         ///< its last bit has come in at the sender's host
+  Qpn qp;               ///< of the sender
+  Psn cumulative;       ///< everything up to here was received
+  int16_t offset = 0;   ///< of the bitmap's first PSN from it
+  uint64_t bitmap = 0;  ///< bit i: PSN cumulative + offset + i was received
 };
 
 struct SeenWindow {

@@ -9,10 +9,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "lab/console/interrupt.h"
+#include "lab/console/root_rights.h"
 #include "lab/recorded/recorded_run.h"
+#include "lab/run/run_folder.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/shipped_files.h"
+#include "lab/serve/live_future.h"
+#include "lab/serve/recorded_future.h"
 #include "lab/serve/serve_loop.h"
 #include "netio/kernel/file_descriptor.h"
 
@@ -68,42 +71,69 @@ class OpenedLink {
   pid_t pid_ = -1;
 };
 
-PlayedSession session_of(const ServeCommandOptions& options) {
+std::unique_ptr<FabricSession> session_of(Scenario scenario, World world,
+                                          const IsInterrupted& interrupted) {
+  if (world == World::kSim) return std::make_unique<FabricSession>(std::move(scenario));
+  auto live = std::make_unique<LiveFuture>(scenario, LiveFuture::Options{interrupted});
+  return std::make_unique<FabricSession>(std::move(scenario), std::move(live));
+}
+
+PlayedSession session_of_run(const fs::path& folder) {
+  RecordedRun run = read_run(folder);
+  const bool kept = fs::exists(run.folder / "history");
+  auto session =
+      kept ? std::make_unique<FabricSession>(run.scenario, std::make_unique<RecordedFuture>(run))
+           : std::make_unique<FabricSession>(run.scenario);
+  PlayedSession played(std::move(session));
+  played.run = {fs::canonical(run.folder).filename().string(), run.world, run.version,
+                run.history_sha256, run.faithful && !run.wall};
+  return played;
+}
+
+PlayedSession session_of(const ServeCommandOptions& options, const IsInterrupted& interrupted) {
   if (is_run_folder(options.what)) {
-    const fs::path folder =
-        options.what == "latest" ? fs::path("runs/latest") : fs::path(options.what);
-    RecordedRun run = read_run(folder);
-    PlayedSession played(std::move(run.scenario));
-    played.run = {fs::canonical(run.folder).filename().string(), run.world, run.version,
-                  run.history_sha256, run.faithful && !run.wall};
-    return played;
+    if (options.world == World::kLive) {
+      throw InputError("--world live: found a run folder: expected a scenario or a fabric");
+    }
+    return session_of_run(named_run(options.what));
   }
   const fs::path file = find_fabric_or_scenario(options.what);
   const YamlValue document = read_yaml_file(file);
-  if (!document.get("fabric")) return PlayedSession(fabric_at_work(file.string(), options));
-  return PlayedSession(read_scenario_file(file, overrides_of(options)));
+  return PlayedSession(session_of(document.get("fabric")
+                                      ? read_scenario_file(file, overrides_of(options))
+                                      : fabric_at_work(file.string(), options),
+                                  options.world, interrupted));
+}
+
+std::string manner_of(const PlayedSession& played) {
+  const Future& future = played.session().future();
+  const std::string_view world = future.world();
+  if (world == "live") return fmt::format("in the namespaces mrclab-{}-*", future.lab());
+  if (world == "run") return "as it was recorded";
+  return played.run ? "simulated again" : "simulated";
 }
 
 }  // namespace
 
-PlayedSession served_session(const ServeCommandOptions& options,
-                             const SimulatedSession::GoOn& go_on) {
-  PlayedSession played = session_of(options);
+PlayedSession served_session(const ServeCommandOptions& options, const IsInterrupted& interrupted) {
+  PlayedSession played = session_of(options, interrupted);
   if (options.at) {
     const Scenario& scenario = played.session().scenario();
     played.session().seek(
-        parse_instant(*options.at, scenario.topology, FabricTime::zero(), &scenario), go_on);
+        parse_instant(*options.at, scenario.topology, FabricTime::zero(), &scenario),
+        [&](FabricTime) { return !interrupted || !interrupted(); });
   }
   return played;
 }
 
 int serve_command(const ServeCommandOptions& options) {
   InterruptGuard guard;
-  PlayedSession played = served_session(options, [&](FabricTime) { return !guard.interrupted(); });
+  if (options.world == World::kLive) require_root("serve --world live");
+  PlayedSession played = served_session(options, guard.question());
   const Scenario& scenario = played.session().scenario();
   PageServer server(options.server);
-  fmt::print("{} on {}, simulated{}. Open\n  {}\nCtrl-C ends it.\n", scenario.name,
-             scenario.topology.name, played.run ? " again" : "", server.link());
+  fmt::print("{} on {}, {}. Open\n  {}\nCtrl-C ends it.\n", scenario.name, scenario.topology.name,
+             manner_of(played), server.link());
   std::fflush(stdout);
   std::optional<OpenedLink> opened;
   if (options.open) opened.emplace(server.link());

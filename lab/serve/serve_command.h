@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "lab/scenario/scenario.h"
+#include "lab/console/interrupt.h"
+#include "lab/run/scenario_run.h"
 #include "lab/serve/page_server.h"
 #include "lab/serve/session_commands.h"
 
@@ -15,15 +16,16 @@ struct ServeCommandOptions {
   ServeOptions server;
   std::optional<uint64_t> seed;
   std::optional<std::string> end;  ///< of a fabric without a scenario; 2ms by default
+  World world = World::kSim;       ///< of what is no run folder
   bool open = true;                ///< open a browser, where there is a desktop
   std::optional<std::string> at;   ///< where it stands at first: "295us", "40rtt"
 };
 
-/// What is to be shown: a scenario as it is; a fabric with an all-reduce of all its hosts; of a run folder
-/// the scenario that was run, whose history is that of the run wherever that was FAITHFUL. It stands at
-/// `options.at`, or as far on the way there as `go_on` lets it. Throws InputError.
+/// What is to be shown: a scenario as it is; a fabric with an all-reduce of all its hosts; of a run folder what it
+/// recorded, or, where it kept no packet records, its scenario, simulated again. It stands at `options.at`, or as far
+/// on the way there as is possible before `interrupted` says so. Throws InputError; live SystemError, Interrupted.
 PlayedSession served_session(const ServeCommandOptions& options,
-                             const SimulatedSession::GoOn& go_on = {});
+                             const IsInterrupted& interrupted = {});
 
 /// Serves until Ctrl-C. Returns the exit code.
 int serve_command(const ServeCommandOptions& options);

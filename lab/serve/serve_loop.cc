@@ -24,7 +24,7 @@ constexpr size_t kLinesAtOnce = 2'000;  // of events and windows in one message
 
 }  // namespace
 
-SimulatedSession::GoOn ServeLoop::go_on(std::optional<milliseconds> at_most) {
+FabricSession::GoOn ServeLoop::go_on(std::optional<milliseconds> at_most) {
   const auto until = at_most ? Clock::now() + *at_most : Clock::time_point::max();
   return [this, until](FabricTime) { return !interrupted_() && Clock::now() < until; };
 }
@@ -32,7 +32,7 @@ SimulatedSession::GoOn ServeLoop::go_on(std::optional<milliseconds> at_most) {
 void ServeLoop::run(const IsInterrupted& interrupted) {
   interrupted_ = interrupted;
   before_ = told_ = Clock::now();
-  while (!interrupted_()) turn(played_.playing ? kTick : kIdle);
+  while (!interrupted_()) turn(behind_ ? milliseconds(0) : played_.playing ? kTick : kIdle);
 }
 
 void ServeLoop::turn(milliseconds at_most) {
@@ -41,10 +41,12 @@ void ServeLoop::turn(milliseconds at_most) {
     take(input);
     if (interrupted_()) return;
   }
+  if (played_.session().look_after()) tell_all(future_json(played_.session()));
   const auto now = Clock::now();
   const bool was_playing = played_.playing;
   played_.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(now - before_).count(),
                   go_on(kSlice));
+  behind_ = Clock::now() - now >= kSlice;
   before_ = now;
   for (auto& [client, browser] : browsers_) tell_progress(client, browser);
   tell_other_sums();
@@ -152,12 +154,11 @@ void ServeLoop::obey_text(ClientId client, const std::string& text) {
 
 /// What was simulated since this browser was told last, as far as it keeps up.
 void ServeLoop::tell_progress(ClientId client, Browser& browser) {
-  const SimulatedSession& session = played_.session();
+  const FabricSession& session = played_.session();
   const Recording& recording = session.future().recording();
   const Topology& topology = session.scenario().topology;
   if (browser.future != session.number()) browser = {session.number(), 0, 0, 0};
-  const FabricTime reached = session.future().reached();
-  const size_t whole = reached >= session.end() ? recording.bins() : recording.bin_of(reached);
+  const size_t whole = recording.complete_bins();
   // A recording that was made again is shorter than what the browser has: it has the same history.
   while (browser.bin < whole && door_.waiting_bytes(client) < kEnoughWaiting) {
     const size_t to = std::min(whole, browser.bin + kBinsAtOnce);
@@ -193,8 +194,7 @@ void ServeLoop::tell_other_sums() {
     other_bin_ = 0;
   }
   const Recording& recording = other->recording();
-  const size_t whole =
-      other->reached() >= other->end() ? recording.bins() : recording.bin_of(other->reached());
+  const size_t whole = recording.complete_bins();
   while (other_bin_ < whole) {
     const size_t to = std::min(whole, other_bin_ + kBinsAtOnce);
     for (const auto& [client, browser] : browsers_) {

@@ -41,13 +41,14 @@ class ServeLoop {
   void tell_progress(ClientId client, Browser& browser);
   void tell_other_sums();
   /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
-  SimulatedSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
+  FabricSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
 
   PageDoor& door_;
   PlayedSession& played_;
   IsInterrupted interrupted_ = [] { return false; };
   Clock::time_point before_ = Clock::now(),
                     told_ = before_;  // the last round; when all were told the time
+  bool behind_ = false;               // the last round's slice of simulating ended before its work
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one
   uint32_t other_future_ = 0;

@@ -11,20 +11,18 @@
 #include "lab/serve/packet_look.h"
 #include "lab/serve/page_messages.h"
 #include "lab/serve/session_verdict.h"
-#include "netio/record/report_json.h"
-#include "switchd/table_json.h"
 
 namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
-using GoOn = SimulatedSession::GoOn;
+using GoOn = FabricSession::GoOn;
 
 struct Order {
   PlayedSession& played;
   const json& words;
   const GoOn& go_on;
-  SimulatedSession& session() const { return played.session(); }
+  FabricSession& session() const { return played.session(); }
   int64_t whole(const char* key, int64_t min, int64_t max) const {
     const json& value = words.at(key);
     const bool fits = value.is_number_integer() &&
@@ -201,6 +199,26 @@ SessionAnswer use(const Order& order) {
   return {{{"say", "use"}, {"from_ps", from.ps()}, {"to_ps", to.ps()}, {"cells", std::move(list)}}};
 }
 
+/// The newest SACK that a queue pair of a host had got at an instant: its bits as 0 and 1, first PSN first.
+SessionAnswer sack(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const uint32_t number = order.number("host");
+  if (number >= topology.host_count()) throw InputError("there is no such host");
+  const Future& future = future_of(order);
+  const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), future.reached());
+  const SeenSack* found = future.simulated(at).recording().last_sack(topology.host(number),
+                                                                     Qpn{order.number("qp")}, at);
+  json answer{{"say", "sack"}, {"found", found != nullptr}, {"simulated", future.world() != "sim"}};
+  if (found == nullptr) return {std::move(answer)};
+  std::string bits;
+  for (unsigned i = 0; i < 64; ++i) bits += (found->bitmap >> i & 1) != 0 ? '1' : '0';
+  answer["t_ps"] = found->t.ps();
+  answer["cumulative"] = found->cumulative.value();
+  answer["first"] = (found->cumulative + found->offset).value();
+  answer["bits"] = bits;
+  return {std::move(answer)};
+}
+
 /// What a host says of itself: the host's own word, at the instant up to which it was simulated.
 SessionAnswer host(const Order& order) {
   const uint32_t number = order.number("host");
@@ -219,7 +237,7 @@ SessionAnswer host(const Order& order) {
   }
   return {{{"say", "host"},
            {"host", number},
-           {"at_ps", future_of(order).reached().ps()},
+           {"at_ps", future_of(order).told_at().ps()},
            {"queues", std::move(queues)},
            {"retransmissions", account.stats.retransmissions},
            {"losses_detected", account.stats.losses_detected},
@@ -235,22 +253,20 @@ SessionAnswer inspect(const Order& order) {
     throw InputError("there is no such switch");
   }
   const NodeSite& site = topology.nodes[number];
-  const switchd::SwitchNode& node = future_of(order).switch_at(site.id);
-  const json rows = rows_of_switch(site, switchd::table_json(node));
-  std::string text = switch_table_text(
-      {{"node", site.name}, {"forwarding", name_of(site.forwarding)}, {"rows", rows}});
-  if (const std::optional<NodePauses> pauses = node.pauses()) {
-    text += pauses_text({{"fabric_ps", future_of(order).reached().ps()},
-                         {"nodes", {{site.name, netio::report_to_json(*pauses)}}}},
-                        true);
+  const SwitchWords words = future_of(order).words_of(site);
+  std::string text = switch_table_text(table_of_switch(site, words.table));
+  if (!words.pauses.is_null()) {
+    text += pauses_text(
+        {{"fabric_ps", future_of(order).reached().ps()}, {"nodes", {{site.name, words.pauses}}}},
+        true);
   }
   json counters = json::object();
-  for (const auto& [name, value] : node.named_counters()) {
+  for (const auto& [name, value] : words.counters) {
     if (value > 0) counters[name] = value;
   }
   return {{{"say", "inspect"},
            {"node", number},
-           {"at_ps", future_of(order).reached().ps()},
+           {"at_ps", future_of(order).told_at().ps()},
            {"text", std::move(text)},
            {"counters", std::move(counters)}}};
 }
@@ -261,12 +277,19 @@ SessionAnswer yaml(const Order& order) {
            {"text", order.session().yaml()}}};
 }
 
-/// The digest of the whole history, for which the world is simulated to its end.
+/// The digest of the history. Simulated it goes on to its end for that; what happened in another world is told
+/// as far as it went, beside what the simulation of the same scenario has by then.
 SessionAnswer history(const Order& order) {
+  if (const Future& now = order.session().future(); now.world() != "sim") {
+    return {{{"say", "history"},
+             {"at_ps", now.reached().ps()},
+             {"sha256", now.history_sha256()},
+             {"simulated", now.simulated(now.reached()).history_sha256()}}};
+  }
   order.session().look_ahead(order.session().end(), order.go_on);
   const Future& future = order.session().future();
   if (future.reached() < future.end()) throw InputError("interrupted before the end");
-  return {{{"say", "history"}, {"sha256", future.recording().history_sha256()}}};
+  return {{{"say", "history"}, {"sha256", future.history_sha256()}}};
 }
 
 SessionAnswer judge(const Order& order) {
@@ -319,6 +342,7 @@ const std::map<std::string, Command, std::less<>>& commands() {
       {"packets", {packets, false}},
       {"packet", {packet, false}},
       {"use", {use, false}},
+      {"sack", {sack, false}},
       {"host", {host, false}},
       {"inspect", {inspect, false}},
       {"yaml", {yaml, false}},
@@ -344,14 +368,16 @@ const std::map<std::string, Command, std::less<>>& commands() {
 
 }  // namespace
 
-void PlayedSession::advance(int64_t wall_ns, const SimulatedSession::GoOn& go_on) {
+void PlayedSession::advance(int64_t wall_ns, const FabricSession::GoOn& go_on) {
   if (!playing) return;
   constexpr int64_t kSecond = 1'000'000'000, kTenth = kSecond / 10;
   // In pieces of whole picoseconds per nanosecond and a rest, so that nothing overflows.
   wall_ns = std::clamp<int64_t>(wall_ns, 0, kTenth);
   const auto passed = static_cast<__int128>(per_second.ps()) * wall_ns / kSecond;
   session().seek(session().at() + FabricTime::from_ps(static_cast<int64_t>(passed)), go_on);
-  session().look_ahead(session().at() + per_second / kAheadPerSecond, go_on);
+  const bool now = session().future().world() == "live";
+  const int64_t ahead = now ? kAheadOfNowPerSecond : kAheadPerSecond;
+  session().look_ahead(session().at() + per_second / ahead, go_on);
   if (session().at() >= session().end()) playing = false;
 }
 

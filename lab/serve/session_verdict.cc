@@ -21,7 +21,7 @@ json checks_json(const analysis::Verdict& verdict) {
 
 }  // namespace
 
-json verdict_of(Scenario scenario, const SimulatedSession::GoOn& go_on) {
+json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
   const Topology& topology = scenario.topology;
   // Trims are seen at switches: the story tells of them.
   analysis::Evidence evidence(topology, scenario.schedule, scenario.stop(),
@@ -54,7 +54,7 @@ json verdict_of(Scenario scenario, const SimulatedSession::GoOn& go_on) {
 }
 
 json verdict_of(const std::string& scenario_yaml, const std::string& expect,
-                const SimulatedSession::GoOn& go_on) {
+                const FabricSession::GoOn& go_on) {
   std::optional<Scenario> scenario;
   try {
     scenario = with_expectations(scenario_yaml, expect);
@@ -66,8 +66,8 @@ json verdict_of(const std::string& scenario_yaml, const std::string& expect,
   return verdict_of(std::move(*scenario), go_on);
 }
 
-json verdict_of(const SimulatedSession& session, const std::string& expect,
-                const SimulatedSession::GoOn& go_on) {
+json verdict_of(const FabricSession& session, const std::string& expect,
+                const FabricSession::GoOn& go_on) {
   const std::string yaml = session.yaml();
   if (!expect.empty()) return verdict_of(yaml, expect, go_on);
   return verdict_of(parse_scenario(read_yaml_text(yaml, "session")), go_on);

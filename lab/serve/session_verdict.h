@@ -5,20 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "lab/serve/simulated_session.h"
+#include "lab/serve/fabric_session.h"
 
 namespace mrclab::lab {
 
 /// {"result", "checks": [{"name", "result", "text"}], "story": [{"t_ps", "kind", "text"}], "history"}.
 /// `expect`: the text of a scenario's `expect:` list in place of its own; empty: its own. Throws InputError
 /// for such a text; Interrupted where `go_on` says no.
-nlohmann::json verdict_of(const SimulatedSession& session, const std::string& expect,
-                          const SimulatedSession::GoOn& go_on = {});
+nlohmann::json verdict_of(const FabricSession& session, const std::string& expect,
+                          const FabricSession::GoOn& go_on = {});
 /// The same of any scenario.
-nlohmann::json verdict_of(Scenario scenario, const SimulatedSession::GoOn& go_on = {});
+nlohmann::json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on = {});
 /// Of the text of a scenario, by these expectations: how lessons are checked. Where they cannot be asked of it
 /// (no fault yet to measure from), the result is "fail", and the one check says why.
 nlohmann::json verdict_of(const std::string& scenario_yaml, const std::string& expect,
-                          const SimulatedSession::GoOn& go_on = {});
+                          const FabricSession::GoOn& go_on = {});
 
 }  // namespace mrclab::lab

@@ -2,7 +2,10 @@
 // What the sources of the rooms use of C++20, and the standard library of Debian's emscripten does not have yet.
 
 #ifdef __cplusplus
+#include <array>
+#include <compare>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <thread>
 #include <type_traits>
@@ -22,6 +25,24 @@ class jthread : public thread {
 template <class Array>
 unique_ptr<Array> make_unique_for_overwrite(size_t size) {
   return unique_ptr<Array>(new remove_extent_t<Array>[size]);
+}
+
+template <class To, class From>
+To bit_cast(const From& from) noexcept {
+  static_assert(sizeof(To) == sizeof(From) && is_trivially_copyable_v<To> &&
+                is_trivially_copyable_v<From>);
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+template <class Item, size_t count>
+constexpr strong_ordering operator<=>(const array<Item, count>& left,
+                                      const array<Item, count>& right) {
+  for (size_t i = 0; i < count; ++i) {
+    if (const strong_ordering order = left[i] <=> right[i]; order != 0) return order;
+  }
+  return strong_ordering::equal;
 }
 
 }  // namespace std

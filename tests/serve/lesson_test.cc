@@ -30,13 +30,15 @@ TEST_CASE("every task of every lesson is open at first, and done by its solution
 }
 
 TEST_CASE("an answer counts in the ways in which people write it, and no other does") {
-  LessonTask number, word;
+  LessonTask number, share, word;
   number.answer = "10 MB";
+  share.answer = "0.39 %";
   word.answer = "ev_probes";
-  for (const char* text : {"10 MB", "10", "10.0MB", " 10 mb", "10.04"})
-    CHECK(is_answer(number, text));
-  for (const char* text : {"", "MB", "11", "10 GB", "-10", "ten"})
+  for (const char* text : {"10 MB", "10", "10.0MB", " 10 mb"}) CHECK(is_answer(number, text));
+  for (const char* text : {"", "MB", "11", "10.04", "10 GB", "-10", "ten"})
     CHECK_FALSE(is_answer(number, text));
+  for (const char* text : {"0.39", "0.390625 %", "0.394%"}) CHECK(is_answer(share, text));
+  for (const char* text : {"0.4", "0.38", "39 %", "0"}) CHECK_FALSE(is_answer(share, text));
   CHECK(is_answer(word, "EV_probes "));
   CHECK_FALSE(is_answer(word, ""));
   CHECK_FALSE(is_answer(word, "7"));
@@ -51,6 +53,7 @@ TEST_CASE("a plan of the lesson's size has the parts that the lesson asks for") 
   const Lesson& lesson = find_lesson("12-plan-131072");
   const FabricPlan plan = plan_fabric(shape_of(PlanRequest{}));
   CHECK(is_answer(lesson.tasks.at(0), std::to_string(plan.hosts)));
+  CHECK_FALSE(is_answer(lesson.tasks.at(0), std::to_string(plan.hosts + 1)));
   CHECK(is_answer(lesson.tasks.at(1), std::to_string(plan.t0 + plan.t1)));
 }
 

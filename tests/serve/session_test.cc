@@ -1,28 +1,31 @@
 // A session of the page: however people move through it, it has the history of the scenario that it says
 // it is.
 
-#include "lab/serve/simulated_session.h"
+#include "lab/serve/fabric_session.h"
 
 #include <doctest/doctest.h>
 
 #include "lab/run/watched_run.h"
+#include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/scenario.h"
 #include "lab/serve/session_commands.h"
 
 namespace mrclab::lab {
 namespace {
 
+using nlohmann::json;
+
 Scenario first() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
 
 /// The history of a run of what the session says it is.
-std::string history_of_file(const SimulatedSession& session) {
+std::string history_of_file(const FabricSession& session) {
   return run_watched(parse_scenario(read_yaml_text(session.yaml(), "saved")))
       .metrics.history_sha256;
 }
 
-std::string history_of(SimulatedSession& session) {
+std::string history_of(FabricSession& session) {
   session.seek(session.end());
-  return session.future().recording().history_sha256();
+  return session.future().history_sha256();
 }
 
 FaultOrder loss(const char* share) {
@@ -32,12 +35,12 @@ FaultOrder loss(const char* share) {
 }  // namespace
 
 TEST_CASE("a session has the history of a run of its scenario, though its payload is elided") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
 }
 
 TEST_CASE("seeking, stepping forward and back leave the history as it was") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(150));
   for (int i = 0; i < 20; ++i) session.step(StepTo::kPacket, false);
   for (int i = 0; i < 40; ++i) session.step(StepTo::kPacket, true);
@@ -46,7 +49,7 @@ TEST_CASE("seeking, stepping forward and back leave the history as it was") {
 }
 
 TEST_CASE("a step back from a step forward comes to the same instant") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(99));
   for (const StepTo to : {StepTo::kPacket, StepTo::kFault, StepTo::kLoss, StepTo::kPath}) {
     REQUIRE(session.step(to, false));
@@ -59,7 +62,7 @@ TEST_CASE("a step back from a step forward comes to the same instant") {
 }
 
 TEST_CASE("the next fault is where the scenario says, and behind the last one there is none") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   REQUIRE(session.step(StepTo::kFault, false));
   CHECK(session.at() == FabricTime::from_us(100));
   REQUIRE(session.step(StepTo::kFault, false));
@@ -75,7 +78,7 @@ TEST_CASE("the next fault is where the scenario says, and behind the last one th
 
 TEST_CASE(
     "a fault by hand changes the history from its instant on, and the saved file repeats it") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(60));
   session.break_it(loss("50%"));
   const std::string broken = history_of(session);
@@ -84,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a fault that is healed at the instant at which it was made leaves no trace") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(60));
   const uint32_t number = session.break_it(loss("50%"));
   REQUIRE(session.heal(std::to_string(number)) == std::vector<uint32_t>{number});
@@ -92,7 +95,7 @@ TEST_CASE("a fault that is healed at the instant at which it was made leaves no 
 }
 
 TEST_CASE("a heal ends a fault where it is given, and the saved file repeats it") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(110));
   REQUIRE(session.heal("link_down").size() == 1);
   const std::string healed = history_of(session);
@@ -101,19 +104,19 @@ TEST_CASE("a heal ends a fault where it is given, and the saved file repeats it"
 }
 
 TEST_CASE("a session that began with a saved one says so once") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(30));
   session.break_it(loss("40%"));
   const std::string saved = session.yaml();
   CHECK(saved.find("As it went in a lab: 1 faults by hand") != std::string::npos);
-  const std::string again = SimulatedSession(parse_scenario(read_yaml_text(saved, "saved"))).yaml();
+  const std::string again = FabricSession(parse_scenario(read_yaml_text(saved, "saved"))).yaml();
   const size_t said = again.find("As it went in a lab:");
   REQUIRE(said != std::string::npos);
   CHECK(again.find("As it went in a lab:", said + 1) == std::string::npos);
 }
 
 TEST_CASE("a change in the past discards what was changed by hand later") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(200));
   session.break_it(loss("50%"));
   session.seek(FabricTime::from_us(60));
@@ -123,13 +126,12 @@ TEST_CASE("a change in the past discards what was changed by hand later") {
 }
 
 TEST_CASE("two futures are the same up to the fork and part at the first packet that differs") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(60));
   session.break_it(loss("100%"), true);
   REQUIRE(session.other() != nullptr);
   session.seek(session.end());
-  CHECK(session.other()->recording().history_sha256() ==
-        run_watched(first()).metrics.history_sha256);
+  CHECK(session.other()->history_sha256() == run_watched(first()).metrics.history_sha256);
   const auto difference = session.difference();
   REQUIRE(difference);
   CHECK(difference->t >= FabricTime::from_us(60));
@@ -139,7 +141,7 @@ TEST_CASE("two futures are the same up to the fork and part at the first packet 
 }
 
 TEST_CASE("a fork under another transport differs from the beginning on") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(100));
   session.use_transport("oblivious", true);
   CHECK(history_of(session) == history_of_file(session));
@@ -147,7 +149,7 @@ TEST_CASE("a fork under another transport differs from the beginning on") {
 }
 
 TEST_CASE("what cannot be done says so and changes nothing") {
-  SimulatedSession session(first());
+  FabricSession session(first());
   session.seek(FabricTime::from_us(60));
   CHECK_THROWS_AS(session.break_it({"link_down", {{"link", "p9.t0-0:u0"}}, {}}), InputError);
   CHECK_THROWS_AS(session.break_it({"no_such", {}, {}}), InputError);
@@ -178,6 +180,56 @@ TEST_CASE("a switch is told in the words of inspect, as of the instant that was 
   for (const uint32_t other : {played.session().scenario().topology.host(0).value, 1'000'000u}) {
     CHECK_THROWS_AS(obey(played, {{"do", "inspect"}, {"node", other}}, {}), InputError);
   }
+}
+
+TEST_CASE("the last SACK of a queue pair says what has arrived, and not more") {
+  PlayedSession played(first());
+  obey(played, {{"do", "seek"}, {"at_ps", 160'000'000}}, {});
+  const Scenario& scenario = played.session().scenario();
+  const Topology& topology = scenario.topology;
+  const Recording& recording = played.session().future().recording();
+  const QueuePairEnd sender = queue_pairs(scenario).at(0);
+  std::map<uint32_t, FabricTime> arrivals;  // by PSN, the first
+  for (size_t bin = 0; bin <= recording.bin_of(FabricTime::from_us(160)); ++bin) {
+    for (const SeenPacket& p : recording.packets(bin)) {
+      const bool arrives = p.event == PacketEvent::kPassed && p.queue != QueueClass::kTrimmed &&
+                           carries_data(static_cast<Opcode>(p.opcode)) && p.source == sender.host &&
+                           p.qp == sender.peer_qpn &&
+                           topology.wire(p.wire).to.node == topology.host(sender.peer_host);
+      if (arrives) arrivals.emplace(p.psn.value(), p.t + topology.wire(p.wire).propagation);
+    }
+  }
+  size_t missing = 0;
+  for (int64_t us = 90; us < 150; ++us) {  // in the middle of it a link is down
+    const json order{{"do", "sack"},
+                     {"host", sender.host},
+                     {"qp", sender.qpn.value},
+                     {"at_ps", FabricTime::from_us(us).ps()}};
+    const json sack = obey(played, order, {}).text;
+    REQUIRE(sack.at("found") == true);
+    const FabricTime came = FabricTime::from_ps(sack.at("t_ps").get<int64_t>());
+    CHECK(came <= FabricTime::from_us(us));
+    const auto bits = sack.at("bits").get<std::string>();
+    REQUIRE(bits.size() == 64);
+    const size_t newest = bits.rfind('1');
+    const auto arrived = [&](uint32_t psn, FabricTime until) {
+      const auto found = arrivals.find(psn);
+      return found != arrivals.end() && found->second <= until;
+    };
+    CHECK(arrived(sack.at("cumulative").get<uint32_t>(), came));
+    CHECK_FALSE(arrived(sack.at("cumulative").get<uint32_t>() + 1, came - topology.base_rtt));
+    for (uint32_t i = 0; newest != std::string::npos && i <= newest; ++i) {
+      const uint32_t psn = sack.at("first").get<uint32_t>() + i;
+      if (bits[i] == '1') CHECK(arrived(psn, came));
+      if (bits[i] == '0') CHECK_FALSE(arrived(psn, came - topology.base_rtt));
+      missing += bits[i] == '0';
+    }
+  }
+  CHECK(missing > 0);
+  const json none{{"do", "sack"}, {"host", sender.host}, {"qp", sender.qpn.value}, {"at_ps", 0}};
+  CHECK(obey(played, none, {}).text.at("found") == false);
+  const json nobody{{"do", "sack"}, {"host", 1000}, {"qp", 1}, {"at_ps", 0}};
+  CHECK_THROWS_AS(obey(played, nobody, {}), InputError);
 }
 
 TEST_CASE("another workload begins a session anew, under the same options and faults") {

@@ -1,4 +1,4 @@
-#include "lab/serve/simulated_session.h"
+#include "lab/serve/fabric_session.h"
 
 #include <algorithm>
 
@@ -6,6 +6,7 @@
 #include "faults/schedule.h"
 #include "lab/resident/session_export.h"
 #include "lab/scenario/contrast.h"
+#include "lab/serve/simulated_future.h"
 
 namespace mrclab::lab {
 namespace {
@@ -31,40 +32,55 @@ Scenario with_transport(Scenario scenario, const std::string& options) {
   return scenario;
 }
 
-SimulatedSession::SimulatedSession(Scenario scenario)
-    : base_(std::move(scenario)), scenario_(base_) {
+FabricSession::FabricSession(Scenario scenario)
+    : FabricSession(scenario, std::make_unique<SimulatedFuture>(scenario)) {}
+
+FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Future> first)
+    : base_(std::move(scenario)), scenario_(base_), future_(std::move(first)) {
   for (const faults::Fault& fault : base_.faults) faults_.push_back({fault});
-  future_ = std::make_unique<Future>(scenario_);
   look_ahead(kAhead);
 }
 
 // --- time ----------------------------------------------------------------------------------------
 
-void SimulatedSession::look_ahead(FabricTime until, const GoOn& go_on) {
+void FabricSession::look_ahead(FabricTime until, const GoOn& go_on) {
   future_->reach(until, go_on);
   if (other_) other_->reach(until, go_on);
 }
 
-void SimulatedSession::seek(FabricTime at, const GoOn& go_on) {
+void FabricSession::seek(FabricTime at, const GoOn& go_on) {
   at = std::clamp(at, FabricTime::zero(), end());
-  if (at < at_) keep_packets_of(at, go_on);
+  if (at < at_) {
+    at_newest_ = false;
+    keep_packets_of(at, go_on);
+  } else if (at + kAhead >= future_->reached()) {
+    at_newest_ = true;
+  }
   look_ahead(at + kAhead, go_on);
   at_ = std::min(at, future_->reached());
 }
 
-/// Simulates again where the packets around `t` were left out for lack of room.
-void SimulatedSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
+bool FabricSession::look_after() {
+  if (other_) other_->look_after();
+  const bool changed = future_->look_after();
+  if (changed) take_faults_of_now(at_, {});
+  return changed;
+}
+
+/// Simulates again where the packets around `t` were left out for lack of room. Another kind of world keeps to
+/// what it has.
+void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
   const Recording& recording = future_->recording();
   const FabricTime from = std::max(t - kAhead, FabricTime::zero());
-  if (recording.bin_of(from) >= recording.first_kept()) return;
-  auto again = std::make_unique<Future>(scenario_);
+  if (recording.bin_of(from) >= recording.first_kept() || future_->world() != "sim") return;
+  auto again = future_->another(scenario_);
   again->reach(t + kAhead, go_on);
   future_ = std::move(again);
 }
 
 /// The earliest such instant in (from, until].
-std::optional<FabricTime> SimulatedSession::next_in(StepTo to, FabricTime from, FabricTime until,
-                                                    std::optional<Qpn> qp) const {
+std::optional<FabricTime> FabricSession::next_in(StepTo to, FabricTime from, FabricTime until,
+                                                 std::optional<Qpn> qp) const {
   const Recording& recording = future_->recording();
   std::optional<FabricTime> best;
   const auto take = [&](FabricTime t) {
@@ -87,8 +103,8 @@ std::optional<FabricTime> SimulatedSession::next_in(StepTo to, FabricTime from, 
 }
 
 /// The latest such instant in [from, until).
-std::optional<FabricTime> SimulatedSession::last_in(StepTo to, FabricTime from, FabricTime until,
-                                                    std::optional<Qpn> qp) const {
+std::optional<FabricTime> FabricSession::last_in(StepTo to, FabricTime from, FabricTime until,
+                                                 std::optional<Qpn> qp) const {
   const Recording& recording = future_->recording();
   std::optional<FabricTime> best;
   const auto take = [&](FabricTime t) {
@@ -110,7 +126,7 @@ std::optional<FabricTime> SimulatedSession::last_in(StepTo to, FabricTime from, 
   return best;
 }
 
-bool SimulatedSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn& go_on) {
+bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn& go_on) {
   if (back) {
     const bool packets = of_packets(to);
     FabricTime until = at_;
@@ -149,8 +165,8 @@ bool SimulatedSession::step(StepTo to, bool back, std::optional<Qpn> qp, const G
 
 // --- changes -------------------------------------------------------------------------------------
 
-Scenario SimulatedSession::with_faults(Scenario scenario,
-                                       const std::vector<BookedFault>& faults) const {
+Scenario FabricSession::with_faults(Scenario scenario,
+                                    const std::vector<BookedFault>& faults) const {
   scenario.faults.clear();
   for (const BookedFault& entry : faults) {
     if (entry.fault.healed > entry.fault.at) scenario.faults.push_back(entry.fault);
@@ -159,7 +175,7 @@ Scenario SimulatedSession::with_faults(Scenario scenario,
 }
 
 /// The faults as they were at at(): nothing of what was done by hand at a later instant.
-std::vector<BookedFault> SimulatedSession::without_later_changes() const {
+std::vector<BookedFault> FabricSession::without_later_changes() const {
   std::vector<BookedFault> kept;
   for (size_t i = 0; i < faults_.size(); ++i) {
     BookedFault entry = faults_[i];
@@ -172,10 +188,10 @@ std::vector<BookedFault> SimulatedSession::without_later_changes() const {
   return kept;
 }
 
-void SimulatedSession::change(Scenario scenario, std::vector<BookedFault> faults, bool fork,
-                              const GoOn& go_on) {
+void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, bool fork,
+                           const GoOn& go_on) {
   scenario = with_faults(std::move(scenario), faults);
-  auto next = std::make_unique<Future>(scenario);
+  auto next = future_->another(scenario);
   next->reach(at_ + kAhead, go_on);
   if (next->reached() < std::min(at_ + kAhead, next->end()))
     return;  // told to stop: nothing changed
@@ -192,7 +208,32 @@ void SimulatedSession::change(Scenario scenario, std::vector<BookedFault> faults
   number_ = ++newest_;
 }
 
-uint32_t SimulatedSession::break_it(const FaultOrder& order, bool fork, const GoOn& go_on) {
+bool FabricSession::keep_other_of_now(const GoOn& go_on) {
+  auto left = std::make_unique<SimulatedFuture>(scenario_);
+  left->reach(future_->reached(), go_on);
+  if (left->reached() < future_->reached()) return false;
+  other_ = std::move(left);
+  other_scenario_ = scenario_;
+  other_faults_ = faults_;
+  other_number_ = ++newest_;
+  forked_at_ = future_->reached();
+  return true;
+}
+
+void FabricSession::take_faults_of_now(FabricTime moved_to, const GoOn& go_on) {
+  faults_ = future_->open_faults()->booked();
+  scenario_ = with_faults(scenario_, faults_);
+  seek(moved_to, go_on);
+}
+
+uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn& go_on) {
+  if (OpenFaults* now = faults_now()) {
+    if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
+    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was broken");
+    const uint32_t number = now->break_now(order);
+    take_faults_of_now(now->booked().at(number).fault.at, go_on);
+    return number;
+  }
   std::vector<BookedFault> faults = without_later_changes();
   const auto by_hand = std::count_if(faults.begin(), faults.end(), [](const BookedFault& entry) {
     return entry.source == FaultSource::kHand;
@@ -210,8 +251,13 @@ uint32_t SimulatedSession::break_it(const FaultOrder& order, bool fork, const Go
   return number;
 }
 
-std::vector<uint32_t> SimulatedSession::heal(const std::string& word, bool fork,
-                                             const GoOn& go_on) {
+std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, const GoOn& go_on) {
+  if (OpenFaults* now = faults_now()) {
+    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was healed");
+    const std::vector<uint32_t> healed = now->heal_now(word);
+    take_faults_of_now(future_->reached(), go_on);
+    return healed;
+  }
   std::vector<BookedFault> faults = without_later_changes();
   FaultBook book(scenario_.topology, {});
   for (const BookedFault& entry : faults) book.add(entry);
@@ -223,15 +269,15 @@ std::vector<uint32_t> SimulatedSession::heal(const std::string& word, bool fork,
   return chosen;
 }
 
-void SimulatedSession::use_transport(const std::string& name, bool fork, const GoOn& go_on) {
+void FabricSession::use_transport(const std::string& name, bool fork, const GoOn& go_on) {
   change(under_transport(base_, find_contrast(base_, name)), faults_, fork, go_on);
 }
 
-void SimulatedSession::set_options(const std::string& options, bool fork, const GoOn& go_on) {
+void FabricSession::set_options(const std::string& options, bool fork, const GoOn& go_on) {
   change(with_transport(base_, options), faults_, fork, go_on);
 }
 
-void SimulatedSession::swap() {
+void FabricSession::swap() {
   if (!other_) throw InputError("there is one future only: fork first");
   std::swap(future_, other_);
   std::swap(scenario_, other_scenario_);
@@ -240,18 +286,18 @@ void SimulatedSession::swap() {
   look_ahead(at_ + kAhead);
 }
 
-void SimulatedSession::drop_other() {
+void FabricSession::drop_other() {
   other_.reset();
   other_number_ = 0;
 }
 
-std::string SimulatedSession::yaml() const {
+std::string FabricSession::yaml() const {
   std::map<uint32_t, BookedFault> entries;
   for (uint32_t i = 0; i < faults_.size(); ++i) entries[i] = faults_[i];
   return session_yaml(scenario_, entries, end());
 }
 
-std::optional<FirstDifference> SimulatedSession::difference(const GoOn& go_on) {
+std::optional<FirstDifference> FabricSession::difference(const GoOn& go_on) {
   if (!other_) throw InputError("there is one future only: fork first");
   const FabricTime until = std::max(future_->reached(), other_->reached());
   look_ahead(until, go_on);

@@ -1,12 +1,15 @@
 #pragma once
-// What people do with a simulated world: let time pass, stand, step, go back, break and mend it, change how
-// it works, and hold two futures against each other. Knows no sockets and no clock of the wall.
+// What people do with a world: let time pass, stand, step, go back, break and mend it, change how it works, and
+// hold two futures against each other. Knows no sockets and no clock of the wall.
 //
-// Time that is looked at (at()) moves freely over what was simulated; the world is always a little ahead of
-// it. A change takes effect exactly at at(): the world is simulated again from its beginning, with the same
-// seed and the change, up to there. So a session is at any time what one scenario says (yaml()), and has
-// the history of that scenario (tested). Going back further than what is kept simulates again likewise.
-// A change in the past discards what was changed by hand later than that.
+// Time that is looked at (at()) moves freely over what has happened; the world is always a little ahead of
+// it. A change takes effect exactly at at(): the world begins again, with the same seed and the change, and runs up
+// to there. So a session is at any time what one scenario says (yaml()), and has the history of that scenario
+// (tested). Simulated, going back further than what is kept simulates again likewise. A change in the past discards
+// what was changed by hand later than that.
+//
+// A world that happens now (Future::open_faults) takes a fault or its end where it is, if at() is at its newest
+// instant: at() moves to the instant at which it takes effect. The future that a fork leaves is simulated then.
 
 #include <array>
 #include <memory>
@@ -36,7 +39,7 @@ inline constexpr std::array<std::string_view, 5> kStepWords{"packet", "fault", "
 /// Throws InputError.
 Scenario with_transport(Scenario scenario, const std::string& options);
 
-class SimulatedSession {
+class FabricSession {
  public:
   /// The world is simulated at least so far beyond what is looked at: longer than any frame of ours is on a
   /// wire (our choice), so that it is known which of them arrive.
@@ -45,8 +48,10 @@ class SimulatedSession {
 
   using GoOn = SimWorld::GoOn;
 
-  /// Throws InputError for a scenario that cannot be simulated.
-  explicit SimulatedSession(Scenario scenario);
+  /// Simulated. Throws InputError for a scenario that cannot be.
+  explicit FabricSession(Scenario scenario);
+  /// `first` runs the scenario, or ran it.
+  FabricSession(Scenario scenario, std::unique_ptr<Future> first);
 
   const Scenario& scenario() const { return scenario_; }
   const Future& future() const { return *future_; }
@@ -64,8 +69,10 @@ class SimulatedSession {
   FabricTime at() const { return at_; }
   FabricTime end() const { return future_->end(); }
   void seek(FabricTime at, const GoOn& go_on = {});
-  /// Simulates up to `until` without moving.
+  /// Lets the world go on up to `until` without moving.
   void look_ahead(FabricTime until, const GoOn& go_on = {});
+  /// Future::look_after(); true if faults have changed.
+  bool look_after();
   /// Moves to the next or the last such instant before; false, and to the end or to the beginning, if there
   /// is none. `qp`: only what concerns this queue pair.
   bool step(StepTo to, bool back, std::optional<Qpn> qp = {}, const GoOn& go_on = {});
@@ -90,10 +97,6 @@ class SimulatedSession {
   std::optional<FirstDifference> difference(const GoOn& go_on = {});
 
  private:
-  struct Instant {
-    FabricTime t;
-    bool found = false;
-  };
   void change(Scenario scenario, std::vector<BookedFault> faults, bool fork, const GoOn& go_on);
   std::vector<BookedFault> without_later_changes() const;
   Scenario with_faults(Scenario scenario, const std::vector<BookedFault>& faults) const;
@@ -102,11 +105,17 @@ class SimulatedSession {
   std::optional<FabricTime> last_in(StepTo to, FabricTime from, FabricTime until,
                                     std::optional<Qpn> qp) const;
   void keep_packets_of(FabricTime t, const GoOn& go_on);
+  /// The faults of the world that happens now, where at() is at its newest instant; null otherwise.
+  OpenFaults* faults_now() const { return at_newest_ ? future_->open_faults() : nullptr; }
+  /// Keeps what the future that happens now would have been, simulated; false if told to stop.
+  bool keep_other_of_now(const GoOn& go_on);
+  void take_faults_of_now(FabricTime moved_to, const GoOn& go_on);
 
   Scenario base_;  // as it was given
   Scenario scenario_;
   std::vector<BookedFault> faults_;
   std::unique_ptr<Future> future_, other_;
+  bool at_newest_ = true;  // has not gone back since
   Scenario other_scenario_;
   std::vector<BookedFault> other_faults_;
   FabricTime at_ = FabricTime::zero(), forked_at_ = FabricTime::zero();

@@ -1,0 +1,158 @@
+#include "lab/serve/live_future.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "lab/live/live_options.h"
+#include "lab/run/process_reports.h"
+#include "netio/record/report_json.h"
+#include "netio/rpc/heartbeat.h"
+#include "netio/rpc/rpc.h"
+
+namespace mrclab::lab {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// A daemon looks at its socket every 5 ms.
+constexpr milliseconds kAnswerPatience{2000};
+constexpr milliseconds kLook{1};
+/// Packet records of one lab, in memory: /run holds them. Seven million packets at hops (our choice).
+constexpr uint64_t kRecordBytes = uint64_t{256} << 20;
+
+LiveLabOptions live_options(const Scenario& scenario, const LiveFuture::Options& wanted) {
+  static std::atomic<uint32_t> labs{0};  // of this process, so that two can be up at once
+  LiveLabOptions options = live_options_of(scenario);
+  options.name = fmt::format("page_{}_{}", ::getpid(), ++labs);
+  options.end = FabricTime::never();  // it stands at the end, and can be looked at
+  options.history_bytes = kRecordBytes;
+  options.followed = true;
+  options.programs = wanted.programs;
+  return options;
+}
+
+std::vector<std::string> names_of(const ProcessPlan& plan) {
+  std::vector<std::string> names;
+  for (const ProcessPlan::Process& process : plan.processes) names.push_back(process.name);
+  return names;
+}
+
+}  // namespace
+
+LiveFuture::LiveFuture(Scenario scenario, Options options)
+    : Future(playable(std::move(scenario))),
+      options_(std::move(options)),
+      lab_(scenario_.topology, live_options(scenario_, options_),
+           [this](const BringUpStep&) {
+             if (options_.interrupted && options_.interrupted())
+               throw Interrupted("the lab was not brought up");
+           }),
+      clock_(lab_, scenario_.topology, true),
+      faults_(lab_, scenario_.topology, scenario_.faults, scenario_.seed),
+      loop_([this] { return lab_.step(); },
+            [this] {
+              const uint64_t before = faults_.book().total();
+              faults_.notice();
+              faults_changed_ = faults_changed_ || faults_.book().total() != before;
+            },
+            LabLoop::Ends::kNever),
+      told_(scenario_.topology, *recording_),
+      follower_(lab_.fleet().records_folder(), names_of(lab_.plan()), told_) {
+  loop_.add([this] { clock_.look(); });
+  clock_.start(true);
+}
+
+void LiveFuture::take_records() {
+  // What was recorded up to here is in the files before the instant says so.
+  const FabricTime recorded = std::min(lab_.gate().slowest_recorded(), end());
+  follower_.read();
+  if (recorded == FabricTime::never() || recorded <= reached_) return;
+  reached_ = recorded;
+  recording_->complete(reached_);
+}
+
+bool LiveFuture::look_after() {
+  loop_.turn();
+  take_records();
+  const bool changed = std::exchange(faults_changed_, false);
+  if (changed) take_faults();
+  return changed;
+}
+
+void LiveFuture::reach(FabricTime until, const GoOn& go_on) {
+  until = std::min(until, end());
+  if (until <= reached_) return;
+  if (lab_.limit() == FabricTime::never() || lab_.limit() < until) clock_.until(until);
+  netio::keep_looking([&]() -> netio::Heartbeat::Next {
+    loop_.turn();
+    take_records();
+    const bool stopped = clock_.standing() && lab_.limit() < until;  // a process was lost
+    if (reached_ >= until || stopped || (go_on && !go_on(reached_))) return std::nullopt;
+    return kLook;
+  });
+}
+
+void LiveFuture::stand() { reach(lab_.limit()); }
+
+void LiveFuture::take_faults() {
+  scenario_.faults = faults_.book().faults();
+  scenario_.schedule = faults_.book().schedule();
+  twin_.forget();
+}
+
+uint32_t LiveFuture::break_now(FaultOrder order) {
+  stand();
+  order.at.reset();
+  const uint32_t number = faults_.break_it(order);
+  take_faults();
+  return number;
+}
+
+std::vector<uint32_t> LiveFuture::heal_now(const std::string& word) {
+  stand();
+  std::vector<uint32_t> healed = faults_.heal(word);
+  take_faults();
+  return healed;
+}
+
+std::vector<BookedFault> LiveFuture::booked() const {
+  std::vector<BookedFault> booked;
+  for (const auto& [number, fault] : faults_.book().entries()) booked.push_back(fault);
+  return booked;
+}
+
+nlohmann::json LiveFuture::ask(const NodeSite& node, const char* method) const {
+  const uint32_t process = lab_.plan().process_of_node.at(node.id.value);
+  if (process >= lab_.plan().processes.size()) throw InputError(node.name + " is not ours to ask");
+  return netio::RpcClient(lab_.fleet().control_socket(process))
+      .call(method, {{"node", node.name}}, kAnswerPatience);
+}
+
+endpoint::HostAccount LiveFuture::account(uint32_t host) const {
+  const NodeSite& node = topology().node(topology().host(host));
+  return netio::report_from_json<endpoint::HostAccount>(ask(node, "counters").at(node.name));
+}
+
+SwitchWords LiveFuture::words_of(const NodeSite& node) const {
+  SwitchWords words;
+  words.table = ask(node, "table");
+  words.pauses = ask(node, "pauses").value(node.name, nlohmann::json());
+  ask(node, "counters").at(node.name).get_to(words.counters);
+  return words;
+}
+
+std::string LiveFuture::history_sha256() const {
+  std::vector<HistoryStream> streams;
+  for (uint32_t i = 0; i < lab_.plan().processes.size(); ++i) {
+    const nlohmann::json report =
+        netio::RpcClient(lab_.fleet().control_socket(i)).call("report", nullptr, kAnswerPatience);
+    const auto more = read_process_report(report, topology(), lab_.plan(), i).streams;
+    streams.insert(streams.end(), more.begin(), more.end());
+  }
+  return mrclab::history_sha256(std::move(streams));
+}
+
+}  // namespace mrclab::lab

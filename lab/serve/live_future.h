@@ -1,0 +1,64 @@
+#pragma once
+// A future that happens now: a lab of namespaces and daemons, owned by this process. What a page shows of it is what
+// the daemons wrote down of their packets. It stands whenever it is not asked to go on.
+
+#include "lab/console/interrupt.h"
+#include "lab/live/lab_faults.h"
+#include "lab/live/lab_loop.h"
+#include "lab/resident/lab_clock.h"
+#include "lab/serve/future.h"
+#include "lab/serve/run_follower.h"
+#include "lab/serve/simulated_future.h"
+
+namespace mrclab::lab {
+
+class LiveFuture : public Future, private OpenFaults {
+ public:
+  struct Options {
+    IsInterrupted interrupted = {};       ///< asked while the lab comes up
+    std::filesystem::path programs = {};  ///< where the daemons lie; empty: beside this program
+  };
+
+  /// Brings the lab up; its time stands at 0. Throws InputError, SystemError, Interrupted.
+  LiveFuture(Scenario scenario, Options options);
+
+  std::string_view world() const override { return "live"; }
+  std::string lab() const override { return lab_.fabric().lab(); }
+  /// Returns early when `go_on` says no; the lab then goes on up to `until` by itself.
+  void reach(FabricTime until, const GoOn& go_on = {}) override;
+  bool look_after() override;
+  endpoint::HostAccount account(uint32_t host) const override;
+  SwitchWords words_of(const NodeSite& node) const override;
+  std::string history_sha256() const override;
+  const Future& simulated(FabricTime at_least) const override {
+    return twin_.reach(scenario_, std::min(at_least, reached_));
+  }
+  OpenFaults* open_faults() override { return this; }
+  std::unique_ptr<Future> another(Scenario scenario) const override {
+    return std::make_unique<LiveFuture>(std::move(scenario), options_);
+  }
+
+ private:
+  uint32_t break_now(FaultOrder order) override;
+  std::vector<uint32_t> heal_now(const std::string& word) override;
+  std::vector<BookedFault> booked() const override;
+
+  void take_records();
+  /// Comes to the instant up to which the lab was told to go.
+  void stand();
+  void take_faults();
+  /// What the node's daemon answers, of this node.
+  nlohmann::json ask(const NodeSite& node, const char* method) const;
+
+  Options options_;
+  LiveLab lab_;
+  LabClock clock_;
+  LabFaults faults_;
+  LabLoop loop_;
+  ToldRecords told_;
+  RunFollower follower_;
+  bool faults_changed_ = false;
+  mutable SimulatedTwin twin_;
+};
+
+}  // namespace mrclab::lab

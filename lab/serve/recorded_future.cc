@@ -1,0 +1,66 @@
+#include "lab/serve/recorded_future.h"
+
+#include <algorithm>
+
+#include "fabric/line_file.h"
+#include "faults/schedule.h"
+#include "lab/run/run_manifest.h"
+#include "lab/serve/told_records.h"
+
+namespace mrclab::lab {
+namespace {
+
+Scenario scenario_of(const RecordedRun& run) {
+  Scenario scenario = run.scenario;
+  scenario.schedule = faults::compile(scenario.faults, scenario.topology);
+  return scenario;
+}
+
+}  // namespace
+
+RecordedFuture::RecordedFuture(const RecordedRun& run)
+    : Future(scenario_of(run)),
+      history_sha256_(run.history_sha256),
+      exact_(run.faithful && !run.wall) {
+  RunManifest(run.folder).require({"history", "events.jsonl"});
+  ToldRecords told(scenario_.topology, *recording_);
+  const FabricTime complete =
+      visit_records(run, [&told](const CompactRecord& record) { told.take(record); });
+  if (complete <= FabricTime::zero()) {
+    throw InputError(run.folder.string() +
+                     ": found no packet records: expected a run without `--history digest`");
+  }
+  reached_ = std::min(complete, end());
+  LineFile lines(run.folder / "events.jsonl");
+  std::string line;
+  while (lines.next(line)) told.take_line(line);
+  recording_->complete(reached_);
+}
+
+void RecordedFuture::require_exact() const {
+  if (exact_) return;
+  throw InputError(
+      "this run is over, and was not FAITHFUL or went by the wall clock: what its hosts and "
+      "switches "
+      "would have said then is not known");
+}
+
+const Future& RecordedFuture::twin() const {
+  require_exact();
+  return twin_.come_to(scenario_, told_at_);
+}
+
+const Future& RecordedFuture::simulated(FabricTime at_least) const {
+  require_exact();
+  return twin_.reach(scenario_, at_least);
+}
+
+endpoint::HostAccount RecordedFuture::account(uint32_t host) const { return twin().account(host); }
+
+SwitchWords RecordedFuture::words_of(const NodeSite& node) const { return twin().words_of(node); }
+
+std::unique_ptr<Future> RecordedFuture::another(Scenario scenario) const {
+  return std::make_unique<SimulatedFuture>(std::move(scenario));
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,37 @@
+#pragma once
+// A future that is over: what the nodes of a finished run wrote down of it. What is changed from there on is simulated,
+// and so is what its hosts and switches would say, which they cannot be asked any more.
+
+#include "lab/recorded/recorded_run.h"
+#include "lab/serve/simulated_future.h"
+
+namespace mrclab::lab {
+
+class RecordedFuture : public Future {
+ public:
+  /// Reads history/*.bin and events.jsonl. Throws InputError for what is missing, wrong, or altered since the run.
+  explicit RecordedFuture(const RecordedRun& run);
+
+  std::string_view world() const override { return "run"; }
+  /// All of it has happened; hosts and switches tell of this instant from now on.
+  void reach(FabricTime until, const GoOn& = {}) override { told_at_ = std::min(until, end()); }
+  FabricTime told_at() const override { return told_at_; }
+  endpoint::HostAccount account(uint32_t host) const override;
+  SwitchWords words_of(const NodeSite& node) const override;
+  std::string history_sha256() const override { return history_sha256_; }
+  const Future& simulated(FabricTime at_least) const override;
+  std::unique_ptr<Future> another(Scenario scenario) const override;
+
+ private:
+  /// Throws InputError if the simulation need not be what happened.
+  void require_exact() const;
+  /// The run, simulated again up to told_at().
+  const Future& twin() const;
+
+  std::string history_sha256_;
+  bool exact_;
+  FabricTime told_at_;
+  mutable SimulatedTwin twin_;
+};
+
+}  // namespace mrclab::lab

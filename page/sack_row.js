@@ -1,0 +1,66 @@
+// What a sender knows of its receiver: the newest SACK that has come in at its host, as its bytes say. A cell is a
+// PSN of the bitmap; whatever the receiver does not mention there is not known to the sender either.
+
+import {el, note, sized} from "./dom.js";
+import {time} from "./world.js";
+
+const kHigh = 14, kLabel = 14, kEvery = 150;  // pixels, pixels, ms between two questions
+
+export class SackRow {
+  constructor(page) {
+    Object.assign(this, {page, said: null, key: "", asked: 0});
+  }
+
+  /// Of the queue pair `qp` of host `host`, at t.
+  parts(host, qp, t) {
+    this.ask(host, qp, Math.round(t));
+    const sack = this.said;
+    if (!sack || sack.who !== `${host} ${qp}`) return [note("…")];
+    if (!sack.found) return [note("No SACK has come back yet. (RC has none: it acknowledges with one number.)")];
+    const states = statesOf(sack.bits), count = (word) => states.filter((s) => s === word).length, last = psn(sack.first + states.length - 1);
+    const told = `PSN ${sack.first} to ${last}: ${count("received")} received, ${count("missing")} missing, ${count("beyond")} beyond the newest that it has`;
+    const canvas = el("canvas", {id: "sack", class: "row", "data-states": states.map((s) => s[0]).join(""), role: "img", "aria-label": told});
+    requestAnimationFrame(() => this.paint(canvas, sack, states, last));
+    const gap = psn(sack.first - sack.cumulative - 1);
+    return [canvas, note(`All up to PSN ${sack.cumulative} was received. ${told}. ` +
+                         (gap > 0 ? `Of the ${gap} between them it says nothing. ` : "") + `From the SACK that came in at ${time(sack.t_ps)}.`)];
+  }
+
+  ask(host, qp, at_ps) {
+    const {world, link} = this.page, key = `${world.number} ${host} ${qp} ${at_ps} ${Math.min(world.reached, at_ps)}`;
+    if (this.asking || key === this.key || performance.now() - this.asked < kEvery) return;
+    Object.assign(this, {key, asking: true, asked: performance.now()});
+    link.ask({do: "sack", host, qp, at_ps, future: world.number}).then((said) => {
+      this.asking = false;
+      this.said = {...said, who: `${host} ${qp}`};
+      if (this.page.panels.tab === "qp") this.page.panels.draw();
+    }, () => { this.asking = false; });
+  }
+
+  paint(canvas, sack, states, last) {
+    const {c, w} = sized(canvas), {colours} = this.page, step = w / states.length;
+    states.forEach((state, i) => {
+      c.fillStyle = {received: colours.kinds.sack, missing: colours.bad, beyond: colours.idle}[state];
+      c.globalAlpha = state === "beyond" ? 0.6 : 1;
+      // What is missing is lower too, so that it needs no colour to be seen.
+      const low = state === "missing" ? kHigh / 2 : 0;
+      c.fillRect(i * step, low, Math.max(step - 1, 1), kHigh - low);
+    });
+    c.globalAlpha = 1;
+    c.font = "10.5px system-ui, sans-serif";
+    c.textBaseline = "bottom";
+    c.fillStyle = colours.soft;
+    c.textAlign = "left";
+    c.fillText(sack.first, 0, kHigh + kLabel);
+    c.textAlign = "right";
+    c.fillText(last, w, kHigh + kLabel);
+  }
+}
+
+const psn = (value) => value & 0xffffff;
+
+/// What each bit means: behind the last one that is set the receiver has nothing that it could miss something before.
+function statesOf(bits) {
+  const newest = bits.lastIndexOf("1");
+  return [...bits].map((bit, i) => bit === "1" ? "received" : i < newest ? "missing" : "beyond");
+}

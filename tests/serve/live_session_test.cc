@@ -1,0 +1,135 @@
+// The page on namespaces: what daemons write down is what the simulation of the session's scenario shows, at every
+// instant at which the lab stands, whatever was done to it by hand.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "lab/serve/fabric_session.h"
+#include "lab/serve/live_future.h"
+#include "lab/serve/simulated_future.h"
+#include "tests/serve/same_recording.h"
+
+namespace mrclab::lab {
+namespace {
+
+FabricSession live_session() {
+  Scenario scenario = load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml");
+  auto future =
+      std::make_unique<LiveFuture>(scenario, LiveFuture::Options{.programs = MRCLAB_BINARY_DIR});
+  return {std::move(scenario), std::move(future)};
+}
+
+/// The future, and what a simulation of the session's scenario shows, are one.
+void check_twin(const FabricSession& session) {
+  const Future& future = session.future();
+  SimulatedFuture twin(session.scenario());
+  twin.reach(future.reached());
+  CHECK(future.history_sha256() == twin.history_sha256());
+  test::check_same(future.recording(), twin.recording(), future.reached());
+}
+
+const FaultOrder kLoss{"wire_loss", {{"link", "p0.t0-0:u0"}, {"loss", "20%"}}, {}};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("root: live page");
+
+TEST_CASE("a live session has the history of its scenario, through faults by hand") {
+  FabricSession session = live_session();
+  CHECK(session.future().world() == "live");
+  session.seek(FabricTime::from_us(60));
+  check_twin(session);
+
+  const uint32_t number = session.break_it(kLoss);
+  CHECK(session.faults().at(number).source == FaultSource::kHand);
+  CHECK(session.faults().at(number).fault.at == session.at());
+  CHECK(session.at() > FabricTime::from_us(60));
+  CHECK(session.number() == 1);  // the same world goes on
+  session.seek(FabricTime::from_us(85));
+  check_twin(session);
+
+  CHECK(session.heal("wire_loss") == std::vector<uint32_t>{number});
+  session.seek(session.end());
+  CHECK(session.future().reached() == session.end());
+  check_twin(session);
+}
+
+TEST_CASE("a change in the past of a live session brings another lab up, which runs up to there") {
+  FabricSession session = live_session();
+  session.seek(FabricTime::from_us(70));
+  const std::string lab = session.future().lab();
+  session.seek(FabricTime::from_us(30));
+  session.break_it(kLoss);
+  CHECK(session.future().world() == "live");
+  CHECK(session.future().lab() != lab);
+  CHECK(session.number() == 2);
+  CHECK(session.at() == FabricTime::from_us(30));
+  CHECK(session.faults().back().fault.at == FabricTime::from_us(30));
+  check_twin(session);
+  session.use_transport("oblivious");
+  CHECK(session.future().world() == "live");
+  check_twin(session);
+}
+
+TEST_CASE("what a fork leaves of a live session is simulated, and parts from it at the fork") {
+  FabricSession session = live_session();
+  session.seek(FabricTime::from_us(40));
+  session.break_it(kLoss, true);
+  REQUIRE(session.other() != nullptr);
+  CHECK(session.other()->world() == "sim");
+  CHECK(session.future().world() == "live");
+  session.seek(FabricTime::from_us(70));
+  const auto difference = session.difference();
+  REQUIRE(difference);
+  CHECK(difference->t > session.forked_at());
+  CHECK(difference->t < session.forked_at() + FabricTime::from_us(10));
+  session.swap();
+  CHECK(session.future().world() == "sim");
+  CHECK(session.faults().size() == 1);
+  session.swap();
+  CHECK(session.faults().size() == 2);
+  check_twin(session);
+}
+
+TEST_CASE("what switches and hosts of a live session say is what simulated ones say") {
+  FabricSession session = live_session();
+  session.seek(FabricTime::from_us(60));
+  const Future& future = session.future();
+  SimulatedFuture twin(session.scenario());
+  twin.reach(future.reached());
+  for (const NodeSite& site : session.scenario().topology.nodes) {
+    CAPTURE(site.name);
+    if (site.role == NodeRole::kHost) {
+      const endpoint::HostAccount a = future.account(site.index), b = twin.account(site.index);
+      CHECK(a.stats.retransmissions == b.stats.retransmissions);
+      CHECK(a.stats.window_bytes == b.stats.window_bytes);
+      CHECK(a.queues.size() == b.queues.size());
+      continue;
+    }
+    const SwitchWords a = future.words_of(site), b = twin.words_of(site);
+    CHECK(a.table == b.table);
+    CHECK(a.pauses == b.pauses);
+    CHECK(a.counters == b.counters);
+  }
+}
+
+TEST_CASE("a link that another program sets down is a fault of the session") {
+  FabricSession session = live_session();
+  session.seek(FabricTime::from_us(20));
+  const std::string command =
+      "ip netns exec mrclab-" + session.future().lab() + "-p0.t0-0 ip link set u0 down";
+  REQUIRE(std::system(command.c_str()) == 0);
+  bool changed = false;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!changed && std::chrono::steady_clock::now() < until) changed = session.look_after();
+  REQUIRE(changed);
+  REQUIRE(session.faults().size() == 2);
+  CHECK(session.faults()[1].source == FaultSource::kOutside);
+  CHECK(faults::name_of(session.faults()[1].fault) == "link_down");
+}
+
+TEST_SUITE_END();
+
+}  // namespace mrclab::lab
