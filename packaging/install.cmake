@@ -1,0 +1,24 @@
+# What `cmake --install` and the Debian package consist of. Programs lie together in lib/mrclab, where they look for
+# each other and from where they find ../../share/mrclab; bin/ holds links to those that people call.
+set(programs mrclab-cli mrclab-labd mrc-bgpd mrc-switchd mrc-endpointd mrc-endpoint)
+install(TARGETS ${programs} RUNTIME DESTINATION lib/mrclab)
+
+# share/mrclab is laid out as the source tree is, so that a program finds a file by one path in both.
+install(DIRECTORY topologies DESTINATION share/mrclab PATTERN README.md EXCLUDE)
+install(FILES lab/recorded/mrc_dissector.lua DESTINATION share/mrclab/lab/recorded)
+install(DIRECTORY docs/ DESTINATION share/doc/mrclab)
+install(FILES README.md DESTINATION share/doc/mrclab)
+install(FILES topologies/README.md DESTINATION share/doc/mrclab/topologies)
+install(FILES standalone/examples/pingpong.cc DESTINATION share/doc/mrclab/examples)
+# The simulator for browsers, where `mrclab export page` has built it.
+set(simulator ${CMAKE_BINARY_DIR}/wasm)
+install(CODE "if(EXISTS ${simulator}/simulator.js)
+  file(INSTALL ${simulator}/simulator.js ${simulator}/simulator.wasm ${simulator}/licences.txt
+       DESTINATION \${CMAKE_INSTALL_PREFIX}/lib/mrclab/wasm)
+endif()")
+
+# What the program itself writes: manual pages, completion, the dissector; and the links.
+set(made ${CMAKE_BINARY_DIR}/packaging)
+install(CODE "execute_process(COMMAND ${CMAKE_SOURCE_DIR}/packaging/write_installed ${CMAKE_BINARY_DIR} ${made}
+                              COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${made}/ DESTINATION . USE_SOURCE_PERMISSIONS)
