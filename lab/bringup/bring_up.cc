@@ -252,7 +252,11 @@ class LiveFabric::Impl {
   }
 
   static void configure_port(netio::RouteBatch& batch, const PortPlan& port) {
+    for (const netio::Ipv6Prefix& address : port.addresses) batch.address(port.interface, address);
     batch.neighbour(port.interface, other_end(), port.peer_mac);
+    for (const Ipv6Address& address : port.neighbours) {
+      batch.neighbour(port.interface, address, port.peer_mac);
+    }
     for (const netio::Route& route : port.routes) batch.route(route);
   }
 

@@ -75,7 +75,7 @@ std::vector<PortPlan> port_plans(const Topology& topology, const NodeSite& site)
   std::vector<PortPlan> ports;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const MacAddress& peer = topology.port(site.ports[i].peer).mac;
-    ports.push_back({device_of(topology, {site.id, PortId{i}}), peer, {}});
+    ports.push_back({device_of(topology, {site.id, PortId{i}}), peer});
   }
   return ports;
 }
@@ -149,6 +149,38 @@ void plan_leaf_decap(const Topology& topology, const NodeSite& site, NodePlan& p
   }
 }
 
+constexpr uint8_t kLinkPrefixBits = 112;
+
+/// A switch that learns its routes to hosts beyond its own (lab/speakers).
+void plan_learning(const Topology& topology, const NodeSite& site, NodePlan& plan) {
+  plan.sysctls.push_back({"net/ipv6/fib_multipath_hash_policy", "3"});
+  // Addresses, flow label and ports: the entropy of MRC is in the last two.
+  plan.sysctls.push_back({"net/ipv6/fib_multipath_hash_fields", "59"});
+  Route upwards = to_all_hosts(0);
+  upwards.table = Route{}.table;
+  for (uint32_t p = 0; p < site.ports.size(); ++p) {
+    const Port& port = site.ports[p];
+    const NodeSite& peer = topology.node(port.peer.node);
+    const PortRef self{site.id, PortId{p}};
+    if (peer.role == NodeRole::kHost) {
+      // FRR has them as static routes of its own, since it believes any other route of the kernel
+      // also where the link has no carrier.
+      if (site.speaker != SpeakerProgram::kFrr) {
+        plan.ports[p].routes.push_back(
+            route_via_peer(port, {host_address(topology, peer.index), 128}));
+      }
+      continue;
+    }
+    plan.ports[p].addresses = {{link_address(topology, self), kLinkPrefixBits},
+                               {speaker_link_local(topology, self), 64}};
+    plan.ports[p].neighbours = {link_address(topology, port.peer),
+                                speaker_link_local(topology, port.peer)};
+    upwards.ways.push_back({port.name, other_end()});
+  }
+  // ExaBGP installs no routes: what it does not know itself goes up, by any link.
+  if (site.speaker == SpeakerProgram::kExabgp) plan.fixed_routes.push_back(upwards);
+}
+
 NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
   NodePlan plan;
   plan.sysctls = netio::forwarding_sysctls();
@@ -160,6 +192,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
                                   netio::EndNextCsid{kUsidBlockBits, kUsidBits})};
   plan.ports = port_plans(topology, site);
   if (topology.decap == Decap::kLeaf) plan_leaf_decap(topology, site, plan);
+  if (topology.routing.is_fare()) plan_learning(topology, site, plan);
   for (uint32_t p = 0; p < site.ports.size(); ++p) {
     for (const Usid usid : usids_behind(topology, {site.id, PortId{p}})) {
       std::vector<Route>& routes = plan.ports[p].routes;
@@ -191,6 +224,13 @@ Ipv6Address other_end() {
   address[0] = 0xfe;
   address[1] = 0x80;
   address[15] = 1;
+  return address;
+}
+
+Ipv6Address speaker_link_local(const Topology& topology, PortRef port) {
+  Ipv6Address address = link_address(topology, port);
+  store_be<uint16_t>(address.data(), 0xfe80);
+  address[8] |= 0x80;  // or that of link 0 would be other_end()
   return address;
 }
 

@@ -18,6 +18,9 @@
 //                 5f00:0::/32 blackhole. With `segments: adjacency` per port also
 //                 fd00:ffff::<port + 1>/128 via fe80::1 and 5f00:0:<uA>::/48 End.X next-csid to it,
 //                 with `decap: leaf` 5f00:0:<own>::/128 End.DT6 and fd00:<row>::<host>/128 per host
+//     routing: fare  per port to a host fd00:<row>::<host>/128, per port to a switch the address of that
+//                 link, fd01::<link>:0:1 or 2, and fe80::8000:<link>:0:1 or 2, by which speakers speak;
+//                 theirs are the other routes to hosts
 
 #include <string>
 #include <vector>
@@ -42,7 +45,9 @@ std::string device_of(const Topology& topology, PortRef port);
 struct PortPlan {
   std::string interface;
   MacAddress peer_mac{};
-  std::vector<netio::Route> routes;
+  std::vector<netio::Ipv6Prefix> addresses = {};
+  std::vector<Ipv6Address> neighbours = {};  ///< addresses of the other end beside other_end()
+  std::vector<netio::Route> routes = {};
 };
 
 struct NodePlan {
@@ -68,6 +73,9 @@ inline constexpr MacAddress kStubMac{0x02, 0x6f, 0, 0, 0, 0};  // no port has su
 inline constexpr MacAddress kStubPeerMac{0x02, 0x6f, 0, 0, 0, 1};
 /// Room for the biggest frame of ours with its time trailer, behind the Ethernet header.
 uint32_t port_mtu();
+
+/// The link-local address of a port, by which speakers that are not ours name it as a next hop.
+Ipv6Address speaker_link_local(const Topology& topology, PortRef port);
 
 /// The route of ordinary traffic between two hosts, with one way for each
 /// path. A flow takes one way.

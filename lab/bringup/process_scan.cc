@@ -23,8 +23,8 @@ namespace {
 
 using netio::FileDescriptor;
 
-constexpr std::array<std::string_view, 4> kOurPrograms = {"mrclab-cli", "mrclab-labd",
-                                                          "mrc-switchd", "mrc-endpointd"};
+constexpr std::array<std::string_view, 5> kOurPrograms = {
+    "mrclab-cli", "mrclab-labd", "mrc-switchd", "mrc-endpointd", "mrc-bgpd"};
 /// A process in an uninterruptible wait ends late (a daemon's rings close one after the other, 12-24
 /// ms each); longer than this is worth a message.
 constexpr std::chrono::milliseconds kKillPatience{15000};

@@ -23,8 +23,9 @@ void add_compare_verb(CLI::App& app, CliResult& result);  ///< compare
 void add_diff_verb(CLI::App& app, CliResult& result);     ///< diff
 void add_analyze_verb(CLI::App& app, CliResult& result);  ///< analyze
 void add_report_verb(CLI::App& app, CliResult& result);   ///< report
+void add_runs_verb(CLI::App& app, CliResult& result);     ///< runs
 void add_machine_verbs(CLI::App& app,
-                       CliResult& result);  ///< validate, doctor, version, completion
+                       CliResult& result);  ///< validate, doctor, version, package, completion, man
 void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport
 void add_perf_verbs(CLI::App& app, CliResult& result);      ///< perf
 void add_plan_verb(CLI::App& app, CliResult& result);       ///< plan

@@ -8,6 +8,7 @@
 #include "lab/chaos/chaos_blame.h"
 #include "lab/chaos/shrink.h"
 #include "lab/cli/cli.h"
+#include "lab/cli/cli_campaign.h"
 #include "lab/cli/cli_choice.h"
 #include "lab/console/root_rights.h"
 #include "lab/recorded/replay.h"
@@ -37,6 +38,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   auto world = std::make_shared<std::string>("sim");
   auto blame = std::make_shared<bool>(false);
   auto surplus = std::make_shared<std::string>();
+  auto campaign = std::make_shared<CampaignWords>();
   CLI::App* chaos =
       app.add_subcommand("chaos", "Let faults drawn from seeds loose on a fabric or a scenario");
   chaos->add_option("FABRIC|SCENARIO", options->base, "name or file; of a scenario the workload");
@@ -51,16 +53,18 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   chaos->add_flag("--json", options->json, "print the results as JSON");
   chaos->add_option("--merge", options->merge, "join results that --json printed, and run nothing");
+  chaos->add_option("--save", options->save, "write the results there; done already: run nothing");
   chaos->add_option("--out", options->out, "where the runs of failing seeds go")
-      ->capture_default_str();
+      ->default_str("runs");
   chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
       ->capture_default_str();
   chaos->add_flag("--programs", options->programs,
                   "run the programs of a scenario from elsewhere without asking");
   chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
+  add_campaign_options(*chaos, *campaign);
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
-      "  parallel mrclab chaos octet --seeds 1-9000 --shard {}/9 --json \\> {}.json ::: $(seq 9)\n"
+      "  mrclab chaos octet --seeds 1-9000 --shard 4/9 --json > 4.json\n"
       "  mrclab chaos --merge *.json\n"
       "--blame prints per kind of fault: targets injected; faint: touched 1 to 4 packets;\n"
       "observable: 5 or more; named as the component, or in a class of at most 4 that cannot be\n"
@@ -68,15 +72,23 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"
-      "         mrclab chaos octet --seeds 1-200 --blame");
+      "         mrclab chaos octet --seeds 1-200 --blame\n"
+      "         mrclab chaos octet --seeds 1-9000 --on parallel\n"
+      "         mrclab chaos octet,pair --budget 8h --campaign night");
   chaos->add_option("SURPLUS", *surplus)->group("");  // to say what to do instead
-  chaos->callback([options, world, blame, surplus, &result] {
+  chaos->callback([options, world, blame, surplus, campaign, &result] {
     refuse_file_of_json(*options, *surplus);
-    if (options->base.empty() == options->merge.empty()) {
+    const bool joins =
+        !options->merge.empty() || !campaign->resume.empty() || !campaign->summary.empty();
+    if (options->base.empty() != joins) {
       throw InputError("chaos: expected a fabric or a scenario, or --merge and files");
     }
     options->world = *world == "sim" ? World::kSim : World::kLive;
     if (options->world == World::kLive) require_root("chaos --world live");
+    if (const auto code = campaign_command(*campaign, *options)) {
+      result.code = *code;
+      return;
+    }
     result.code = *blame ? chaos_blame_command(*options) : chaos_command(*options);
   });
 }
@@ -88,7 +100,7 @@ void add_replay(CLI::App& app, CliResult& result) {
   replay->add_option("RUN", options->run, "a run folder, or latest")->required();
   replay->add_option("--world", *world, "live or sim; default: where it ran")
       ->check(CLI::IsMember({"live", "sim"}));
-  replay->add_option("--out", options->out, "where the new run folder goes")->capture_default_str();
+  replay->add_option("--out", options->out, "where the new run folder goes")->default_str("runs");
   replay->add_flag("--programs", options->programs,
                    "run the programs of its scenario (exec, program) without asking");
   replay->add_flag("--json", options->json, "as JSON");

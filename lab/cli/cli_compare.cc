@@ -37,7 +37,7 @@ void add_compare_verb(CLI::App& app, CliResult& result) {
   compare->add_option("--seed", options->seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   compare->add_option("--out", options->comparison.out, "where the run folders go")
-      ->capture_default_str();
+      ->default_str("runs");
   compare->add_flag("--programs", options->programs,
                     "run the programs of a scenario from elsewhere without asking");
   CLI::Option* json = compare->add_flag("--json", options->json, "as JSON");

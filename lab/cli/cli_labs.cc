@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/fabric_file.h"
+#include "fabric/fare.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/describe.h"
 #include "lab/bringup/link_states.h"
@@ -24,6 +25,7 @@
 #include "lab/resident/labd_client.h"
 #include "lab/resident/pause_text.h"
 #include "lab/resident/resident.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/scenario.h"
@@ -158,7 +160,7 @@ std::optional<std::string> session_of(const std::string& lab) {
 void keep_session(const std::string& lab) {
   const std::optional<std::string> yaml = session_of(lab);
   if (!yaml) return;
-  const auto folder = std::filesystem::path("runs") / (lab + "-session");
+  const auto folder = default_runs() / (lab + "-session");
   try {
     netio::OutputFolder::make(folder).write_file("scenario.yaml", *yaml);
     write_manifest(folder);
@@ -273,7 +275,8 @@ int inspect_pauses(const LabRecord& record, const std::string& node, bool as_jso
 int inspect_switch(const Topology& topology, const LabRecord& record, const std::string& name,
                    bool as_json) {
   const std::optional<NodeId> node = topology.find_node(name);
-  if (!node || topology.node(*node).role == NodeRole::kHost) {
+  const bool host = node && topology.node(*node).role == NodeRole::kHost;
+  if (!node || (host && nic_routes(topology) == NicRoutes::kOff)) {
     throw InputError(fmt::format("'{}' is no switch of lab {}: expected one such as {}", name,
                                  record.lab, record.nodes.back()));
   }
@@ -375,8 +378,9 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* inspect = app.add_subcommand("inspect", "Show a lab's nodes, links, entropy values");
   inspect->add_option("NAME", options->name, "the lab (default: the only one)");
-  inspect->add_option("NODE", options->node,
-                      "a switch (p2.t0-1): its forwarding table, with counters");
+  inspect->add_option(
+      "NODE", options->node,
+      "a switch (p2.t0-1): its forwarding table, with counters; or a host whose NIC speaks BGP");
   inspect->add_flag("--pauses", options->pauses,
                     "pause frames, paused ports, buffers, the watchdog; of one NODE all ports");
   inspect->add_option("--evs", options->evs, "entropy values from one host to another")

@@ -40,7 +40,7 @@ void add_perf_options(CLI::App& verb, PerfOptions& options) {
                   "as in a scenario: lab, or \"{profile: lab, active_evs: 64}\"")
       ->capture_default_str();
   verb.add_option("--out", options.out, "where run folders of --world live go")
-      ->capture_default_str();
+      ->default_str("runs");
   verb.add_flag("--json", options.json, "print results as JSON");
 }
 
@@ -55,6 +55,12 @@ PerfSetup perf_setup(const PerfOptions& options) {
         fmt::format("in fabric {} others than our switches forward, and they carry no fabric time; "
                     "perf needs another",
                     setup.topology.name));
+  }
+  if (setup.topology.routing.is_fare()) {
+    throw InputError(fmt::format(
+        "in fabric {} switches route by themselves, and have no route when perf begins: "
+        "perf needs another",
+        setup.topology.name));
   }
   setup.seed = options.seed;
   setup.out = options.out;

@@ -8,6 +8,7 @@
 
 #include "lab/cli/cli.h"
 #include "lab/perf/perf_run.h"
+#include "lab/run/run_folder.h"
 
 namespace mrclab::lab {
 
@@ -15,7 +16,7 @@ struct PerfOptions {
   std::string fabric = "octet";
   std::string world = "sim";
   std::string transport = "lab";
-  std::string out = "runs";
+  std::filesystem::path out = default_runs();
   uint64_t seed = 1;
   bool json = false;
 };

@@ -13,6 +13,7 @@
 #include "lab/cli/cli.h"
 #include "lab/plan/fabric_plan.h"
 #include "lab/plan/fabric_plan_text.h"
+#include "lab/plan/nic_routes.h"
 #include "lab/plan/node_addresses.h"
 #include "lab/scenario/shipped_files.h"
 
@@ -23,7 +24,8 @@ constexpr uint64_t kMaxPlannedNodes = 1u << 20;  // any fabric that has uSIDs
 
 struct PlanOptions {
   PlanRequest request;
-  std::string fabric, port_rate, address_plan, node, ev;
+  std::string fabric, port_rate, address_plan, node, ev, routing;
+  uint64_t job = 1024;
   std::optional<uint32_t> host, to;
   bool json = false, csv = false;
 };
@@ -116,7 +118,11 @@ int plan_command(PlanOptions& options) {
                                ? kSwitchCapacity
                                : BitRate{options.request.radix * shape.host_rate.bps};
   const FabricPlan plan = plan_fabric(shape, capacity);
-  if (options.to) {
+  if (!options.routing.empty()) {
+    const NicRoutePlan routes = plan_nic_routes(plan, options.job);
+    fmt::print("{}",
+               options.json ? nic_routes_json(routes).dump(2) + "\n" : nic_routes_text(routes));
+  } else if (options.to) {
     print_paths(plan.outline, options);
   } else if (options.host || !options.node.empty()) {
     print_addresses(plan.outline, options);
@@ -163,6 +169,15 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
                         ->needs(host);
   plan->add_option("--ev", options->ev, "with --to: only this EV (0x0003c007) or path (p3/u7)")
       ->needs(to);
+  CLI::Option* routing =
+      plan->add_option("--routing", options->routing,
+                       "fare: routes of a NIC and of switches, with each way of telling NICs fewer")
+          ->check(CLI::IsMember({"fare"}))
+          ->excludes(node)
+          ->excludes(host);
+  plan->add_option("--job", options->job, "with --routing: hosts of a job; default 1024")
+      ->check(CLI::Range(uint64_t{2}, uint64_t{1} << 32))
+      ->needs(routing);
   CLI::Option* json = plan->add_flag("--json", options->json, "as JSON");
   plan->add_flag("--csv", options->csv, "as CSV, of a node or a pair of hosts")->excludes(json);
   plan->footer("Example: mrclab plan --hosts 8192 --planes 4 --port-rate 200Gb/s");

@@ -10,6 +10,7 @@
 #include "lab/cli/compare_command.h"
 #include "lab/cli/run_command.h"
 #include "lab/console/root_rights.h"
+#include "lab/run/run_folder.h"
 #include "lab/scenario/dilation.h"
 #include "lab/scenario/mechanism.h"
 #include "lab/serve/serve_command.h"
@@ -18,10 +19,10 @@
 namespace mrclab::lab {
 
 void add_run_verbs(CLI::App& app, CliResult& result) {
-  auto out = std::make_shared<std::string>("runs");  // shared with the callback
+  auto out = std::make_shared<std::filesystem::path>(default_runs());  // shared with the callback
   CLI::App* demo =
       app.add_subcommand("demo", "Replay an optic glitch on a live eight-plane fabric");
-  demo->add_option("--out", *out, "where the run folder goes")->capture_default_str();
+  demo->add_option("--out", *out, "where the run folder goes")->default_str("runs");
   auto compare = std::make_shared<bool>(false);
   demo->add_flag("--compare", *compare,
                  "the same under several transports, simulated; not as root");
@@ -88,11 +89,17 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->allow_extra_args(false);
   run->add_option("--threads", options->threads, "of sim without captures; default by size")
       ->check(CLI::Range(1u, SimWorld::kMaxThreads));
-  run->add_option("--out", options->out, "where run folders go")->capture_default_str();
+  run->add_option("--out", options->out, "where run folders go")->default_str("runs");
   run->add_flag("--isolate", options->isolate, "one process per node");
   run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
   run->add_flag("--programs", options->programs,
                 "run the programs of a scenario from elsewhere without asking");
+  run->add_option("--against", options->against,
+                  "a stored verdict.json: fail if a metric is worse than there");
+  run->add_option("--tolerance", options->tolerances,
+                  "how much worse it may be: goodput=2%, recover=20us, lost=3, all=5%, exact")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   run->add_flag("--json", options->json, "print the verdict as JSON");
   run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
   run->callback([options, world, &result] {

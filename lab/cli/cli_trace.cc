@@ -17,6 +17,7 @@
 #include "lab/console/progress.h"
 #include "lab/console/root_rights.h"
 #include "lab/plan/ecmp_view.h"
+#include "lab/plan/fare_view.h"
 #include "lab/plan/path_trace.h"
 #include "lab/recorded/blame_run.h"
 #include "lab/recorded/packet_trace.h"
@@ -85,6 +86,15 @@ int trace_hash(const TraceOptions& options, const Topology& topology) {
   return print_trace(options, explained, ecmp_text(explained));
 }
 
+int trace_fare(const TraceOptions& options, const Topology& topology) {
+  if (options.words.size() != 3) {
+    throw InputError("\"fare\": expected two hosts behind it, such as h0 h5");
+  }
+  const auto explained =
+      explain_fare(topology, {options.words[1], options.words[2], options.ecmp.down});
+  return print_trace(options, explained, fare_text(explained));
+}
+
 /// The lab that the words mean; empty if its kernels cannot be asked, and the
 /// fabric as built is shown.
 std::optional<LabRecord> lab_of(const TraceOptions& options) {
@@ -127,6 +137,7 @@ int trace_command(const TraceOptions& options) {
     return carrier.at("exists").get<bool>() ? 0 : 1;
   }
   if (words.front() == "ecmp") return trace_hash(options, topology);
+  if (words.front() == "fare") return trace_fare(options, topology);
   const Path path = parse_path_or_ev(words.front());
   if (words.size() != 3) {
     throw InputError(
@@ -180,8 +191,8 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
   CLI::App* trace =
       app.add_subcommand("trace", "Follow one packet of a run, or read a path or a carrier");
   trace->add_option("WHAT", options->words,
-                    "a run folder or latest; a path and two hosts; a carrier; ecmp and two "
-                    "hosts; or two hosts: the ways of ordinary traffic");
+                    "a run folder or latest; a path and two hosts; a carrier; ecmp or fare and "
+                    "two hosts; or two hosts: the ways of ordinary traffic");
   trace->add_option("--qp", options->qp, "queue pair, as the packet or its sender calls it");
   trace->add_option("--psn", options->psn, "packet sequence number");
   trace->add_option("--host", options->host, "the sending host, where a QP number is ambiguous");
@@ -193,7 +204,7 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(1, 16'384));
   trace->add_option("--seed", options->ecmp.seed, "ecmp: the run's, which draws them (1)")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
-  trace->add_option("--down", options->ecmp.down, "ecmp: what moves without this uplink");
+  trace->add_option("--down", options->ecmp.down, "ecmp, fare: what moves without this link");
   trace->add_option("--fabric", options->fabric, "of paths, carriers, captures (default: octet)");
   trace->add_option("--lab", options->lab, "two hosts: of this lab (default: the only one)");
   trace->add_flag("--json", options->as_json, "as JSON");
@@ -205,7 +216,8 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
       "         mrclab trace p3/u1 h0 h5\n"
       "         sudo mrclab trace h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
-      "         mrclab trace ecmp h0 h5 --fabric ecmp-octet --down p1.t0-0:u2");
+      "         mrclab trace ecmp h0 h5 --fabric ecmp-octet --down p1.t0-0:u2\n"
+      "         mrclab trace fare h0 h5 --fabric fare --down p1.t0-0:u2");
   trace->callback([options, &result] { result.code = trace_command(*options); });
 }
 

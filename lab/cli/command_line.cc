@@ -19,6 +19,7 @@
 #include "lab/cli/cli_import.h"
 #include "lab/cli/help_text.h"
 #include "lab/console/progress.h"
+#include "lab/console/version.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 
@@ -149,12 +150,13 @@ int cli_main(int argc, char** argv) {
   hold_standard_descriptors();
   CLI::App app("mrclab: an eight-plane AI fabric on one laptop", "mrclab");
   app.require_subcommand(1);
-  app.set_version_flag("-V,--version", std::string("mrclab ") + MRCLAB_VERSION);
+  app.set_version_flag("-V,--version", "mrclab " + std::string(version_text()));
   CliResult result;
   add_run_verbs(app, result);
   add_chaos_verbs(app, result);
   add_diff_verb(app, result);
   add_report_verb(app, result);
+  add_runs_verb(app, result);
   add_analyze_verb(app, result);
   add_trace_verb(app, result);
   add_blame_verb(app, result);

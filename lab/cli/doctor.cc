@@ -18,6 +18,7 @@
 
 #include "lab/bringup/bring_up.h"
 #include "lab/console/terminal.h"
+#include "lab/speakers/speaker_process.h"
 #include "netio/kernel/forked_process.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
@@ -123,6 +124,15 @@ Diagnosis open_vswitch() {
           "only fabrics with 'forwarding: ovs' need it: apt-get install openvswitch-switch"};
 }
 
+Diagnosis bgp_speaker(SpeakerProgram program) {
+  const std::string what = fmt::format("speaker: {}", name_of(program));
+  const auto missing = missing_speaker(program);
+  if (!missing) return {what, Finding::kOk, speaker_version(program), ""};
+  return {
+      what, Finding::kLimited, fmt::format("{} is not there", fmt::join(missing->programs, ", ")),
+      fmt::format("only fabrics with '{}' need it: apt-get install {}", what, missing->package)};
+}
+
 Diagnosis processors() {
   const unsigned count = std::thread::hardware_concurrency();
   const std::string detail = fmt::format("{} usable", count);
@@ -160,6 +170,9 @@ std::vector<Diagnosis> examine_machine() {
           "kernel: egress filter", try_egress_filter, Finding::kLimited,
           only_faults + "it takes Linux 5.16 with CONFIG_NFT_NETDEV and CONFIG_NETFILTER_EGRESS"),
       open_vswitch(),
+      bgp_speaker(SpeakerProgram::kFrr),
+      bgp_speaker(SpeakerProgram::kBird),
+      bgp_speaker(SpeakerProgram::kExabgp),
       attempt("real-time scheduling", try_realtime, Finding::kLimited,
               "--realtime is not possible; runs are slower on a busy machine"),
       space("disk here", free_bytes("."), kDiskNeeded, "free some, or use --out elsewhere"),

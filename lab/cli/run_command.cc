@@ -8,13 +8,18 @@
 #include <cstdio>
 
 #include "analysis/checks/check_result.h"
+#include "analysis/report/regression.h"
 #include "analysis/report/summary.h"
+#include "fabric/input_file.h"
+#include "fabric/visible_text.h"
 #include "lab/cli/idle_options.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
 #include "lab/console/terminal.h"
 #include "lab/recorded/run_table.h"
 #include "lab/run/program_consent.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
 namespace {
@@ -54,6 +59,28 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   return overrides;
 }
 
+/// One scenario has one baseline. Throws InputError for a file that is no verdict, and for a
+/// tolerance of no metric.
+std::optional<analysis::BaselineCheck> read_against(const RunCommandOptions& options) {
+  if (!options.against) {
+    if (options.tolerances.empty()) return std::nullopt;
+    throw InputError("--tolerance: expected --against BASELINE.json beside it");
+  }
+  if (options.scenarios.size() != 1) {
+    throw InputError("--against: found " + std::to_string(options.scenarios.size()) +
+                     " scenarios: expected one, whose verdict the file is");
+  }
+  require_input_file(*options.against);
+  try {
+    analysis::BaselineCheck against{analysis::read_stored_verdict(
+        netio::read_file(*options.against, analysis::kBaselineMax), visible(*options.against))};
+    for (const std::string& text : options.tolerances) set_tolerance(text, against.tolerances);
+    return against;
+  } catch (const netio::SystemError& error) {
+    throw InputError(std::string("--against: ") + error.what());
+  }
+}
+
 bool on_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
 
 double plane_gbps(const Topology& topology) {
@@ -71,12 +98,17 @@ std::string times_line(const RunResult& result, World world) {
       result.analyze_seconds);
 }
 
-void print_result(const RunResult& result, World world) {
+void print_result(const RunResult& result, const RunCommandOptions& options,
+                  const std::optional<analysis::BaselineCheck>& against) {
   const analysis::TableOptions table{.width = table_columns(stdout),
                                      .colour = wants_colour(stdout)};
-  fmt::print("\n{}{}", analysis::to_table(result.verdict, table), times_line(result, world));
+  fmt::print("\n{}{}", analysis::to_table(result.verdict, table),
+             times_line(result, options.world));
   fmt::print("disk       {} in {}\n", byte_text(folder_bytes(result.folder)),
              result.folder.path.string());
+  if (result.comparison) {
+    fmt::print("{}", analysis::to_table(*result.comparison, against->baseline, table));
+  }
   fmt::print("{}", analysis::to_summary(
                        result.verdict,
                        {result.seconds, (result.folder.path / "report.html").string()}, table));
@@ -84,7 +116,7 @@ void print_result(const RunResult& result, World world) {
 }
 
 RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
-                  InterruptGuard& guard) {
+                  const std::optional<analysis::BaselineCheck>& against, InterruptGuard& guard) {
   ProgressView view(stderr, on_terminal(stderr),
                     fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
                                 scenario.topology.name, name_of(options.world), scenario.seed),
@@ -98,6 +130,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
     run.capture_bytes = size_option("--capture-size", *options.capture_size);
   run.history_bytes = history_bytes(options.history);
   run.threads = options.threads;
+  run.against = against;
   run.view = &view;
   run.progress = true;
   end_on_interrupt(guard, run);
@@ -134,6 +167,7 @@ int run_command(const RunCommandOptions& options) {
         "--forwarding: found " + in_quotes(*options.forwarding) +
         " beside --world sim: expected --world live: the simulator has our switches only");
   }
+  const std::optional<analysis::BaselineCheck> against = read_against(options);
   std::vector<Scenario> scenarios;
   for (const std::string& name : options.scenarios) {
     scenarios.push_back(load_scenario(name, overrides_of(options)));
@@ -153,14 +187,14 @@ int run_command(const RunCommandOptions& options) {
   std::shared_ptr<const void> memory;  // held until the process ends
   for (const Scenario& scenario : scenarios) {
     try {
-      results.push_back(run_one(scenario, options, guard));
+      results.push_back(run_one(scenario, options, against, guard));
     } catch (const Interrupted& why) {
       interrupted = why.what();
       memory = why.memory();
       break;
     }
     code = analysis::worse_exit_code(code, analysis::exit_code(results.back().verdict.result));
-    if (!options.json) print_result(results.back(), options.world);
+    if (!options.json) print_result(results.back(), options, against);
     interrupted = results.back().interrupted;
     if (!interrupted.empty()) break;
   }

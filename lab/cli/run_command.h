@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
 
 namespace mrclab::lab {
@@ -27,13 +28,15 @@ struct RunCommandOptions {
   std::optional<std::string> payload;       ///< real | elided
   /// Threads of the simulator; 0: by the size of the fabric.
   uint32_t threads = 0;
-  std::filesystem::path out = "runs";  ///< where run folders go
-  std::vector<std::string> without;    ///< mechanisms to switch off (lab/scenario/mechanism.h)
-  bool isolate = false;                ///< one process per node
-  bool realtime = false;               ///< SCHED_FIFO for the daemons
+  std::filesystem::path out = default_runs();  ///< where run folders go
+  std::vector<std::string> without;  ///< mechanisms to switch off (lab/scenario/mechanism.h)
+  bool isolate = false;              ///< one process per node
+  bool realtime = false;             ///< SCHED_FIFO for the daemons
   /// Run programs of another user's scenario without asking.
   bool programs = false;
-  bool json = false;  ///< print verdict.json (a list for several scenarios)
+  std::optional<std::string> against;   ///< a stored verdict.json
+  std::vector<std::string> tolerances;  ///< "goodput=2%", "exact" (analysis/report/regression.h)
+  bool json = false;                    ///< print verdict.json (a list for several scenarios)
 };
 
 /// Runs the scenarios one after the other. Returns the worst exit code: 1 fail before 3

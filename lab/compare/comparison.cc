@@ -89,6 +89,7 @@ std::vector<std::string> compared_by_default(const Scenario& scenario) {
   for (const NamedTransport& transport : named_transports()) {
     const bool roce = transport.family == TransportFamily::kRoce;
     if (roce && why_without_roce(scenario.topology)) continue;
+    if (!transport.routing.empty()) continue;
     names.emplace_back(transport.name);
   }
   return names;
@@ -105,6 +106,17 @@ Comparison compare_transports(const Scenario& scenario, const ComparisonOptions&
     comparison.runs.push_back(run_under(scenario, names[i], transports[i], options));
   }
   return comparison;
+}
+
+FaultTimes longest_fault_times(const analysis::Verdict& verdict) {
+  FaultTimes longest;
+  for (const analysis::FaultResult& fault : verdict.faults) {
+    const analysis::FaultLosses& losses = fault.losses;
+    longest.last_loss = std::max(longest.last_loss, losses.last);
+    longest.noticed = std::max(longest.noticed, losses.noticed ? losses.noticed : fault.detected);
+    longest.routed = std::max(longest.routed, losses.routed);
+  }
+  return longest;
 }
 
 std::optional<FabricTime> longest_recovery(const analysis::Verdict& verdict) {

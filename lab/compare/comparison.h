@@ -8,6 +8,7 @@
 
 #include "analysis/report/verdict.h"
 #include "lab/console/interrupt.h"
+#include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
 
 namespace mrclab::lab {
@@ -36,12 +37,12 @@ struct Comparison {
 struct ComparisonOptions {
   /// The others are held against the first. Empty: compared_by_default().
   std::vector<std::string> transports = {};
-  std::filesystem::path out = "runs";
+  std::filesystem::path out = default_runs();
   IsInterrupted interrupted = {};
 };
 
-/// "mrc" and the contrasts of the scenario, or if it has none, every transport that has a name and that the
-/// fabric can carry.
+/// "mrc" and the contrasts of the scenario, or if it has none, every transport that has a name, needs no other
+/// routing than the fabric's, and that the fabric can carry.
 std::vector<std::string> compared_by_default(const Scenario& scenario);
 
 /// Runs the scenario under each transport. Throws InputError, NameError, SystemError, Interrupted.
@@ -50,5 +51,14 @@ Comparison compare_transports(const Scenario& scenario, const ComparisonOptions&
 /// The longest time from a fault's start to recovery; empty if a fault was not recovered from, or there
 /// was none.
 std::optional<FabricTime> longest_recovery(const analysis::Verdict& verdict);
+
+/// Times from a fault's start, the longest of all faults that have one; empty if none has.
+struct FaultTimes {
+  std::optional<FabricTime> last_loss;
+  /// Hosts stopped using the paths, or a switch lost its session with a neighbour.
+  std::optional<FabricTime> noticed;
+  std::optional<FabricTime> routed;  ///< the last switch wrote its table
+};
+FaultTimes longest_fault_times(const analysis::Verdict& verdict);
 
 }  // namespace mrclab::lab

@@ -69,12 +69,16 @@ Json to_json(const Comparison& comparison, const ComparedRun& run) {
   const analysis::Metrics& metrics = run.verdict.metrics;
   const std::optional<BitRate> lowest = lowest_goodput(run.verdict);
   const std::optional<double> share = share_of_first(comparison.runs.front(), run);
+  const FaultTimes times = longest_fault_times(run.verdict);
   Json line{{"transport", run.transport},
             {"result", std::string(name_of(run.verdict.result))},
             {"completion_ps", or_null(metrics.completed)},
             {"share_of_first", share ? Json(*share / 100) : Json()},
             {"goodput_bps", metrics.goodput_bps},
             {"recovery_ps", or_null(longest_recovery(run.verdict))},
+            {"last_loss_ps", or_null(times.last_loss)},
+            {"noticed_ps", or_null(times.noticed)},
+            {"routed_ps", or_null(times.routed)},
             {"lowest_bps", lowest ? Json(lowest->bps) : Json()},
             {"retransmitted", metrics.retransmitted},
             {"lost", metrics.lost},

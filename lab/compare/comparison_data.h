@@ -17,6 +17,7 @@ namespace mrclab::lab {
 ///     completion_ps              until the last byte had arrived; null: not done, or it has no end
 ///     share_of_first             that, or where the workload has no end goodput_bps, over the first run's
 ///     goodput_bps, recovery_ps, lowest_bps         lowest: of the lowest part of any dip
+///     last_loss_ps, noticed_ps, routed_ps          from a fault's start, the longest of all (FaultTimes)
 ///     retransmitted, lost, trimmed, naks, timeouts, cnps, flows_cut, qps_failed
 ///     deepest_queue_bytes, deepest_queue_port      of data at a switch; null: nothing waited, or nothing says it
 ///     paused_ports, paused_longest_ps, paused_longest_port, first_pauser      (PauseUse)

@@ -71,6 +71,21 @@ class Columns {
   std::vector<Column> columns_;
 };
 
+/// How long packets were lost, when that was noticed, and when the last switch had routed around it: what tells the
+/// ways to choose paths apart where some switches route by themselves.
+void add_fault_columns(Columns& columns) {
+  const auto add = [&](const char* name, auto member) {
+    columns.add(name, [member](const ComparedRun& run) {
+      const std::optional<FabricTime> time = longest_fault_times(run.verdict).*member;
+      if (!time) return std::string("-");
+      return fmt::format("{:.1f} us", static_cast<double>(time->ps()) / 1e6);
+    });
+  };
+  add("last loss", &FaultTimes::last_loss);
+  add("noticed", &FaultTimes::noticed);
+  add("routed", &FaultTimes::routed);
+}
+
 Columns columns_of(const Comparison& comparison, const Headline& headline) {
   const ComparedRun& first = comparison.runs.front();
   Columns columns(comparison);
@@ -85,7 +100,12 @@ Columns columns_of(const Comparison& comparison, const Headline& headline) {
     return share ? fmt::format("{:.1f} %", *share) : std::string("-");
   });
   columns.add("checks met", checks_met);
-  if (!first.verdict.faults.empty()) {
+  const bool routes = std::any_of(
+      comparison.runs.begin(), comparison.runs.end(),
+      [](const ComparedRun& run) { return longest_fault_times(run.verdict).routed.has_value(); });
+  if (routes) {
+    add_fault_columns(columns);
+  } else if (!first.verdict.faults.empty()) {
     columns.add("recovered", [&](const ComparedRun& run) {
       return in_rtts(longest_recovery(run.verdict), comparison.base_rtt);
     });

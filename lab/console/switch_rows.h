@@ -26,8 +26,9 @@ struct SwitchRowCount {
 /// How one host is reached without a carrier.
 struct HostRoute {
   uint32_t host = 0;
-  std::vector<PortId> ports;  ///< more than one: a hash chooses
+  std::vector<PortId> ports;  ///< more than one: a hash chooses, or each has its share
   std::optional<SwitchRowCount> counter = std::nullopt;
+  std::vector<uint32_t> weights = {};  ///< of the ports, where switches route by themselves
 };
 
 /// Neighbours that are reached alike in one row. `routes` by host.
@@ -36,7 +37,16 @@ nlohmann::json rows_of_hosts(const NodeSite& site, const std::vector<HostRoute>&
 /// The rows of a switch of ours, out of what it says (switchd/table_json.h).
 nlohmann::json rows_of_switch(const NodeSite& site, const nlohmann::json& table);
 
-/// {"node", "forwarding", "rows"} as columns, 80 wide.
+/// {"node", "forwarding", "rows"}.
+nlohmann::json table_of_rows(const NodeSite& site, nlohmann::json rows);
+/// The same out of what a switch of ours says, and its "speaker" if it has one.
+nlohmann::json table_of_switch(const NodeSite& site, const nlohmann::json& said);
+
+/// The same of a host whose NIC speaks (endpoint/host/host_table.h): which planes lead to whom.
+nlohmann::json table_of_host(const NodeSite& site, const nlohmann::json& said);
+
+/// {"node", "forwarding", "rows"} as columns, 80 wide; with "speaker" (switchd/table_json.h) also its sessions, and
+/// what it has heard and told of each host.
 std::string switch_table_text(const nlohmann::json& table);
 
 }  // namespace mrclab::lab

@@ -12,7 +12,7 @@ namespace mrclab::lab {
 bool wants_colour(std::FILE* stream) {
   const char* terminal = std::getenv("TERM");
   const char* no_colour = std::getenv("NO_COLOR");  // no-color.org
-  return ::isatty(::fileno(stream)) == 1 && terminal != nullptr &&
+  return stream != nullptr && ::isatty(::fileno(stream)) == 1 && terminal != nullptr &&
          std::string_view(terminal) != "dumb" && (no_colour == nullptr || *no_colour == '\0');
 }
 

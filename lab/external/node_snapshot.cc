@@ -70,6 +70,7 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
       const bool to_host =
           host_of_address(fabric.topology(), route.destination.address).has_value();
       if (site.role == NodeRole::kHost && to_host) continue;
+      if (site.role != NodeRole::kHost && netio::is_learnt(route.protocol)) continue;
       const bool of_our_link = !route.dev.empty() && !devices.contains(route.dev);
       if (!is_ours(site) || !of_our_link) lines.push_back(route_text(route));
     }

@@ -74,7 +74,7 @@ std::unique_ptr<netio::ChildProcess> OvsSwitches::start(const std::string& progr
   const std::string variable = instance_variable(fabric_.instance());
   const size_t equals = variable.find('=');
   options.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  options.argv = {netio::find_ovs_program(program).value_or(program),
+  options.argv = {netio::find_program(program).value_or(program),
                   "--pidfile=" + (directory_ / (program + ".pid")).string(),
                   "--unixctl=" + (directory_ / (program + ".ctl")).string(),
                   "--log-file=" + (directory_ / (program + ".log")).string(), "-vconsole:off"};

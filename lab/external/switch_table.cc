@@ -30,9 +30,24 @@ std::filesystem::path control_socket_of(const NodeSite& site, const std::filesys
   return folder / fmt::format("plane-{}.sock", site.plane);
 }
 
-json rows_of_ours(const NodeSite& site, const std::filesystem::path& folder) {
-  return rows_of_switch(
-      site, netio::RpcClient(control_socket_of(site, folder)).call("table", {{"node", site.name}}));
+/// The process of a host: its own, or the one among those of all hosts that knows it.
+json said_by_host(const NodeSite& site, const std::filesystem::path& folder) {
+  const json asked{{"node", site.name}};
+  const auto alone = folder / (site.name + ".sock");
+  if (std::filesystem::exists(alone)) return netio::RpcClient(alone).call("table", asked);
+  for (uint32_t group = 0;; ++group) {
+    const auto socket = folder / fmt::format("hosts-{}.sock", group);
+    const bool last = !std::filesystem::exists(folder / fmt::format("hosts-{}.sock", group + 1));
+    try {
+      return netio::RpcClient(socket).call("table", asked);
+    } catch (const std::exception&) {
+      if (last) throw;
+    }
+  }
+}
+
+json said_by_ours(const NodeSite& site, const std::filesystem::path& folder) {
+  return netio::RpcClient(control_socket_of(site, folder)).call("table", {{"node", site.name}});
 }
 
 json rows_of_kernel(const NodeSite& site, std::string_view lab) {
@@ -119,13 +134,13 @@ json rows_of_ovs(const Topology& topology, const NodeSite& site,
 json switch_table(const Topology& topology, const LabRecord& record, NodeId node) {
   const NodeSite& site = topology.node(node);
   const std::filesystem::path folder = LabPaths{}.lab_directory(record.lab);
-  json rows;
+  if (site.role == NodeRole::kHost) return table_of_host(site, said_by_host(site, folder));
   switch (site.forwarding) {
-    case Forwarding::kSwitchd: rows = rows_of_ours(site, folder); break;
-    case Forwarding::kKernel: rows = rows_of_kernel(site, record.lab); break;
-    case Forwarding::kOvs: rows = rows_of_ovs(topology, site, folder); break;
+    case Forwarding::kSwitchd: return table_of_switch(site, said_by_ours(site, folder));
+    case Forwarding::kKernel: return table_of_rows(site, rows_of_kernel(site, record.lab));
+    case Forwarding::kOvs: break;
   }
-  return {{"node", site.name}, {"forwarding", name_of(site.forwarding)}, {"rows", rows}};
+  return table_of_rows(site, rows_of_ovs(topology, site, folder));
 }
 
 }  // namespace mrclab::lab

@@ -212,27 +212,27 @@ std::string summary(const ImportedIncident& in, const Topology& topology) {
 }
 
 std::string summary_json(const ImportedIncident& in, const Topology& topology) {
-  nlohmann::ordered_json json{{"events", in.events},
-                              {"outages", count(in, LinkEventKind::kDown)},
-                              {"errors", count(in, LinkEventKind::kErrors)},
-                              {"open_at_end", open_at_end(in)},
-                              {"span_ns", in.last_ns - in.first_ns},
-                              {"compress", in.compress},
-                              {"shortest_ns", nullptr},
-                              {"shortest_rtt", nullptr},
-                              {"quiet_removed_ns", in.quiet_removed.ns()},
-                              {"end_ns", in.end.ns()},
-                              {"unsorted", in.unsorted},
-                              {"doubled", in.doubled},
-                              {"ups_alone", in.ups_alone},
-                              {"within_a_tick", in.within_a_tick},
-                              {"other_lines", in.other_lines},
-                              {"unknown_ports", in.unknown}};
+  nlohmann::ordered_json summary{{"events", in.events},
+                                 {"outages", count(in, LinkEventKind::kDown)},
+                                 {"errors", count(in, LinkEventKind::kErrors)},
+                                 {"open_at_end", open_at_end(in)},
+                                 {"span_ns", in.last_ns - in.first_ns},
+                                 {"compress", in.compress},
+                                 {"shortest_ns", nullptr},
+                                 {"shortest_rtt", nullptr},
+                                 {"quiet_removed_ns", in.quiet_removed.ns()},
+                                 {"end_ns", in.end.ns()},
+                                 {"unsorted", in.unsorted},
+                                 {"doubled", in.doubled},
+                                 {"ups_alone", in.ups_alone},
+                                 {"within_a_tick", in.within_a_tick},
+                                 {"other_lines", in.other_lines},
+                                 {"unknown_ports", in.unknown}};
   if (in.shortest_ns) {
-    json["shortest_ns"] = *in.shortest_ns;
-    json["shortest_rtt"] = rtts(in.shortest, topology.base_rtt);
+    summary["shortest_ns"] = *in.shortest_ns;
+    summary["shortest_rtt"] = rtts(in.shortest, topology.base_rtt);
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace mrclab::lab

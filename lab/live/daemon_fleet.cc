@@ -7,6 +7,7 @@
 
 #include "fabric/fabric_file.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 #include "netio/record/process_report.h"
 #include "netio/record/report_json.h"
@@ -26,12 +27,12 @@ constexpr int kChildPageFd = 3;
 constexpr const char* kFabricFile = "fabric.yaml";
 constexpr const char* kScheduleFile = "schedule";
 
+}  // namespace
+
 std::filesystem::path program_directory(const std::filesystem::path& programs) {
   if (!programs.empty()) return programs;
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
-
-}  // namespace
 
 DaemonFleet::DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
                          netio::SharedPage& page)
@@ -50,7 +51,14 @@ std::filesystem::path DaemonFleet::control_socket(uint32_t process) const {
   return file(name_of(process) + ".sock");
 }
 
+std::filesystem::path DaemonFleet::records_folder() const { return file("records"); }
+
 void DaemonFleet::start() {
+  if (options_.followed) {
+    for (const char* part : {"history", "events", "logs", "reports"}) {
+      netio::OutputFolder::make(records_folder() / part);
+    }
+  }
   netio::write_file(file(kFabricFile), to_yaml(options_.shape));
   netio::write_schedule_file({options_.schedule}, file(kScheduleFile));
   for (uint32_t i = 0; i < plan_.processes.size(); ++i) children_.push_back(start_daemon(i, {}));
@@ -82,7 +90,8 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   config.capture = options_.capture;
   config.capture_bytes = options_.capture_bytes;
   config.history_bytes = options_.history_bytes;
-  config.run_dir = options_.run_dir;
+  config.followed = options_.followed;
+  config.run_dir = options_.followed ? records_folder() : options_.run_dir;
   config.control_socket = control_socket(index);
   config.page_fd = kChildPageFd;
   config.realtime = options_.realtime;
@@ -126,11 +135,11 @@ void DaemonFleet::wait_until_ready(uint32_t i, std::chrono::steady_clock::time_p
 }
 
 void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
-  nlohmann::json json;
+  nlohmann::json answer;
   netio::Handover left;
   try {
-    json = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
-    left = netio::report_from_json<netio::Handover>(json);
+    answer = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+    left = netio::report_from_json<netio::Handover>(answer);
   } catch (const netio::ReportError& error) {
     faults.add({.t = now(),
                 .what = fmt::format("{} left its successor a broken report: {}", name_of(process),
@@ -140,7 +149,7 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
     return;  // it was stopped or killed from outside: supervision will say so
   }
   const std::filesystem::path left_file = file(name_of(process) + ".left");
-  netio::write_file(left_file, json.dump());
+  netio::write_file(left_file, answer.dump());
   PowerNote note{left.committed, process, children_[process]->pid(), 0};
   children_[process]->signal(SIGKILL);
   // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its

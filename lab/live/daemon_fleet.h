@@ -28,6 +28,9 @@ struct PowerNote {
   pid_t started = 0;
 };
 
+/// Where our programs lie; empty: beside this one.
+std::filesystem::path program_directory(const std::filesystem::path& programs);
+
 class DaemonFleet {
  public:
   /// How long a process may do nothing, while others wait for it, before it is taken out of the
@@ -57,6 +60,8 @@ class DaemonFleet {
   bool any_ready() const;  ///< and neither finished nor lost
   pid_t pid_of(uint32_t process) const { return children_[process]->pid(); }
   std::filesystem::path control_socket(uint32_t process) const;
+  /// Where daemons write if the options want their records followed.
+  std::filesystem::path records_folder() const;
   const std::vector<PowerNote>& power_notes() const { return power_notes_; }
   void forget_notes() { power_notes_.clear(); }
 

@@ -103,7 +103,7 @@ std::optional<uint32_t> LabFaults::book_outside(const OutsideFault& outside, std
   if (names.empty()) return std::nullopt;
   const std::string text = fmt::format("{{{}: [\"{}\"]}}", key, fmt::join(names, "\", \""));
   try {
-    return book_.add({faults::parse_fault(kind_of(std::string(kind)), from_,
+    return book_.add({faults::parse_fault(faults::find_fault(std::string(kind)).value(), from_,
                                           read_yaml_text(text, "outside"), names_),
                       FaultSource::kOutside, outside.what});
   } catch (const InputError&) {  // more than a fault, or the book, has room for

@@ -38,6 +38,7 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
     gate.slot(i).claimed_ps.store(netio::kBeforeTime.ps());
     gate.slot(i).min_slack_ns.store(INT64_MAX);
     gate.slot(i).waits_for.store(netio::kNoProcess);
+    gate.slot(i).recorded_ps.store(netio::kBeforeTime.ps());
   }
   return gate;
 }
@@ -60,13 +61,17 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       ordinary_routes_(*fabric_, options_.schedule),
       fleet_(options_, plan_, *fabric_, page_) {
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
+  if (topology.routing.is_fare() && topology.has_forwarding(Forwarding::kKernel)) {
+    speakers_ = std::make_unique<FabricSpeakers>(*fabric_, program_directory(options_.programs));
+  }
   if (!topology.carries_time()) {
     foreign_ = std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), options_.schedule,
                                                  *options_.dilation, [this] { return clock(); });
   }
-  outside_ = std::make_unique<OutsideWatch>(
-      OutsideWatch::Subjects{*fabric_, ovs_.get(), foreign_.get(), ordinary_routes_},
-      outside_faults_, [this] { return now(); });
+  outside_ =
+      std::make_unique<OutsideWatch>(OutsideWatch::Subjects{*fabric_, ovs_.get(), speakers_.get(),
+                                                            foreign_.get(), ordinary_routes_},
+                                     outside_faults_, [this] { return now(); });
   fleet_.start();
 }
 
@@ -124,7 +129,7 @@ bool LiveLab::step() {
   fleet_.look(outside_faults_);
   outside_->look_at_links();
   ordinary_routes_.step(slowest);
-  outside_->look_at_ovs();
+  outside_->look_at_processes();
   return fleet_.any_ready();
 }
 
@@ -153,6 +158,7 @@ void LiveLab::tear_down() {
   end_daemons();
   outside_.reset();
   foreign_.reset();
+  speakers_.reset();
   ovs_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();

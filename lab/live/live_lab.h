@@ -22,6 +22,7 @@
 #include "lab/live/power_cycle.h"
 #include "lab/live/process_plan.h"
 #include "lab/live/standstill.h"
+#include "lab/speakers/fabric_speakers.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
@@ -64,6 +65,7 @@ class LiveLab {
   const LabPace& pace() const { return pace_; }
   netio::GatePage& gate() { return gate_; }
   LiveFabric& fabric() { return *fabric_; }
+  const LiveFabric& fabric() const { return *fabric_; }
   const KernelMirror& mirror() const { return mirror_; }
   /// The changes of switches that are not ours.
   const std::vector<SwitchNote>& switch_notes() const;
@@ -96,6 +98,7 @@ class LiveLab {
   PowerCycle power_;
   OrdinaryRoutes ordinary_routes_;
   std::unique_ptr<OvsSwitches> ovs_;          ///< where there are some; goes before the fabric
+  std::unique_ptr<FabricSpeakers> speakers_;  ///< likewise
   std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
   OutsideFaults outside_faults_;
   std::unique_ptr<OutsideWatch> outside_;  ///< goes before all that it looks at

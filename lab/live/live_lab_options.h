@@ -23,7 +23,9 @@ struct LiveLabOptions {
   std::vector<ScheduledEffect> schedule;
   netio::CaptureMode capture = netio::CaptureMode::kNone;
   uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each process's capture
-  uint64_t history_bytes = 0;     ///< bound on the packet records of a run; 0: none
+  uint64_t history_bytes = 0;  ///< bound on the packet records of a run; 0: none
+  /// Records and events are read while they are written, in DaemonFleet::records_folder(), which goes with the lab.
+  bool followed = false;
   std::filesystem::path run_dir;  ///< empty for a lab that stays
   std::string workload;           ///< YAML for the endpoints
   std::string transport = "{profile: lab}";

@@ -28,11 +28,11 @@ void OutsideWatch::look_at_links() {
   }
 }
 
-void OutsideWatch::look_at_ovs() {
-  if (subjects_.ovs == nullptr) return;
-  if (const auto ended = subjects_.ovs->check()) {
-    note(fmt::format("{} ended at {}", *ended, to_string(now_())));
-  }
+void OutsideWatch::look_at_processes() {
+  std::optional<std::string> ended;
+  if (subjects_.ovs != nullptr) ended = subjects_.ovs->check();
+  if (!ended && subjects_.speakers != nullptr) ended = subjects_.speakers->check();
+  if (ended) note(fmt::format("{} ended at {}", *ended, to_string(now_())));
 }
 
 void OutsideWatch::collect_problems() {
@@ -42,7 +42,7 @@ void OutsideWatch::collect_problems() {
 
 void OutsideWatch::look_again() {
   look_at_links();
-  look_at_ovs();
+  look_at_processes();
   if (subjects_.foreign == nullptr) return;
   subjects_.foreign->look_again();
   collect_problems();

@@ -11,16 +11,18 @@
 #include "lab/external/ovs_switches.h"
 #include "lab/live/link_guard.h"
 #include "lab/live/outside_faults.h"
+#include "lab/speakers/fabric_speakers.h"
 
 namespace mrclab::lab {
 
 class OutsideWatch {
  public:
-  /// What there is to look at. `ovs` and `foreign` are null where there are no such switches; the
+  /// What there is to look at. `ovs`, `speakers` and `foreign` are null where there are no such switches; the
   /// ordinary routes are told which links others hold down.
   struct Subjects {
     LiveFabric& fabric;
     OvsSwitches* ovs = nullptr;
+    FabricSpeakers* speakers = nullptr;
     ForeignSwitches* foreign = nullptr;
     OrdinaryRoutes& routes;
   };
@@ -30,7 +32,8 @@ class OutsideWatch {
   OutsideWatch(const Subjects& subjects, OutsideFaults& faults, std::function<FabricTime()> now);
 
   void look_at_links();
-  void look_at_ovs();
+  /// Programs that are not ours, which are not to end.
+  void look_at_processes();
   /// What went wrong at foreign switches since the last call.
   void collect_problems();
   /// Looks at everything once more.

@@ -17,6 +17,7 @@
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
 
 namespace mrclab::lab {
@@ -27,8 +28,8 @@ struct PerfSetup {
   uint64_t seed = 1;
   endpoint::TransportChoice transport;
   World world = World::kSim;
-  std::filesystem::path out = "runs";  ///< where run folders go; live only
-  IsInterrupted interrupted = {};      ///< ends a live run
+  std::filesystem::path out = default_runs();  ///< where run folders go; live only
+  IsInterrupted interrupted = {};              ///< ends a live run
 };
 
 struct PerfOutcome {

@@ -6,14 +6,14 @@
 #include "fabric/path.h"
 
 namespace mrclab::lab {
-namespace {
 
-/// 131,072
 std::string grouped(uint64_t n) {
   std::string text = std::to_string(n);
   for (size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
   return text;
 }
+
+namespace {
 
 /// 51.2 Tb/s
 std::string rate_text(uint64_t bps) {

@@ -1,12 +1,15 @@
 #pragma once
 // A fabric's plan for people (80 columns) and as JSON.
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "lab/plan/fabric_plan.h"
 
 namespace mrclab::lab {
+
+std::string grouped(uint64_t n);  ///< "131,072"
 
 std::string plan_text(const FabricPlan& plan);
 

@@ -3,13 +3,14 @@
 #include "analysis/analyze.h"
 #include "analysis/blame/blame.h"
 #include "fabric/yaml.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"
 
 namespace mrclab::lab {
 
 std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
-  const std::filesystem::path run = folder == "latest" ? "runs/latest" : folder;
+  const std::filesystem::path run = named_run(folder);
   if (!std::filesystem::is_directory(run)) {
     throw InputError("found no run folder " + in_quotes(run.string()) +
                      ": expected one such as runs/20260101-120000-optic-glitch, or latest");

@@ -9,6 +9,16 @@
 
 --@TABLES@
 
+-- The system's copy is loaded first, then a user's own, perhaps with the names of a fabric. Wireshark takes a
+-- protocol once, so the later copy brings its names only. Scripts share no globals, but what is loaded.
+if package.loaded.mrclab_take_names then
+  if fabric then package.loaded.mrclab_take_names(fabric, wires, dscp_class) end
+  return
+end
+function package.loaded.mrclab_take_names(its_fabric, its_wires, its_classes)
+  fabric, wires, dscp_class = its_fabric, its_wires, its_classes
+end
+
 local mrc = Proto("mrc", "Multipath Reliable Connection")
 local mrctime = Proto("mrctime", "MRC lab time trailer")
 

@@ -6,6 +6,7 @@
 
 #include "analysis/analyze.h"
 #include "fabric/fabric_file.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/shipped_files.h"
@@ -34,7 +35,7 @@ std::set<uint32_t> destination_qps(const std::vector<analysis::KnownFlow>& known
 PacketTrace::PacketTrace(const std::string& run, const std::optional<std::string>& fabric,
                          const TraceRequest& request)
     : only_attempt_(request.attempt) {
-  const fs::path path = run == "latest" ? fs::path("runs/latest") : fs::path(run);
+  const fs::path path = named_run(run);
   const bool folder = fs::is_directory(path);
   if (!folder && !fs::is_regular_file(path)) {
     throw InputError("found no run " + in_quotes(path.string()) +

@@ -7,6 +7,7 @@
 #include "fabric/json_text.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "netio/kernel/file_descriptor.h"
 
@@ -68,7 +69,7 @@ uint64_t RecordedRun::records() const {
 
 RecordedRun read_run(const fs::path& folder) {
   RecordedRun run;
-  run.folder = folder == "latest" ? fs::path("runs/latest") : folder;
+  run.folder = named_run(folder);
   if (!fs::is_directory(run.folder)) {
     throw InputError("found no run folder " + in_quotes(run.folder.string()) +
                      ": expected one such as runs/20260101-120000-optic-glitch, or latest");
@@ -80,6 +81,28 @@ RecordedRun read_run(const fs::path& folder) {
   return run;
 }
 
+FabricTime visit_records(const RecordedRun& run,
+                         const std::function<void(const CompactRecord&)>& visit) {
+  const uint32_t streams = stream_count(run.scenario.topology);
+  std::vector<fs::path> files;
+  std::error_code none;  // a run of its digest alone has no folder for records
+  for (const auto& entry : fs::directory_iterator(run.folder / "history", none)) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  FabricTime complete = files.empty() ? FabricTime::zero() : FabricTime::never();
+  for (const fs::path& file : files) {
+    auto reader = analysis::HistoryReader::open(file);
+    if (reader.header().streams != streams) {
+      throw InputError(file.string() + ": it has " + std::to_string(reader.header().streams) +
+                       " streams, the fabric of its scenario " + std::to_string(streams));
+    }
+    complete = std::min(complete, reader.header().complete);
+    while (const auto record = reader.next()) visit(*record);
+  }
+  return complete;
+}
+
 analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams) {
   const std::vector<std::string> names = stream_names(run.scenario.topology);
   std::vector<std::vector<CompactRecord>*> wanted(names.size(), nullptr);
@@ -87,25 +110,10 @@ analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::s
   for (size_t i = 0; i < names.size(); ++i) {
     if (streams.contains(names[i])) wanted[i] = &kept.streams[names[i]];
   }
-  std::vector<fs::path> files;
-  std::error_code none;  // a run of its digest alone has no folder for records
-  for (const auto& entry : fs::directory_iterator(run.folder / "history", none)) {
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  if (!files.empty()) kept.complete = FabricTime::never();
-  for (const fs::path& file : files) {
-    auto reader = analysis::HistoryReader::open(file);
-    if (reader.header().streams != names.size()) {
-      throw InputError(file.string() + ": it has " + std::to_string(reader.header().streams) +
-                       " streams, the fabric of its scenario " + std::to_string(names.size()));
-    }
-    kept.complete = std::min(kept.complete, reader.header().complete);
-    while (const auto record = reader.next()) {
-      ++kept.kept;
-      if (wanted[record->stream] != nullptr) wanted[record->stream]->push_back(*record);
-    }
-  }
+  kept.complete = visit_records(run, [&](const CompactRecord& record) {
+    ++kept.kept;
+    if (wanted[record.stream] != nullptr) wanted[record.stream]->push_back(record);
+  });
   return kept;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,11 @@ struct RecordedRun {
 /// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing,
 /// wrong, or was altered since the run.
 RecordedRun read_run(const std::filesystem::path& folder);
+
+/// Hands out every packet record of history/, file by file, each in the order of its nodes' commits. Every record
+/// before the instant that is returned is there: zero if the run kept none. Throws InputError.
+FabricTime visit_records(const RecordedRun& run,
+                         const std::function<void(const CompactRecord&)>& visit);
 
 /// The records of these streams, from every file in history/. Throws InputError.
 analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
 
 namespace mrclab::lab {
@@ -11,7 +12,7 @@ namespace mrclab::lab {
 struct ReplayOptions {
   std::filesystem::path run;   ///< a run folder, or "latest"
   std::optional<World> world;  ///< empty: the one that it ran in
-  std::filesystem::path out = "runs";
+  std::filesystem::path out = default_runs();
   bool json = false;
   bool programs = false;  ///< run the recorded scenario's programs again without asking
 };

@@ -144,8 +144,8 @@ bool is_our_dissector(const fs::path& file) {
 }  // namespace
 
 std::string wireshark_dissector(const Topology* topology) {
-  std::string text = netio::read_file(source_directory() / "lab" / "recorded" / "mrc_dissector.lua",
-                                      kDissectorMax);
+  std::string text =
+      netio::read_file(data_directory() / "lab" / "recorded" / "mrc_dissector.lua", kDissectorMax);
   const size_t at = text.find(kTablesMark);
   if (at == std::string::npos || !text.starts_with(kFirstLine)) {
     throw InputError("lab/recorded/mrc_dissector.lua is not what it was when this was built");

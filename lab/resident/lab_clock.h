@@ -52,6 +52,8 @@ class LabClock {
   void look();
   /// Wants look() at once rather than in a few milliseconds.
   bool busy() const { return state_ == State::kStepping; }
+  /// Every process has committed exactly to LiveLab::limit(), or the order has failed.
+  bool standing() const { return state_ == State::kStanding; }
   /// The instant that relative times count from.
   FabricTime now() const { return lab_.now(); }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -71,6 +72,29 @@ EvidenceSeal seal_of(const SealedSpans& parts, uint64_t lines) {
 
 }  // namespace
 
+fs::path default_runs() {
+  constexpr const char* kHere = "runs";
+  std::error_code none;  // a folder that cannot be searched counts as one that cannot be written
+  if (::access(fs::exists(kHere, none) ? kHere : ".", W_OK) == 0) return kHere;
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  // A path that is not absolute is to be ignored, says the XDG base directory specification.
+  if (fs::path state = variable("XDG_STATE_HOME"); state.is_absolute()) {
+    return state / "mrclab/runs";
+  }
+  const fs::path home = variable("HOME");
+  return home.is_absolute() ? home / ".local/state/mrclab/runs" : fs::path(kHere);
+}
+
+fs::path named_run(const fs::path& word) {
+  if (word != "latest") return word;
+  fs::path latest = default_runs() / "latest";
+  std::error_code none;
+  return fs::exists(latest, none) ? latest : fs::path("runs/latest");
+}
+
 RunFolder make_run_folder(const fs::path& root, const std::string& name) {
   const netio::OutputFolder parent = netio::OutputFolder::make(root);
   const std::string stamp = fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::time(nullptr)));
@@ -119,8 +143,7 @@ uint64_t folder_bytes(const RunFolder& folder) {
 }
 
 std::string evidence_text(const fs::path& run) {
-  const fs::path folder = run == "latest" ? fs::path("runs/latest") : run;
-  return byte_text(folder_bytes({folder})) + " of evidence";
+  return byte_text(folder_bytes({named_run(run)})) + " of evidence";
 }
 
 void merge_events(const RunFolder& folder) {

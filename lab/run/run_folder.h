@@ -10,6 +10,14 @@
 
 namespace mrclab::lab {
 
+/// Where run folders go unless --out says otherwise: runs/ in this folder; where that cannot be made or
+/// written, $XDG_STATE_HOME/mrclab/runs, by default ~/.local/state/mrclab/runs.
+std::filesystem::path default_runs();
+
+/// The run folder of a word: "latest" is the newest run in `default_runs()`, or in runs/ if there is
+/// none; any other word is a path.
+std::filesystem::path named_run(const std::filesystem::path& word);
+
 struct RunFolder {
   std::filesystem::path path;
   /// Held open since it was made, shared by the copies of this value; null for one that was found.

@@ -5,6 +5,7 @@
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
 #include "faults/fault.h"
+#include "lab/console/version.h"
 #include "lab/run/twin_run.h"
 #include "lab/scenario/connections.h"
 #include "lab/scenario/queue_pairs.h"
@@ -99,7 +100,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .timing = std::move(outcome.timing),
           .scenario = scenario.name,
           .world = std::move(world),
-          .version = MRCLAB_VERSION,
+          .version = std::string(release_version()),
           .seed = scenario.seed,
           .payload_elided = scenario.payload_elided,
           .without = scenario.without,

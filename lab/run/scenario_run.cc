@@ -49,6 +49,7 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
                      "namespaces and this machine's time");
   }
   check_taps(scenario);
+  if (options.against) require_scenario(options.against->baseline, scenario.name);
   if (options.threads <= 1) return;
   if (options.world == World::kLive) {
     throw InputError("--threads: expected --world sim beside it");
@@ -170,6 +171,13 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   if (!scenario.check_programs.empty()) {
     at_once.reset();  // a program is ended in order
     run_check_programs(scenario, options, result, analysis.verdict);
+    write_results(result.folder, analysis);
+  }
+  if (options.against && result.interrupted.empty()) {
+    result.comparison = compare_with(*options.against, analysis.verdict);
+    for (analysis::CheckResult& check : checks_of(*result.comparison)) {
+      add_check(analysis.verdict, std::move(check));
+    }
     write_results(result.folder, analysis);
   }
   result.verdict = std::move(analysis.verdict);

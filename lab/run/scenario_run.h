@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/report/regression.h"
 #include "analysis/report/verdict.h"
 #include "fabric/history_record.h"
 #include "lab/console/interrupt.h"
@@ -23,7 +24,7 @@ std::string_view name_of(World world);
 
 struct RunOptions {
   World world = World::kLive;
-  std::filesystem::path runs_root = "runs";
+  std::filesystem::path runs_root = default_runs();
   std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
@@ -36,8 +37,10 @@ struct RunOptions {
   uint64_t history_bytes = kHistoryBytesDefault;
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;    ///< of a live run
-  bool progress = false;           ///< lines on stderr about what takes long, and has no view
-  IsInterrupted interrupted;       ///< asked every few milliseconds
+  /// The verdict also says whether a metric is worse than this one's by more than the tolerances.
+  std::optional<analysis::BaselineCheck> against;
+  bool progress = false;      ///< lines on stderr about what takes long, and has no view
+  IsInterrupted interrupted;  ///< asked every few milliseconds
   /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
   std::function<std::chrono::milliseconds()> take_interrupt;
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
@@ -56,8 +59,10 @@ struct RunResult {
   double analyze_seconds = 0;
   double seconds = 0;                    ///< from beginning to end
   std::optional<netio::TapReport> taps;  ///< live, where the scenario has some
-  std::string interrupted;               ///< where the user ended it, if so; judged that far
-  std::shared_ptr<const void> memory;    ///< as in Interrupted
+  /// With RunOptions::against, unless the run was interrupted.
+  std::optional<analysis::BaselineComparison> comparison;
+  std::string interrupted;             ///< where the user ended it, if so; judged that far
+  std::shared_ptr<const void> memory;  ///< as in Interrupted
 };
 
 /// Runs the scenario. Throws InputError, SystemError, Interrupted; nothing of the lab is left

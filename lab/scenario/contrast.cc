@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/fabric_file.h"
+#include "fabric/forwarding_file.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml_write.h"
 #include "lab/scenario/expectation_list.h"
@@ -107,9 +108,32 @@ ContrastName find_contrast(const Scenario& scenario, std::string_view name) {
   throw NameError(in_quotes(std::string(name)) + ", which names no transport", one_of(name, names));
 }
 
+namespace {
+
+/// The same fabric with the transport's routing. Nodes, ports and links stay as they are numbered.
+void route_as(const NamedTransport& transport, Scenario& scenario) {
+  const YamlValue routing = read_yaml_text(transport.routing, "the transport's routing");
+  scenario.fabric.routing = read_routing(routing);
+  if (const auto misfit = forwarding_misfit(scenario.fabric)) {
+    throw InputError(scenario.name + ", " + std::string(transport.name) + ": found " + misfit->key +
+                     ": " + misfit->found + ": expected " + misfit->expected);
+  }
+  for (const auto& spec : scenario.workload) {
+    const auto asked = endpoint::routing_of(spec);
+    if (!asked || asked == Routing::kSrv6 || asked == scenario.fabric.routing.by_default) continue;
+    throw InputError(scenario.name + ", " + std::string(transport.name) +
+                     ": found a workload with a routing of its own: expected one without, which "
+                     "another routing could carry");
+  }
+  scenario.topology = build_topology(scenario.fabric);
+}
+
+}  // namespace
+
 Scenario under_transport(const Scenario& scenario, const ContrastName& name) {
   Scenario result = scenario;
   const auto [transport, contrast] = name;
+  if (!transport->routing.empty()) route_as(*transport, result);
   if (!transport->options.empty()) {
     const YamlValue options = read_yaml_text(transport->options, "the transport's options");
     const endpoint::TransportChoice choice = endpoint::parse_transport(options, scenario.topology);
@@ -138,6 +162,7 @@ std::string_view inapplicable(const analysis::Expectation& expectation, Transpor
   if (family == TransportFamily::kSprays) return "";
   using namespace analysis;
   if (std::holds_alternative<ExpectShare>(expectation) ||
+      std::holds_alternative<ExpectPortShare>(expectation) ||
       std::holds_alternative<ExpectPathUnused>(expectation) ||
       std::holds_alternative<ExpectLeave>(expectation)) {
     return "a queue pair has one path here";

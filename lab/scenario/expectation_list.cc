@@ -24,6 +24,10 @@ class ExpectationCheck {
     if constexpr (requires { expect.port; }) {
       if (!expect.port.empty()) NameResolver(scenario_.topology, 0).ports(body().require("port"));
     }
+    if constexpr (std::is_same_v<E, analysis::ExpectPortShare>) {
+      NameResolver(scenario_.topology, 0).ports(body().require("among"));
+      check_hosts({expect.source, expect.destination, {}});
+    }
     if constexpr (requires { expect.of; }) {
       if (expect.of == analysis::GoodputReference::kBaseline) require_baseline();
     }

@@ -56,6 +56,10 @@ void fixed_window(TransportChoice& choice, const Topology&) {
 
 void no_trim(FabricShape& fabric) { fabric.queues.trim = false; }
 void no_ecn(FabricShape& fabric) { fabric.queues.ecn = false; }
+/// The same packets without carriers.
+void no_routes(FabricShape& fabric) {
+  if (fabric.routing.is_fare()) fabric.routing = {.by_default = Routing::kEcmp};
+}
 void no_watchdog(FabricShape& fabric) { fabric.lossless.watchdog = WatchdogAction::kOff; }
 
 }  // namespace
@@ -78,6 +82,8 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"penalty", "senders do not heed what receivers ask of their windows", nullptr,
                 switch_off<kReceiverPenalty>},
       Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
+      Mechanism{"fare", "switches hash, and tell each other of no route (ECMP)", no_routes,
+                nullptr},
       Mechanism{"watchdog", "no switch ends a pause that lasts for ever", no_watchdog, nullptr},
       Mechanism{"give_up", "queue pairs never fail: they retry for ever", nullptr, retry_for_ever}};
   return kMechanisms;

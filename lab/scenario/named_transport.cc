@@ -22,6 +22,13 @@ std::span<const NamedTransport> named_transports() {
       NamedTransport{"roce-ar", "RoCE with adaptive routing, NICs that place packets in any order",
                      "{profile: roce, adaptive_routing: on, recovery: placing, reorder: 64}",
                      kRoce},
+      NamedTransport{"mrc-ecmp", "MRC where switches choose by a hash that nothing changes (ECMP)",
+                     "", kSprays, "ecmp"},
+      NamedTransport{"mrc-fare", "MRC where switches route by BGP and spray by weight (FARE)", "",
+                     kSprays, "{default: fare, spray: packet, bfd: 50us, nics: off}"},
+      NamedTransport{"roce-fare", "RC where switches route by BGP, each flow by a hash (FARE)",
+                     "{profile: roce}", kRoce,
+                     "{default: fare, spray: flow, bfd: 50us, nics: off}"},
       NamedTransport{"one-path", "one path for each queue pair, drawn from the seed",
                      "{spray: off}", kOnePath},
   };

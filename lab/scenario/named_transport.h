@@ -1,7 +1,9 @@
 #pragma once
 // The transports that have a name on the command line (`run --transport`, `compare`) and in `contrast:`. Each
-// is what a scenario says with some of its transport's options replaced; the first leaves all as it is.
+// is what a scenario says with some of its transport's options replaced, or with packets that name no path in a fabric
+// whose switches choose; the first leaves all as it is.
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@ struct NamedTransport {
   std::string_view about;    ///< one line, with its source
   std::string_view options;  ///< as in a scenario's `transport:`; empty: nothing is replaced
   TransportFamily family = TransportFamily::kSprays;
+  std::string_view routing = {};  ///< as in a fabric's `routing:`; empty: the fabric's own
 };
 std::span<const NamedTransport> named_transports();
 /// Their names.

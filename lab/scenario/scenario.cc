@@ -23,6 +23,13 @@ namespace {
 /// takes up to half a millisecond for a lone packet over three bridges. Our choice.
 constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 100'000;
 
+/// No shipped file has a name in capital letters.
+bool is_like_an_id(std::string_view text) {
+  constexpr std::string_view kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  return !text.empty() && text.size() <= 8 &&
+         text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
 /// One id or a list of them.
 std::vector<std::string> read_ids(const YamlValue& document) {
   std::vector<std::string> ids;
@@ -30,10 +37,7 @@ std::vector<std::string> read_ids(const YamlValue& document) {
   if (!value) return ids;
   for (const YamlValue& item : value->is_list() ? value->items() : std::vector{*value}) {
     const std::string id = item.is_scalar() ? item.as_string() : "";
-    if (id.empty() || id.size() > 8 ||
-        id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != std::string::npos) {
-      item.fail_expecting("an id such as L5 or P-2");
-    }
+    if (!is_like_an_id(id)) item.fail_expecting("an id such as L5 or P-2");
     ids.push_back(id);
   }
   return ids;
@@ -163,10 +167,19 @@ void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& name
 /// Packets without a carrier need switches that know hosts, which those of regular planes do.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
-  if (endpoint::routing_of(spec) != Routing::kEcmp) return;
+  const auto asked = endpoint::routing_of(spec);
+  if (!asked || asked == Routing::kSrv6) return;
   const YamlValue routing = entry.members().front().second.require("routing");
-  if (!topology.regular()) routing.fail_expecting("srv6: only switches of regular planes hash");
-  if (!topology.has_forwarding(Forwarding::kKernel)) return;
+  const bool fare = topology.routing.is_fare();
+  if (fare != (asked == Routing::kFare)) {
+    routing.fail_expecting(
+        fare ? "fare or srv6: switches of this fabric route by themselves"
+             : "ecmp or srv6: only in a fabric with \"routing: fare\" do switches "
+               "route by themselves");
+  }
+  if (!topology.regular() && !fare)
+    routing.fail_expecting("srv6: only switches of regular planes hash");
+  if (fare || !topology.has_forwarding(Forwarding::kKernel)) return;
   routing.fail("ecmp in a fabric with switches of the kernel",
                "srv6: those switches get routes for carriers only");
 }
@@ -320,12 +333,9 @@ Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOve
 }
 
 std::filesystem::path find_scenario(std::string_view name_or_path) {
-  const bool like_an_id = !name_or_path.empty() &&
-                          (name_or_path[0] == 'L' || name_or_path[0] == 'P') &&
-                          name_or_path.find_first_not_of("LP-0123456789") == std::string_view::npos;
-  if (!like_an_id) return find_incident(name_or_path);
+  if (!is_like_an_id(name_or_path)) return find_incident(name_or_path);
   for (const auto& entry :
-       std::filesystem::directory_iterator(source_directory() / "topologies" / "incidents")) {
+       std::filesystem::directory_iterator(data_directory() / "topologies" / "incidents")) {
     if (entry.path().extension() != ".yaml") continue;
     const std::vector<std::string> ids = read_ids(read_yaml_file(entry.path()));
     if (std::find(ids.begin(), ids.end(), name_or_path) != ids.end()) return entry.path();

@@ -1,6 +1,7 @@
 #include "lab/scenario/shipped_files.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "fabric/fabric_file.h"
 #include "fabric/pattern.h"
@@ -14,7 +15,20 @@ namespace mrclab::lab {
 namespace {
 
 std::filesystem::path folder_of(std::string_view folder) {
-  return source_directory() / "topologies" / folder;
+  return data_directory() / "topologies" / folder;
+}
+
+/// Installed programs lie in <prefix>/lib/mrclab and their data in <prefix>/share/mrclab; <prefix>/bin holds links.
+std::optional<std::filesystem::path> installed_data(const std::filesystem::path& programs) {
+  const std::filesystem::path parent = programs.parent_path();
+  if (programs.filename() != "mrclab" || parent.filename() != "lib") return std::nullopt;
+  return parent.parent_path() / "share" / "mrclab";
+}
+
+/// Where this program lies; empty in a browser.
+std::filesystem::path program_folder() {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
 }
 
 std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
@@ -43,7 +57,8 @@ std::filesystem::path find_incident(std::string_view name, const std::filesystem
   return find_file(name, base, "incidents", "incident");
 }
 
-std::filesystem::path source_directory() {
+std::filesystem::path data_directory() {
+  if (const auto installed = installed_data(program_folder())) return *installed;
   const std::filesystem::path built_from = MRCLAB_SOURCE_DIR;
   return std::filesystem::exists(built_from / "topologies") ? built_from
                                                             : std::filesystem::path(".");

@@ -16,8 +16,9 @@ std::filesystem::path find_fabric(std::string_view name, const std::filesystem::
 /// "optic-glitch" is topologies/incidents/optic-glitch.yaml; paths as above.
 std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base = {});
 
-/// The project's source tree, where topologies/ lies.
-std::filesystem::path source_directory();
+/// Where topologies/ lies: of an installed program <prefix>/share/mrclab and nowhere else, so that no
+/// folder in which somebody once built it is trusted; otherwise the source tree it was built from.
+std::filesystem::path data_directory();
 
 /// The names that the files of topologies/<folder> go by ("fabrics", "incidents"), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);

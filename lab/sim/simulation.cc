@@ -12,6 +12,14 @@
 namespace mrclab::lab {
 namespace {
 
+/// Messages of BGP are longer than the headers of data.
+constexpr FrameRoom kRoutingRoom{1600, 0};
+
+FrameRoom frame_room(const Scenario& scenario) {
+  if (!scenario.payload_elided) return {};
+  return scenario.topology.routing.is_fare() ? kRoutingRoom : kHeaderRoom;
+}
+
 endpoint::HostConfig host_config(const Scenario& scenario,
                                  const std::vector<endpoint::ConnectionPlan>& connections) {
   endpoint::HostConfig config;
@@ -34,7 +42,7 @@ Simulation::Simulation(const Scenario& scenario, uint32_t threads,
           scenario.topology,
           {.seed = scenario.seed,
            .schedule = scenario.schedule,
-           .room = scenario.payload_elided ? kHeaderRoom : FrameRoom{},
+           .room = frame_room(scenario),
            .threads = threads},
           [this](const NodeEnvironment& environment) { return make_node(environment); },
           observer_of) {}
@@ -61,6 +69,10 @@ FabricTime Simulation::run(const SimWorld::GoOn& go_on, FabricTime until) {
 endpoint::HostAccount Simulation::account(uint32_t host) const {
   const Node& node = world_.node(scenario_.topology.host(host));
   return dynamic_cast<const endpoint::HostNode&>(node).account();
+}
+
+const endpoint::HostNode& Simulation::host_at(NodeId node) const {
+  return dynamic_cast<const endpoint::HostNode&>(world_.node(node));
 }
 
 const switchd::SwitchNode& Simulation::switch_at(NodeId node) const {

@@ -34,6 +34,7 @@ class Simulation {
   analysis::HostReports hosts() const;
   /// `node` must be a switch.
   const switchd::SwitchNode& switch_at(NodeId node) const;
+  const endpoint::HostNode& host_at(NodeId node) const;
 
  private:
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;

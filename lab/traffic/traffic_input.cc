@@ -9,6 +9,7 @@
 #include "fabric/path.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
+#include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/shipped_files.h"
@@ -159,7 +160,7 @@ void add_run(const fs::path& run, TrafficRequest& request) {
 }
 
 void add_source(const std::string& word, TrafficRequest& request) {
-  const fs::path path = word == "latest" && !fs::exists(word) ? "runs/latest" : word;
+  const fs::path path = fs::exists(word) ? fs::path(word) : named_run(word);
   if (fs::is_directory(path / "captures")) return add_run(path, request);
   if (fs::is_directory(path)) {
     const std::vector<fs::path> captures = analysis::captures_in(path);
