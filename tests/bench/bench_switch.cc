@@ -1,5 +1,6 @@
 // What a packet costs in a switch: receive, forwarding, queueing, ECN and trimming decisions,
-// records, counters, departure. One T0 of the octet, frames of 4 KB or 128 B from all hosts to all uplinks.
+// records, counters, departure. One T0 of the octet, frames of 4 KB or 128 B from all hosts to all uplinks. And what
+// the table alone costs where it chooses the uplink: by a hash (ECMP), or in turn or by a hash by weight (FARE).
 //   cmake --build build --target bench_switch && build/tests/bench_switch
 
 #include <benchmark/benchmark.h>
@@ -84,6 +85,33 @@ void forward(benchmark::State& state) {
   state.counters["trimmed"] = static_cast<double>(total.trimmed) / static_cast<double>(total.rx);
   state.counters["marked"] = static_cast<double>(total.ecn_marked) / static_cast<double>(total.rx);
 }
+/// One iteration is one decision, of 0: ECMP, 1: FARE in turn, 2: FARE by flow.
+void choose(benchmark::State& state) {
+  FabricShape shape{.name = "choosing", .planes = 8, .t0 = 2, .t1 = 4, .hosts_per_t0 = kHostPorts};
+  shape.routing.by_default = state.range(0) == 0 ? Routing::kEcmp : Routing::kFare;
+  shape.routing.fare.spray = state.range(0) == 1 ? Spray::kPacket : Spray::kFlow;
+  const Topology topology = build_topology(shape);
+  ForwardingTable table(topology, topology.t0(0, 0));
+  if (FareTable* fare = table.fare()) {
+    FareTable::Hops hops;
+    for (uint32_t i = 0; i < shape.t1; ++i) hops.push_back({PortId{kHostPorts + i}, 3 + i % 2});
+    fare->set(kHostPorts, hops);
+  }
+  const std::vector<uint8_t> whole = [&] {
+    std::vector<uint8_t> bytes = frame_to(topology, 0, kSmallFrame);
+    const Ipv6Address to = host_address(topology, kHostPorts);
+    std::copy(to.begin(), to.end(), bytes.begin() + 38);
+    return bytes;
+  }();
+  std::vector<uint8_t> frame = whole;
+  for (auto _ : state) {
+    frame[21] = whole[21];
+    benchmark::DoNotOptimize(table.forward(frame, {frame.size()}));
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
+}
+BENCHMARK(choose)->ArgName("how")->DenseRange(0, 2);
+
 BENCHMARK(forward)
     ->ArgNames({"bytes", "uplinks"})
     ->Args({kBigFrame, 4})

@@ -21,6 +21,7 @@
 #include "fabric/build_topology.h"
 #include "fabric/history.h"
 #include "fabric/yaml.h"
+#include "lab/console/huge_pages.h"
 #include "lab/sim/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/bench/cpu_time.h"
@@ -214,6 +215,7 @@ int print_row(int argc, char** argv) {
 }  // namespace mrclab
 
 int main(int argc, char** argv) {
+  mrclab::lab::start_with_huge_pages(argv);  // as the command does
   try {
     return mrclab::print_row(argc, argv);
   } catch (const std::exception& error) {

@@ -30,7 +30,8 @@ struct NumericOptions {
 
 const std::vector<NumericOptions> kNumericOptions{
     {{"run"}, {"pair-write"}, {"--seed", "--dilation", "--threads"}, {"--seed"}},
-    {{"chaos"}, {"pair"}, {"--jobs", "--keep"}, {"--keep"}},
+    {{"chaos"}, {"pair"}, {"--jobs", "--keep", "--shards"}, {"--keep"}},
+    {{"runs"}, {"no-such-folder"}, {"--keep", "--older"}, {"--keep", "--older"}},
     {{"compare"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
     {{"serve"}, {"no-such-scenario"}, {"--port", "--seed"}, {"--port", "--seed"}},
     {{"export", "page"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
@@ -41,7 +42,7 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"clock", "step"}, {}, {"N"}},
     {{"plan"},
      {},
-     {"--hosts", "--planes", "--hosts-per-t0", "--t1", "--radix", "--host", "--to"},
+     {"--hosts", "--planes", "--hosts-per-t0", "--t1", "--radix", "--host", "--to", "--job"},
      {"--host", "--to"}},
     {{"perf", "write_bw"}, {"pair"}, {"--seed", "-n", "-q", "-t"}, {"--seed"}},
     {{"perf", "write_lat"}, {"pair"}, {"--seed", "-n"}, {"--seed"}},
@@ -136,6 +137,7 @@ TEST_CASE("so it is with times, sizes, shares and ranges") {
       {{"run", "link-flap", "--world", "sim", "--history"}, {"-1", "x", "99999999999999GiB"}},
       {{"up", "pair", "--dilation"}, {"0", "-1", "1000001", "x"}},
       {{"chaos", "pair", "--seeds"}, {"-1", "5-1", "0-99999999999", "x", ""}},
+      {{"chaos", "pair", "--budget"}, {"0s", "-1s", "8", "721h", "x"}},
       {{"chaos", "pair", "--shard"}, {"0/0", "0/2", "3/2", "-1/2", "x"}},
       {{"perf", "write_bw", "pair", "-s"}, {"0", "-1", "99999999G", "x"}},
       {{"perf", "write_bw", "pair", "-D"}, {"0us", "-5us", "3600s", "x"}},

@@ -21,7 +21,7 @@ const std::vector<std::string> kVerbs = {
     "demo",     "run",    "up",      "down",       "ls",        "inspect", "exec",  "shell",
     "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan",
     "import",   "trace",  "blame",   "analyze",    "report",    "export",  "fault", "heal",
-    "chaos",    "replay", "shrink",  "diff",       "compare"};
+    "chaos",    "replay", "shrink",  "diff",       "compare",   "package", "man"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {

@@ -88,6 +88,7 @@ TEST_CASE("each family of transports is asked what can be asked of it, and told 
     Expectation expectation;
     std::string_view one_path, roce;  // why not; empty: it is asked
   } rows[] = {{ExpectShare{}, kOnePathWhy, kOnePathWhy},
+              {ExpectPortShare{}, kOnePathWhy, kOnePathWhy},
               {ExpectPathUnused{}, kOnePathWhy, kOnePathWhy},
               {ExpectLeave{}, kOnePathWhy, kOnePathWhy},
               {some, "", "RoCE is not trimmed"},

@@ -250,6 +250,18 @@ TEST_SUITE("root: live = sim") {
     }
   }
 
+  TEST_CASE("switches and NICs that route by themselves have one history, live and simulated") {
+    size_t variant = 0;
+    for (const char* name :
+         {MRCLAB_SOURCE_DIR "/tests/scenarios/fare-live.yaml", "fare-plane-lost"}) {
+      const test::TemporaryRuns runs;
+      CAPTURE(std::string(name));
+      const RunResult sim =
+          run_both(runs, load_scenario(name), kVariants[variant++ % std::size(kVariants)]);
+      CHECK(sim.verdict.result == analysis::Result::kPass);
+    }
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(

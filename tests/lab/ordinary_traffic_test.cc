@@ -149,9 +149,9 @@ std::map<std::string, uint64_t> sent_by(const std::string& lab, const std::strin
 }
 
 size_t ways(const std::string& from, const std::string& to) {
-  const nlohmann::json json = mrclab_json({"trace", from, to, "--json"});
-  REQUIRE(json.contains("lab"));
-  return json.at("ways").size();
+  const nlohmann::json traced = mrclab_json({"trace", from, to, "--json"});
+  REQUIRE(traced.contains("lab"));
+  return traced.at("ways").size();
 }
 
 /// Until the hosts have this many ways, in both directions; false if they never do.

@@ -26,7 +26,7 @@ namespace {
 
 /// What tests/lab/read_export.py counts; it must like the file.
 nlohmann::json read_back(const char* format, const fs::path& file) {
-  const fs::path script = lab::source_directory() / "tests/lab/read_export.py";
+  const fs::path script = lab::data_directory() / "tests/lab/read_export.py";
   FILE* pipe =
       ::popen((script.string() + " " + format + " " + file.string() + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);

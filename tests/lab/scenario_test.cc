@@ -83,6 +83,7 @@ TEST_CASE("every shipped incident is readable, tells its story and is short") {
     CHECK(s.about.find_first_of("0123456789") != std::string::npos);  // a figure, a section, a year
     CHECK(s.end <= FabricTime::from_us(3000));
     CHECK_FALSE(s.expect.empty());
+    for (const std::string& id : s.ids) CHECK(load_scenario(id).name == incident);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/pattern.h"
 #include "fabric/yaml.h"
 
 using namespace mrclab;

@@ -21,6 +21,7 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectTrims{{0, 0}},
           ExpectRetransmissions{{0, 0}},
           ExpectShare{"p0/*", {}, Probability{500'000'000}},
+          ExpectPortShare{"p0.t0-0:u0", "p0.t0-0:u*", Probability{500'000'000}},
           ExpectPathUnused{"p0/u0", {}},
           ExpectCounter{"nacks", 0, 0},
           ExpectDetect{us10},
