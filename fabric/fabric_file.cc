@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "fabric/fabric_form.h"
 #include "fabric/forwarding_file.h"
 #include "fabric/graph_file.h"
 #include "fabric/pattern.h"
@@ -11,12 +12,11 @@
 namespace mrclab {
 namespace {
 
-constexpr int64_t kMaxLinksPerOptic = 256;
-constexpr size_t kMaxLinkRates = 64;
-
-void read_count(const YamlValue& file, std::string_view key, int64_t min, int64_t max,
-                uint32_t& out) {
-  if (const auto value = file.get(key)) out = static_cast<uint32_t>(value->as_integer(min, max));
+/// A word or a whole number of the file itself, as its form has it; absent: `out` stays.
+template <class T>
+void read_word_of(const YamlValue& file, std::string_view key, T& out) {
+  const auto value = file.get(key);
+  if (value) out = static_cast<T>(read_word(*value, fabric_form().at(key)));
 }
 
 void read_time(const YamlValue& map, std::string_view key, FabricTime& out) {
@@ -69,9 +69,7 @@ uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min,
 }
 
 void read_shape(const YamlValue& file, uint64_t max_nodes, FabricShape& shape) {
-  if (const auto value = file.get("address_plan")) {
-    shape.address_plan = static_cast<AddressPlan>(value->as_word({"lab", "full"}));
-  }
+  read_word_of(file, "address_plan", shape.address_plan);
   const auto read = [&](std::string_view key, int64_t min, UsidRole role) {
     return read_numbered(file, key, min, shape.address_plan,
                          [role](const UsidLayout& usids) { return usids.count(role); });
@@ -115,10 +113,10 @@ void require_paths(const YamlValue& file, const FabricShape& shape) {
 }
 
 void read_link_rates(const YamlValue& list, FabricShape& shape) {
+  const size_t most = fabric_form().at("link_rates").most;
   for (const YamlValue& entry : list.items()) {
-    entry.only_keys({"links", "rate"});
-    if (shape.link_rates.size() == kMaxLinkRates) {
-      entry.fail("more entries", "at most " + std::to_string(kMaxLinkRates));
+    if (shape.link_rates.size() == most) {
+      entry.fail("more entries", "at most " + std::to_string(most));
     }
     shape.link_rates.push_back(
         {entry.require("links").as_string(), entry.require("rate").as_rate()});
@@ -140,15 +138,17 @@ void read_wires(const YamlValue& file, FabricShape& shape) {
   read_way_time(file, "propagation", shape.propagation);
   read_way_time(file, "switch_latency", shape.switch_latency);
   read_way_time(file, "host_latency", shape.host_latency);
-  read_count(file, "pmtu", 256, 4096, shape.pmtu);
+  if (const auto pmtu = file.get("pmtu")) {
+    shape.pmtu = static_cast<uint32_t>(read_integer(*pmtu, fabric_form().at("pmtu")));
+  }
   if (const auto optics = file.get("optics")) {
     if (optics->is_scalar()) {
       if (optics->as_string() != "off") optics->fail_expecting("off or {t0_downlinks: 4}");
       shape.links_per_optic = 0;
     } else {
-      optics->only_keys({"t0_downlinks"});
+      const ValueForm& links = fabric_form().at("optics").at("t0_downlinks");
       shape.links_per_optic =
-          static_cast<uint32_t>(optics->require("t0_downlinks").as_integer(1, kMaxLinksPerOptic));
+          static_cast<uint32_t>(read_integer(optics->require("t0_downlinks"), links));
     }
   }
 }
@@ -169,7 +169,6 @@ void require_lookahead(const YamlValue& file, const FabricShape& shape) {
 
 void read_queues(const YamlValue& file, QueueShape& queues) {
   if (const auto ecn = file.get("ecn"); ecn && ecn->is_map()) {
-    ecn->only_keys({"min", "max"});
     read_multiple(*ecn, "min", queues.ecn_min);
     read_multiple(*ecn, "max", queues.ecn_max);
     if (queues.ecn_min >= queues.ecn_max) ecn->fail("min at or above max", "min below max");
@@ -177,14 +176,12 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
     queues.ecn = ecn->as_bool();
   }
   if (const auto trim = file.get("trim"); trim && trim->is_map()) {
-    trim->only_keys({"threshold", "last_hop"});
     read_multiple(*trim, "threshold", queues.trim_threshold);
     read_multiple(*trim, "last_hop", queues.trim_threshold_last_hop);
   } else if (trim) {
     queues.trim = trim->as_bool();
   }
   if (const auto limits = file.get("queues")) {
-    limits->only_keys({"control", "trimmed", "tail_drop"});
     read_multiple(*limits, "control", queues.control_limit);
     read_multiple(*limits, "trimmed", queues.trimmed_limit);
     read_multiple(*limits, "tail_drop", queues.tail_drop);
@@ -192,11 +189,9 @@ void read_queues(const YamlValue& file, QueueShape& queues) {
 }
 
 void read_roce(const YamlValue& roce, QueueShape& queues, LosslessProfile& lossless) {
-  roce.only_keys({"pfc", "adaptive_routing", "red", "tail_drop", "buffer", "alpha", "watchdog"});
   if (const auto pfc = roce.get("pfc")) lossless.pfc = pfc->as_bool();
   if (const auto adaptive = roce.get("adaptive_routing")) lossless.adaptive = adaptive->as_bool();
   if (const auto red = roce.get("red")) {
-    red->only_keys({"min", "max", "most"});
     read_multiple(*red, "min", queues.red_min);
     read_multiple(*red, "max", queues.red_max);
     if (const auto most = red->get("most")) lossless.red_most = most->as_probability();
@@ -209,14 +204,11 @@ void read_roce(const YamlValue& roce, QueueShape& queues, LosslessProfile& lossl
 }
 
 DscpMap read_dscps(const YamlValue& value) {
-  std::vector<std::string_view> known;
-  known.reserve(std::size(kDscpClasses));
-  for (const DscpClass& each : kDscpClasses) known.push_back(each.name);
-  value.only_keys(known);
+  const ValueForm& form = fabric_form().at("dscp");
   DscpMap dscps;
   for (const DscpClass& each : kDscpClasses) {
     const auto found = value.get(each.name);
-    if (found) dscps.*each.member = static_cast<uint8_t>(found->as_integer(0, kMaxDscp));
+    if (found) dscps.*each.member = static_cast<uint8_t>(read_integer(*found, form.at(each.name)));
   }
   if (const auto misfit = misfit_of(dscps)) value.fail(*misfit, "classes that can be told apart");
   return dscps;
@@ -246,14 +238,16 @@ void read_range(const YamlValue& map, std::string_view key, NicProfile::Range& o
 }
 
 NicProfile read_nic(const YamlValue& value) {
+  const ValueForm& form = fabric_form().at("nic");
   if (value.is_scalar()) {
-    return value.as_word({"ideal", "cx8"}) == 0 ? NicProfile{} : cx8_profile(1);
+    return read_word(value, form.at("profile")) == 0 ? NicProfile{} : cx8_profile(1);
   }
   if (const auto profile = value.get("profile")) {
     value.only_keys({"profile", "compress"});
-    const bool cx8 = profile->as_word({"ideal", "cx8"}) == 1;
+    const bool cx8 = read_word(*profile, form.at("profile")) == 1;
     const auto compress = value.get("compress");
-    const auto by = static_cast<uint32_t>(compress ? compress->as_integer(1, 1'000'000) : 1);
+    const auto by =
+        static_cast<uint32_t>(compress ? read_integer(*compress, form.at("compress")) : 1);
     return cx8 ? cx8_profile(by) : NicProfile{};
   }
   NicProfile nic;
@@ -279,7 +273,8 @@ void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless) {
     lossless.watchdog = WatchdogAction::kOff;
     return;
   }
-  watchdog.only_keys({"detect", "restore", "action"});
+  const ValueForm form = watchdog_form();
+  check_form(watchdog, form);
   lossless.watchdog = WatchdogAction::kDrop;
   lossless.detect = watchdog.require("detect").as_time();
   lossless.restore = watchdog.require("restore").as_time();
@@ -288,8 +283,8 @@ void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless) {
     if (time == FabricTime::zero()) watchdog.require(key).fail_expecting("a duration above 0");
   }
   if (const auto action = watchdog.get("action")) {
-    lossless.watchdog = action->as_word({"drop", "forward"}) == 0 ? WatchdogAction::kDrop
-                                                                  : WatchdogAction::kForward;
+    lossless.watchdog = read_word(*action, form.at("action")) == 0 ? WatchdogAction::kDrop
+                                                                   : WatchdogAction::kForward;
   }
 }
 
@@ -301,26 +296,16 @@ std::string watchdog_text(const LosslessProfile& lossless) {
 }
 
 FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
-  document.only_keys({"name",         "about",     "planes",      "t0",          "t1",
-                      "hosts_per_t0", "host_rate", "fabric_rate", "propagation", "switch_latency",
-                      "host_latency", "pmtu",      "optics",      "forwarding",  "routing",
-                      "wires",        "ecn",       "trim",        "queues",      "nic",
-                      "address_plan", "decap",     "segments",    "switches",    "hosts",
-                      "links",        "dscp",      "roce",        "link_rates",  "speaker"});
+  check_form(document, fabric_form());
   FabricShape shape;
   shape.name = document.require("name").as_name();
-  if (const auto about = document.get("about")) about->as_string();
   if (lists_switches(document)) {
     read_graph_shape(document, shape);
   } else {
     read_shape(document, max_nodes, shape);
   }
-  if (const auto value = document.get("decap")) {
-    shape.decap = static_cast<Decap>(value->as_word({"nic", "leaf"}));
-  }
-  if (const auto value = document.get("segments")) {
-    shape.segments = static_cast<Segments>(value->as_word({"node", "adjacency"}));
-  }
+  read_word_of(document, "decap", shape.decap);
+  read_word_of(document, "segments", shape.segments);
   read_wires(document, shape);
   if (const auto list = document.get("link_rates")) read_link_rates(*list, shape);
   require_lookahead(document, shape);
@@ -331,9 +316,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   }
   if (const auto value = document.get("routing")) shape.routing = read_routing(*value);
   if (const auto value = document.get("speaker")) read_speaker(*value, shape);
-  if (const auto value = document.get("wires")) {
-    shape.wires = static_cast<WireMode>(value->as_word({"veth", "fast"}));
-  }
+  read_word_of(document, "wires", shape.wires);
   if (const auto value = document.get("roce")) read_roce(*value, shape.queues, shape.lossless);
   if (const auto value = document.get("nic")) shape.nic = read_nic(*value);
   if (const auto misfit = forwarding_misfit(shape)) {

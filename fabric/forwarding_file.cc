@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fabric/fabric_form.h"
 #include "fabric/pattern.h"
 #include "fabric/yaml_write.h"
 
@@ -44,7 +45,7 @@ bool has_forwarding(const FabricShape& shape, Forwarding by) {
 }
 
 Forwarding read_forwarding_word(const YamlValue& value) {
-  return kForwardings[value.as_word({"switchd", "kernel", "ovs"})];
+  return kForwardings[read_word(value, fabric_form().at("forwarding").parts[0])];
 }
 
 /// A switch with hosts that Open vSwitch forwards for; empty if there is none.
@@ -94,7 +95,7 @@ ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shap
 
 void read_speaker(const YamlValue& value, FabricShape& shape) {
   const auto program_of = [](const YamlValue& word) {
-    return kSpeakerPrograms[word.as_word({"bgpd", "frr", "bird", "exabgp"})];
+    return kSpeakerPrograms[read_word(word, fabric_form().at("speaker").parts[0])];
   };
   if (!value.is_map()) {
     shape.speaker.all = program_of(value);
@@ -141,11 +142,12 @@ void read_fare(const YamlValue& value, RoutingChoice& choice) {
     }
   }
   FareChoice& fare = choice.fare;
+  const ValueForm& form = fabric_form().at("routing");
   if (const auto word = value.get("spray")) {
-    fare.spray = static_cast<Spray>(word->as_word({"packet", "flow"}));
+    fare.spray = static_cast<Spray>(read_word(*word, form.at("spray")));
   }
   if (const auto word = value.get("delays")) {
-    fare.delays = static_cast<FareDelays>(word->as_word({"ideal", "frr", "hardware"}));
+    fare.delays = static_cast<FareDelays>(read_word(*word, form.at("delays")));
   }
   if (const auto bfd = value.get("bfd"); bfd && bfd->as_string() != "off") {
     fare.bfd = bfd->as_time();
@@ -155,7 +157,7 @@ void read_fare(const YamlValue& value, RoutingChoice& choice) {
     }
   }
   if (const auto word = value.get("nics")) {
-    fare.nics = static_cast<NicRoutes>(word->as_word({"off", "all", "aggregates", "wanted"}));
+    fare.nics = static_cast<NicRoutes>(read_word(*word, form.at("nics")));
   }
   if (const auto ready = value.get("ready")) {
     fare.ready = ready->as_time();
@@ -176,21 +178,19 @@ std::string fare_text(const FareChoice& fare) {
 
 RoutingChoice read_routing(const YamlValue& value) {
   RoutingChoice choice;
-  const std::vector<std::string> words{"srv6", "ecmp", "fare"};
+  const ValueForm& form = fabric_form().at("routing");
   if (!value.is_map()) {
-    choice.by_default = static_cast<Routing>(value.as_word(words));
+    choice.by_default = static_cast<Routing>(read_word(value, form.at("default")));
     return choice;
   }
-  value.only_keys(
-      {"default", "underlay", "hash_seed", "resilient", "spray", "delays", "bfd", "nics", "ready"});
   if (const auto word = value.get("default")) {
-    choice.by_default = static_cast<Routing>(word->as_word(words));
+    choice.by_default = static_cast<Routing>(read_word(*word, form.at("default")));
   }
   if (const auto word = value.get("underlay")) {
-    choice.underlay = static_cast<Underlay>(word->as_word({"ipv6", "ipv4"}));
+    choice.underlay = static_cast<Underlay>(read_word(*word, form.at("underlay")));
   }
   if (const auto word = value.get("hash_seed")) {
-    choice.same_seed = word->as_word({"per_switch", "same"}) == 1;
+    choice.same_seed = read_word(*word, form.at("hash_seed")) == 1;
   }
   if (const auto word = value.get("resilient")) choice.resilient = word->as_bool();
   read_fare(value, choice);

@@ -211,4 +211,14 @@ std::span<const std::string_view> keys_of(TargetForm form) {
   return {};
 }
 
+const std::vector<std::string>& carrier_words() {
+  static const std::vector<std::string> kWords{"keep", "lost"};
+  return kWords;
+}
+
+const std::vector<std::string>& direction_words() {
+  static const std::vector<std::string> kWords{"both", "up", "down"};
+  return kWords;
+}
+
 }  // namespace mrclab::faults

@@ -28,7 +28,7 @@ std::vector<WireId> read_wires(const YamlValue& body, NameResolver& names) {
     }
     return names.wires(*wire);
   }
-  const size_t which = direction ? direction->as_word({"both", "up", "down"}) : 0;
+  const size_t which = direction ? direction->as_word(direction_words()) : 0;
   std::vector<WireId> wires;
   for (const LinkId id : names.links(body.require("link"))) {
     const Link& ends = names.topology().link(id);
@@ -147,7 +147,7 @@ int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
                     exact(Bytes{static_cast<uint64_t>(min)}),
                     exact(Bytes{static_cast<uint64_t>(max)}));
     case Quantity::kCount: return value.as_integer(min, max);
-    case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word({"keep", "lost"}));
+    case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word(carrier_words()));
   }
   return 0;
 }

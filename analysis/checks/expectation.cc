@@ -22,11 +22,9 @@ void read(const YamlValue& value, Probability& out, Need need) {
   if (is_positive(need) && out.ppb == 0) value.fail_expecting("a share above 0%");
 }
 void read(const YamlValue& value, uint64_t& out, Need) {
-  constexpr int64_t kMost = 1'000'000'000;
-  out = static_cast<uint64_t>(value.as_integer(0, kMost));
+  out = static_cast<uint64_t>(value.as_integer(0, kMostCounted));
 }
 void read(const YamlValue& value, std::optional<uint32_t>& out, Need) {
-  constexpr int64_t kMostPlanes = 255;  // an EV has 8 bits for it (fabric/path.h)
   out = static_cast<uint32_t>(value.as_integer(0, kMostPlanes));
 }
 void read(const YamlValue& value, FairnessMeasure& out, Need) {

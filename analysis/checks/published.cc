@@ -8,7 +8,6 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr int64_t kMaxCount = 1'000'000'000'000'000;
 constexpr std::array<std::string_view, 4> kExamples{"a share such as 87.13%",
                                                     "a duration such as 1.3s",
                                                     "a rate such as 1334Gb/s", "a count such as 0"};
@@ -26,7 +25,7 @@ double read_number(const YamlValue& value, Measure measure) {
     case Measure::kRate: return static_cast<double>(value.as_rate().bps) * 1e-9;
     case Measure::kCount: break;
   }
-  return static_cast<double>(value.as_integer(0, kMaxCount));
+  return static_cast<double>(value.as_integer(0, kMostPublished));
 }
 
 }  // namespace

@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view kUnlimited = "unlimited";
 
-const std::vector<std::string>& profiles() {
-  static const std::vector<std::string> kProfiles{"lab", "production", "roce"};
-  return kProfiles;
-}
-
 struct ReadValue {
   const YamlValue& value;
   const Topology& topology;
@@ -127,6 +122,11 @@ struct SetValue {
 
 }  // namespace
 
+const std::vector<std::string>& transport_profiles() {
+  static const std::vector<std::string> kProfiles{"lab", "production", "roce"};
+  return kProfiles;
+}
+
 void replace_options(TransportChoice& choice, const TransportChoice& by) {
   for (const auto& option : by.overrides) {
     const auto place =
@@ -143,7 +143,7 @@ void replace_options(TransportChoice& choice, const TransportChoice& by) {
 TransportChoice parse_transport(const YamlValue& value, const Topology& topology) {
   TransportChoice choice;
   if (value.is_scalar()) {
-    choice.profile = profiles()[value.as_word(profiles())];
+    choice.profile = transport_profiles()[value.as_word(transport_profiles())];
     return choice;
   }
   const std::span<const TransportOption> options = transport_options();
@@ -151,7 +151,7 @@ TransportChoice parse_transport(const YamlValue& value, const Topology& topology
   for (const TransportOption& option : options) known.push_back(option.name);
   value.only_keys(known);
   if (const auto profile = value.get("profile")) {
-    choice.profile = profiles()[profile->as_word(profiles())];
+    choice.profile = transport_profiles()[profile->as_word(transport_profiles())];
   }
   for (size_t i = 0; i < options.size(); ++i) {
     const auto found = value.get(options[i].name);

@@ -58,6 +58,8 @@ struct TransportOption {
   std::variant<Integer, Time, Switch, Rate, Share, CountOrShare, Evs, Word> kind;
 };
 std::span<const TransportOption> transport_options();
+/// The names that a choice's profile may have.
+const std::vector<std::string>& transport_profiles();
 
 /// Options that are not named take the profile's value.
 struct TransportChoice {

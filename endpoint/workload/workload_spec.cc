@@ -1,4 +1,5 @@
 #include "endpoint/workload/workload_entry.h"
+#include "endpoint/workload/workload_form.h"
 
 #include <array>
 #include <tuple>
@@ -10,7 +11,6 @@ namespace {
 
 constexpr uint64_t kMaxReduceBytes = 256u << 20;
 constexpr uint64_t kMaxMessageBytes = 256u << 20;
-constexpr int64_t kMaxRepeats = 1'000'000;
 
 std::vector<uint32_t> read_hosts(const YamlValue& body, NameResolver& names) {
   const YamlValue value = body.require("hosts");
@@ -98,7 +98,6 @@ std::pair<uint32_t, uint32_t> read_pair(const YamlValue& body, NameResolver& nam
 }
 
 WorkloadSpec parse_collective(const YamlValue& body, NameResolver& names, CollectiveKind kind) {
-  body.only_keys({"hosts", "size", "until", "iterations", "qps", "at", "routing", "transport"});
   CollectiveSpec spec;
   spec.kind = kind;
   spec.hosts = read_hosts(body, names);
@@ -118,7 +117,6 @@ WorkloadSpec parse_one_collective(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"hosts", "load", "message", "shift", "qps", "at", "routing", "transport"});
   PermutationSpec spec;
   spec.hosts = read_hosts(body, names);
   spec.load = read_load(body);
@@ -132,8 +130,6 @@ WorkloadSpec parse_permutation(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
-  body.only_keys(
-      {"from", "to", "size", "count", "until", "qps", "depth", "at", "routing", "transport"});
   WriteSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
@@ -150,7 +146,6 @@ WorkloadSpec parse_write(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "victim", "load", "message", "qps", "at", "routing", "transport"});
   IncastSpec spec;
   const YamlValue from = body.require("from");
   spec.to = read_host(body.require("to"), names);
@@ -160,7 +155,6 @@ WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
   }
   if (spec.from.empty()) from.fail_expecting("at least one host");
   if (const auto victim = body.get("victim")) {
-    victim->only_keys({"from", "to"});
     const auto [sender, receiver] = read_pair(*victim, names);
     spec.victim = IncastSpec::Flow{sender, receiver};
     if (receiver == spec.to) {
@@ -174,7 +168,6 @@ WorkloadSpec parse_incast(const YamlValue& body, NameResolver& names) {
 }
 
 WorkloadSpec parse_ping_pong(const YamlValue& body, NameResolver& names) {
-  body.only_keys({"from", "to", "size", "count", "until", "at", "routing", "transport"});
   PingPongSpec spec;
   std::tie(spec.from, spec.to) = read_pair(body, names);
   spec.size = read_size(body.require("size"), kMaxMessageBytes);
@@ -218,8 +211,12 @@ WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names) {
     }
   }
   if (members.empty()) entry.fail_expecting(one_of("", words));
+  const auto& [name, body] = members.front();
+  for (const ValueForm::Key& kind : workload_kinds()) {
+    if (kind.name == name) check_form(body, kind.form);
+  }
   for (const Word& word : kWords) {
-    if (word.name == members.front().first) return word.parse(members.front().second, names);
+    if (word.name == name) return word.parse(body, names);
   }
   entry.fail_expecting(one_of("", words));
 }

@@ -8,13 +8,24 @@
 #include "lab/console/terminal.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/shipped_files.h"
+#include "lab/serve/lesson.h"
 
 namespace mrclab::lab {
 namespace {
 
+/// The lesson, its scenario, and that scenario with what does each task.
+std::string check_lesson(const std::filesystem::path& file) {
+  const Lesson lesson = parse_lesson(file.string(), read_yaml_bytes(file));
+  const Scenario scenario = scenario_of(lesson);
+  for (const LessonTask& task : lesson.tasks) solved(lesson, task);
+  return fmt::format("lesson {}: {} task{}, on {}", lesson.title, lesson.tasks.size(),
+                     lesson.tasks.size() == 1 ? "" : "s", scenario.topology.name);
+}
+
 /// Tells a fabric from a scenario by its keys. The file is read only once,
 /// because it may be a pipe of the shell's.
 std::string check_file(const std::filesystem::path& file) {
+  if (file.extension() == ".md") return check_lesson(file);
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && !document.get("fabric") &&
       (document.get("planes") || document.get("switches"))) {

@@ -8,6 +8,7 @@
 #include "fabric/yaml_write.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/scenario.h"
+#include "lab/scenario/scenario_form.h"
 
 namespace mrclab::lab {
 namespace {
@@ -53,7 +54,7 @@ endpoint::TransportChoice read_options(const YamlValue& entry, const Scenario& s
 
 Contrast read_contrast(const YamlValue& entry, const Scenario& scenario,
                        const std::vector<Contrast>& before) {
-  entry.only_keys({"transport", "name", "options", "watchdog", "expect"});
+  check_form(entry, scenario_form().at("contrast").parts[0]);
   Contrast contrast;
   contrast.transport = &read_transport(entry.require("transport"), scenario);
   contrast.name = read_name(entry, *contrast.transport, before);

@@ -4,6 +4,7 @@
 
 #include "fabric/plain_text.h"
 #include "fabric/yaml_write.h"
+#include "lab/scenario/scenario_form.h"
 #include "lab/scenario/yaml_text.h"
 
 namespace mrclab::lab {
@@ -25,15 +26,12 @@ std::string name_by_command(const std::string& command) {
 
 std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
                                  const std::filesystem::path& base) {
-  body.only_keys({"host", "command", "cwd", "at", "until", "timeout", "may_fail"});
+  check_form(body, exec_form());
   ExecSpec spec;
   spec.command = read_command(body.require("command"));
   spec.cwd = read_folder(body.get("cwd"), base);
   if (const auto at = body.get("at")) spec.at = at->as_time();
-  if (const auto until = body.get("until")) {
-    until->as_word({"end"});
-    spec.until_end = true;
-  }
+  spec.until_end = body.get("until").has_value();
   if (const auto may_fail = body.get("may_fail")) spec.may_fail = may_fail->as_bool();
   if (const auto timeout = body.get("timeout")) spec.timeout = read_wall_time(*timeout);
   std::vector<ExecSpec> specs;
@@ -55,7 +53,7 @@ std::string to_yaml(const ExecSpec& spec) {
 }
 
 CheckProgram parse_check_program(const YamlValue& body, const std::filesystem::path& base) {
-  body.only_keys({"command", "name", "cwd", "timeout"});
+  check_form(body, check_program_form());
   CheckProgram program;
   program.command = read_command(body.require("command"));
   program.name = name_by_command(program.command);

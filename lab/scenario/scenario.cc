@@ -13,6 +13,7 @@
 #include "faults/schedule.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/mechanism.h"
+#include "lab/scenario/scenario_form.h"
 #include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
@@ -96,7 +97,7 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
   const bool carried = out.topology.carries_time();
   const auto timing = document.get("timing");
   if (timing) {
-    out.timing = static_cast<TimingMode>(timing->as_word({"carried", "wall"}));
+    out.timing = static_cast<TimingMode>(read_word(*timing, scenario_form().at("timing")));
   } else if (!carried) {
     out.timing = TimingMode::kWall;
   }
@@ -238,9 +239,10 @@ void fit_fabric_to_transport(Scenario& scenario) {
 
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
-  document.only_keys({"name", "id", "about", "fabric", "seed", "transport", "without",
-                      "fails_without", "dilation", "timing", "workload", "faults", "end",
-                      "captures", "taps", "payload", "expect", "contrast"});
+  const ValueForm& form = scenario_form();
+  std::vector<std::string_view> known;
+  for (const ValueForm::Key& key : form.keys) known.emplace_back(key.name);
+  document.only_keys(known);
   Scenario scenario;
   scenario.name = document.require("name").as_name();
   if (const auto about = document.get("about")) scenario.about = about->as_string();
@@ -254,8 +256,9 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   check_mechanisms(document, scenario);
 
   const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
+  check_form(file, form);
   if (const auto seed = file.get("seed")) {
-    scenario.seed = static_cast<uint64_t>(seed->as_integer(0, kMaxSeed));
+    scenario.seed = static_cast<uint64_t>(read_integer(*seed, form.at("seed")));
   }
   if (overrides.seed) scenario.seed = *overrides.seed;
   if (scenario.seed > kMaxSeed) {
@@ -273,16 +276,16 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
   if (overrides.until) read_until(*overrides.until, scenario);
   if (const auto captures = file.get("captures")) {
-    scenario.captures = static_cast<CaptureScope>(captures->as_word({"hosts", "all", "none"}));
+    scenario.captures = static_cast<CaptureScope>(read_word(*captures, form.at("captures")));
   }
   if (overrides.captures) scenario.captures = *overrides.captures;
   if (const auto taps = file.get("taps")) {
-    scenario.taps = static_cast<CaptureScope>(taps->as_word({"hosts", "all", "none"}));
+    scenario.taps = static_cast<CaptureScope>(read_word(*taps, form.at("taps")));
   }
   if (overrides.taps) scenario.taps = *overrides.taps;
 
   if (const auto payload = file.get("payload")) {
-    scenario.payload_elided = payload->as_word({"real", "elided"}) == 1;
+    scenario.payload_elided = read_word(*payload, form.at("payload")) == 1;
   }
   if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
 

@@ -8,6 +8,7 @@
 
 #include "fabric/pattern.h"
 #include "lab/serve/fabric_session.h"
+#include "lab/serve/lesson_form.h"
 #include "lab/serve/page_files.h"
 
 namespace mrclab::lab {
@@ -17,8 +18,6 @@ constexpr std::string_view kFence = "---\n";
 constexpr std::string_view kFolder = "/lessons/", kEnding = ".md";
 
 LessonTask parse_task(const YamlValue& value) {
-  value.only_keys(
-      {"title", "predict", "try", "expect", "answer", "why", "hint", "options", "solution"});
   const auto text = [&](const char* key) { return value.require(key).as_string(); };
   const auto if_there = [&](const char* key) {
     const auto found = value.get(key);
@@ -68,12 +67,12 @@ Lesson parse_lesson(const std::string& name, std::string_view markdown) {
   const std::string front =
       "\n" + std::string(markdown.substr(kFence.size(), end - kFence.size() + 1));
   const YamlValue value = read_yaml_text(front, name);
-  value.only_keys({"title", "aim", "minutes", "scenario", "at", "tasks"});
+  check_form(value, lesson_form());
   Lesson lesson;
   lesson.name = name;
   lesson.title = value.require("title").as_string();
   lesson.aim = value.require("aim").as_string();
-  lesson.minutes = value.require("minutes").as_integer(1, 600);
+  lesson.minutes = read_integer(value.require("minutes"), lesson_form().at("minutes"));
   lesson.scenario = value.require("scenario").as_string();
   lesson.at = value.require("at").as_string();
   const YamlValue tasks = value.require("tasks");

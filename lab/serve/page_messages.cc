@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fabric/effect_text.h"
+#include "fabric/headers.h"
 #include "fabric/impairment.h"
 #include "fabric/path.h"
 #include "lab/console/version.h"

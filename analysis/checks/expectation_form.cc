@@ -1,0 +1,76 @@
+#include "analysis/checks/expectation_form.h"
+
+#include <utility>
+
+#include "analysis/checks/expectation_fields.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Form = ValueForm;
+using Kind = ValueForm::Kind;
+using Key = ValueForm::Key;
+
+Form form_of(const FabricTime&) { return Form::of(Kind::kTime); }
+Form form_of(const Probability&) { return Form::of(Kind::kShare); }
+Form form_of(const uint64_t&) { return Form::integer(0, kMostCounted); }
+Form form_of(const std::optional<uint32_t>&) { return Form::integer(0, kMostPlanes); }
+Form form_of(const FairnessMeasure&) {
+  return Form::word({kFairnessWords.begin(), kFairnessWords.end()});
+}
+Form form_of(const GoodputReference&) {
+  return Form::either({Form::word({"baseline", "line_rate"}), Form::of(Kind::kRate)});
+}
+Form form_of(const std::string&) { return Form::of(Kind::kText); }
+
+std::string text_of(Measure measure) {
+  switch (measure) {
+    case Measure::kShare: return "measured in percent";
+    case Measure::kTime: return "measured in microseconds";
+    case Measure::kRate: return "measured in Gb/s";
+    case Measure::kCount: break;
+  }
+  return "counted";
+}
+
+template <class E>
+Key key_of() {
+  E e;
+  std::vector<Key> fields;
+  for_each_field(e, [&](std::string_view name, const auto& member, Need need) {
+    const bool required = need == Need::kRequired || need == Need::kPositive;
+    fields.push_back(
+        {std::string(name), form_of(member), "", required ? Key::kRequired : Key::kOptional});
+  });
+  const Form form = fields.empty() ? Form::of(Kind::kNothing) : Form::map(std::move(fields));
+  std::string example(E::kWord.form);
+  std::erase(example, '"');
+  const std::string about = text_of(E::kWord.measure) + (example.empty() ? "" : "; " + example);
+  return {std::string(E::kWord.name), form, about, Key::kOneOf};
+}
+
+template <class... E>
+std::vector<Key> keys_of(std::type_identity<std::variant<E...>>) {
+  return {key_of<E>()...};
+}
+
+}  // namespace
+
+std::vector<Key> expectation_kinds() { return keys_of(std::type_identity<ExpectationKind>{}); }
+
+std::vector<std::string> plain_expectations() {
+  std::vector<std::string> words;
+  for (const ExpectationWord& word : kExpectationWords) {
+    if (word.form.empty()) words.emplace_back(word.name);
+  }
+  return words;
+}
+
+std::vector<Key> published_keys() {
+  const Form figure = Form::either({Form::of(Kind::kShare), Form::of(Kind::kTime),
+                                    Form::of(Kind::kRate), Form::integer(0, kMostPublished)});
+  return {{"published", figure, "what was measured elsewhere, in the unit of this check"},
+          {"figure", Form::of(Kind::kText), "where it is told"}};
+}
+
+}  // namespace mrclab::analysis

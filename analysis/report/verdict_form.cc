@@ -1,0 +1,184 @@
+#include "analysis/report/verdict_form.h"
+
+#include "analysis/checks/checks.h"
+#include "fabric/schema_id.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Form = ValueForm;
+using Kind = ValueForm::Kind;
+using Key = ValueForm::Key;
+
+const Form kText = Form::of(Kind::kText), kNumber = Form::of(Kind::kNumber),
+           kTrueFalse = Form::of(Kind::kTrueFalse), kNull = Form::of(Kind::kNothing);
+
+Form count() { return Form::integer(0, INT64_MAX); }
+Form or_null(Form form) { return Form::either({kNull, std::move(form)}); }
+Form time_or_null() { return or_null(Form::integer(0, INT64_MAX)); }
+Form texts() { return Form::list(kText); }
+
+/// Every key is there in every document.
+Form object(std::vector<Key> keys) {
+  for (Key& key : keys) key.need = Key::kRequired;
+  return Form::map(std::move(keys));
+}
+
+Form timing_form() {
+  return object(
+      {{"mode", Form::word({"carried", "wall"}), "who says what time it is: packets, or a clock"},
+       {"faithful", kTrueFalse, "the history is that of the modelled hardware"},
+       {"late_frames", count(), "frames that came after their time"},
+       {"gaps", count(), "frames that the kernel lost"},
+       {"min_slack_ns", or_null(kNumber), "least time between a frame's coming and its need"},
+       {"dilation", object({{"min", kNumber, ""}, {"mean", kNumber, ""}, {"max", kNumber, ""}}),
+        "lab seconds per fabric second"},
+       {"jumps", count(), "times that the clock went over an empty stretch"},
+       {"holds", count(), "times that the gate held the clock"},
+       {"reasons", texts(), "why it is not faithful"},
+       {"disturbances", texts(), "what others did"}});
+}
+
+Form packet_form() {
+  return Form::map({{"source", kText, "host", Key::kRequired},
+                    {"destination", kText, "host", Key::kRequired},
+                    {"qp", kText, "queue pair, in hexadecimal", Key::kRequired},
+                    {"psn", count(), "packet sequence number", Key::kRequired},
+                    {"file", kText, "a capture of the run folder"},
+                    {"frame", count(), "of that capture, from 1"}});
+}
+
+Form check_form_of_verdict() {
+  const Form published = object({{"value", kNumber, "in the check's unit"},
+                                 {"text", kText, "as it was written"},
+                                 {"figure", kText, "where it is told"}});
+  const Form where = Form::map({{"from_ns", Form::integer(0, INT64_MAX), "", Key::kRequired},
+                                {"until_ns", time_or_null(), "null: the end", Key::kRequired},
+                                {"who", kText, "", Key::kRequired},
+                                {"packet", packet_form(), "one to look at"}});
+  const Form result = Form::word({"pass", "fail", "inconclusive"});
+  return Form::map({{"name", kText, "the expectation's word", Key::kRequired},
+                    {"result", result, "", Key::kRequired},
+                    {"measured", or_null(kNumber), "in `unit`", Key::kRequired},
+                    {"bound", or_null(kNumber), "in `unit`", Key::kRequired},
+                    {"unit", kText, "", Key::kRequired},
+                    {"about", kText, "the expectation as a sentence", Key::kRequired},
+                    {"note", kText, "why, or what else was seen", Key::kRequired},
+                    {"published", published, "what was measured elsewhere"},
+                    {"where", where, "what did not hold: when, who, which packet"}});
+}
+
+Form fault_form() {
+  const Form dip = object({{"transient_ns", Form::integer(0, INT64_MAX), "how long it was lower"},
+                           {"transient_rtts", kNumber, "the same in base RTTs"},
+                           {"lowest_percent", or_null(kNumber), "of the baseline"},
+                           {"steady_percent", kNumber, "of the baseline, afterwards"},
+                           {"text", kText, "as a sentence"}});
+  return object({{"fault", kText, "as a sentence"},
+                 {"kind", kText, "its word in files"},
+                 {"at_ns", Form::integer(0, INT64_MAX), "when it began"},
+                 {"detected_ns", time_or_null(), "until the last first transmission on its paths"},
+                 {"recovered_ns", time_or_null(), "until goodput was back"},
+                 {"lost", count(), "packets that it took"},
+                 {"last_loss_ns", time_or_null(), "until the last of them"},
+                 {"session_lost_ns", time_or_null(), "FARE: until BGP noticed"},
+                 {"routed_ns", time_or_null(), "FARE: until tables were written"},
+                 {"healed", kTrueFalse, "it ended before the run"},
+                 {"healed_at_ns", time_or_null(), "when it ended"},
+                 {"still_used", kTrueFalse, "its paths were sent on to the end"},
+                 {"dip", or_null(dip), "what goodput did"},
+                 {"note", kText, ""}});
+}
+
+Form blame_form() {
+  return object({{"kind", kText, "of component"},
+                 {"component", kText, "its name"},
+                 {"symptom", kText, "what it did to packets"},
+                 {"or_else", texts(), "what it cannot be told apart from"},
+                 {"places", count(), "of it and of or_else; a wire and its link are one"},
+                 {"from_ns", kNumber, "first packet concerned"},
+                 {"until_ns", kNumber, "last packet concerned"},
+                 {"times", count(), "stretches"},
+                 {"bad", count(), "packets that suffered there"},
+                 {"of", count(), "of so many that passed"},
+                 {"bad_elsewhere", count(), "packets that suffered elsewhere in that time"},
+                 {"noticed", kText, "which host first left which path"},
+                 {"evidence", kText, "a sentence"}});
+}
+
+Form metrics_form() {
+  const Form pauses = object({{"ports", count(), "that were paused"},
+                              {"longest_ns", Form::integer(0, INT64_MAX), ""},
+                              {"longest_port", kText, ""},
+                              {"first_pauser", kText, "who began"}});
+  const Form spread = object(
+      {{"flows", count(), "directions of queue pairs that sent over uplinks"},
+       {"one_path", count(), "of them those that kept to one uplink"},
+       {"sharing", count(), "of those: others of them on the same uplink"},
+       {"most", count(), "of those: most on one uplink"},
+       {"shared", count(), "uplinks with more than one of those"},
+       {"uplinks_by_flows", Form::list(count()), "uplinks with so many of those, from none on"},
+       {"uplinks", count(), "of the T0s whose hosts sent"},
+       {"used", count(), "uplinks that carried data"},
+       {"busiest", kText, "the port that most packets left by"},
+       {"busiest_to_mean", kNumber, "its packets over the mean"}});
+  const Form deepest = object({{"bytes", count(), ""}, {"port", kText, ""}});
+  return object({{"goodput_bps", kNumber, "bits per second that arrived, of the whole run"},
+                 {"baseline_bps", or_null(kNumber), "the same before the first fault"},
+                 {"baseline_variation", kNumber, "share by which that varied"},
+                 {"data_packets", count(), "first transmissions"},
+                 {"delivered", count(), "packets"},
+                 {"delivered_bytes", count(), ""},
+                 {"retransmitted", count(), "packets"},
+                 {"trimmed", count(), "packets"},
+                 {"lost", count(), "packets"},
+                 {"refused", count(), "packets that a receiver had no room for"},
+                 {"naks", count(), "RoCE: go back"},
+                 {"timeouts", count(), ""},
+                 {"cnps", count(), "RoCE: congestion notifications"},
+                 {"flows_cut", count(), "flows that lost every path"},
+                 {"deepest_queue", or_null(deepest), ""},
+                 {"qps_failed", count(), "queue pairs"},
+                 {"pauses", or_null(pauses), "RoCE: PFC"},
+                 {"spread", or_null(spread), "how flows lay on uplinks"},
+                 {"work_ends", kTrueFalse, "the workload is finite"},
+                 {"completed_ns", time_or_null(), "when it was done"},
+                 {"captures", count(), "files that were read"},
+                 {"capture_records", count(), ""},
+                 {"capture_skipped", count(), ""},
+                 {"history_sha256", kText, "digest of what every node did"}});
+}
+
+Form taps_form() {
+  return object({{"interfaces", count(), ""},
+                 {"packets", count(), ""},
+                 {"bytes", count(), ""},
+                 {"missing", count(), "that libpcap did not see"},
+                 {"cpu_seconds", kNumber, ""},
+                 {"open_seconds", kNumber, ""}});
+}
+
+}  // namespace
+
+const ValueForm& verdict_form() {
+  static const Form kForm = Form::map(
+      {{"schema", Form::word({schema_id("verdict")}), "of this document", Key::kRequired},
+       {"scenario", kText, "its name", Key::kRequired},
+       {"world", Form::word({"live", "sim", "captures"}), "", Key::kRequired},
+       {"seed", count(), "", Key::kRequired},
+       {"payload", Form::word({"real", "elided"}), "", Key::kRequired},
+       {"version", kText, "of the program", Key::kRequired},
+       {"result", Form::word({"pass", "fail", "inconclusive"}), "", Key::kRequired},
+       {"without", texts(), "mechanisms that were switched off"},
+       {"timing", timing_form(), "whether time can be trusted", Key::kRequired},
+       {"checks", Form::list(check_form_of_verdict()), "one for each expectation", Key::kRequired},
+       {"faults", Form::list(fault_form()), "what each came to", Key::kRequired},
+       {"blame", Form::list(blame_form()), "what packets say is broken", Key::kRequired},
+       {"no_blame", kText, "why nothing is blamed"},
+       {"metrics", metrics_form(), "", Key::kRequired},
+       {"taps", taps_form(), "what libpcap cost"},
+       {"notes", texts(), "", Key::kRequired}});
+  return kForm;
+}
+
+}  // namespace mrclab::analysis

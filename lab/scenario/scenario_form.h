@@ -1,0 +1,13 @@
+#pragma once
+// The keys of scenario files, what each may hold and what it means.
+
+#include "fabric/value_form.h"
+
+namespace mrclab::lab {
+
+const ValueForm& scenario_form();
+/// Of an `exec:` entry of a workload, and of a `program:` entry of what is expected.
+const ValueForm& exec_form();
+const ValueForm& check_program_form();
+
+}  // namespace mrclab::lab

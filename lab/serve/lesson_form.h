@@ -1,0 +1,10 @@
+#pragma once
+// The keys of the front matter of lessons (lesson.h), what each may hold and what it means.
+
+#include "fabric/value_form.h"
+
+namespace mrclab::lab {
+
+const ValueForm& lesson_form();
+
+}  // namespace mrclab::lab
