@@ -278,12 +278,12 @@ std::vector<std::filesystem::path> records_in(const std::filesystem::path& folde
 }
 
 std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
-                                     const Analysis& analysis) {
+                                     const Analysis& analysis, const RunOrigin& origin) {
   const std::string verdict = to_json(analysis.verdict);
   return {{"verdict.json", verdict},
           {"junit.xml", to_junit(analysis.verdict)},
           {"report.html", to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict,
-                                   analysis.picture})}};
+                                   analysis.picture, origin})}};
 }
 
 }  // namespace mrclab::analysis

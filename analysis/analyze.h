@@ -13,6 +13,7 @@
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"
 #include "analysis/measure/measurements.h"
+#include "analysis/report/report.h"
 #include "analysis/report/verdict.h"
 
 namespace mrclab::analysis {
@@ -85,6 +86,6 @@ struct ResultFile {
 };
 /// verdict.json, junit.xml and report.html, to be written into the run folder.
 std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
-                                     const Analysis& analysis);
+                                     const Analysis& analysis, const RunOrigin& origin = {});
 
 }  // namespace mrclab::analysis

@@ -13,7 +13,8 @@ function headline(run) {
       el("span", {class: "badge " + v.result, "data-json": "/result", "data-value": JSON.stringify(v.result)},
          resultWord(v.result)), v.scenario),
       el("p", {class: "sub"}, (run.picture ? "fabric " + run.picture.fabric + ", " : "") + "world " + v.world +
-         elided + without + ", mrclab " + v.version)));
+         elided + without + ", mrclab " + v.version),
+      origin(run.origin)));
   const t = v.timing;
   const mode = t.mode === "wall" ? "wall clock" : t.faithful ? "✓ FAITHFUL" : "✗ NOT FAITHFUL";
   const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
@@ -32,6 +33,13 @@ function headline(run) {
       tile(field(v, "/metrics/trimmed"), "trimmed"),
       tile(field(v, "/metrics/retransmitted"), "sent again")));
   notPassed(run);
+}
+
+/// What the scenario says of itself, when it was run and by which command.
+function origin(from) {
+  if (!from) return null;
+  return el("div", {class: "origin"}, from.about ? el("p", {}, prose(from.about)) : null,
+      from.command ? el("p", {}, el("code", {}, from.command), from.started ? ", " + from.started : "") : null);
 }
 
 /// What kept the run from passing, before anything else.

@@ -20,6 +20,10 @@ Json parsed(const std::string& text, const char* what) {
 Json data_of(const ReportedRun& run) {
   return {{"run", run.run},
           {"verdict", parsed(run.verdict, "the verdict")},
+          {"origin",
+           {{"about", run.origin.about},
+            {"command", run.origin.command},
+            {"started", run.origin.started}}},
           {"picture", run.picture.empty() ? Json(nullptr) : parsed(run.picture, "the picture")}};
 }
 

@@ -9,10 +9,18 @@
 
 namespace mrclab::analysis {
 
+/// Where a run comes from; what is not known is empty.
+struct RunOrigin {
+  std::string about;    ///< what the scenario says of itself
+  std::string command;  ///< what was typed
+  std::string started;  ///< "2026-11-25 18:22:01 UTC"
+};
+
 struct ReportedRun {
   std::string run;      ///< its folder, absolute, for commands that people copy
   std::string verdict;  ///< verdict.json
   std::string picture;  ///< picture_of(); empty: the page has no charts
+  RunOrigin origin = {};
 };
 
 /// Throws std::invalid_argument if a part is no JSON.

@@ -108,7 +108,7 @@ std::string fabric_text(const json& fabric) {
                     node.value("address", node.value("usid", "")), node.value("forwarding", "-"),
                     ports});
   }
-  text += table(rows) + "\n";
+  if (rows.size() > 1) text += table(rows) + "\n";
   rows = {{"LINK", "RATE", "PROPAGATION", "STATE"}};
   for (const json& link : fabric.at("links")) {
     rows.push_back({link.at("name").get<std::string>(),
@@ -116,7 +116,7 @@ std::string fabric_text(const json& fabric) {
                     std::to_string(link.at("propagation_ns").get<int64_t>()) + "ns",
                     link.at("up").get<bool>() ? "up" : "DOWN"});
   }
-  return text + table(rows);
+  return text + (rows.size() > 1 ? table(rows) : "no link is to be shown\n");
 }
 
 std::string paths_text(const json& paths) {

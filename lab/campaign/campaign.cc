@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/yaml.h"
-#include "lab/campaign/engine_text.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/json_file.h"
+#include "lab/console/shell_word.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "lab/campaign/engine_text.h"
 #include "lab/campaign/engines.h"
+#include "lab/console/shell_word.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "fabric/yaml.h"
-#include "lab/campaign/engine_text.h"
 #include "lab/campaign/engines.h"
+#include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"
 
 namespace mrclab::lab {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fabric/yaml.h"
-#include "lab/campaign/engine_text.h"
 #include "lab/campaign/engines.h"
+#include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"

@@ -24,6 +24,8 @@ void add_diff_verb(CLI::App& app, CliResult& result);     ///< diff
 void add_analyze_verb(CLI::App& app, CliResult& result);  ///< analyze
 void add_report_verb(CLI::App& app, CliResult& result);   ///< report
 void add_runs_verb(CLI::App& app, CliResult& result);     ///< runs
+void add_draw_verb(CLI::App& app);                        ///< draw
+void add_schema_verb(CLI::App& app);                      ///< schema
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, package, completion, man
 void add_transport_verb(CLI::App& app, CliResult& result);  ///< transport

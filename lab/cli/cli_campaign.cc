@@ -11,8 +11,8 @@
 
 #include "fabric/yaml.h"
 #include "lab/campaign/budget.h"
-#include "lab/campaign/engine_text.h"
 #include "lab/campaign/engines.h"
+#include "lab/console/shell_word.h"
 
 namespace mrclab::lab {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "fabric/fabric_file.h"
 #include "fabric/fare.h"
+#include "fabric/pattern.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/describe.h"
 #include "lab/bringup/link_states.h"
@@ -242,8 +243,44 @@ struct InspectOptions {
   bool history = false;
   bool faults = false;
   bool pauses = false;
+  std::string only;  ///< a pattern; empty: all nodes and links
+  bool down = false;
   bool as_json = false;
 };
+
+bool is_wanted(const InspectOptions& options, const std::string& name) {
+  if (options.only.empty() || matches_pattern(options.only, name)) return true;
+  // A link's name is that of both its ports, and each is one of a node: any of these will do.
+  for (size_t at = 0; at <= name.size();) {
+    const size_t dashes = std::min(name.find("--", at), name.size());
+    const std::string port = name.substr(at, dashes - at);
+    if (matches_pattern(options.only, port)) return true;
+    if (matches_pattern(options.only, port.substr(0, port.find(':')))) return true;
+    at = dashes + 2;
+  }
+  return false;
+}
+
+/// Nodes and links that the pattern names; with --down links that are down, and no nodes.
+void leave_out_others(const InspectOptions& options, json& fabric) {
+  const auto keep = [&](json& list, auto&& wanted) {
+    json kept = json::array();
+    for (json& item : list) {
+      if (wanted(item)) kept.push_back(std::move(item));
+    }
+    list = std::move(kept);
+  };
+  keep(fabric["nodes"],
+       [&](const json& node) { return !options.down && is_wanted(options, node.at("name")); });
+  keep(fabric["links"], [&](const json& link) {
+    return is_wanted(options, link.at("name")) && !(options.down && link.at("up").get<bool>());
+  });
+  if (!options.only.empty() && !options.down && fabric["nodes"].empty() &&
+      fabric["links"].empty()) {
+    throw InputError("--only: found " + in_quotes(options.only) +
+                     ", which names no node and no link: expected a pattern such as p2.* or h3:p2");
+  }
+}
 
 uint32_t host_number(const Topology& topology, const std::string& name) {
   const std::optional<NodeId> node = topology.find_node(name);
@@ -328,6 +365,7 @@ int inspect_command(InspectOptions options) {
   const std::vector<bool> up = link_states(topology, record.lab);
   json fabric =
       describe_fabric(topology, record.lab, [&up](LinkId link) { return up[link.value]; });
+  leave_out_others(options, fabric);
   fabric["clock"] = clock_of(record.lab);
   if (options.as_json) {
     fmt::print("{}\n", printed(fabric));
@@ -390,8 +428,13 @@ void add_lab_verbs(CLI::App& app, CliResult& result) {
   inspect->add_flag("--history", options->history,
                     "digest of the scenario's packet history so far");
   inspect->add_flag("--faults", options->faults, "faults: of the scenario, by hand, from outside");
+  inspect->add_option("--only", options->only,
+                      "nodes and links with this name or pattern: 'p2.*', h3, 'h*:p0'");
+  inspect->add_flag("--down", options->down, "links that are down");
   inspect->add_flag("--json", options->as_json, "as JSON");
-  inspect->footer("Example: sudo mrclab inspect octet --evs h0 h5, sudo mrclab inspect p2.t0-1");
+  inspect->footer(
+      "Example: sudo mrclab inspect octet --evs h0 h5, sudo mrclab inspect p2.t0-1\n"
+      "         sudo mrclab inspect --only 'p0.t0-*' --down");
   inspect->callback([options, &result] { result.code = inspect_command(*options); });
 }
 

@@ -91,8 +91,8 @@ void add_manual_verb(CLI::App& app) {
 
 void add_machine_verbs(CLI::App& app, CliResult& result) {
   auto files = std::make_shared<std::vector<std::string>>();  // shared with the callback
-  CLI::App* validate = app.add_subcommand("validate", "Check fabric and scenario files");
-  validate->add_option("FILE", *files, "fabric or scenario files")->required();
+  CLI::App* validate = app.add_subcommand("validate", "Check fabric, scenario and lesson files");
+  validate->add_option("FILE", *files, "fabrics, scenarios, lessons (.md)")->required();
   validate->footer("Example: mrclab validate topologies/incidents/optic-glitch.yaml");
   validate->callback([files, &result] { result.code = validate_command(*files); });
 

@@ -157,6 +157,8 @@ int cli_main(int argc, char** argv) {
   add_diff_verb(app, result);
   add_report_verb(app, result);
   add_runs_verb(app, result);
+  add_schema_verb(app);
+  add_draw_verb(app);
   add_analyze_verb(app, result);
   add_trace_verb(app, result);
   add_blame_verb(app, result);

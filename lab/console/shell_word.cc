@@ -1,4 +1,4 @@
-#include "lab/campaign/engine_text.h"
+#include "lab/console/shell_word.h"
 
 #include <algorithm>
 

@@ -13,6 +13,7 @@
 #include "lab/run/run_folder.h"
 #include "lab/run/run_inputs.h"
 #include "lab/run/run_manifest.h"
+#include "lab/run/run_origin.h"
 #include "lab/run/world_outcome.h"
 #include "netio/kernel/file_descriptor.h"
 
@@ -132,7 +133,8 @@ int compare_runs(const ReportOptions& options) {
 
 analysis::ReportedRun RunPage::reported() const {
   return {fs::weakly_canonical(run.folder).string(),
-          verdict.dump(-1, ' ', false, Ordered::error_handler_t::replace), picture};
+          verdict.dump(-1, ' ', false, Ordered::error_handler_t::replace), picture,
+          read_origin(recorded_scenario(run.folder), run.folder)};
 }
 
 RunPage read_page(const fs::path& folder) {

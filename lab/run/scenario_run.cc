@@ -13,6 +13,7 @@
 #include "lab/run/live_run.h"
 #include "lab/run/run_inputs.h"
 #include "lab/run/run_manifest.h"
+#include "lab/run/run_origin.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/sim_run.h"
 #include "lab/run/world_outcome.h"
@@ -29,6 +30,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kJudgedWithin{700};
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
+  write_command(origin_of(scenario), folder.path);
   write_resolved_scenario(scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
   netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
@@ -80,8 +82,10 @@ struct HandOver {
   ~HandOver() { give_to_invoking_user(folder); }
 };
 
-void write_results(const RunFolder& folder, const analysis::Analysis& analysis) {
-  for (const analysis::ResultFile& file : analysis::result_files(folder.path, analysis)) {
+void write_results(const Scenario& scenario, const RunFolder& folder,
+                   const analysis::Analysis& analysis) {
+  const analysis::RunOrigin origin = read_origin(scenario, folder.path);
+  for (const analysis::ResultFile& file : analysis::result_files(folder.path, analysis, origin)) {
     netio::write_file(folder.path / file.name, file.text);
   }
 }
@@ -127,7 +131,7 @@ analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options
   analysis::Analysis analysis =
       watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
-  write_results(result.folder, analysis);
+  write_results(scenario, result.folder, analysis);
   return analysis;
 }
 
@@ -171,14 +175,14 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   if (!scenario.check_programs.empty()) {
     at_once.reset();  // a program is ended in order
     run_check_programs(scenario, options, result, analysis.verdict);
-    write_results(result.folder, analysis);
+    write_results(scenario, result.folder, analysis);
   }
   if (options.against && result.interrupted.empty()) {
     result.comparison = compare_with(*options.against, analysis.verdict);
     for (analysis::CheckResult& check : checks_of(*result.comparison)) {
       add_check(analysis.verdict, std::move(check));
     }
-    write_results(result.folder, analysis);
+    write_results(scenario, result.folder, analysis);
   }
   result.verdict = std::move(analysis.verdict);
   write_manifest(result.folder.path);

@@ -11,9 +11,9 @@
 #include "fabric/yaml.h"
 #include "lab/campaign/budget.h"
 #include "lab/campaign/coverage.h"
-#include "lab/campaign/engine_text.h"
 #include "lab/campaign/engines.h"
 #include "lab/chaos/chaos.h"
+#include "lab/console/shell_word.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 

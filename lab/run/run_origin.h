@@ -1,0 +1,22 @@
+#pragma once
+// command.txt of a run folder: when a run was started, and by which command.
+//
+//   # 2026-11-25 18:22:01 UTC
+//   mrclab run optic-glitch --world sim
+
+#include <filesystem>
+
+#include "analysis/report/report.h"
+#include "lab/scenario/scenario.h"
+
+namespace mrclab::lab {
+
+inline constexpr const char* kCommandFile = "command.txt";
+
+/// Of this process and this moment.
+analysis::RunOrigin origin_of(const Scenario& scenario);
+void write_command(const analysis::RunOrigin& origin, const std::filesystem::path& run);
+/// Of a run folder; folders of versions before 0.2 have no such file.
+analysis::RunOrigin read_origin(const Scenario& scenario, const std::filesystem::path& run);
+
+}  // namespace mrclab::lab
