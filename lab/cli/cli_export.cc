@@ -1,4 +1,4 @@
-// export: what a run or the packet formats are in other people's tools.
+// export: what a run, a fabric or the packet formats are in other people's tools.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "fabric/fabric_file.h"
 #include "lab/cli/cli.h"
+#include "lab/cli/cli_translate.h"
 #include "lab/console/progress.h"
 #include "lab/recorded/run_export.h"
 #include "lab/recorded/wireshark_dissector.h"
@@ -132,6 +133,7 @@ void add_export_verb(CLI::App& app) {
   verb->require_subcommand(1);
   add_page(*verb);
   add_wireshark(*verb);
+  add_lab_exports(*verb);
   add_run_format(
       *verb, RunFormat::kQlog, "qlog",
       "A run as qlog: JSON text sequences of packets, losses, EV states, faults",

@@ -8,6 +8,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/yaml_write.h"
 #include "lab/cli/cli_import.h"
+#include "lab/cli/cli_translate.h"
 #include "lab/import/csv_line.h"
 #include "lab/import/incident_import.h"
 #include "lab/scenario/scenario.h"
@@ -43,20 +44,6 @@ ImportOptions options_of(const ImportVerb& verb) {
   return options;
 }
 
-/// A scenario's name out of the log's: at most 32 of a-z, 0-9 and dash.
-std::string name_from(const std::string& text) {
-  constexpr size_t kMost = 32;
-  std::string name;
-  for (const char c : text.substr(0, kMost)) {
-    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const bool plain = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
-    name += plain ? small : '-';
-  }
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-  return name.empty() ? "imported" : name;
-}
-
 /// The fabric as a scenario in `folder` can name it: by its name, or where it lies.
 std::string fabric_word(const std::string& fabric, const std::filesystem::path& folder) {
   if (fabric.find('/') == std::string::npos && fabric.find('.') == std::string::npos) return fabric;
@@ -65,16 +52,8 @@ std::string fabric_word(const std::string& fabric, const std::filesystem::path& 
                          .string());
 }
 
-/// Refuses to overwrite a file, which the user may have edited since an earlier import.
-void require_new_file(const ImportVerb& verb) {
-  std::error_code ignored;
-  if (verb.force || verb.out.empty() || !std::filesystem::exists(verb.out, ignored)) return;
-  throw InputError("--out: found " + in_quotes(verb.out) +
-                   ", which is there already: expected a new file, or --force beside it");
-}
-
 int import_command(const ImportVerb& verb) {
-  require_new_file(verb);
+  require_new_file(verb.out, verb.force);
   const Topology topology = read_fabric_file(find_fabric(verb.fabric));
   const PortMap ports = PortMap::read(verb.map, topology);
   const LinkLog log = read_link_log_file(verb.log, format_of(verb.format));
@@ -83,7 +62,7 @@ int import_command(const ImportVerb& verb) {
   const std::filesystem::path source = verb.log;
   const std::filesystem::path folder = std::filesystem::path(verb.out).parent_path();
   ImportText text;
-  text.name = verb.name.empty() ? name_from(source.stem().string()) : verb.name;
+  text.name = verb.name.empty() ? plain_name(source.stem().string()) : verb.name;
   text.source = source.filename().string();
   text.fabric = fabric_word(verb.fabric, folder);
   text.workload = verb.workload;
@@ -106,11 +85,32 @@ int import_command(const ImportVerb& verb) {
 
 }  // namespace
 
+std::string plain_name(const std::string& text) {
+  constexpr size_t kMost = 32;
+  std::string name;
+  for (const char c : text.substr(0, kMost)) {
+    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool plain = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
+    name += plain ? small : '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+  return name.empty() ? "imported" : name;
+}
+
+void require_new_file(const std::string& out, bool force) {
+  std::error_code ignored;
+  if (force || out.empty() || !std::filesystem::exists(out, ignored)) return;
+  throw InputError("--out: found " + in_quotes(out) +
+                   ", which is there already: expected a new file, or --force beside it");
+}
+
 void add_import_verb(CLI::App& app, CliResult& result) {
   auto verb = std::make_shared<ImportVerb>();  // shared with the callback
-  CLI::App* import = app.add_subcommand("import", "Turn a log of link events into a scenario");
-  import->add_option("FILE", verb->log, "CSV (time,device,port,event,rate) or syslog lines")
-      ->required();
+  CLI::App* import = app.add_subcommand(
+      "import", "Turn a log of link events into a scenario, or another lab into a fabric");
+  // Not required() for CLI11, which would take the name of a verb below this one for it.
+  import->add_option("FILE", verb->log, "CSV (time,device,port,event,rate) or syslog lines");
   import->add_option("--map", verb->map, "what the log's ports are here: YAML, or .csv")
       ->required();
   import->add_option("--fabric", verb->fabric, "a fabric's name or file")->capture_default_str();
@@ -127,9 +127,14 @@ void add_import_verb(CLI::App& app, CliResult& result) {
   import->add_flag("--force", verb->force, "write over the file that --out names");
   import->add_flag("--skip-unknown", verb->skip_unknown, "leave out ports that the map lacks");
   import->add_flag("--json", verb->as_json, "what was read, as JSON (with --out)");
-  import->footer("Example: mrclab import incident.csv --map ports.yaml --out incident.yaml");
-  import->callback([verb, &result] {
-    if (verb->as_json && verb->out.empty()) throw InputError("--json: expected --out beside it");
+  import->footer(
+      "Example: mrclab import incident.csv --map ports.yaml --out incident.yaml\n"
+      "         mrclab import containerlab clos.clab.yml -o clos.yaml");
+  add_lab_import(*import, result);
+  import->callback([import, verb, &result] {
+    if (!import->get_subcommands().empty()) return;  // which has done its own work
+  if (verb->log.empty()) throw CLI::RequiredError("FILE");
+  if (verb->as_json && verb->out.empty()) throw InputError("--json: expected --out beside it");
   result.code = import_command(*verb);
 });
 }  // namespace mrclab::lab

@@ -61,6 +61,13 @@ Words option_names(const CLI::App& verb) {
   return names;
 }
 
+/// Has the verb words of its own beside the verbs below it, as `import FILE` has?
+bool takes_words(const CLI::App& verb) {
+  const std::vector<const CLI::Option*> options = verb.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
 /// The message about the first word that should be a verb or an option and is none; empty if there
 /// is no such word.
 std::string unknown_word(const CLI::App& app, const Words& words) {
@@ -85,6 +92,7 @@ std::string unknown_word(const CLI::App& app, const Words& words) {
       called += " " + word;
       continue;
     }
+    if (takes_words(*verb)) continue;
     const std::string near = nearest_name(word, verbs);
     return fmt::format(
         "{}: found {}{}", called, in_quotes(word),

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "fabric/headers.h"
 #include "lab/console/switch_rows.h"
 #include "lab/resident/pause_text.h"
 #include "lab/scenario/queue_pairs.h"
