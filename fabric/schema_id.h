@@ -25,4 +25,11 @@ Json with_schema(Json value, std::string_view what) {
   return result;
 }
 
+/// Has the document another schema than schema_id(what)? Documents of the first version named none.
+template <class Json>
+bool has_another_schema(const Json& document, std::string_view what) {
+  const auto schema = document.find("schema");
+  return schema != document.end() && *schema != schema_id(what);
+}
+
 }  // namespace mrclab

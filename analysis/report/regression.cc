@@ -405,8 +405,7 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
                      visible(error.what()) + ")");
   }
   if (!document.is_object()) reader.fail("", "no object", "the verdict.json of one run");
-  const auto schema = document.find("schema");  // versions before it had one wrote none
-  if (schema != document.end() && *schema != schema_id("verdict")) {
+  if (has_another_schema(document, "verdict")) {
     reader.fail("/schema", "another schema", schema_id("verdict") + ", or none");
   }
   StoredVerdict baseline;

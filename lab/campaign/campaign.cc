@@ -31,7 +31,9 @@ nlohmann::ordered_json to_json(const Campaign& campaign) {
           {"engine_options", campaign.engine_options},
           {"machines", campaign.machines},
           {"programs", campaign.programs},
-          {"jobs", campaign.jobs}};
+          {"jobs", campaign.jobs},
+          {"image", campaign.image},
+          {"claim", campaign.claim}};
 }
 
 Engine engine_called(const std::string& name) {
@@ -85,6 +87,8 @@ Campaign read_campaign(const std::filesystem::path& folder) {
     json.at("machines").get_to(campaign.machines);
     json.at("programs").get_to(campaign.programs);
     json.at("jobs").get_to(campaign.jobs);
+    json.at("image").get_to(campaign.image);
+    json.at("claim").get_to(campaign.claim);
     parse_seeds(campaign.seeds);
     if (campaign.shards < 1 || campaign.shards > kShardsMost) {
       throw InputError(

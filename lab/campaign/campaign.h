@@ -31,6 +31,9 @@ struct Campaign {
   std::vector<std::string> machines;        ///< parallel: by ssh; none: this one
   bool programs = false;                    ///< as ChaosOptions::programs
   uint32_t jobs = 0;  ///< processes of a shard, of parallel: shards at once; 0: all cores
+  std::string image = "mrclab";  ///< k8s: the name of the container image
+  std::string claim =
+      "mrclab-chaos";  ///< k8s: names a volume that all pods may write (ReadWriteMany)
 };
 
 /// Engines number the tasks of a job up to about this (Slurm: MaxArraySize is 1001).

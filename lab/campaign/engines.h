@@ -19,16 +19,10 @@ int run_on_slurm(const Campaign& campaign, bool wait);
 /// GNU parallel, here or by ssh; ends with the last shard, in kRounds rounds, and joins.
 int run_on_parallel(const Campaign& campaign);
 
-/// What a cluster needs beside the campaign.
-struct KubernetesChoice {
-  std::string image = "mrclab";        ///< the name of the container image
-  std::string claim = "mrclab-chaos";  ///< names a volume that all pods may write (ReadWriteMany)
-  uint32_t pods = 16;                  ///< at once
-};
 /// The manifest: an Indexed Job (Kubernetes 1.24), and a Job that waits for its files and joins them. A base that is
 /// a file goes along as a ConfigMap.
-std::string kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice);
+std::string kubernetes_manifest(const Campaign& campaign);
 /// Writes manifest.yaml into the folder; nothing is submitted.
-int write_kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice);
+int write_kubernetes_manifest(const Campaign& campaign);
 
 }  // namespace mrclab::lab

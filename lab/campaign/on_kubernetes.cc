@@ -14,6 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr uint32_t kPodsAtOnce = 16;
 constexpr size_t kBaseFileMax = 512 << 10;  // a ConfigMap holds 1 MiB
 constexpr uint32_t kSecondsMost = 7 * 24 * 3'600;
 constexpr const char* kVolumeMount = "/campaigns";
@@ -26,10 +27,10 @@ Json metadata(const std::string& name) {
 }
 
 /// One container that runs a line of sh, with the volumes of the campaign.
-Json pod(const Campaign& campaign, const KubernetesChoice& choice, const std::string& line) {
+Json pod(const Campaign& campaign, const std::string& line) {
   Json mounts = Json::array({{{"name", "campaign"}, {"mountPath", kVolumeMount}}});
   Json volumes = Json::array(
-      {{{"name", "campaign"}, {"persistentVolumeClaim", {{"claimName", choice.claim}}}}});
+      {{{"name", "campaign"}, {"persistentVolumeClaim", {{"claimName", campaign.claim}}}}});
   if (is_file(campaign)) {
     mounts.push_back({{"name", "base"}, {"mountPath", kBaseMount}, {"readOnly", true}});
     volumes.push_back({{"name", "base"}, {"configMap", {{"name", "mrclab-base"}}}});
@@ -40,7 +41,7 @@ Json pod(const Campaign& campaign, const KubernetesChoice& choice, const std::st
            {{"restartPolicy", "OnFailure"},
             {"containers",
              Json::array({{{"name", "mrclab"},
-                           {"image", choice.image},
+                           {"image", campaign.image},
                            {"command", Json::array({"/bin/sh", "-c", line})},
                            {"resources", {{"requests", {{"cpu", cpus}, {"memory", "1Gi"}}}}},
                            {"volumeMounts", mounts}}})},
@@ -49,7 +50,7 @@ Json pod(const Campaign& campaign, const KubernetesChoice& choice, const std::st
 
 }  // namespace
 
-std::string kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice) {
+std::string kubernetes_manifest(const Campaign& campaign) {
   Campaign inside = campaign;
   inside.program = "mrclab";
   inside.jobs = std::max(1u, campaign.jobs);
@@ -74,10 +75,10 @@ std::string kubernetes_manifest(const Campaign& campaign, const KubernetesChoice
                    {"spec",
                     {{"completionMode", "Indexed"},
                      {"completions", campaign.shards},
-                     {"parallelism", std::min(choice.pods, campaign.shards)},
+                     {"parallelism", std::min(kPodsAtOnce, campaign.shards)},
                      {"backoffLimit", campaign.shards * 3},
                      {"activeDeadlineSeconds", kSecondsMost},
-                     {"template", pod(inside, choice, shard_line)}}}});
+                     {"template", pod(inside, shard_line)}}}});
   // Jobs know no order: this one waits for the files. Each comes by rename, so what is there is whole.
   const std::string join_line = fmt::format(
       "until [ \"$(ls {0} 2>/dev/null | grep -c '^[0-9]*[.]json$')\" -ge {1} ]; do sleep 5; done; "
@@ -89,16 +90,16 @@ std::string kubernetes_manifest(const Campaign& campaign, const KubernetesChoice
                    {"spec",
                     {{"backoffLimit", 3},
                      {"activeDeadlineSeconds", kSecondsMost},
-                     {"template", pod(inside, choice, join_line)}}}});
+                     {"template", pod(inside, join_line)}}}});
   // JSON is YAML, and needs no quoting of ours.
   const Json list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}};
-  return "# mrclab chaos: kubectl apply -f this. The claim " + shell_word(choice.claim) +
+  return "# mrclab chaos: kubectl apply -f this. The claim " + shell_word(campaign.claim) +
          " must be there (ReadWriteMany).\n" + list.dump(2) + "\n";
 }
 
-int write_kubernetes_manifest(const Campaign& campaign, const KubernetesChoice& choice) {
+int write_kubernetes_manifest(const Campaign& campaign) {
   const netio::OutputFolder folder = netio::OutputFolder::make(campaign.folder);
-  folder.write_file("manifest.yaml", kubernetes_manifest(campaign, choice));
+  folder.write_file("manifest.yaml", kubernetes_manifest(campaign));
   fmt::print("manifest    {}\n", (campaign.folder / "manifest.yaml").string());
   fmt::print("start it    kubectl apply -f {}\n", (campaign.folder / "manifest.yaml").string());
   fmt::print("the result  kubectl logs job/mrclab-join\n");

@@ -57,6 +57,8 @@ Campaign new_campaign(const CampaignWords& words, const ChaosOptions& options) {
   campaign.engine_options = split_words(words.engine_options);
   campaign.programs = options.programs;
   campaign.jobs = options.jobs;
+  campaign.image = words.image;
+  campaign.claim = words.claim;
   return campaign;
 }
 
@@ -66,14 +68,14 @@ int run_campaign(const Campaign& campaign, const CampaignWords& words) {
     case Engine::kParallel: return run_on_parallel(campaign);
     case Engine::kKubernetes: break;
   }
-  return write_kubernetes_manifest(campaign, {words.image, words.claim});
+  return write_kubernetes_manifest(campaign);
 }
 
 }  // namespace
 
 void add_campaign_options(CLI::App& chaos, CampaignWords& words) {
-  words.image = KubernetesChoice{}.image;
-  words.claim = KubernetesChoice{}.claim;
+  words.image = Campaign{}.image;
+  words.claim = Campaign{}.claim;
   const std::string group = "Other machines";
   chaos.add_option("--on", words.engine, "shards by Slurm, GNU parallel, or Kubernetes")
       ->check(CLI::IsMember({"slurm", "parallel", "k8s"}))

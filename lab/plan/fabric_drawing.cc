@@ -186,6 +186,19 @@ bool is_forest(const Topology& topology, const Nodes& upper, const Nodes& lower)
   });
 }
 
+/// Links between nodes of one row, of which no bar tells; each is listed at its first end.
+std::string links_within(const Topology& topology, const Nodes& row) {
+  std::string text;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const Nodes later(row.begin() + static_cast<std::ptrdiff_t>(i) + 1, row.end());
+    const std::set<uint32_t> near = neighbours(topology, row[i]);
+    const bool any = std::any_of(later.begin(), later.end(),
+                                 [&](NodeId other) { return near.contains(other.value); });
+    if (any) text += listed(topology, later, {row[i]});
+  }
+  return text;
+}
+
 std::string layers_text(const Topology& topology, const Layers& layers) {
   std::string text;
   for (size_t i = 0; i < layers.rows.size(); ++i) {
@@ -202,6 +215,7 @@ std::string layers_text(const Topology& topology, const Layers& layers) {
       }
     }
     text += name_line(here);
+    text += links_within(topology, layers.rows[i]);
   }
   return text;
 }

@@ -161,14 +161,14 @@ TEST_CASE("a manifest for Kubernetes holds the file that it needs") {
   const auto items_of = [](const std::string& manifest) {
     return nlohmann::json::parse(manifest.substr(manifest.find('\n'))).at("items");
   };
-  const auto plain = items_of(kubernetes_manifest(night.campaign, {}));
+  const auto plain = items_of(kubernetes_manifest(night.campaign));
   REQUIRE(plain.size() == 2);
   CHECK(plain[0]["spec"]["completions"] == 3);
   CHECK(plain[0]["spec"]["completionMode"] == "Indexed");
   const std::string text = "name: mine\n";
   night.write(night.campaign.folder / "my fabric.yaml", text);
   night.campaign.base = night.campaign.folder / "my fabric.yaml";
-  const auto with_file = items_of(kubernetes_manifest(night.campaign, {}));
+  const auto with_file = items_of(kubernetes_manifest(night.campaign));
   REQUIRE(with_file.size() == 3);
   CHECK(with_file[0]["data"]["my fabric.yaml"] == text);
   const std::string command =

@@ -6,10 +6,14 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
 #include "fabric/yaml.h"
+#include "lab/recorded/recorded_run.h"
+#include "lab/recorded/run_report.h"
+#include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/run_readers.h"
 #include "tests/lab/temporary_runs.h"
@@ -156,4 +160,36 @@ TEST_CASE("a manifest that is none is refused with its line") {
     CHECK(test::error_of([&] { RunManifest manifest(runs.path()); }).find("SHA256SUMS:") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("a run of a version whose verdict has another schema is refused, by all who read it") {
+  const test::TemporaryRuns runs;
+  const Scenario scenario = manifest_scenario();
+  const fs::path untouched = runs.run(scenario).folder.path;
+  const fs::path run = runs.run(scenario).folder.path;
+  std::string verdict = netio::read_file(run / "verdict.json", kFileMax);
+  const size_t at = verdict.find("mrclab.verdict/1");
+  REQUIRE(at != std::string::npos);
+  verdict.replace(at, 16, "mrclab.verdict/9");
+  netio::write_file(run / "verdict.json", verdict);
+  renew_in_manifest(run, run / "verdict.json");
+  for (const test::RunReader& reader : test::run_readers(scenario, untouched)) {
+    CAPTURE(reader.verb);
+    if (std::find(reader.files.begin(), reader.files.end(), "verdict.json") == reader.files.end()) {
+      continue;
+    }
+    const std::string error = test::error_of([&] { reader.read(run); });
+    CHECK(error.find("found mrclab.verdict/9, written by mrclab ") != std::string::npos);
+    CHECK(error.find(": expected mrclab.verdict/1; that version reads it") != std::string::npos);
+  }
+}
+
+TEST_CASE("a run that an earlier version left is read") {
+  // Kept as version 0.1.0 wrote it; a change of the model may give its scenario another history, not make it unreadable.
+  const RecordedRun run = read_run(data_directory() / "tests/lab/old_runs/0.1.0-first");
+  CHECK(run.world == "sim");
+  CHECK(run.records() > 1'000);
+  const RunPage page = read_page(run.folder);
+  CHECK(page.verdict["scenario"] == "first");
+  CHECK(page.verdict["result"] == "pass");
 }
