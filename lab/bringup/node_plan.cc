@@ -55,12 +55,25 @@ Route route_with(const std::string& dev, const Ipv6Prefix& destination,
   return route;
 }
 
-/// The carriers that start in the switch at the other end: in regular planes
-/// those of the whole plane.
-Ipv6Prefix carriers_into(const Topology& topology, const Port& port) {
+/// The carriers that start in the switch at the other end: in regular planes those of the whole plane. With
+/// `segments: adjacency` the first uSID may be one of that switch's links. Where there are no planes, such a uSID does
+/// not say whose link it is: then only hosts with a single port send ordinary traffic by them.
+std::vector<Ipv6Prefix> carriers_into(const Topology& topology, const NodeSite& site, PortId port) {
   const UsidLayout& usids = topology.usids;
-  if (!topology.regular()) return usid_prefix(topology.node(port.peer.node).usid);
-  return usid_prefix(usids.make(UsidRole::kT0, port.plane, 0), usids.role_and_plane_bits());
+  const Port& at = site.ports[port.value];
+  std::vector<Ipv6Prefix> prefixes;
+  const auto add = [&](UsidRole role) {
+    const uint32_t plane = topology.regular() ? at.plane : 0;
+    prefixes.push_back(usid_prefix(usids.make(role, plane, 0), usids.role_and_plane_bits()));
+  };
+  if (topology.regular()) {
+    add(UsidRole::kT0);
+  } else {
+    prefixes.push_back(usid_prefix(topology.node(at.peer.node).usid));
+  }
+  const bool tells_links = topology.regular() || site.ports.size() == 1;
+  if (topology.segments == Segments::kAdjacency && tells_links) add(UsidRole::kAdjacency);
+  return prefixes;
 }
 
 /// fd00:ffff::<port + 1>: an address that no host has.
@@ -117,8 +130,10 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
     const Port& port = site.ports[p];
     std::vector<Route>& routes = plan.ports[p].routes;
     for (const uint32_t table : {kFromPrograms, kFromStub}) {
-      routes.push_back(route_via_peer(port, carriers_into(topology, port)));
-      routes.back().table = table;
+      for (const Ipv6Prefix& carriers : carriers_into(topology, site, PortId{p})) {
+        routes.push_back(route_via_peer(port, carriers));
+        routes.back().table = table;
+      }
     }
     routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
     // Outside of planes ports may share a switch or the host's uSID. Each port has routes of its

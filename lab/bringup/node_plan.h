@@ -8,7 +8,8 @@
 //     port pN     5f00:0:fNdd::/48 End.DT6            ordinary traffic for this host
 //     always      5f00:0::/32 blackhole               MRC itself: e uSIDs, never answered
 //     tables 100, 101                                 for local programs; for what comes out of sr1
-//     port pN     5f00:0:2N00::/40 via fe80::1        both: carriers into plane N (full plan: /37)
+//     port pN     5f00:0:2N00::/40 via fe80::1        both: carriers into plane N (full plan: /37); with
+//                                                     `segments: adjacency` 5f00:0:aN00::/40 as well
 //     always      fd00::/16 via fe80::1 on sr0        100: into the loop sr0 - sr1, whose MTU
 //                                                     leaves room for the outer header
 //     other host  fd00:<row>::<host>/128              101: encap.red over each port

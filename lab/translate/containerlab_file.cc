@@ -113,7 +113,8 @@ class LabReader {
       const YamlValue node = end.require("node"), interface = end.require("interface");
       return end_at(node, node.as_string(), interface.as_string());
     };
-    add_link(link, end_of(ends[0]), end_of(ends[1]), ends);
+    const LabLink::End a = end_of(ends[0]), b = end_of(ends[1]);
+    add_link(link, a, b, ends);
   }
 
   /// endpoints: ["a:eth1", "b:eth1"]

@@ -55,7 +55,7 @@ class FabricText {
     uint32_t line = 0;
     std::from_chars(rest.data(), rest.data() + rest.size(), line);
     const size_t found = rest.find("found "), expected = rest.find(": expected ");
-    const auto at = origins_.find(line);
+    const auto at = origins_.contains(line) ? origins_.find(line) : origins_.begin();
     if (at == origins_.end() || found == std::string_view::npos ||
         expected == std::string_view::npos || expected < found) {
       return;
@@ -110,6 +110,11 @@ void add_settings(const ContainerlabFile& file, FabricText& text) {
     if (key.empty()) continue;
     const std::string said = value.as_string();
     if (said.find('\n') != std::string::npos) value.fail_expecting("a value on one line");
+    try {
+      read_yaml_text(said, kTextName);
+    } catch (const InputError&) {
+      value.fail_expecting("what a fabric's file may say behind " + key + ":");
+    }
     text.add(key + ": " + said, value);
   }
 }
