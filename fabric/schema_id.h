@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "fabric/visible_text.h"
+#include "fabric/yaml.h"
+
 namespace mrclab {
 
 /// "mrclab.verdict/1"
@@ -30,6 +33,20 @@ template <class Json>
 bool has_another_schema(const Json& document, std::string_view what) {
   const auto schema = document.find("schema");
   return schema != document.end() && *schema != schema_id(what);
+}
+
+/// Refuses such a document; `file` is where it stands. Throws InputError.
+template <class Json>
+void require_schema(const Json& document, std::string_view what, const std::string& file) {
+  if (!document.is_object() || !has_another_schema(document, what)) return;
+  const auto text = [&](const char* key) {
+    const auto value = document.find(key);
+    const bool there = value != document.end() && value->is_string();
+    return visible(there ? value->template get<std::string>() : "?");
+  };
+  throw InputError(file + ": found " + text("schema") + ", written by mrclab " + text("version") +
+                   ": expected " + schema_id(what) +
+                   "; that version reads it, or run its scenario.yaml again");
 }
 
 }  // namespace mrclab

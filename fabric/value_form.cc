@@ -24,7 +24,8 @@ void check_map(const YamlValue& value, const ValueForm& form) {
     if (const auto member = value.get(key.name)) check_form(*member, key.form);
   }
   for (const ValueForm::Key& key : form.keys) {
-    if (key.need == ValueForm::Key::kRequired) value.require(key.name);
+    const bool required = key.need == ValueForm::Key::kRequired;
+    if (required && !key.form.read_elsewhere) value.require(key.name);
   }
 }
 

@@ -33,16 +33,7 @@ void read_verdict(RecordedRun& run) {
   const fs::path file = run.folder / "verdict.json";
   try {
     const auto verdict = require_json<nlohmann::json>(text_of(file, kVerdictMax));
-    if (verdict.is_object() && has_another_schema(verdict, "verdict")) {
-      const auto text = [&](const char* key) {
-        const auto value = verdict.find(key);
-        const bool there = value != verdict.end() && value->is_string();
-        return visible(there ? value->get<std::string>() : "?");
-      };
-      throw InputError(file.string() + ": found " + text("schema") + ", written by mrclab " +
-                       text("version") + ": expected " + schema_id("verdict") +
-                       "; that version reads it, or run its scenario.yaml again");
-    }
+    require_schema(verdict, "verdict", file.string());
     verdict.at("world").get_to(run.world);
     verdict.at("version").get_to(run.version);
     const auto& timing = verdict.at("timing");

@@ -7,6 +7,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/json_text.h"
 #include "fabric/path.h"
+#include "fabric/schema_id.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/run/run_folder.h"
@@ -77,6 +78,7 @@ std::vector<KnownFault> faults_of(const fs::path& run) {
   if (!fs::exists(file)) return faults;
   try {
     const auto verdict = require_json<nlohmann::json>(netio::read_file(file, kMaxVerdict));
+    require_schema(verdict, "verdict", file.string());
     for (const auto& fault : verdict.at("faults")) {
       KnownFault known{visible(fault.at("fault").get<std::string>()),
                        FabricTime::from_ns(fault.at("at_ns").get<int64_t>()),

@@ -195,7 +195,7 @@ TEST_CASE("a run with its verdict is the latest, one that is interrupted without
 }
 
 TEST_CASE("a measurement that would take long ends at once when asked, with nothing to undo") {
-  test::WaitingCommand perf({"perf", "permutation", "metro"});
+  test::WaitingCommand perf({"perf", "permutation", "campus"});
   REQUIRE(perf.says("simulating: "));
   perf.signal(SIGINT);
   CHECK(perf.ends() == 3);

@@ -14,6 +14,7 @@
 #include "lab/compare/comparison_page.h"
 #include "lab/recorded/run_report.h"
 #include "lab/run/run_manifest.h"
+#include "lab/run/run_origin.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/nightly.h"
@@ -29,6 +30,7 @@ using nlohmann::json;
 /// Four senders and one receiver: a queue builds up. A link goes down and comes back.
 const std::string kPageScenario = R"(
 name: page-test
+about: Hosts write to one, and <others> watch.
 fabric: octet
 seed: 9
 captures: hosts
@@ -200,6 +202,12 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   }
   const std::string good = look_at(page, runs.path(), "7", verdict, false);
   CHECK(good.find("published: a &lt;paper&gt;") != std::string::npos);
+  // Where the run comes from: the command of this process, and when it was started.
+  const std::string command = netio::read_file(result.folder.path / kCommandFile);
+  const std::string started = command.substr(2, command.find('\n') - 2);
+  CHECK(started.ends_with(" UTC"));
+  CHECK(good.find("<p>Hosts write to one, and &lt;others&gt; watch.</p>") != std::string::npos);
+  CHECK(good.find("</code>, " + started + "</p>") != std::string::npos);
   CHECK(good.find("aria-label=\"Why it failed") == std::string::npos);
   const std::string compared = look_at(both, runs.path(), "3", verdict, false);
   CHECK(compared.find("the same history") != std::string::npos);

@@ -8,7 +8,6 @@
 
 using namespace mrclab;
 using namespace mrclab::lab;
-using mrclab::test::error_of;
 
 namespace {
 
@@ -17,7 +16,7 @@ ImportedFabric fabric_from(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  return error_of([&] { fabric_from(text); });
+  return test::error_of([&] { fabric_from(text); });
 }
 
 /// Two leaves under a spine, two servers; `more` of each kind of node and more links can be told.
