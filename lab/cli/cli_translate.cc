@@ -32,6 +32,7 @@ std::string command_of(const char* tool, const LabExport& given) {
   std::string text = fmt::format("mrclab export {} {}", tool, visible(given.fabric));
   if (given.switches != "mrclab") text += " --switches " + given.switches;
   if (given.options.bare) text += " --bare";
+  if (given.options.link_mtu != 0) text += fmt::format(" --link-mtu {}", given.options.link_mtu);
   if (given.options.dilation != 0) text += fmt::format(" --dilation {:g}", given.options.dilation);
   return text;
 }
@@ -88,6 +89,9 @@ void add_common(CLI::App& verb, LabExport& given, const std::vector<std::string>
       ->capture_default_str();
   verb.add_option("--switch-image", given.options.switch_image,
                   "of switches; default: that of hosts, or the usual one of the kind");
+  verb.add_option("--link-mtu", given.options.link_mtu,
+                  "of the lab's links, where it is not as usual, as in a tunnel's")
+      ->check(CLI::Range(kLeastLinkMtu, kMostLinkMtu));
   verb.add_option("--dilation", given.options.dilation,
                   "shape each interface (tbf) to its link's rate divided by this")
       ->check(CLI::Range(0.001, 1e9));

@@ -46,6 +46,9 @@ class ContainerlabWriter {
     for (const Link& link : topology_.links) {
       text_ +=
           fmt::format("    - endpoints: [\"{}\", \"{}\"]\n", endpoint(link.a), endpoint(link.b));
+      if (fabric_.options().link_mtu != 0) {
+        text_ += fmt::format("      mtu: {}\n", fabric_.link_mtu());
+      }
     }
     return {std::move(text_), std::move(files_)};
   }
@@ -171,7 +174,7 @@ class ContainerlabWriter {
 
 ExportedLab export_containerlab(const FabricShape& shape, const ExportOptions& options,
                                 const std::string& command) {
-  const ExportedFabric fabric(shape, options, containerlab_names(), kContainerlabFirst);
+  const ExportedFabric fabric(shape, options, containerlab_tool());
   return ContainerlabWriter(fabric).write(command);
 }
 

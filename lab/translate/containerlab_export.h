@@ -8,9 +8,6 @@
 
 namespace mrclab::lab {
 
-/// The first data interface of a node: eth0 is the management network.
-inline constexpr uint32_t kContainerlabFirst = 1;
-
 /// `command`: the command line that writes it, for the comment at the top. Files are for a folder named
 /// "<fabric>-config" beside the topology.
 ExportedLab export_containerlab(const FabricShape& shape, const ExportOptions& options,

@@ -10,6 +10,15 @@ namespace mrclab::lab {
 namespace {
 
 constexpr uint32_t kMostHosts = 16;
+constexpr uint32_t kMrcHeaders =
+    132;  // what a packet has besides its payload (standalone/endpoint.h)
+
+/// The longest payload that the links take.
+uint32_t pmtu_of(const ExportedFabric& fabric) {
+  uint32_t pmtu = 4096;
+  while (pmtu > 256 && pmtu + kMrcHeaders > fabric.link_mtu()) pmtu /= 2;
+  return pmtu;
+}
 
 Ipv6Address inner_address(uint32_t host) {
   Ipv6Address address{};
@@ -36,8 +45,9 @@ std::string self_words(const ExportedFabric& fabric, NodeId host) {
     hops += fmt::format("{}p{}={}", comma, i,
                         to_string(fabric.topology().port(site.ports[i].peer).mac));
   }
-  return fmt::format("--address {} --interface {} --accept {} --next-hop {}",
-                     to_string(inner_address(site.index)), interfaces, accepted, hops);
+  return fmt::format("--address {} --interface {} --accept {} --next-hop {} --mtu {}",
+                     to_string(inner_address(site.index)), interfaces, accepted, hops,
+                     pmtu_of(fabric));
 }
 
 std::string carriers_to(const Topology& topology, uint32_t from, uint32_t to) {

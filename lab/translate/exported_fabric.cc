@@ -15,13 +15,17 @@ std::string_view usual_image(SwitchKind kind) {
   return "";
 }
 
+LabTool containerlab_tool() { return {containerlab_names(), 1, kMostLinkMtu}; }
+LabTool netlab_tool() { return {netlab_names(), 1, 1500}; }
+LabTool kathara_tool() { return {kathara_names(), 0, 1500}; }
+
 ExportedFabric::ExportedFabric(const FabricShape& shape, const ExportOptions& options,
-                               const NameRule& rule, uint32_t first_interface)
+                               const LabTool& tool)
     : shape_(shape),
       options_(options),
+      tool_(tool),
       topology_(build_topology(shape)),
-      names_(tool_names(topology_, rule)),
-      first_interface_(first_interface) {
+      names_(tool_names(topology_, tool.names)) {
   if (options_.switch_image.empty()) {
     options_.switch_image = options_.switches == SwitchKind::kMrclab
                                 ? options_.image
@@ -37,7 +41,7 @@ ExportedFabric::ExportedFabric(const FabricShape& shape, const ExportOptions& op
 }
 
 std::string ExportedFabric::interface(PortRef port) const {
-  return "eth" + std::to_string(first_interface_ + port.port.value);
+  return "eth" + std::to_string(tool_.first_interface + port.port.value);
 }
 
 std::string ExportedFabric::interface_of(NodeId node, const std::string& device) const {

@@ -30,6 +30,7 @@ struct ExportOptions {
   std::string image = "mrclab";
   std::string switch_image;  ///< empty: `image`, or the usual one of the kind
   bool bare = false;         ///< nodes and links, without any configuration
+  uint32_t link_mtu = 0;     ///< of links there; 0: as the tool usually makes them
   /// Not zero: every interface is shaped by a tbf to its link's rate, divided by this.
   double dilation = 0;
 };
@@ -44,11 +45,23 @@ struct ExportedLab {
   std::vector<LabFile> files;
 };
 
+/// What nodes and links of another lab are like.
+struct LabTool {
+  NameRule names;
+  uint32_t first_interface = 1;  ///< the number in the name of a node's first port: "eth1"
+  uint32_t link_mtu = 1500;      ///< unless it is told another
+};
+/// eth0 is the management network; links are long enough for any packet of ours (its links/link.go).
+LabTool containerlab_tool();
+LabTool netlab_tool();
+LabTool kathara_tool();
+
+/// Room for the least IPv6 packet (RFC 8200 §5) in a carrier, and what containerlab's links have.
+inline constexpr uint32_t kLeastLinkMtu = 1320, kMostLinkMtu = 9500;
+
 class ExportedFabric {
  public:
-  /// `first_interface`: the number of a node's first interface there ("eth1").
-  ExportedFabric(const FabricShape& shape, const ExportOptions& options, const NameRule& rule,
-                 uint32_t first_interface);
+  ExportedFabric(const FabricShape& shape, const ExportOptions& options, const LabTool& tool);
 
   const FabricShape& shape() const { return shape_; }
   const Topology& topology() const { return topology_; }
@@ -62,6 +75,7 @@ class ExportedFabric {
   /// The image of a node.
   const std::string& image(NodeId node) const;
   bool is_host(NodeId node) const { return topology_.node(node).role == NodeRole::kHost; }
+  uint32_t link_mtu() const { return options_.link_mtu == 0 ? tool_.link_mtu : options_.link_mtu; }
   uint32_t switch_count() const;
   /// Have hosts routes to each other? Not in big fabrics, where each has one for each other.
   bool links_hosts() const { return topology_.host_count() <= kMostLinkedHosts; }
@@ -70,9 +84,9 @@ class ExportedFabric {
  private:
   FabricShape shape_;
   ExportOptions options_;
+  LabTool tool_;
   Topology topology_;
   std::vector<std::string> names_;
-  uint32_t first_interface_;
 };
 
 /// The usual image of a kind, where the user names none.

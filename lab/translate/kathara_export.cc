@@ -9,7 +9,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint32_t kKatharaFirst = 0;
 constexpr const char* kKatharaBgpdFile = "etc/mrc-bgpd.yaml";
 
 class KatharaWriter {
@@ -34,7 +33,7 @@ class KatharaWriter {
     const bool frr = !fabric_.is_host(site.id) && fabric_.options().switches == SwitchKind::kFrr;
     lab_.text += "\n";
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      meta(name, std::to_string(kKatharaFirst + i), fmt::format("l{}", site.ports[i].link.value));
+      meta(name, std::to_string(i), fmt::format("l{}", site.ports[i].link.value));
     }
     meta(name, "image", fabric_.image(site.id));
     if (!frr) {
@@ -74,7 +73,7 @@ class KatharaWriter {
 
 ExportedLab export_kathara(const FabricShape& shape, const ExportOptions& options,
                            const std::string& command) {
-  const ExportedFabric fabric(shape, options, kathara_names(), kKatharaFirst);
+  const ExportedFabric fabric(shape, options, kathara_tool());
   return KatharaWriter(fabric).write(command);
 }
 

@@ -11,7 +11,6 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint32_t kNetlabFirst = 1;
 /// What netlab takes without being told more (defaults.const.MAX_NODE_ID).
 constexpr size_t kUsualNodes = 150;
 
@@ -24,7 +23,8 @@ std::string lab_name(const std::string& fabric) {
 
 std::string end_text(const ExportedFabric& fabric, PortRef port) {
   return fmt::format("{}: {{ifindex: {}, ipv6: \"{}\"}}", fabric.name(port.node),
-                     kNetlabFirst + port.port.value, netio::prefix_text(port_prefix(fabric, port)));
+                     netlab_tool().first_interface + port.port.value,
+                     netio::prefix_text(port_prefix(fabric, port)));
 }
 
 netio::Ipv6Prefix link_prefix(const ExportedFabric& fabric, const Link& link) {
@@ -61,7 +61,7 @@ void add_node(const ExportedFabric& fabric, const NodeSite& site, std::string& t
 
 ExportedLab export_netlab(const FabricShape& shape, const ExportOptions& options,
                           const std::string& command) {
-  const ExportedFabric fabric(shape, options, netlab_names(), kNetlabFirst);
+  const ExportedFabric fabric(shape, options, netlab_tool());
   const Topology& topology = fabric.topology();
   std::vector<std::string> notes = export_notes(fabric, "a netlab topology", command);
   if (topology.routing.is_fare()) {
@@ -73,12 +73,16 @@ ExportedLab export_netlab(const FabricShape& shape, const ExportOptions& options
   if (topology.nodes.size() > kUsualNodes) {
     text += fmt::format("defaults.const.MAX_NODE_ID: {}\n", topology.nodes.size());
   }
+  if (options.link_mtu != 0) {
+    text += fmt::format("defaults.interfaces.mtu: {}\n", fabric.link_mtu());
+  }
   text += "nodes:\n";
   for (const NodeSite& site : topology.nodes) add_node(fabric, site, text);
   text += "links:\n";
   for (const Link& link : topology.links) {
-    text += fmt::format("- {}\n  {}\n  prefix.ipv6: \"{}\"\n", end_text(fabric, link.a),
-                        end_text(fabric, link.b), netio::prefix_text(link_prefix(fabric, link)));
+    text +=
+        fmt::format("- {}\n  {}\n  type: p2p\n  prefix.ipv6: \"{}\"\n", end_text(fabric, link.a),
+                    end_text(fabric, link.b), netio::prefix_text(link_prefix(fabric, link)));
   }
   return {std::move(text), {}};
 }

@@ -129,6 +129,7 @@ class Roles {
       highest = std::min(highest, *levels[i]);
     }
     for (size_t i = 0; i < roles_.size(); ++i) {
+      if (near_[i].empty()) continue;
       if (all && lowest > highest && roles_[i] == Role::kUnknown && levels[i]) {
         roles_[i] = *levels[i] == lowest ? Role::kHost : Role::kSwitch;
       }

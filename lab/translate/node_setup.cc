@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "fabric/path.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr uint32_t kFirstRule =
     1000;  // between the kernel's local and main table, as bring_up.cc has it
 constexpr uint8_t kLinkBits = 112;
+constexpr uint32_t kOuterIpv6 = 40;
 constexpr uint32_t kMainTable = 254;
 
 struct ActionText {
@@ -66,12 +68,15 @@ std::vector<std::pair<std::string, std::string>> sysctls_of(const netio::Sysctls
   return {last.begin(), last.end()};
 }
 
-void add_stub(const NodePlan& plan, std::vector<std::string>& commands) {
+void add_stub(const ExportedFabric& fabric, const NodePlan& plan,
+              std::vector<std::string>& commands) {
+  // The stub's packets leave with an outer header more.
+  const uint32_t mtu = std::min(plan.stub_mtu, fabric.link_mtu() - kOuterIpv6);
   commands.push_back(fmt::format("ip link add {} address {} type veth peer name {} address {}",
                                  kStubInterface, to_string(kStubMac), kStubPeer,
                                  to_string(kStubPeerMac)));
   for (const char* end : {kStubInterface, kStubPeer}) {
-    commands.push_back(fmt::format("ip link set dev {} mtu {} up", end, plan.stub_mtu));
+    commands.push_back(fmt::format("ip link set dev {} mtu {} up", end, mtu));
   }
 }
 
@@ -159,7 +164,7 @@ NodeSetup node_setup(const ExportedFabric& fabric, NodeId node) {
   const NodePlan plan = plan_node(fabric.topology(), node);
   NodeSetup setup{sysctls_of(plan.sysctls), {}};
   std::vector<std::string>& commands = setup.commands;
-  if (plan.needs_stub) add_stub(plan, commands);
+  if (plan.needs_stub) add_stub(fabric, plan, commands);
   for (const netio::Ipv6Prefix& address : plan.loopback_addresses) {
     commands.push_back("ip address replace " + netio::prefix_text(address) + " dev lo");
   }

@@ -53,7 +53,7 @@ ExportOptions with(SwitchKind kind) {
 }
 
 ExportedFabric exported(const FabricShape& shape, SwitchKind kind = SwitchKind::kMrclab) {
-  return {shape, with(kind), containerlab_names(), kContainerlabFirst};
+  return {shape, with(kind), containerlab_tool()};
 }
 
 NodeId node_named(const ExportedFabric& fabric, const std::string& name) {
@@ -303,7 +303,7 @@ TEST_CASE(
   const FabricShape shape = written(
       "name: fast\nplanes: 1\nt0: 2\nt1: 1\nhosts_per_t0: 1\nhost_rate: 50Gb/s\nfabric_rate: "
       "400Gb/s\n");
-  const ExportedFabric fabric(shape, options, containerlab_names(), 1);
+  const ExportedFabric fabric(shape, options, containerlab_tool());
   const std::vector<std::string> commands =
       node_setup(fabric, node_named(fabric, "p0.t0-0")).commands;
   const auto shaped = [&](const std::string& start) {
@@ -312,6 +312,22 @@ TEST_CASE(
   };
   CHECK(shaped("tc qdisc replace dev eth1 root tbf rate 50000000bit burst "));
   CHECK(shaped("tc qdisc replace dev eth2 root tbf rate 400000000bit burst "));
+}
+
+TEST_CASE("the MTU of shorter links leaves room for the outer header of a ping and for MRC's") {
+  ExportOptions options;
+  const auto stub = [&](const LabTool& tool) {
+    const ExportedFabric fabric(shipped("pair"), options, tool);
+    return node_setup(fabric, NodeId{0}).commands[1];
+  };
+  CHECK(stub(containerlab_tool()) == "ip link set dev sr0 mtu 4298 up");  // as in the lab
+  CHECK(stub(kathara_tool()) == "ip link set dev sr0 mtu 1460 up");
+  options.link_mtu = 1400;
+  CHECK(stub(containerlab_tool()) == "ip link set dev sr0 mtu 1360 up");
+  const std::string text = export_containerlab(shipped("pair"), options, "x").text;
+  CHECK(has(text, "    - endpoints: [\"h0:eth1\", \"p0-t0-0:eth1\"]\n      mtu: 1400\n"));
+  CHECK(has(text, " --mtu 1024\""));
+  CHECK(has(export_netlab(shipped("pair"), options, "x").text, "defaults.interfaces.mtu: 1400\n"));
 }
 
 TEST_CASE("a host's words for mrc-endpoint name every path to each other host") {

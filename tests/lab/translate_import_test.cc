@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fabric/fabric_file.h"
+#include "fabric/random.h"
 #include "lab/translate/containerlab_import.h"
 #include "tests/support/errors.h"
 
@@ -165,7 +166,8 @@ TEST_CASE("what cannot be a fabric is refused where it stands") {
   const std::string nodes =
       "name: x\ntopology:\n  nodes:\n    a: {kind: linux, group: hosts}\n    b: {kind: "
       "nokia_srlinux}\n"
-      "    c: {kind: linux, group: hosts}\n  links:\n    - endpoints: [\"a:eth1\", \"b:e1\"]\n    - ";
+      "    c: {kind: linux, group: hosts}\n  links:\n    - endpoints: [\"a:eth1\", \"b:e1\"]\n    "
+      "- ";
   const Row rows[] = {
       {"endpoints: [\"c:eth1\", \"d:e1\"]",
        "x.clab.yml:9:29: found the node \"d\": expected one of a, b, c"},
@@ -258,4 +260,35 @@ TEST_CASE(
   }
   CHECK(refusal(many + links) ==
         "x.clab.yml:4:5: found 65 switches, which are no regular planes: expected at most 64");
+}
+
+TEST_CASE("a file with bytes changed, left out or doubled is read or refused, nothing else") {
+  const std::string good =
+      clos("{kind: nokia_srlinux, labels: {graph-level: 2}}", "{kind: linux, group: spine}", "") +
+      "    - type: veth\n      endpoints: [{node: leaf1, interface: a}, {node: leaf2, interface: "
+      "b}]\n"
+      "  defaults: {labels: {mrclab-pmtu: 1024}}\n";
+  uint64_t draws = 0;
+  const auto roll = [&](uint64_t bound) { return below(mix64(++draws), bound); };
+  size_t read = 0, refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = good;
+    for (uint64_t n = roll(4) + 1; n > 0; --n) {
+      const size_t at = roll(text.size());
+      const uint64_t kind = roll(4);
+      if (kind == 0) text[at] = static_cast<char>(roll(256));
+      if (kind == 1) text.erase(at, roll(20));
+      if (kind == 2) text.insert(at, text.substr(roll(text.size()), roll(40)));
+      if (kind == 3) text[at] = "{}[]:,-\"\n# 0"[roll(12)];
+    }
+    const std::string error = refusal(text);
+    if (error == "no error") {
+      ++read;
+    } else {
+      ++refused;
+      if (!error.starts_with("x.clab.yml:")) FAIL_CHECK(error);
+    }
+  }
+  CHECK(read > 100);
+  CHECK(refused > 100);
 }

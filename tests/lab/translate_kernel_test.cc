@@ -202,7 +202,7 @@ TEST_SUITE("root: exported labs") {
       const YamlValue env = lab.node(self).require("env");
       return program("mrc-endpoint") + " --netns clab-" + self + " " +
              env.require("MRC_SELF").as_string() + " " + env.require("MRC_TO_" + peer).as_string() +
-             " --size 4096 -n 64 --mtu 1024";
+             " --size 4096 -n 64";
     };
     netio::ChildProcess server =
         start(netio::NetworkNamespace::current(), {"sh", "-c", "exec " + words("h0", "h1")});
