@@ -105,8 +105,9 @@ void add_containerlab_export(CLI::App& parent) {
   verb->add_option("-o,--out", given->out, "the file; default: standard output");
   verb->add_flag("--bare", given->options.bare, "nodes and links alone, nothing configured");
   verb->footer(
-      "Time there is the wall clock's: rates, latencies, marks and faults of the fabric are\n"
-      "not in the file, as its first lines say. docs/other-labs.md has the rest.\n"
+      "Time there is the wall clock's: rates, latencies, marks and faults of the\n"
+      "fabric are not in the file, as its first lines say. docs/other-labs.md has\n"
+      "the rest.\n"
       "Example: mrclab export containerlab octet -o octet.clab.yml\n"
       "         mrclab export containerlab fare --switches frr -o fare.clab.yml");
   verb->callback([given] {
@@ -203,8 +204,8 @@ void add_lab_import(CLI::App& parent, CliResult& result) {
   verb->add_option("--name", given->name, "of the fabric; default: the lab's");
   verb->add_flag("--force", given->force, "write over the file that --out names");
   verb->footer(
-      "Hosts and switches are told by labels (mrclab-role), groups, kinds and neighbours;\n"
-      "regular planes are recognised. docs/other-labs.md has the rules.\n"
+      "Hosts and switches are told by labels (mrclab-role), groups, kinds and\n"
+      "neighbours; regular planes are recognised. docs/other-labs.md has the rules.\n"
       "Example: mrclab import containerlab clos.clab.yml -o clos.yaml");
   verb->callback([given, &result] { result.code = import_lab(*given); });
 }

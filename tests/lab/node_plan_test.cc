@@ -62,6 +62,31 @@ TEST_CASE("no route of a node takes another's place") {
 }
 
 TEST_CASE(
+    "where carriers name links, a host sends those that begin with a link to the switch that knows "
+    "it") {
+  FabricShape shape;
+  shape.planes = 2;
+  shape.t0 = shape.t1 = 2;
+  shape.segments = Segments::kAdjacency;
+  const Topology planes = build_topology(shape);
+  const NodePlan host = plan_node(planes, planes.host(0));
+  for (const char* carriers : {"5f00:0:2100::/40", "5f00:0:a100::/40"}) {
+    CAPTURE(carriers);
+    const netio::Route* route = find_route(host.ports[1].routes, carriers);
+    REQUIRE(route != nullptr);
+    CHECK(route->dev == "p1");
+  }
+  // Of two switches without planes each may have such a link.
+  const Topology twice = build_topology(parse_fabric(read_yaml_text(
+      "name: twice\nswitches: {leaf1: 0100, leaf2: 0200}\nhosts: [[leaf1, leaf2], [leaf2, leaf1]]\n"
+      "links: {leaf1: [leaf2]}\nsegments: adjacency\n",
+      "twice.yaml")));
+  const NodePlan either = plan_node(twice, twice.host(0));
+  CHECK(find_route(either.ports[0].routes, "5f00:0:100::/48") != nullptr);
+  CHECK(find_route(either.ports[0].routes, "5f00:0:a000::/40") == nullptr);
+}
+
+TEST_CASE(
     "a host decapsulates its own f uSID of each plane and leaves MRC's e uSID to a blackhole") {
   const Topology topology = small_fabric();
   const NodePlan plan = plan_node(topology, topology.host(3));
