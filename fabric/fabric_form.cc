@@ -36,9 +36,7 @@ int64_t most_planes() {
 Form switch_or(Form map) { return Form::either({kSwitch, std::move(map)}); }
 
 /// Its reader says what may stand behind the word.
-Form off_or(Form map) {
-  return Form::either({Form::word({"off"}).elsewhere(), std::move(map)});
-}
+Form off_or(Form map) { return Form::either({Form::word({"off"}).elsewhere(), std::move(map)}); }
 
 /// A word for all switches, or words by planes and switches.
 Form word_by_switch(const std::vector<std::string>& words) {
