@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "endpoint/roce/rnr_time.h"
 #include "fabric/pause_frame.h"
 #include "tests/support/forgery.h"
 #include "tests/support/hostile_setup.h"
@@ -77,7 +78,7 @@ class HostileRun : private PairFabric::Tap {
       advance();
     }
     heal();
-    const FabricTime deadline = fabric_.now() + rtt_ * kPatienceRtt;
+    const FabricTime deadline = fabric_.now() + patience();
     while (!finished() && fabric_.now() < deadline && steps_ < kMaxSteps &&
            fabric_.next_event() != FabricTime::never() && outcome_.violation.empty()) {
       advance();
@@ -97,6 +98,13 @@ class HostileRun : private PairFabric::Tap {
   /// After healing. Ten retries without progress take 176 RTT; each may be preceded by progress.
   static constexpr int64_t kPatienceRtt = 3000;
   static constexpr size_t kRemembered = 16;
+
+  /// A forged "receiver not ready" asks for up to 655.36 ms (IBTA volume 1, table 45: code 0), and is obeyed.
+  FabricTime patience() const {
+    const bool rc = setup_.config.transport.transport == endpoint::TransportKind::kRoce;
+    return rtt_ * kPatienceRtt +
+           (rc && forged_state_ ? endpoint::rnr_time(0) : FabricTime::zero());
+  }
 
   struct Remembered {
     uint32_t from = 0;
