@@ -102,8 +102,7 @@ class HostileRun : private PairFabric::Tap {
   /// A forged "receiver not ready" asks for up to 655.36 ms (IBTA volume 1, table 45: code 0), and is obeyed.
   FabricTime patience() const {
     const bool rc = setup_.config.transport.transport == endpoint::TransportKind::kRoce;
-    return rtt_ * kPatienceRtt +
-           (rc && forged_state_ ? endpoint::rnr_time(0) : FabricTime::zero());
+    return rtt_ * kPatienceRtt + (rc && forged_state_ ? endpoint::rnr_time(0) : FabricTime::zero());
   }
 
   struct Remembered {
