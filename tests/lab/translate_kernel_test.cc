@@ -152,11 +152,11 @@ class RunningFrr {
   RunningFrr(const Deployed& lab, const ExportedLab& files) {
     const passwd* user = ::getpwnam("frr");
     REQUIRE(user != nullptr);
-    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+    std::filesystem::create_directory(folder_);
     for (const LabFile& file : files.files) {
       const std::filesystem::path path = file.path;
       if (path.extension() != ".conf") continue;
-      const std::filesystem::path own = folder_.path() / path.stem();
+      const std::filesystem::path own = folder_ / path.stem();
       std::filesystem::create_directory(own);
       netio::write_file(own / "frr.conf", file.text);
       netio::write_file(own / "zebra.conf", "no zebra nexthop kernel enable\n");
@@ -167,6 +167,10 @@ class RunningFrr {
     }
   }
 
+  ~RunningFrr() { std::filesystem::remove_all(folder_); }
+  RunningFrr(const RunningFrr&) = delete;
+  RunningFrr& operator=(const RunningFrr&) = delete;
+
  private:
   void launch(const Deployed& lab, const std::string& node, const std::filesystem::path& own,
               const std::string& daemon, const std::string& config) {
@@ -176,7 +180,8 @@ class RunningFrr {
          own / (daemon + ".pid"), "-z", own / "zserv.api", "-P", "0", "--log", "file:/dev/null"}));
   }
 
-  test::TemporaryRuns folder_;
+  /// In the sandbox's own /run: zebra is another user, who may not enter a temporary folder of ours.
+  const std::filesystem::path folder_ = "/run/exported-frr";
   std::vector<netio::ChildProcess> children_;
 };
 
