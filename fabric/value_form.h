@@ -17,7 +17,7 @@ class ValueForm {
   enum class Kind : uint8_t {
     kAnything,
     kNothing,    ///< no value behind the key; null in JSON
-    kText,       ///< of at most 1 MiB, as the file
+    kText,       ///< any scalar; a file may have at most 1 MiB
     kName,       ///< YamlValue::as_name()
     kWord,       ///< one of `words`
     kSwitch,     ///< on, off
@@ -29,7 +29,7 @@ class ValueForm {
     kRate,       ///< YamlValue::as_rate()
     kShare,      ///< YamlValue::as_probability()
     kErrorRate,  ///< YamlValue::as_error_rate()
-    kMultiple,   ///< of the plane BDP, from 0.001 to 100
+    kMultiple,   ///< such as 0.8: from 0.001 to 100 times the plane BDP
     kHex,        ///< digits of base 16, which YAML may take for a number
     kMap,        ///< with `keys`
     kMapOf,      ///< any keys; their values as parts[0]

@@ -27,7 +27,7 @@ Form parameter_form(const ParameterInfo& parameter) {
   return {};
 }
 
-/// Of several keys any one names a target; of one, it must be there.
+/// Must an entry have this key? Not where another key may name the target in its place.
 bool is_needed(TargetForm form, std::string_view key) {
   if (form == TargetForm::kWires || form == TargetForm::kWiresOrSwitches) return false;
   return key != "toward";

@@ -5,7 +5,7 @@
 
 namespace mrclab::faults {
 
-/// Of a scenario's `faults:`.
+/// The form of the list that a scenario has behind `faults:`.
 ValueForm faults_form();
 
 }  // namespace mrclab::faults

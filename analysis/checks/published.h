@@ -15,7 +15,7 @@ namespace mrclab::analysis {
 /// What a check measures in: a CheckResult's `measured` counts percent, microseconds, Gb/s or
 /// things.
 enum class Measure : uint8_t { kShare, kTime, kRate, kCount };
-inline constexpr int64_t kMostPublished = 1'000'000'000'000'000;  ///< of a count
+inline constexpr int64_t kMostPublished = 1'000'000'000'000'000;  ///< a published count may be
 
 /// "a share such as 87.13%": what a file should say.
 std::string_view example_of(Measure measure);

@@ -13,7 +13,7 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr size_t kWidth = 78;  // of a terminal of 80 columns, with a margin
+constexpr size_t kWidth = 78;  // A terminal has 80 columns; two stay empty.
 constexpr size_t kGap = 2;     // least columns between two names
 
 using Nodes = std::vector<NodeId>;

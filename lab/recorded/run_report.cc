@@ -69,7 +69,8 @@ std::vector<analysis::PacePoint> read_pace_points(const fs::path& file) {
 }
 
 std::string drawn(const RecordedRun& run) {
-  RunManifest(run.folder).require({"captures", "history", "events.jsonl", "pace.jsonl"});
+  RunManifest(run.folder)
+      .require({"captures", "history", "events.jsonl", "pace.jsonl", kCommandFile});
   const Scenario scenario = recorded_scenario(run.folder);
   WorldOutcome outcome;
   outcome.timing.pace = read_pace_points(run.folder / "pace.jsonl");

@@ -13,7 +13,7 @@ namespace mrclab::lab {
 
 inline constexpr const char* kCommandFile = "command.txt";
 
-/// Of this process and this moment.
+/// A run of the scenario that this process starts now.
 analysis::RunOrigin origin_of(const Scenario& scenario);
 void write_command(const analysis::RunOrigin& origin, const std::filesystem::path& run);
 /// Of a run folder; folders of versions before 0.2 have no such file.

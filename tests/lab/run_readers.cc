@@ -48,7 +48,7 @@ std::vector<RunReader> run_readers(const Scenario& scenario, const fs::path& unt
       {"report",
        [](const fs::path& run) { read_page(run); },
        {"verdict.json", "scenario.yaml", "schedule.txt", "captures/sim.pcapng", "history/sim.bin",
-        "events.jsonl"}},
+        "events.jsonl", "command.txt"}},
       {"export",
        [](const fs::path& run) { export_run(RunFormat::kQlog, run, {}, UINT64_MAX); },
        {"verdict.json", "captures/sim.pcapng", "history/sim.bin", "events.jsonl"}},

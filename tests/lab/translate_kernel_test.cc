@@ -131,7 +131,7 @@ bool waits_for(const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // other programs wake nobody here
   }
   return true;
 }
