@@ -1,7 +1,8 @@
 """What the benchmarks share: a sandbox that leaves nothing behind, repetition, tables, JSON.
 
-A benchmark makes a Report, adds rows and marks, and returns report.finish(args). Times are seconds of
-this machine's monotonic clock unless a column's name says otherwise.
+A benchmark makes a Report, adds rows, marks and ratios, and returns report.finish(args). Times are seconds of
+this machine's monotonic clock unless a column's name says otherwise. What was found is kept in BUILD/bench/NAME.json,
+or NAME.quick.json; figures.py compares such files.
 """
 
 import argparse
@@ -9,8 +10,8 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,18 +19,32 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/support"))
+import figures  # noqa: E402
+from figures import shown, spread  # noqa: E402, F401
 from sandbox import die_with_parent, start_again_inside  # noqa: E402
 
 INSIDE = "MRCLAB_BENCH_SANDBOX"
+AGAINST_HELP = "bench.json or a benchmark's own file of an earlier run: prints the ratios now/then, too"
+COMMON_OPTIONS = {"build", "json", "quick", "against"}  # all others change what is measured
 NOT_INSTALLED = 4  # exit code of a helper whose peer is missing
 
 
+class BenchmarkParser(argparse.ArgumentParser):
+    """Reads the file of --against at once: nobody waits for figures to hear then that the file is none."""
+
+    def parse_args(self, *words):
+        args = super().parse_args(*words)
+        if args.against:
+            args.against = figures.or_exit(self.prog, args.against, figures.earlier_figures, [self.prog], args.quick)
+        return args
+
+
 def arguments(description, quick_help="a few seconds: every column, no figure worth quoting"):
-    parser = argparse.ArgumentParser(description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = BenchmarkParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help=quick_help)
+    parser.add_argument("--against", metavar="FILE", help=AGAINST_HELP)
     return parser
 
 
@@ -81,11 +96,6 @@ def timed(function):
     return time.monotonic() - start, value
 
 
-def spread(values):
-    values = sorted(values)
-    return {"median": statistics.median(values), "min": values[0], "max": values[-1], "n": len(values)}
-
-
 def missing(tool, package):
     """Empty if `tool` is there, else what to do about it."""
     return "" if shutil.which(tool) else f"not installed: apt-get install {package}"
@@ -97,8 +107,10 @@ def machine():
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
             break
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {"kernel": platform.release(), "processor": model, "cores": len(os.sched_getaffinity(0)),
-            "load": [round(x, 2) for x in os.getloadavg()]}
+            "memory_mib": memory >> 20, "load": [round(x, 2) for x in os.getloadavg()],
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 
 def machine_line(of):
@@ -106,24 +118,44 @@ def machine_line(of):
             f"load {of['load'][0]} when it began")
 
 
-def shown(value):
-    if value is None:
-        return "-"
-    if isinstance(value, dict):  # spread
-        text = shown(value["median"])
-        return text if value["n"] == 1 else f"{text} [{shown(value['min'])}-{shown(value['max'])}]"
-    if isinstance(value, float):
-        return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.2f}" if abs(value) < 100 else f"{value:.1f}"
-    return str(value)
+def version_of(build):
+    """Which sources the build has, with their commit; empty where its program cannot say."""
+    try:
+        said = run([build / "mrclab-cli", "--version"], timeout=20).stdout
+    except (OSError, RuntimeError, subprocess.TimeoutExpired):
+        return ""
+    return said.removeprefix("mrclab ").strip()
+
+
+def why_slow(build):
+    """Empty if the build's CPU time may be compared with that of others, else why not."""
+    try:
+        cache = (build / "CMakeCache.txt").read_text()
+    except OSError:
+        return ""  # installed programs: no cache, and built for use
+    of = dict(re.findall(r"(?m)^([A-Z_]+):[A-Z]+=(.*)$", cache))
+    if of.get("MRCLAB_SANITIZE", "").upper() in ("ON", "1", "TRUE", "YES", "Y"):
+        return "built with sanitizers"
+    kind = of.get("CMAKE_BUILD_TYPE", "")
+    flags = of.get("CMAKE_CXX_FLAGS", "").split() + of.get(f"CMAKE_CXX_FLAGS_{kind.upper()}", "").split()
+    levels = [flag for flag in flags if re.fullmatch(r"-O\w*", flag)]
+    if any(flag.startswith("-fsanitize") for flag in flags):
+        return "built with sanitizers"
+    # Without a type CMakeLists.txt chooses one that optimizes. Of several levels the last one counts.
+    if kind and (not levels or levels[-1] in ("-O0", "-Og")):
+        return "built without optimization"
+    return ""
 
 
 class Report:
-    """Rows of one benchmark. `columns` maps a row's keys to what stands above the column."""
+    """Rows of one benchmark. `columns` maps a row's keys to what stands above the column; `keys` are those columns
+    that say what a row is, by which it is found again in another run: the first one alone unless given."""
 
-    def __init__(self, name, columns):
-        self.name, self.columns = name, columns
+    def __init__(self, name, columns, keys=()):
+        assert set(keys) <= set(columns), keys
+        self.name, self.columns, self.keys = name, columns, list(keys) or list(columns)[:1]
         self.machine = machine()
-        self.rows, self.marks, self.notes = [], [], []
+        self.rows, self.marks, self.ratios, self.notes = [], [], [], []
         self.start = time.monotonic()
 
     def add(self, **row):
@@ -133,20 +165,52 @@ class Report:
     def note(self, text):
         self.notes.append(text)
 
-    def mark(self, name, measured, bound, unit, at_most=True):
-        """A figure that the design promises. Missing one is said, and is no failure of the run."""
+    def mark(self, name, measured, bound, unit, at_most=True, column=""):
+        """A figure that the design promises. Missing one is said, and is no failure of the run. `column`: the one
+        of which the figure is a value, so that it is known which direction is better there."""
+        assert not column or column in self.columns, column
         met = measured is not None and (measured <= bound if at_most else measured >= bound)
         self.marks.append({"mark": name, "measured": measured, "bound": bound, "unit": unit,
-                           "relation": "at most" if at_most else "at least", "met": met})
+                           "relation": "at most" if at_most else "at least", "met": met, "column": column})
 
-    def data(self):
-        return {"benchmark": self.name, "machine": self.machine, "columns": self.columns,
-                "rows": self.rows, "marks": self.marks, "notes": self.notes,
+    def ratio(self, name, measured, least, most):
+        """CPU time of ours to that of a peer in the same run, which the machine and its load hardly change. The test
+        command fails where it does not hold, so the bounds are wide: they find what became many times slower (or
+        does nothing any more), not some percent."""
+        self.ratios.append({"ratio": name, "measured": measured, "least": least, "most": most,
+                            "holds": measured is not None and least <= measured <= most})
+
+    def data(self, args):
+        slow = why_slow(args.build) if self.ratios else ""
+        ratios = [dict(ratio, holds=None) if slow else ratio for ratio in self.ratios]
+        notes = self.notes + ([f"ratios not judged: {slow}"] if slow else [])
+        options = {key: value for key, value in vars(args).items() if key not in COMMON_OPTIONS}
+        return {"benchmark": self.name, "quick": args.quick, "options": options, "machine": self.machine,
+                "version": version_of(args.build), "columns": self.columns, "keys": self.keys, "rows": self.rows,
+                "marks": self.marks, "ratios": ratios, "notes": notes,
                 "seconds": round(time.monotonic() - self.start, 1)}
 
     def finish(self, args):
-        print(json.dumps(self.data()) if args.json else text_of(self.data()))
-        return 0
+        """Keeps and prints what was found; the exit code."""
+        data = self.data(args)
+        kept = self.keep(args, data)
+        against = figures.compare_all(args.against, {self.name: figures.benchmark_of(data)}) if args.against else None
+        if args.json:
+            print(json.dumps(data | ({"against": against} if against else {})))
+        else:
+            print(text_of(data) + (f"\n\n{figures.comparison_text(against)}" if against else "") +
+                  (f"\nwritten: {kept}" if kept else ""))
+        return 0 if kept else 1
+
+    def keep(self, args, data):
+        """The file; None where it could not be written, which is said."""
+        path = figures.figures_file(args.build / "bench", self.name, args.quick)
+        try:
+            figures.keep_file(path, json.dumps(data, indent=1) + "\n")
+        except OSError as error:
+            print(f"{self.name}: {path}: not kept: {error.strerror}", file=sys.stderr)
+            return None
+        return path
 
 
 def cells_of(data):
@@ -159,6 +223,10 @@ def tail_of(data):
     for mark in data["marks"]:
         lines.append(f"mark: {mark['mark']}: {shown(mark['measured'])} {mark['unit']}, {mark['relation']} "
                      f"{mark['bound']}: {'met' if mark['met'] else 'MISSED'}")
+    verdicts = {True: "holds", False: "BROKEN", None: "not judged"}
+    for ratio in data["ratios"]:
+        lines.append(f"ratio: {ratio['ratio']}: {shown(ratio['measured'])}, from {ratio['least']} to {ratio['most']}: "
+                     f"{verdicts[ratio['holds']]}")
     return lines + data["notes"]
 
 
