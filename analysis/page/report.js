@@ -39,7 +39,13 @@ function headline(run) {
 function origin(from) {
   if (!from) return null;
   return el("div", {class: "origin"}, from.about ? el("p", {}, prose(from.about)) : null,
-      from.command ? el("p", {}, el("code", {}, from.command), from.started ? ", " + from.started : "") : null);
+      from.command ? el("p", {}, el("code", {}, from.command), from.started ? ", " + from.started : "") : null,
+      from.drawing ? el("details", {}, el("summary", {}, "The fabric"), drawing(from.drawing)) : null);
+}
+
+/// Of the program that made this page, so it holds nothing but boxes, lines and names.
+function drawing(svg) {
+  return document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
 }
 
 /// What kept the run from passing, before anything else.

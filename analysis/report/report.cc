@@ -23,7 +23,8 @@ Json data_of(const ReportedRun& run) {
           {"origin",
            {{"about", run.origin.about},
             {"command", run.origin.command},
-            {"started", run.origin.started}}},
+            {"started", run.origin.started},
+            {"drawing", run.origin.drawing}}},
           {"picture", run.picture.empty() ? Json(nullptr) : parsed(run.picture, "the picture")}};
 }
 

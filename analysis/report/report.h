@@ -14,6 +14,7 @@ struct RunOrigin {
   std::string about;    ///< what the scenario says of itself
   std::string command;  ///< what was typed
   std::string started;  ///< "2026-11-25 18:22:01 UTC"
+  std::string drawing;  ///< the fabric, as one SVG element
 };
 
 struct ReportedRun {

@@ -13,6 +13,6 @@ std::string drawn_as_text(const Topology& topology);
 /// One SVG element, whose colours are those of the page around it. Above kMaxDrawnLinks links only the first plane
 /// is drawn, and above that nothing but a sentence.
 std::string drawn_as_svg(const Topology& topology);
-inline constexpr size_t kMaxDrawnLinks = 2'048;
+inline constexpr size_t kMaxDrawnLinks = 1'024;
 
 }  // namespace mrclab::lab

@@ -8,6 +8,7 @@
 #include "fabric/line_file.h"
 #include "fabric/yaml.h"
 #include "lab/console/shell_word.h"
+#include "lab/plan/fabric_drawing.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -42,7 +43,8 @@ std::string command_of_process() {
 
 analysis::RunOrigin origin_of(const Scenario& scenario) {
   return {scenario.about, command_of_process(),
-          fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr)))};
+          fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))),
+          drawn_as_svg(scenario.topology)};
 }
 
 void write_command(const analysis::RunOrigin& origin, const fs::path& run) {
@@ -50,7 +52,7 @@ void write_command(const analysis::RunOrigin& origin, const fs::path& run) {
 }
 
 analysis::RunOrigin read_origin(const Scenario& scenario, const fs::path& run) {
-  analysis::RunOrigin origin{scenario.about, "", ""};
+  analysis::RunOrigin origin{scenario.about, "", "", drawn_as_svg(scenario.topology)};
   const fs::path file = run / kCommandFile;
   if (!fs::exists(file)) return origin;
   LineFile lines(file);

@@ -207,6 +207,7 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   const std::string started = command.substr(2, command.find('\n') - 2);
   CHECK(started.ends_with(" UTC"));
   CHECK(good.find("<p>Hosts write to one, and &lt;others&gt; watch.</p>") != std::string::npos);
+  CHECK(good.find("<title>p0.t0-0:u0--p0.t1-0:d0, 100Gb/s</title>") != std::string::npos);
   CHECK(good.find("</code>, " + started + "</p>") != std::string::npos);
   CHECK(good.find("aria-label=\"Why it failed") == std::string::npos);
   const std::string compared = look_at(both, runs.path(), "3", verdict, false);
