@@ -30,7 +30,7 @@ NOT_INSTALLED = 4  # exit code of a helper whose peer is missing
 
 
 class BenchmarkParser(argparse.ArgumentParser):
-    """Reads the file of --against at once: nobody waits for figures to hear then that the file is none."""
+    """Reads the file of --against at once, so that a file without figures is refused before anything is measured."""
 
     def parse_args(self, *words):
         args = super().parse_args(*words)
