@@ -125,7 +125,11 @@ int up_command(UpOptions options) {
   make_room(lab);
   const auto start = std::chrono::steady_clock::now();
   ProgressLine line;
-  start_resident(options.resident, [&line](const BringUpStep& step) {
+  start_resident(options.resident, [&, last = std::string()](const BringUpStep& step) mutable {
+    if (options.resident.verbose && last != step.what) {
+      fmt::print(stderr, "mrclab: {:8.3f} s  {}: {}\n", seconds_since(start), last = step.what,
+                 step.total);
+    }
     line.show(fmt::format("{} {}/{}", step.what, step.done, step.total));
   });
   line.clear();
@@ -390,6 +394,8 @@ void add_up_and_down(CLI::App& app, CliResult& result) {
   up->add_option("--dilation", resident.dilation,
                  "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
   up->add_flag("--isolate", resident.isolate, "one process per node");
+  up->add_flag("-v,--verbose", resident.verbose,
+               "each step on stderr, more in the logs under /run/mrclab/NAME");
   up->footer("Example: sudo mrclab up --scenario optic-glitch --paused");
   up->callback([up_options, &result] { result.code = up_command(*up_options); });
 

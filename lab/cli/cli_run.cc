@@ -92,6 +92,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--out", options->out, "where run folders go")->default_str("runs");
   run->add_flag("--isolate", options->isolate, "one process per node");
   run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
+  run->add_flag("-v,--verbose", options->verbose,
+                "live: each step on stderr, more in the daemons' logs");
   run->add_flag("--programs", options->programs,
                 "run the programs of a scenario from elsewhere without asking");
   run->add_option("--against", options->against,

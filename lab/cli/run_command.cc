@@ -15,6 +15,7 @@
 #include "lab/cli/idle_options.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
+#include "lab/console/stopwatch.h"
 #include "lab/console/terminal.h"
 #include "lab/recorded/run_table.h"
 #include "lab/run/program_consent.h"
@@ -126,6 +127,11 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
   run.runs_root = options.out;
   run.isolate = options.isolate;
   run.realtime = options.realtime;
+  if (options.verbose) {
+    run.tell = [start = std::chrono::steady_clock::now()](const std::string& what) {
+      fmt::print(stderr, "mrclab: {:8.3f} s  {}\n", seconds_since(start), visible(what));
+    };
+  }
   if (options.capture_size)
     run.capture_bytes = size_option("--capture-size", *options.capture_size);
   run.history_bytes = history_bytes(options.history);

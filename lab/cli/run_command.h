@@ -32,6 +32,7 @@ struct RunCommandOptions {
   std::vector<std::string> without;  ///< mechanisms to switch off (lab/scenario/mechanism.h)
   bool isolate = false;              ///< one process per node
   bool realtime = false;             ///< SCHED_FIFO for the daemons
+  bool verbose = false;              ///< each step on stderr, more in the logs
   /// Run programs of another user's scenario without asking.
   bool programs = false;
   std::optional<std::string> against;   ///< a stored verdict.json

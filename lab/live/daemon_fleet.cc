@@ -95,6 +95,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   config.control_socket = control_socket(index);
   config.page_fd = kChildPageFd;
   config.realtime = options_.realtime;
+  config.verbose = options_.verbose;
   config.tick_ns = options_.tick_ns;
   if (process.endpoints) {
     config.workload = options_.workload;

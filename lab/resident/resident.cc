@@ -124,6 +124,7 @@ LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& s
   live.name = options.lab;
   live.shape = shape;
   live.isolate = options.isolate;
+  live.verbose = options.verbose;
   if (options.dilation) live.dilation = parse_dilation(*options.dilation);
   return live;
 }
@@ -148,7 +149,8 @@ void run_resident(const ResidentOptions& options, Report& report) {
                  if (signals.asked_by_now()) throw std::runtime_error("taken down while coming up");
                  report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});
                });
-  const auto log = netio::open_log(live.fabric().run_directory() / "labd.log", "mrclab-labd");
+  const auto log = netio::open_log(live.fabric().run_directory() / "labd.log", "mrclab-labd",
+                                   {.debug = options.verbose});
   log->info("lab {} of fabric {} is up", options.lab, topology.name);
   if (scenario) {
     write_resolved_scenario(*scenario, live.fabric().run_directory() / kScenarioFile);

@@ -27,6 +27,7 @@ struct ResidentOptions {
   std::string workload;  ///< without a scenario: YAML of what the hosts do until `down`; or empty
   std::string lab;
   bool isolate = false;                 ///< one process per node
+  bool verbose = false;                 ///< more in the logs of labd and the daemons
   bool paused = false;                  ///< fabric time stays before 0 until told
   std::optional<std::string> dilation;  ///< "auto" or a number; empty: the scenario's, or 1000
 };

@@ -176,7 +176,10 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
     return describe_fabric(lab.topology, lab.live.fabric().lab(),
                            [&lab](LinkId link) { return lab.live.fabric().link_is_up(link); });
   });
-  server.method("clock", [&lab](const netio::Json& params) { return give_order(lab, params); });
+  server.method("clock", [&lab, &log](const netio::Json& params) {
+    log.debug("at {}: clock {}", to_string(lab.live.now()), params.dump());
+    return give_order(lab, params);
+  });
   server.method("clock_state",
                 [&lab](const netio::Json& params) { return clock_state(lab, params); });
   server.method("fault",

@@ -83,6 +83,7 @@ json to_json(const ResidentOptions& options) {
              {"workload", options.workload},
              {"lab", options.lab},
              {"isolate", options.isolate},
+             {"verbose", options.verbose},
              {"paused", options.paused}};
   if (options.dilation) value["dilation"] = *options.dilation;
   return value;
@@ -95,6 +96,7 @@ ResidentOptions resident_options_from(const json& value) {
   value.at("workload").get_to(options.workload);
   value.at("lab").get_to(options.lab);
   value.at("isolate").get_to(options.isolate);
+  value.at("verbose").get_to(options.verbose);
   value.at("paused").get_to(options.paused);
   if (value.contains("dilation")) options.dilation = value.at("dilation").get<std::string>();
   return options;

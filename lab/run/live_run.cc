@@ -66,6 +66,19 @@ ProgressSample sample_of(const Scenario& scenario, LiveLab& lab) {
   return sample;
 }
 
+/// Tells what RunOptions::tell is for; without it says nothing.
+class Narrator {
+ public:
+  explicit Narrator(const std::function<void(const std::string&)>& tell) : tell_(tell) {}
+  template <class... Values>
+  void tell(fmt::format_string<Values...> format, Values&&... values) const {
+    if (tell_) tell_(fmt::format(format, std::forward<Values>(values)...));
+  }
+
+ private:
+  const std::function<void(const std::string&)>& tell_;
+};
+
 LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
                             const RunFolder& folder) {
   LiveLabOptions live = live_options_of(scenario);
@@ -76,6 +89,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   live.run_dir = std::filesystem::absolute(folder.path);
   live.isolate = options.isolate;
   live.realtime = options.realtime;
+  live.verbose = bool{options.tell};
   live.host_processes = options.host_processes;
   live.programs = options.programs;
   return live;
@@ -104,6 +118,8 @@ void show_running(const Scenario& scenario, FabricTime now, Progress& progress) 
 /// Steps the lab until it has finished; keeps the view fresh.
 void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, LabFaults& faults,
             ExecPrograms& programs) {
+  const Narrator narrator(options.tell);
+  uint64_t outside_told = 0;
   constexpr auto kStep = std::chrono::milliseconds(2);
   constexpr auto kRedraw = std::chrono::milliseconds(100);
   auto redraw = SteadyClock::now();
@@ -114,6 +130,11 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
     if (options.interrupted && options.interrupted()) throw InterruptedAt(lab.now());
   });
   loop.add([&] { programs.step(lab.now()); });
+  loop.add([&] {
+    for (const OutsideFault& fault : lab.outside_faults().since(outside_told)) {
+      narrator.tell("{}: {}", to_string(fault.t), fault.what);
+    }
+  });
   loop.add([&] {
     if (options.view != nullptr && SteadyClock::now() >= redraw) {
       options.view->update(sample_of(scenario, lab));
@@ -221,10 +242,17 @@ std::optional<std::string> follow_to_end(const Scenario& scenario, const RunOpti
 WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                       RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
-  LiveLab lab(scenario.topology, live_options(scenario, options, folder), [&](const BringUpStep&) {
-    if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
-  });
+  const Narrator narrator(options.tell);
+  LiveLab lab(scenario.topology, live_options(scenario, options, folder),
+              [&, last = std::string()](const BringUpStep& step) mutable {
+                if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
+                if (last != step.what) narrator.tell("{}: {}", last = step.what, step.total);
+              });
   result.bring_up_seconds = seconds_since(start);
+  for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
+    narrator.tell("{} is ready, pid {}", lab.plan().processes[i].name, lab.fleet().pid_of(i));
+  }
+  narrator.tell("logs of the daemons in {}", (folder.path / "logs").string());
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
       options.on_process(lab.plan().processes[i].name, lab.fleet().pid_of(i));
@@ -237,6 +265,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     lab.commits().set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
+  narrator.tell("fabric time starts");
   lab.start();
   ExecPrograms programs(lab.fabric(), scenario.programs,
                         {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
@@ -250,6 +279,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   }
   result.run_seconds = seconds_since(start);
   const DilationReport dilation = lab.pace().report(lab.now());
+  narrator.tell("{} of fabric time, mean dilation {:.0f}", to_string(lab.now()), dilation.mean);
 
   WorldOutcome outcome;
   outcome.programs = programs.finish();
@@ -267,6 +297,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   start = SteadyClock::now();
   lab.tear_down();
   result.tear_down_seconds = seconds_since(start);
+  narrator.tell("the lab is down");
   return outcome;
 }
 

@@ -43,6 +43,8 @@ struct RunOptions {
   IsInterrupted interrupted;  ///< asked every few milliseconds
   /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
   std::function<std::chrono::milliseconds()> take_interrupt;
+  /// Told each step of a live run, for who watches closely; the daemons then log more.
+  std::function<void(const std::string& what)> tell;
   /// Told when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
 };

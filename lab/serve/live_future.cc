@@ -133,14 +133,15 @@ nlohmann::json LiveFuture::ask(const NodeSite& node, const char* method) const {
 
 endpoint::HostAccount LiveFuture::account(uint32_t host) const {
   const NodeSite& node = topology().node(topology().host(host));
-  return netio::report_from_json<endpoint::HostAccount>(ask(node, "counters").at(node.name));
+  return netio::report_from_json<endpoint::HostAccount>(
+      ask(node, "counters").at("nodes").at(node.name));
 }
 
 SwitchWords LiveFuture::words_of(const NodeSite& node) const {
   SwitchWords words;
   words.table = ask(node, "table");
   words.pauses = ask(node, "pauses").value(node.name, nlohmann::json());
-  ask(node, "counters").at(node.name).get_to(words.counters);
+  ask(node, "counters").at("nodes").at(node.name).get_to(words.counters);
   return words;
 }
 

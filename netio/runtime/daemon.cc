@@ -29,6 +29,7 @@ namespace {
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
+constexpr int64_t kProgressNs = 1'000'000'000;
 
 volatile std::sig_atomic_t g_stop = 0;  // global, because a signal handler can reach nothing else
 
@@ -88,7 +89,7 @@ class Daemon {
         page_(SharedPage::attach(FileDescriptor(config_.page_fd), sizeof(GatePage))),
         gate_(gate_of(page_)),
         program_(make_program(config_, topology_)),
-        log_(open_log(log_file(config_), config_.process_name)),
+        log_(open_log(log_file(config_), config_.process_name, {.debug = config_.verbose})),
         left_(read_handover(config_.resume_file)),
         methods_(config_.control_socket, topology_, gate_.slot(config_.process).watched_records,
                  answers()),
@@ -97,16 +98,23 @@ class Daemon {
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {
     nodes_.add_to(driver_);
-    driver_.follow_schedule(
-        [this] { return read_schedule_file(topology_, config_.schedule_file); });
-    if (left_) resume();
+    driver_.follow_schedule([this] {
+      Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
+      log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());
+      return schedule;
+    });
+    if (left_) {
+      log_->info("goes on at {} for the process that was here before", to_string(left_->committed));
+      resume();
+    }
     driver_.set_end(config_.end);
   }
 
   int run() {
     prepare_scheduling();
     gate_.set_state(config_.process, ProcessState::kReady);
-    log_->info("ready with {} nodes", nodes_.size());
+    log_->info("ready with {} nodes of fabric {}", nodes_.size(), topology_.name);
+    for (const NodeId node : nodes_.ids()) log_->debug("runs {}", topology_.node(node).name);
     LabTime next_tick = LabTime::now();
     LabTime housekeeping = next_tick;
     while (g_stop == 0) {
@@ -119,6 +127,7 @@ class Daemon {
       const LabTime now = LabTime::now();
       if (now >= housekeeping) {
         keep_house();
+        log_progress(now);
         housekeeping = now + kHousekeepingNs;
       }
       if (tick.finished && !finished_) finish();
@@ -148,7 +157,11 @@ class Daemon {
                               {"nodes", nodes_.size()}};
                 },
             .report = [this] { return report_to_json(report()); },
-            .counters = [this] { return Json(nodes_.described()); },
+            .counters =
+                [this] {
+                  return Json{{"committed_ps", driver_.committed().ps()},
+                              {"nodes", nodes_.described()}};
+                },
             .pauses = [this] { return Json(nodes_.pauses()); },
             .table = [this](const std::string& node) { return table(node); },
             .power_off = [this] { return power_off(); },
@@ -170,6 +183,7 @@ class Daemon {
     Handover left;
     left.histories = nodes_.saved_histories();
     off_ = true;
+    log_->info("off at {}: another process takes over", to_string(driver_.committed()));
     outputs_.close(told());
     left.committed = driver_.committed();
     left.record_bytes = outputs_.record_bytes_left();
@@ -237,7 +251,35 @@ class Daemon {
     outputs_.close(told());
     outputs_.write_report(report());
     gate_.set_state(config_.process, ProcessState::kFinished);
-    log_->info("finished at {}", to_string(driver_.committed()));
+    log_end();
+  }
+
+  void log_end() {
+    const DriverReport did = driver_.report();
+    log_->info("finished at {}: {} frames sent, {} received; {} late, {} unknown, {} foreign",
+               to_string(driver_.committed()), did.frames_sent, did.arrivals.carried,
+               did.arrivals.late, did.arrivals.unknown, did.arrivals.foreign);
+    if (did.ring_drops > 0)
+      log_->warn("the kernel dropped {} frames of full rings", did.ring_drops);
+    if (did.failed_sends > 0) log_->warn("{} frames could not be sent", did.failed_sends);
+    for (const std::string& reason : did.failed_send_reasons) log_->warn("not sent: {}", reason);
+    if (did.late_effects > 0) log_->warn("{} effects were told too late", did.late_effects);
+    if (did.gaps.count > 0) log_->warn("{} gaps in the sequences of wires", did.gaps.count);
+    if (did.min_slack_ns != INT64_MAX) {
+      log_->info("least slack {:.3f} ms", static_cast<double>(did.min_slack_ns) * 1e-6);
+    }
+  }
+
+  /// How far it is, once a second, for who looks for what holds a lab up.
+  void log_progress(LabTime now) {
+    if (!config_.verbose || now < next_progress_) return;
+    next_progress_ = now + kProgressNs;
+    log_->debug("committed {}, {} frames sent", reached(), driver_.report().frames_sent);
+  }
+
+  /// The instant that is committed, for the log; before time starts it is the one before 0.
+  std::string reached() const {
+    return to_string(std::max(driver_.committed(), FabricTime::zero()));
   }
 
   DaemonConfig config_;
@@ -252,6 +294,7 @@ class Daemon {
   DaemonOutputs outputs_;
   DaemonNodes nodes_;
   Driver driver_;
+  LabTime next_progress_{};
   bool finished_ = false;
   bool off_ = false;  ///< a successor takes over
 };

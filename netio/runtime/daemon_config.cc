@@ -49,6 +49,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"control_socket", config.control_socket.string()},
       {"page_fd", config.page_fd},
       {"realtime", config.realtime},
+      {"verbose", config.verbose},
       {"tick_ns", config.tick_ns},
       {"workload", config.workload},
       {"transport", config.transport},
@@ -80,6 +81,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.control_socket = json.at("control_socket").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);
     json.at("realtime").get_to(config.realtime);
+    json.at("verbose").get_to(config.verbose);
     json.at("tick_ns").get_to(config.tick_ns);
     if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
     json.at("workload").get_to(config.workload);

@@ -20,7 +20,7 @@ namespace mrclab::netio {
 struct DaemonAnswers {
   std::function<Json()> status;
   std::function<Json()> report;
-  std::function<Json()> counters;  ///< of all nodes, by name
+  std::function<Json()> counters;  ///< {"committed_ps", "nodes": of all, by name}
   std::function<Json()> pauses;    ///< what nodes say of pauses, by name
   /// The forwarding table of the node of that name. Throws RpcError if there is none here.
   std::function<Json(const std::string& node)> table;
