@@ -25,6 +25,7 @@ void add_analyze_verb(CLI::App& app, CliResult& result);  ///< analyze
 void add_report_verb(CLI::App& app, CliResult& result);   ///< report
 void add_runs_verb(CLI::App& app, CliResult& result);     ///< runs
 void add_draw_verb(CLI::App& app);                        ///< draw
+void add_top_verb(CLI::App& app, CliResult& result);      ///< top
 void add_schema_verb(CLI::App& app);                      ///< schema
 void add_machine_verbs(CLI::App& app,
                        CliResult& result);  ///< validate, doctor, version, package, completion, man

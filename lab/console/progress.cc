@@ -79,10 +79,24 @@ Ticking::Ticking(std::string what, std::string details)
         }
       }) {}
 
-size_t terminal_columns(std::FILE* stream) {
+namespace {
+
+/// Of the terminal behind `stream`; all zero where there is none.
+winsize window_of(std::FILE* stream) {
   winsize size{};
-  const bool told = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return told ? size.ws_col : kTerminalColumns;
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 ? size : winsize{};
+}
+
+}  // namespace
+
+size_t terminal_columns(std::FILE* stream) {
+  const size_t columns = window_of(stream).ws_col;
+  return columns > 0 ? columns : kTerminalColumns;
+}
+
+size_t terminal_rows(std::FILE* stream) {
+  const size_t rows = window_of(stream).ws_row;
+  return rows > 0 ? rows : kTerminalRows;
 }
 
 size_t table_columns(std::FILE* stream) {

@@ -71,6 +71,8 @@ auto while_ticking(std::string what, std::string details, const auto& work) {
 
 /// Columns of the terminal behind `stream`; kTerminalColumns where there is none or it does not say.
 size_t terminal_columns(std::FILE* stream);
+/// Lines of it; kTerminalRows likewise.
+size_t terminal_rows(std::FILE* stream);
 /// Columns to lay a table out for: those of the terminal, as far as lines stay readable.
 size_t table_columns(std::FILE* stream);
 

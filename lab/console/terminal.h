@@ -9,6 +9,7 @@
 namespace mrclab::lab {
 
 inline constexpr size_t kTerminalColumns = 80;  ///< that texts are laid out for
+inline constexpr size_t kTerminalRows = 24;
 
 /// A terminal that wants colour (isatty, TERM is not dumb, NO_COLOR is not set).
 bool wants_colour(std::FILE* stream);

@@ -290,6 +290,42 @@ TEST_CASE("what others do with their own tools becomes a fault that heal leaves 
   CHECK_FALSE(lab.history().at("not_faithful").empty());
 }
 
+TEST_CASE(
+    "top shows what the switch at the other end of a link took in, and nothing on a dark link") {
+  BrokenLab lab({"--scenario", "SCENARIO", "--paused"});
+  lab.said({"clock", "until", "20us"});
+  const json look = lab.asked({"top", "hand"});
+  CHECK(look.at("until_ps") == 20'000'000);
+  const auto link = [](const json& of, const std::string& from) {
+    for (const json& row : of.at("links")) {
+      if (row.at("from") == from) return row;
+    }
+    FAIL("no row of " << from);
+    return json();
+  };
+  const json said =
+      netio::RpcClient(LabPaths{}.lab_directory("hand") / "plane-0.sock").call("counters");
+  CHECK(said.at("committed_ps") == 20'000'000);
+  const auto taken = said.at("nodes").at("p0.t1-0").at("d0.rx_bytes").get<double>();
+  const json up = link(look, "p0.t0-0:u0");
+  const double sent = up.at("bits_per_second").get<double>() * 20e-6 / 8;
+  CHECK(taken > 20'000);
+  CHECK(sent >= taken);
+  CHECK(sent <= taken + 20'000);  // what is on its way: 100 Gb/s for more than the link is long
+  CHECK(link(look, "h0:p0").at("load").get<double>() > 0.01);
+
+  lab.said({"fault", "link_down", "p0.t0-0:u0"});
+  lab.said({"clock", "until", "30us"});
+  const std::string text = lab.said({"top", "hand", "--only", "p0.*", "--rows", "3"});
+  CAPTURE(text);
+  CHECK(text.starts_with("lab hand: fabric time 30us, mean since the beginning"));
+  CHECK(lab.said({"top", "--only", "p7.nosuch"}, 2).find("names no node and no port") !=
+        std::string::npos);
+  // Two looks while it stands: the second has nothing to tell.
+  const std::string two = lab.said({"top", "--count", "2", "--every", "0.1"});
+  CHECK(two.find("fabric time 30us, standing") != std::string::npos);
+}
+
 TEST_CASE("a lab that is broken and healed sixty times stays faithful and does not grow") {
   std::vector<std::string> soak{"/usr/bin/python3", MRCLAB_SOURCE_DIR "/tests/soak/soak_lab",
                                 "--build", MRCLAB_BINARY_DIR};

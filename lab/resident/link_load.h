@@ -1,0 +1,54 @@
+#pragma once
+// How busy the links of a running lab are: what its switches have counted, from one look to the next.
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/topology.h"
+
+namespace mrclab::lab {
+
+/// What the switches of a lab have counted (switchd/counters.h), as their daemons say it.
+struct CounterSample {
+  struct Counted {
+    FabricTime until;  ///< everything before this instant is counted
+    std::map<std::string, uint64_t> counters;
+  };
+  std::map<std::string, Counted> switches;  ///< by name; only switches of ours count
+
+  FabricTime reached() const;  ///< the earliest `until`; zero without switches
+};
+
+/// Asks every daemon whose socket lies in the lab's folder. A daemon that does not answer within two seconds, or
+/// has nothing to count, is left out. Throws SystemError if the folder is gone.
+CounterSample read_counters(const Topology& topology, const std::filesystem::path& lab_directory);
+
+/// One direction of one link.
+struct DirectionLoad {
+  std::string from;  ///< the port that sends: "p0.t0-1:u2"
+  std::string to;    ///< the port that receives
+  uint32_t plane = 0;
+  double bits_per_second = 0;            ///< on the wire: preamble, gap and check are counted
+  double load = 0;                       ///< of the link's rate, 1 is all of it
+  std::optional<uint64_t> queued_bytes;  ///< that wait for the port now; unknown of a host's
+  uint64_t trimmed = 0, marked = 0;      ///< by the port that sends
+  uint64_t lost = 0;                     ///< in its queue, or on the wire
+};
+
+/// From `before`, or from the beginning of fabric time if that is null, until `now`. A switch that began to count
+/// anew in between is taken from its new beginning. Directions that no switch of ours counts are left out.
+std::vector<DirectionLoad> link_loads(const Topology& topology, const CounterSample* before,
+                                      const CounterSample& now);
+
+/// The busiest first, and of two that are as busy the one that lost more.
+void sort_by_load(std::vector<DirectionLoad>& loads);
+
+/// A line for each plane and one for each of the first `rows` directions, in 80 columns.
+std::string load_text(const std::vector<DirectionLoad>& loads, size_t rows);
+nlohmann::json load_json(const std::vector<DirectionLoad>& loads);
+
+}  // namespace mrclab::lab
