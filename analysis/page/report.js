@@ -43,9 +43,12 @@ function origin(from) {
       from.drawing ? el("details", {}, el("summary", {}, "The fabric"), drawing(from.drawing)) : null);
 }
 
-/// Of the program that made this page, so it holds nothing but boxes, lines and names.
-function drawing(svg) {
-  return document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true);
+/// Of the program that made this page, so it holds nothing but boxes, lines and names. It has its own size, as the
+/// names of eight planes are too small to read in the width of a page.
+function drawing(text) {
+  const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  svg.style.width = svg.viewBox.baseVal.width + "px";
+  return el("div", {class: "fabric", tabindex: 0}, svg);
 }
 
 /// What kept the run from passing, before anything else.
