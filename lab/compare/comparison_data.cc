@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "analysis/report/summary.h"
 #include "lab/compare/comparison_story.h"
@@ -100,12 +101,19 @@ Json to_json(const Comparison& comparison, const ComparedRun& run) {
   return line;
 }
 
+/// A text without its quotes, a list as its elements.
+std::string plain_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> parts;
+  for (const Json& element : value) parts.push_back(plain_text(element));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 /// A cell of CSV (RFC 4180).
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
-  if (!value.is_string() && !value.is_array()) return value.dump();
-  std::string text =
-      value.is_string() ? value.get<std::string>() : fmt::format("{}", fmt::join(value, "; "));
+  std::string text = plain_text(value);
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   for (size_t i = text.find('"'); i != std::string::npos; i = text.find('"', i + 2)) {
     text.insert(i, 1, '"');
