@@ -33,7 +33,7 @@ struct LiveLabOptions {
   bool isolate = false;
   uint32_t host_processes = 2;
   bool realtime = false;
-  bool verbose = false;  ///< the daemons log more
+  bool verbose = false;            ///< the daemons log more
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
   int64_t tick_ns = 250'000;       ///< of the daemons; a lab that stays ticks slower
 };
