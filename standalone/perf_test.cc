@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "fabric/schema_id.h"
+
 namespace mrclab::standalone {
 namespace {
 
@@ -197,27 +199,27 @@ nlohmann::json refused(const HostStats& stats) {
 }  // namespace
 
 std::string perf_json(const PerfConfig& config, const PerfResult& r) {
-  nlohmann::json object{{"test", config.latency ? "write_lat" : "write_bw"},
-                        {"size", config.size},
-                        {"iterations", config.iters},
-                        {"qps", config.qps},
-                        {"seconds", r.seconds},
-                        {"cpu_seconds", r.cpu_seconds},
-                        {"bw_average_gbps", r.gbps()},
-                        {"packets", r.packets},
-                        {"packets_per_second", static_cast<double>(r.packets) / r.seconds},
-                        {"wrong_bytes", r.wrong_bytes},
-                        {"retransmissions", r.stats.retransmissions},
-                        {"goodput_of_planes", goodput_of_planes(r.stats)},
-                        {"refused", refused(r.stats)},
-                        {"ring_drops", r.driver.ring_drops},
-                        {"send_failures", r.driver.send_failures}};
+  nlohmann::ordered_json object{{"test", config.latency ? "write_lat" : "write_bw"},
+                                {"size", config.size},
+                                {"iterations", config.iters},
+                                {"qps", config.qps},
+                                {"seconds", r.seconds},
+                                {"cpu_seconds", r.cpu_seconds},
+                                {"bw_average_gbps", r.gbps()},
+                                {"packets", r.packets},
+                                {"packets_per_second", static_cast<double>(r.packets) / r.seconds},
+                                {"wrong_bytes", r.wrong_bytes},
+                                {"retransmissions", r.stats.retransmissions},
+                                {"goodput_of_planes", goodput_of_planes(r.stats)},
+                                {"refused", refused(r.stats)},
+                                {"ring_drops", r.driver.ring_drops},
+                                {"send_failures", r.driver.send_failures}};
   if (config.latency) {
     object["t_min_us"] = r.half_rounds_us.front();
     object["t_typical_us"] = r.half_rounds_us[(r.half_rounds_us.size() - 1) / 2];
     object["t_max_us"] = r.half_rounds_us.back();
   }
-  return object.dump() + "\n";
+  return with_schema(std::move(object), "endpoint-perf").dump() + "\n";
 }
 
 }  // namespace mrclab::standalone

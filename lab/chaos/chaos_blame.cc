@@ -10,6 +10,7 @@
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/task_pool.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/console/progress.h"
 
 namespace mrclab::lab {
@@ -62,7 +63,7 @@ int chaos_blame_command(const ChaosOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};
     json.update(to_json(score));
-    fmt::print("{}\n", json.dump(1));
+    fmt::print("{}\n", printed(json, "blame-score"));
   }
   if (scores.size() == seeds.size()) return score.reaches_marks() ? 0 : 1;
   std::fflush(text);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 
+#include "fabric/schema_id.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
 #include "lab/chaos/json_file.h"
@@ -104,9 +105,13 @@ std::string digest_of_results(const ChaosReport& report) {
 }
 
 std::string to_json_text(const ChaosReport& report) {
-  const nlohmann::ordered_json head{{"chaos", report.base},  {"base_sha256", report.base_sha256},
-                                    {"world", report.world}, {"version", report.version},
-                                    {"seeds", report.seeds}, {"shard", report.shard}};
+  const nlohmann::ordered_json head{{"schema", schema_id("chaos")},
+                                    {"chaos", report.base},
+                                    {"base_sha256", report.base_sha256},
+                                    {"world", report.world},
+                                    {"version", report.version},
+                                    {"seeds", report.seeds},
+                                    {"shard", report.shard}};
   std::string text = head.dump();
   text.back() = ',';
   text += "\n\"results\": [\n";

@@ -76,7 +76,7 @@ int analyze_command(const AnalyzeOptions& options) {
   const std::vector<TrafficTable> tables =
       chosen(traffic_tables(traffic, request.context), options);
   if (options.as_json) {
-    fmt::print("{}\n", printed(to_json(tables)));
+    fmt::print("{}\n", printed(to_json(tables), "analysis"));
   } else if (options.as_csv) {
     print_csv(tables);
   } else {

@@ -10,6 +10,7 @@
 #include "lab/cli/cli_choice.h"
 #include "lab/cli/cli_clock.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/console/root_rights.h"
 #include "lab/console/terminal.h"
 #include "lab/resident/clock_text.h"
@@ -36,7 +37,7 @@ struct ClockOptions {
 
 int print(const json& state, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", state.dump(1));
+    fmt::print("{}\n", printed(state, "clock"));
   } else {
     fmt::print("{}", outcome_text(state, kShownRecords));
   }
@@ -84,7 +85,7 @@ int status_command(const ClockOptions& options) {
   const LabRecord record = choose_lab(options.lab);
   const json status = connect_to_labd(record).call("status");
   if (options.as_json) {
-    fmt::print("{}\n", status.dump(1));
+    fmt::print("{}\n", printed(status, "clock"));
     return 0;
   }
   fmt::print("lab {}: {}\n", record.lab, clock_line(status));

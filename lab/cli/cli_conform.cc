@@ -10,6 +10,7 @@
 #include "lab/cli/cli.h"
 #include "lab/conform/conformance.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/scenario/shipped_files.h"
@@ -49,7 +50,8 @@ int conform(const ConformOptions& options) {
   };
   const ConformanceReport report = check_conformance(shape, check);
   progress.clear();
-  fmt::print("{}", options.as_json ? to_json(report).dump(1) + "\n" : conformance_text(report));
+  fmt::print("{}", options.as_json ? printed(to_json(report), "conformance") + "\n"
+                                   : conformance_text(report));
   if (options.forwarders.empty() && check.forwarders.size() < std::size(kForwardings)) {
     fmt::print(stderr, "without Open vSwitch: apt-get install openvswitch-switch\n");
   }

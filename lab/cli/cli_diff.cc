@@ -37,7 +37,8 @@ void add_diff_verb(CLI::App& app, CliResult& result) {
     const RunDiff difference = while_ticking(
         "comparing", evidence_text(options->runs[0]) + " and " + evidence_text(options->runs[1]),
         [&] { return diff_runs(options->runs[0], options->runs[1], options->context); });
-    fmt::print("{}", options->as_json ? printed(to_json(difference)) + "\n" : to_text(difference));
+    fmt::print(
+        "{}", options->as_json ? printed(to_json(difference), "diff") + "\n" : to_text(difference));
     result.code = difference.same ? 0 : 1;
   });
 }

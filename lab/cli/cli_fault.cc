@@ -11,6 +11,7 @@
 #include "faults/fault_kind.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_choice.h"
+#include "lab/console/json_print.h"
 #include "lab/console/root_rights.h"
 #include "lab/resident/fault_text.h"
 #include "lab/resident/labd_client.h"
@@ -99,7 +100,7 @@ int export_session(const FaultOptions& options) {
   const json session = call("fault", options.lab, "session");
   netio::write_file(options.export_file, session.at("yaml").get<std::string>());
   if (options.as_json) {
-    fmt::print("{}\n", json{{"file", options.export_file}}.dump());
+    fmt::print("{}\n", printed(json{{"file", options.export_file}}, "export"));
   } else {
     fmt::print("{0}: what happened so far, as a scenario; mrclab run {0} --world sim\n",
                options.export_file);
@@ -109,7 +110,8 @@ int export_session(const FaultOptions& options) {
 
 int fault_command(const FaultOptions& options) {
   if (options.list) {
-    fmt::print("{}", options.as_json ? fault_kinds_json().dump(1) + "\n" : fault_kinds_text());
+    fmt::print("{}", options.as_json ? printed(fault_kinds_json(), "fault-kinds") + "\n"
+                                     : fault_kinds_text());
     return 0;
   }
   if (!options.export_file.empty()) return export_session(options);
@@ -123,7 +125,7 @@ int fault_command(const FaultOptions& options) {
   const json fault = call(labd, "fault", order);
   if (!options.at) wait_until_in_force(labd, fault);
   if (options.as_json) {
-    fmt::print("{}\n", fault.dump(1));
+    fmt::print("{}\n", printed(fault, "fault"));
     return 0;
   }
   fmt::print("{}", fault_text(fault));
@@ -136,7 +138,7 @@ int fault_command(const FaultOptions& options) {
 
 int heal_command(const std::optional<std::string>& lab, const std::string& what, bool as_json) {
   const json healed = call("heal", lab, "heal", {{"what", what}});
-  fmt::print("{}", as_json ? healed.dump(1) + "\n" : healed_text(healed));
+  fmt::print("{}", as_json ? printed(healed, "heal") + "\n" : healed_text(healed));
   return 0;
 }
 

@@ -230,7 +230,7 @@ int ls_command(bool as_json) {
                     {"clock", clock}});
   }
   if (as_json) {
-    fmt::print("{}\n", printed(list));
+    fmt::print("{}\n", printed(list, "labs"));
   } else if (rows.size() == 1) {
     fmt::print("no lab is up\n");
   } else {
@@ -301,7 +301,7 @@ int inspect_qps(const std::string& lab, bool as_json) {
     throw InputError("lab '" + lab + "' runs no scenario, so it has no queue pairs");
   }
   const json pairs = describe_queue_pairs(read_scenario_file(file));
-  fmt::print("{}", as_json ? pairs.dump(1) + "\n" : queue_pairs_text(pairs));
+  fmt::print("{}", as_json ? printed(pairs, "queue-pairs") + "\n" : queue_pairs_text(pairs));
   return 0;
 }
 
@@ -309,7 +309,7 @@ int inspect_qps(const std::string& lab, bool as_json) {
 int inspect_pauses(const LabRecord& record, const std::string& node, bool as_json) {
   require_root("inspect");
   const json pauses = pauses_of(connect_to_labd(record).call("pauses"), node);
-  fmt::print("{}", as_json ? pauses.dump(1) + "\n" : pauses_text(pauses, !node.empty()));
+  fmt::print("{}", as_json ? printed(pauses, "pauses") + "\n" : pauses_text(pauses, !node.empty()));
   return 0;
 }
 
@@ -323,7 +323,7 @@ int inspect_switch(const Topology& topology, const LabRecord& record, const std:
   }
   require_root("inspect");
   const json table = switch_table(topology, record, *node);
-  fmt::print("{}", as_json ? table.dump(1) + "\n" : switch_table_text(table));
+  fmt::print("{}", as_json ? printed(table, "switch-table") + "\n" : switch_table_text(table));
   const bool ovs = topology.node(*node).forwarding == Forwarding::kOvs;
   if (ovs && !as_json) fmt::print("{}\n", netio::ovs_limits());
   return 0;
@@ -351,19 +351,19 @@ int inspect_command(InspectOptions options) {
     const uint32_t to = host_number(topology, options.evs[1]);
     if (from == to) throw InputError("entropy values lead from one host to another");
     const json paths = describe_paths(topology, from, to);
-    fmt::print("{}", options.as_json ? paths.dump(1) + "\n" : paths_text(paths));
+    fmt::print("{}", options.as_json ? printed(paths, "paths") + "\n" : paths_text(paths));
     return 0;
   }
   if (options.qps) return inspect_qps(record.lab, options.as_json);
   require_root("inspect");
   if (options.history) {
     const json history = netio::RpcClient(control_socket({}, record.lab)).call("history");
-    fmt::print("{}", options.as_json ? history.dump(1) + "\n" : history_text(history));
+    fmt::print("{}", options.as_json ? printed(history, "history") + "\n" : history_text(history));
     return 0;
   }
   if (options.faults) {
     const json faults = connect_to_labd(record).call("faults");
-    fmt::print("{}", options.as_json ? faults.dump(1) + "\n" : faults_text(faults));
+    fmt::print("{}", options.as_json ? printed(faults, "faults") + "\n" : faults_text(faults));
     return 0;
   }
   const std::vector<bool> up = link_states(topology, record.lab);
@@ -372,7 +372,7 @@ int inspect_command(InspectOptions options) {
   leave_out_others(options, fabric);
   fabric["clock"] = clock_of(record.lab);
   if (options.as_json) {
-    fmt::print("{}\n", printed(fabric));
+    fmt::print("{}\n", printed(fabric, "lab"));
     return 0;
   }
   if (!fabric["clock"].is_null()) fmt::print("fabric time {}\n", clock_line(fabric["clock"]));

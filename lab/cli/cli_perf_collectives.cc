@@ -8,6 +8,7 @@
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/perf/nccl_report.h"
 
 namespace mrclab::lab {
@@ -128,7 +129,7 @@ int collective_command(const CollectiveOptions& options) {
     std::fflush(stdout);
   }
   if (options.common.json) {
-    fmt::print("{}\n", document(setup, options, sizes, rows).dump(1));
+    fmt::print("{}\n", printed(document(setup, options, sizes, rows), "perf"));
   } else {
     fmt::print("{}# Collective test concluded: {}_perf\n", nccl_footer(rows),
                name_of(options.kind));

@@ -10,6 +10,7 @@
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/perf/flow_report.h"
 
 namespace mrclab::lab {
@@ -132,7 +133,7 @@ int permutation_command(const FlowOptions& options) {
     document["shift"] = spec.shift;
     document["flows"] = to_json(rows);
     document["summary"] = to_json(summary);
-    fmt::print("{}\n", document.dump(1));
+    fmt::print("{}\n", printed(document, "perf"));
   } else {
     fmt::print("permutation by {} of {} hosts on {}{}\n{}", spec.shift, spec.hosts.size(),
                heading(setup, options, load, full), flow_table(rows),
@@ -209,7 +210,7 @@ int incast_command(const FlowOptions& options) {
                           {"alone_gbps", victim_alone.gbps},
                           {"together_gbps", victim.gbps},
                           {"share", victim.share}};
-    fmt::print("{}\n", document.dump(1));
+    fmt::print("{}\n", printed(document, "perf"));
   } else {
     fmt::print("incast of {} hosts to h{} on {}{}{}\n", spec.from.size(), spec.to,
                heading(setup, options, load, full), flow_table(rows),

@@ -11,6 +11,7 @@
 #include "fabric/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
+#include "lab/console/json_print.h"
 #include "lab/perf/perftest_report.h"
 
 namespace mrclab::lab {
@@ -127,7 +128,7 @@ void print_json(ordered_json info, const std::vector<ordered_json>& rows) {
   } else {
     document["results"] = rows;
   }
-  fmt::print("{}\n", document.dump(1));
+  fmt::print("{}\n", printed(document, "perf"));
 }
 
 std::vector<endpoint::WorkloadSpec> bandwidth_work(const WriteOptions& options, const Ends& ends,

@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "lab/bringup/describe.h"
 #include "lab/cli/cli.h"
+#include "lab/console/json_print.h"
 #include "lab/plan/fabric_plan.h"
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/nic_routes.h"
@@ -90,7 +91,7 @@ void print_paths(const Topology& outline, const PlanOptions& options) {
     }
     return;
   }
-  fmt::print("{}", options.json ? paths.dump(2) + "\n" : paths_text(paths));
+  fmt::print("{}", options.json ? printed(paths, "plan-paths") + "\n" : paths_text(paths));
 }
 
 void print_addresses(const Topology& outline, const PlanOptions& options) {
@@ -108,7 +109,7 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
                                      {"action", name_of(row.action)},
                                      {"to", row.to}});
     }
-    fmt::print("{}\n", answer.dump(2));
+    fmt::print("{}\n", printed(answer, "plan"));
   }
 }
 
@@ -120,8 +121,8 @@ int plan_command(PlanOptions& options) {
   const FabricPlan plan = plan_fabric(shape, capacity);
   if (!options.routing.empty()) {
     const NicRoutePlan routes = plan_nic_routes(plan, options.job);
-    fmt::print("{}",
-               options.json ? nic_routes_json(routes).dump(2) + "\n" : nic_routes_text(routes));
+    fmt::print("{}", options.json ? printed(nic_routes_json(routes), "plan-routes") + "\n"
+                                  : nic_routes_text(routes));
   } else if (options.to) {
     print_paths(plan.outline, options);
   } else if (options.host || !options.node.empty()) {
@@ -129,7 +130,7 @@ int plan_command(PlanOptions& options) {
   } else if (options.csv) {
     throw InputError("--csv is the address plan of one node: expected --node or --host beside it");
   } else {
-    fmt::print("{}", options.json ? plan_json(plan).dump(2) + "\n" : plan_text(plan));
+    fmt::print("{}", options.json ? printed(plan_json(plan), "plan") + "\n" : plan_text(plan));
   }
   return 0;
 }

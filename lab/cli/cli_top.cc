@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -87,11 +88,11 @@ class LoadWatch {
   void show(const std::vector<DirectionLoad>& loads, FabricTime reached, bool redraw) const {
     const FabricTime since = before_ ? before_->reached() : FabricTime();
     if (options_.as_json) {
-      fmt::print("{}\n", printed(json{{"schema", 1},
-                                      {"lab", lab_},
+      fmt::print("{}\n", printed(json{{"lab", lab_},
                                       {"since_ps", since.ps()},
                                       {"until_ps", reached.ps()},
-                                      {"links", load_json(loads)}}));
+                                      {"links", load_json(loads)}},
+                                 "load"));
     } else {
       constexpr std::string_view kHomeAndClear = "\033[H\033[J";
       if (redraw) fmt::print("{}", kHomeAndClear);
@@ -135,7 +136,7 @@ int top_command(const TopOptions& options) {
   netio::keep_looking([&]() -> netio::Heartbeat::Next {
     if (guard.interrupted()) return std::nullopt;
     if (SteadyClock::now() < due) return kLookForSignals;
-    due += every;
+    due = std::max(due + every, SteadyClock::now());
     gone = !watch.look(terminal);
     if (gone || ++looks == count) return std::nullopt;
     return kLookForSignals;

@@ -53,7 +53,7 @@ bool looks_like_address(const std::string& word) { return parse_address(word).ha
 
 int print_trace(const TraceOptions& options, const nlohmann::ordered_json& values,
                 const std::string& text) {
-  fmt::print("{}", options.as_json ? printed(values) + "\n" : text);
+  fmt::print("{}", options.as_json ? printed(values, "trace") + "\n" : text);
   return 0;
 }
 
@@ -164,7 +164,7 @@ int blame_command(const std::string& run, bool as_json) {
   if (as_json) {
     auto list = nlohmann::ordered_json::array();
     for (const analysis::Blame& blame : blames) list.push_back(to_json(blame));
-    fmt::print("{}\n", printed(list));
+    fmt::print("{}\n", printed(list, "blame"));
   } else {
     fmt::print("{}", blame_text(blames));
   }

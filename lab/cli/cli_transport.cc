@@ -11,6 +11,7 @@
 #include "fabric/fabric_file.h"
 #include "fabric/text_wrap.h"
 #include "lab/cli/cli.h"
+#include "lab/console/json_print.h"
 #include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
@@ -44,7 +45,7 @@ int transport_command(const TransportOptions& options) {
                  wrapped_text("    " + std::string(option.about), 78, 4));
     }
   }
-  if (options.json) fmt::print("{}\n", all.dump(2));
+  if (options.json) fmt::print("{}\n", printed(all, "transport-options"));
   return 0;
 }
 

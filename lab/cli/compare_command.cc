@@ -45,7 +45,7 @@ int compare_command(CompareOptions options) {
     code = analysis::worse_exit_code(code, exit_code_of(comparisons.back()));
   }
   if (options.json) {
-    fmt::print("{}\n", printed(to_json(comparisons)));
+    fmt::print("{}\n", printed(to_json(comparisons), "comparison"));
   } else if (options.csv) {
     fmt::print("{}", to_csv(comparisons));
   } else if (options.markdown) {

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "lab/bringup/bring_up.h"
+#include "lab/console/json_print.h"
 #include "lab/console/terminal.h"
 #include "lab/speakers/speaker_process.h"
 #include "netio/kernel/forked_process.h"
@@ -210,7 +211,7 @@ int doctor_command(bool as_json) {
                item.detail, item.advice.empty() ? "" : "\n           -> ", item.advice);
   }
   if (as_json) {
-    fmt::print("{}\n", list.dump(1));
+    fmt::print("{}\n", printed(list, "doctor"));
   } else {
     fmt::print("{}\n", doctor_summary(all_there, limited));
   }

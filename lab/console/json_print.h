@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "fabric/schema_id.h"
+
 namespace mrclab::lab {
 
 /// The text of the JSON, indented by one, without a newline at its end. Bytes
@@ -11,6 +13,13 @@ namespace mrclab::lab {
 template <class Json>
 std::string printed(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The same of a document of ours, with the schema of `what` in front: "mrclab.labs/1". A list has it in each
+/// object.
+template <class Json>
+std::string printed(const Json& json, std::string_view what) {
+  return printed(with_schema(nlohmann::ordered_json(json), what));
 }
 
 }  // namespace mrclab::lab

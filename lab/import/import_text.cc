@@ -7,6 +7,7 @@
 
 #include "fabric/plain_text.h"
 #include "fabric/yaml_write.h"
+#include "lab/console/json_print.h"
 #include "lab/console/terminal.h"
 #include "lab/import/incident_import.h"
 
@@ -232,7 +233,7 @@ std::string summary_json(const ImportedIncident& in, const Topology& topology) {
     summary["shortest_ns"] = *in.shortest_ns;
     summary["shortest_rtt"] = rtts(in.shortest, topology.base_rtt);
   }
-  return summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return printed(summary, "import") + "\n";
 }
 
 }  // namespace mrclab::lab

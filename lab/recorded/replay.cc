@@ -23,7 +23,7 @@ void print_json(const RecordedRun& first, const RunResult& again, bool same) {
       {"same", same},
       {"history_sha256", first.history_sha256},
       {"history_sha256_again", again.verdict.metrics.history_sha256}};
-  fmt::print("{}\n", printed(answer));
+  fmt::print("{}\n", printed(answer, "replay"));
 }
 
 void print_text(const RecordedRun& first, const RunResult& again, bool same) {

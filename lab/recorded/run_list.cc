@@ -158,8 +158,9 @@ int runs_command(const RunListOptions& options) {
   const std::vector<ListedRun>& shown = choice ? chosen : runs;
   const int left = options.erase ? erase_runs(chosen, options.folder) : 0;
   if (options.json) {
-    fmt::print("{}\n", printed(nlohmann::ordered_json{{"runs", to_json(shown)},
-                                                      {"deleted", options.erase}}));
+    fmt::print("{}\n",
+               printed(nlohmann::ordered_json{{"runs", to_json(shown)}, {"deleted", options.erase}},
+                       "runs"));
     return left > 0 ? 1 : 0;
   }
   print_runs(shown);

@@ -121,7 +121,7 @@ int compare_runs(const ReportOptions& options) {
         {"a", a.run.folder.string()}, {"b", b.run.folder.string()}, {"report", out.string()}};
     json["rows"] = compare_json(a.verdict, b.verdict);
     json["history"] = diff;
-    fmt::print("{}\n", printed(json));
+    fmt::print("{}\n", printed(json, "report-comparison"));
     return 0;
   }
   fmt::print("A  {}\nB  {}\n\n{}\n{}\nreport  {} ({})\n", a.run.folder.string(),
@@ -158,7 +158,7 @@ int report_command(const ReportOptions& options) {
                        {"report", out.string()},
                        {"bytes", html.size()},
                        {"verdict", page.verdict}};
-    fmt::print("{}\n", printed(json));
+    fmt::print("{}\n", printed(json, "report"));
     return 0;
   }
   fmt::print("run     {} ({}, {}): {}\nreport  {} ({})\n", page.run.folder.string(), scenario,

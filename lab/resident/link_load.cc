@@ -24,7 +24,9 @@ bool is_switch(const Topology& topology, const std::string& name) {
 }
 
 void add_process(const Topology& topology, const json& said, CounterSample& sample) {
-  const auto until = FabricTime::from_ps(said.at("committed_ps").get<int64_t>());
+  // Before time starts the instant before 0 is committed.
+  const auto until =
+      std::max(FabricTime::from_ps(said.at("committed_ps").get<int64_t>()), FabricTime::zero());
   for (const auto& [name, counters] : said.at("nodes").items()) {
     if (!is_switch(topology, name)) continue;
     sample.switches[name] = {until, counters.get<std::map<std::string, uint64_t>>()};

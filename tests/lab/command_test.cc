@@ -11,6 +11,7 @@
 
 #include "lab/bringup/lab_record.h"
 #include "sandbox.h"
+#include "tests/netio/temporary_directory.h"
 
 namespace mrclab::lab {
 namespace {
@@ -18,10 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kVerbs = {
-    "demo",     "run",    "up",      "down",       "ls",        "inspect", "exec",  "shell",
-    "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan",
-    "import",   "trace",  "blame",   "analyze",    "report",    "export",  "fault", "heal",
-    "chaos",    "replay", "shrink",  "diff",       "compare",   "package", "man"};
+    "demo",    "run",      "up",     "down",    "ls",         "inspect",   "exec",
+    "shell",   "validate", "doctor", "version", "completion", "transport", "perf",
+    "clock",   "plan",     "import", "trace",   "blame",      "analyze",   "report",
+    "export",  "fault",    "heal",   "chaos",   "replay",     "shrink",    "diff",
+    "compare", "package",  "man",    "top",     "draw",       "schema",    "runs"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
@@ -43,6 +45,41 @@ TEST_CASE("transport lists every option with the values that the fabric gives") 
   for (const auto& option : options) {
     CHECK(table.find("\n" + option["name"].get<std::string>() + " ") != std::string::npos);
   }
+}
+
+TEST_CASE("what a verb prints for programs says of which schema it is") {
+  const netio::test::TemporaryDirectory folder;
+  const std::string runs = folder / "runs";
+  const std::string first = std::string(MRCLAB_SOURCE_DIR) + "/docs/first.yaml";
+  const std::string log = std::string(MRCLAB_SOURCE_DIR) + "/topologies/imports/rack-3.log";
+  const std::string map = std::string(MRCLAB_SOURCE_DIR) + "/topologies/imports/rack-3.map.yaml";
+  const auto schema_of = [](const std::vector<std::string>& words) {
+    const auto document = mrclab_json(words);
+    return (document.is_array() ? document.at(0) : document).at("schema").get<std::string>();
+  };
+  CHECK(schema_of({"run", first, "--world", "sim", "--out", runs, "--json"}) == "mrclab.verdict/1");
+  CHECK(schema_of({"replay", runs + "/latest", "--out", runs, "--json"}) == "mrclab.replay/1");
+  const std::string run = fs::canonical(runs + "/latest");
+  CHECK(schema_of({"diff", run, run, "--json"}) == "mrclab.diff/1");
+  CHECK(schema_of({"report", run, "--json"}) == "mrclab.report/1");
+  CHECK(schema_of({"report", run, "--compare", run, "--json"}) == "mrclab.report-comparison/1");
+  const CommandResult blame = mrclab({"blame", run, "--json"});  // exit code 1: it found something
+  CHECK(blame.output.find("\"schema\": \"mrclab.blame/1\"") != std::string::npos);
+  CHECK(schema_of({"analyze", run, "--json"}) == "mrclab.analysis/1");
+  CHECK(schema_of({"trace", "p3/u1", "h0", "h5", "--json"}) == "mrclab.trace/1");
+  CHECK(schema_of({"runs", runs, "--json"}) == "mrclab.runs/1");
+  CHECK(schema_of({"plan", "pair", "--json"}) == "mrclab.plan/1");
+  CHECK(schema_of({"plan", "pair", "--host", "0", "--json"}) == "mrclab.plan/1");
+  CHECK(schema_of({"plan", "pair", "--host", "0", "--to", "1", "--json"}) == "mrclab.plan-paths/1");
+  CHECK(schema_of({"transport", "pair", "--json"}) == "mrclab.transport-options/1");
+  CHECK(schema_of({"fault", "--list", "--json"}) == "mrclab.fault-kinds/1");
+  CHECK(schema_of({"chaos", "pair", "--seeds", "1", "--json"}) == "mrclab.chaos/1");
+  CHECK(schema_of({"compare", first, "--transport", "mrc,roce16", "--out", runs, "--json"}) ==
+        "mrclab.comparison/1");
+  CHECK(schema_of({"perf", "write_lat", "pair", "--to", "h1", "-n", "5", "--json"}) ==
+        "mrclab.perf/1");
+  CHECK(schema_of({"import", log, "--map", map, "--out", folder / "rack.yaml", "--json"}) ==
+        "mrclab.import/1");
 }
 
 TEST_CASE("bad usage is one sentence and exit code 2") {

@@ -182,6 +182,21 @@ CommandResult mrclab(std::vector<std::string> words) {
   return run_command_line(words);
 }
 
+namespace {
+
+/// Every object that a verb prints says of which schema it is.
+void require_schema_of_ours(const nlohmann::json& document) {
+  if (document.is_array()) {
+    for (const auto& item : document) require_schema_of_ours(item);
+    return;
+  }
+  if (!document.value("schema", "").starts_with("mrclab.")) {
+    throw std::runtime_error("no schema of ours in " + document.dump());
+  }
+}
+
+}  // namespace
+
 nlohmann::json mrclab_json(std::vector<std::string> words, std::chrono::seconds patience) {
   words.insert(words.begin(), program("mrclab-cli"));
   netio::ChildOptions options;
@@ -195,7 +210,9 @@ nlohmann::json mrclab_json(std::vector<std::string> words, std::chrono::seconds 
   if (code != 0) {
     throw std::runtime_error("exit code " + std::to_string(code) + "\n" + output + errors);
   }
-  return nlohmann::json::parse(output);
+  nlohmann::json document = nlohmann::json::parse(output);
+  require_schema_of_ours(document);
+  return document;
 }
 
 }  // namespace mrclab::lab
