@@ -80,6 +80,7 @@ Form nic_form() {
 
 Form dscp_form() {
   std::vector<Key> keys;
+  keys.reserve(std::size(kDscpClasses));
   for (const DscpClass& each : kDscpClasses) {
     keys.push_back({std::string(each.name), Form::integer(0, kMaxDscp), "DSCP of this class"});
   }
