@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -122,6 +123,8 @@ class LoadWatch {
 };
 
 int top_command(const TopOptions& options) {
+  // The range of the option lets "nan" through, which is in no order with its ends.
+  if (std::isnan(options.every)) throw InputError("--every: found \"nan\", expected a number");
   const LabRecord record = choose_lab(options.name, "as NAME");
   require_root("top");
   const bool terminal = wants_colour(stdout) && !options.as_json;

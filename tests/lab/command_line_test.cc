@@ -41,6 +41,7 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"shrink"}, {"no-such-scenario"}, {"--seed", "--budget"}, {"--seed"}},
     {{"diff"}, {"a", "b"}, {"--context"}, {"--context"}},
     {{"analyze"}, {"no-such-capture"}, {"--rows"}, {"--rows"}},
+    {{"top"}, {}, {"--count", "--every", "--rows"}},
     {{"trace"}, {}, {"--attempt", "--evs", "--seed"}, {"--seed"}},
     {{"clock", "step"}, {}, {"N"}},
     {{"plan"},
