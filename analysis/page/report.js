@@ -43,8 +43,8 @@ function origin(from) {
       from.drawing ? el("details", {}, el("summary", {}, "The fabric"), drawing(from.drawing)) : null);
 }
 
-/// Of the program that made this page, so it holds nothing but boxes, lines and names. It has its own size, as the
-/// names of eight planes are too small to read in the width of a page.
+/// The element of a drawing that mrclab made (lab/plan/fabric_drawing.h), which therefore holds no script. It keeps its
+/// own size and scrolls, because the names of eight planes are too small to read in the width of a page.
 function drawing(text) {
   const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
   svg.style.width = svg.viewBox.baseVal.width + "px";

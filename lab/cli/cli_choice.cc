@@ -1,5 +1,6 @@
 #include "lab/cli/cli_choice.h"
 
+#include "fabric/pattern.h"
 #include "fabric/yaml.h"
 
 namespace mrclab::lab {
@@ -36,6 +37,10 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
     throw InputError("there is no lab '" + chosen + "'; there is: " + joined(labs));
   }
   return *record;
+}
+
+bool names_port(std::string_view pattern, std::string_view port) {
+  return matches_pattern(pattern, port) || matches_pattern(pattern, port.substr(0, port.find(':')));
 }
 
 }  // namespace mrclab::lab

@@ -19,4 +19,7 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
 std::string lab_option(const std::string& lab, const LabPaths& paths = {});
 std::string lab_word(const std::string& lab, const LabPaths& paths = {});
 
+/// Does the pattern of an --only name this port ("h3:p2"), by its own name or by that of its node?
+bool names_port(std::string_view pattern, std::string_view port);
+
 }  // namespace mrclab::lab

@@ -257,9 +257,7 @@ bool is_wanted(const InspectOptions& options, const std::string& name) {
   // A link's name is that of both its ports, and each is one of a node: any of these will do.
   for (size_t at = 0; at <= name.size();) {
     const size_t dashes = std::min(name.find("--", at), name.size());
-    const std::string port = name.substr(at, dashes - at);
-    if (matches_pattern(options.only, port)) return true;
-    if (matches_pattern(options.only, port.substr(0, port.find(':')))) return true;
+    if (names_port(options.only, name.substr(at, dashes - at))) return true;
     at = dashes + 2;
   }
   return false;

@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "fabric/fabric_file.h"
-#include "fabric/pattern.h"
 #include "fabric/yaml.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_choice.h"
@@ -46,8 +45,7 @@ void leave_out_others(const std::string& pattern, std::vector<DirectionLoad>& lo
   if (pattern.empty()) return;
   std::erase_if(loads, [&](const DirectionLoad& load) {
     for (const std::string& port : {load.from, load.to}) {
-      if (matches_pattern(pattern, port)) return false;
-      if (matches_pattern(pattern, port.substr(0, port.find(':')))) return false;
+      if (names_port(pattern, port)) return false;
     }
     return true;
   });

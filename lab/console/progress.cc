@@ -81,7 +81,7 @@ Ticking::Ticking(std::string what, std::string details)
 
 namespace {
 
-/// Of the terminal behind `stream`; all zero where there is none.
+/// The size of the terminal behind `stream`; all zero where the stream is no terminal.
 winsize window_of(std::FILE* stream) {
   winsize size{};
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 ? size : winsize{};

@@ -16,7 +16,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::seconds kPatience{2};
-constexpr std::string_view kDrop = "drop.";
 
 bool is_switch(const Topology& topology, const std::string& name) {
   const std::optional<NodeId> node = topology.find_node(name);
@@ -55,7 +54,7 @@ class CountedBetween {
   }
   uint64_t drops(const std::string& port) const {
     uint64_t sum = 0;
-    const std::string prefix = port + "." + std::string(kDrop);
+    const std::string prefix = port + ".drop.";
     for (auto at = now_.counters.lower_bound(prefix);
          at != now_.counters.end() && at->first.starts_with(prefix); ++at) {
       sum += count(at->first);
@@ -163,9 +162,9 @@ CounterSample read_counters(const Topology& topology, const std::filesystem::pat
     try {
       add_process(topology, netio::RpcClient(at->path()).call("counters", nullptr, kPatience),
                   sample);
-    } catch (const netio::SystemError&) {  // it has ended, or is about to
-    } catch (const netio::RpcError&) {     // a daemon that counts nothing
-    } catch (const json::exception&) {     // of another version
+    } catch (const netio::SystemError&) {  // the daemon has ended, or is about to
+    } catch (const netio::RpcError&) {     // the daemon counts nothing
+    } catch (const json::exception&) {     // the daemon is of another version
     }
   }
   if (error) throw netio::SystemError("look into " + lab_directory.string(), error.value());

@@ -32,8 +32,8 @@ struct DirectionLoad {
   std::string from;  ///< the port that sends: "p0.t0-1:u2"
   std::string to;    ///< the port that receives
   uint32_t plane = 0;
-  double bits_per_second = 0;            ///< on the wire: preamble, gap and check are counted
-  double load = 0;                       ///< of the link's rate, 1 is all of it
+  double bits_per_second = 0;  ///< on the wire: preamble, gap and check are counted
+  double load = 0;             ///< bits_per_second as a share of the rate of the link, 0 to 1
   std::optional<uint64_t> queued_bytes;  ///< that wait for the port now; unknown of a host's
   uint64_t trimmed = 0, marked = 0;      ///< by the port that sends
   uint64_t lost = 0;                     ///< in its queue, or on the wire

@@ -315,6 +315,10 @@ TEST_CASE(
 
   lab.said({"fault", "link_down", "p0.t0-0:u0"});
   lab.said({"clock", "until", "30us"});
+  const json later = link(lab.asked({"top", "hand"}), "p0.t0-0:u0");
+  const double sent_later = later.at("bits_per_second").get<double>() * 30e-6 / 8;
+  CHECK(sent_later - sent <
+        5'000);  // a frame at most, where light would have carried ten times that
   const std::string text = lab.said({"top", "hand", "--only", "p0.*", "--rows", "3"});
   CAPTURE(text);
   CHECK(text.starts_with("lab hand: fabric time 30us, mean since the beginning"));

@@ -129,9 +129,10 @@ void check_pings(const FabricShape& shape, SwitchKind kind) {
 
 bool waits_for(const std::function<bool()>& done) {
   const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  // FRR and the kernel send this test no message when they are done, so it asks again and again.
   while (!done()) {
     if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // other programs wake nobody here
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;
 }
