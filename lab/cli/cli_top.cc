@@ -19,6 +19,7 @@
 #include "lab/console/progress.h"
 #include "lab/console/root_rights.h"
 #include "lab/console/terminal.h"
+#include "lab/resident/labd_client.h"
 #include "lab/resident/link_load.h"
 #include "netio/kernel/system_error.h"
 #include "netio/rpc/heartbeat.h"
@@ -125,6 +126,7 @@ int top_command(const TopOptions& options) {
   if (std::isnan(options.every)) throw InputError("--every: found \"nan\", expected a number");
   const LabRecord record = choose_lab(options.name, "as NAME");
   require_root("top");
+  require_up(record);
   const bool terminal = wants_colour(stdout) && !options.as_json;
   const uint64_t count = options.count.value_or(terminal ? 0 : 1);
   const auto every = std::chrono::duration_cast<SteadyClock::duration>(

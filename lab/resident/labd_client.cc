@@ -8,11 +8,15 @@
 
 namespace mrclab::lab {
 
+void require_up(const LabRecord& record) {
+  const std::string state = state_of(record);
+  if (state == "up") return;
+  throw InputError(fmt::format("lab '{0}' is {1}; 'mrclab down {0}' removes what is left of it",
+                               record.lab, state));
+}
+
 netio::RpcClient connect_to_labd(const LabRecord& record) {
-  if (const std::string state = state_of(record); state != "up") {
-    throw InputError(fmt::format("lab '{0}' is {1}; 'mrclab down {0}' removes what is left of it",
-                                 record.lab, state));
-  }
+  require_up(record);
   const auto socket = control_socket({}, record.lab);
   if (!std::filesystem::exists(socket)) {
     std::error_code gone;

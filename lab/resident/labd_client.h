@@ -6,6 +6,9 @@
 
 namespace mrclab::lab {
 
+/// Throws InputError for a lab whose owner has died, which says how to remove it.
+void require_up(const LabRecord& record);
+
 /// Throws InputError for a lab that crashed, or one of a run: it takes no orders.
 netio::RpcClient connect_to_labd(const LabRecord& record);
 
