@@ -21,8 +21,9 @@ using netio::ProcessState;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyDeadline{60'000};
-/// A daemon looks at its socket every 5 ms.
-constexpr milliseconds kPowerPatience{2'000};
+/// A daemon looks at its socket every 5 ms, but a machine that is busy with other work may keep it from
+/// running for seconds. One that was stopped from outside holds the lab up for as long.
+constexpr milliseconds kPowerPatience{10'000};
 constexpr int kChildPageFd = 3;
 constexpr const char* kFabricFile = "fabric.yaml";
 constexpr const char* kScheduleFile = "schedule";

@@ -84,6 +84,7 @@ LiveLab::~LiveLab() {
 
 void LiveLab::cut_power() {
   const auto due = power_.due([this](uint32_t process) {
+    if (!netio::in_gate(gate_.state(process))) return FabricTime::never();
     return FabricTime::from_ps(gate_.slot(process).done_ps.load(std::memory_order_acquire));
   });
   for (const uint32_t process : due) {

@@ -63,7 +63,7 @@ std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t p
                                FabricTime off, FabricTime on,
                                const std::vector<ScheduledEffect>& schedule,
                                const SettledPast& past) {
-  PowerCut cut{process, off, off, FabricTime::never()};
+  PowerCut cut{process, off, off, off};
   FabricTime lookahead;
   for (const Port& port : topology.node(node).ports) {
     for (const WireId wire : {port.in, port.out}) {
@@ -71,8 +71,9 @@ std::optional<PowerCut> cut_of(const Topology& topology, NodeId node, uint32_t p
       lookahead = std::max(lookahead, topology.lookahead(wire));
     }
   }
-  // A neighbour may be so much ahead, and must not start anything before the successor listens.
-  if (on != FabricTime::never()) cut.last = on - lookahead - kPicosecond;
+  // A neighbour may be so much ahead, and must not start anything before the successor listens. A
+  // switch that stays dark is killed at once: else a run might end before the lab gets round to it.
+  cut.last = on == FabricTime::never() ? cut.settled : on - lookahead - kPicosecond;
   if (cut.last < cut.settled || has_memory(topology, node, cut.settled, schedule, past)) {
     return std::nullopt;
   }

@@ -22,7 +22,7 @@ struct PowerCut {
   uint32_t process = 0;
   FabricTime off;
   FabricTime settled;  ///< nothing that started before is under way, to or from it
-  FabricTime last = FabricTime::never();  ///< so far may the lab go before the process is killed
+  FabricTime last;     ///< so far may the lab go before the process is killed
   bool operator==(const PowerCut&) const = default;
 };
 
@@ -59,7 +59,8 @@ class PowerCycle {
   /// there so soon that killing a process no longer fits in, none is killed for it.
   void replace(const std::vector<ScheduledEffect>& schedule, FabricTime from);
 
-  /// The processes to be killed now, each once for a cut. `done`: what a process has committed.
+  /// The processes to be killed now, each once for a cut. `done`: what a process has committed,
+  /// never() if it has left the gate, so that nobody waits for it.
   std::vector<uint32_t> due(const std::function<FabricTime(uint32_t)>& done);
   /// No process may commit past this before those that are due have been killed.
   FabricTime limit() const;

@@ -96,7 +96,23 @@ TEST_CASE("nobody is killed for an outage that is over at once, or who remembers
   CHECK(cuts(power_scenario(kReboot + lossy), true).empty());
   const Scenario dead = power_scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0}}\n");
   REQUIRE(cuts(dead, true).size() == 1);
-  CHECK(cuts(dead, true)[0].last == FabricTime::never());
+  CHECK(cuts(dead, true)[0].last == cuts(dead, true)[0].settled);
+}
+
+TEST_CASE("a switch that stays dark is killed before the lab goes on, unless it has left the lab") {
+  const Scenario s = power_scenario("  - {at: 20us, switch_crash: {switch: p0.t1-0}}\n");
+  const ProcessPlan plan = plan_processes(s.topology, true, 2);
+  const auto found = cuts(s, true);
+  REQUIRE(found.size() == 1);
+  PowerCycle cycle(s.topology, plan.process_of_node, s.schedule);
+  CHECK(cycle.limit() == found[0].settled);
+  CHECK(cycle.due([&](uint32_t) { return found[0].settled - kPicosecond; }).empty());
+  CHECK(cycle.due([&](uint32_t) { return found[0].settled; }) == std::vector{found[0].process});
+  CHECK(cycle.limit() == FabricTime::never());
+
+  PowerCycle without(s.topology, plan.process_of_node, s.schedule);
+  without.due([](uint32_t) { return FabricTime::never(); });
+  CHECK(without.limit() == FabricTime::never());
 }
 
 TEST_SUITE_BEGIN("root: power");
