@@ -22,6 +22,9 @@ end
 local mrc = Proto("mrc", "Multipath Reliable Connection")
 local mrctime = Proto("mrctime", "MRC lab time trailer")
 
+--- 2^n as an integer: where Lua tells them from floats (5.4, in Wireshark 4.4), 2 ^ 7 .. "" is "128.0".
+local function two_to(n) return math.floor(2 ^ n) end
+
 -- Proto fields out of the tables ---------------------------------------------------------------
 
 --- First byte and number of bytes that hold a field, and its mask there (nil: all of them).
@@ -29,7 +32,7 @@ local function container(f)
   local first = math.floor(f.bit / 8)
   local count = math.floor((f.bit + f.width + 7) / 8) - first
   if f.width == 8 * count then return first, count, nil end
-  return first, count, (2 ^ f.width - 1) * 2 ^ (8 * (first + count) - f.bit - f.width)
+  return first, count, (two_to(f.width) - 1) * two_to(8 * (first + count) - f.bit - f.width)
 end
 
 local unsigned = { ProtoField.uint8, ProtoField.uint16, ProtoField.uint24, ProtoField.uint32,
@@ -139,27 +142,27 @@ end
 
 --- "p3/e17" of one that a hash chooses by, the two halves of which must say one plane.
 local function hashed_text(ev)
-  local plane, low = math.floor(ev / 2 ^ 16) % 256, ev % 2 ^ 16
-  if math.floor(ev / 2 ^ 24) == 0xA0 and low >= 0xC000 then  -- of a flow of RoCE
-    return string.format("p%d/q%d", plane, low % 2 ^ 14)
+  local plane, low = math.floor(ev / two_to(16)) % 256, ev % two_to(16)
+  if math.floor(ev / two_to(24)) == 0xA0 and low >= 0xC000 then  -- of a flow of RoCE
+    return string.format("p%d/q%d", plane, low % two_to(14))
   end
-  if math.floor(ev / 2 ^ 24) % 64 ~= 0 or low < 0xC000 then return nil end
-  if math.floor(low / 2 ^ 10) % 16 ~= plane then return nil end
-  return string.format("p%d/%s%d", plane, ev >= 3 * 2 ^ 30 and "f" or "e", low % 2 ^ 10)
+  if math.floor(ev / two_to(24)) % 64 ~= 0 or low < 0xC000 then return nil end
+  if math.floor(low / two_to(10)) % 16 ~= plane then return nil end
+  return string.format("p%d/%s%d", plane, ev >= 3 * two_to(30) and "f" or "e", low % two_to(10))
 end
 
 --- "p3/u1" of an entropy value; nil for one of another layout (fabric/path.h).
 local function path_text(ev)
-  if ev >= 2 ^ 31 then return hashed_text(ev) end
-  if ev >= 2 ^ 24 or bit.band(ev, 0xC000) ~= 0xC000 then return nil end
+  if ev >= two_to(31) then return hashed_text(ev) end
+  if ev >= two_to(24) or bit.band(ev, 0xC000) ~= 0xC000 then return nil end
   local uplink = bit.band(ev, 0x3FFF)
-  return string.format("p%d/%s", math.floor(ev / 2 ^ 16), uplink == 0x3FFF and "-" or "u" .. uplink)
+  return string.format("p%d/%s", math.floor(ev / two_to(16)), uplink == 0x3FFF and "-" or "u" .. uplink)
 end
 
 --- Role, plane and index of a uSID in this fabric (fabric/usid.h).
 local function usid_fields(usid)
-  local plane = math.floor(usid / 2 ^ fabric.plane_shift) % fabric.planes
-  local rest = usid - plane * 2 ^ fabric.plane_shift
+  local plane = math.floor(usid / two_to(fabric.plane_shift)) % fabric.planes
+  local rest = usid - plane * two_to(fabric.plane_shift)
   for role, range in pairs(fabric.ranges) do
     if rest >= range.first and rest < range.first + range.count then
       return role, plane, rest - range.first
@@ -217,7 +220,7 @@ local function value_of(name, field, tvb, offset)
   return tvb(offset + f.first, f.count):bitfield(f.bit - 8 * f.first, f.width)
 end
 
-local function psn_add(psn, distance) return (psn + distance) % 2 ^ 24 end
+local function psn_add(psn, distance) return (psn + distance) % two_to(24) end
 
 local function signed16(value) return value >= 0x8000 and value - 0x10000 or value end
 
@@ -291,7 +294,7 @@ local function sack_info(tvb, tree, offset)
     info = info .. " +" .. received
   end
   if value_of("seth", "pr", tvb, offset) == 1 then
-    info = info .. string.format(" probe %d answered", distance % 2 ^ 16)
+    info = info .. string.format(" probe %d answered", distance % two_to(16))
   else
     branch:add(own.trigger, psn_add(cumulative, distance)):set_generated()
   end
@@ -363,9 +366,9 @@ local function add_path(tree)
   local flow, text = { ip6_flow() }, ""
   local ev = udp_source() and udp_source().value or 0
   if #flow > 0 then
-    ev = ev + flow[#flow].value % 2 ^ 16 * 2 ^ 16
+    ev = ev + flow[#flow].value % two_to(16) * two_to(16)
   elseif ip4_length() and ev >= 0xC000 then  -- IPv4 has no room for the other half: plane and kind
-    ev = ev + 3 * 2 ^ 30 + math.floor(ev / 2 ^ 10) % 16 * 2 ^ 16
+    ev = ev + 3 * two_to(30) + math.floor(ev / two_to(10)) % 16 * two_to(16)
   end
   tree:add(own.ev, ev):set_generated()
   local path = path_text(ev)
