@@ -34,7 +34,9 @@ void export_wireshark(const WiresharkOptions& options) {
       options.install ? personal_plugin_folder() : std::filesystem::path(options.out), text);
   fmt::print("wrote {}\n", file.string());
   if (options.install) {
-    fmt::print("Wireshark and tshark load it from there. Try: tshark -r FILE -Y mrc\n");
+    fmt::print(
+        "Wireshark and tshark load it from there, from version 4.2 on not as root.\n"
+        "Try: tshark -r FILE -Y mrc\n");
   } else {
     fmt::print("Try: tshark -X lua_script:{} -r FILE -Y mrc\n", file.string());
   }

@@ -15,6 +15,7 @@
 #include "tests/support/capture_writer.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/programs.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -136,12 +137,8 @@ void check_packet(const FrameBytes& frame, Row row) {
 
 }  // namespace
 
-TEST_SUITE("wireshark") {
+TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
   TEST_CASE("every frame of a RoCE run is decoded without a plug-in, and none is malformed") {
-    if (std::system("command -v tshark > /dev/null") != 0) {
-      MESSAGE("skipped: tshark is not installed");
-      return;
-    }
     const std::vector<FrameBytes> frames = roce_frames();
     REQUIRE(frames.size() > 1'000);
     test::CaptureWriter writer;

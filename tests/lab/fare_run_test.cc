@@ -20,6 +20,7 @@
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/no_observer.h"
+#include "tests/support/programs.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -111,7 +112,7 @@ TEST_CASE("with elided payload and with several threads the history is the same"
 }
 
 TEST_CASE("tshark reads BGP and BFD in the captures, and finds nothing wrong in them") {
-  if (lines_said_by("command -v tshark").empty()) {
+  if (!test::has_program("tshark")) {
     MESSAGE("tshark is not there");
     return;
   }

@@ -26,6 +26,7 @@
 #include "lab/scenario/shipped_files.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/support/capture_writer.h"
+#include "tests/support/programs.h"
 #include "tests/support/sample_frames.h"
 
 using namespace mrclab;
@@ -408,7 +409,7 @@ std::vector<lab::Scenario> scenarios() {
 
 }  // namespace
 
-TEST_SUITE("wireshark") {
+TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
   TEST_CASE("tshark and our decoder agree on every field of frames of every kind") {
     const Tshark tshark(lab::wireshark_dissector(nullptr));
     const ScratchFile file("kinds.pcapng");
@@ -576,7 +577,7 @@ taps: all
 expect: []
 )";
 
-TEST_SUITE("root: wireshark") {
+TEST_SUITE("root: wireshark" * doctest::skip(!test::has_program("tshark"))) {
   TEST_CASE("tshark and our decoder agree on what daemons and libpcap capture of a live run") {
     const TemporaryRuns runs;
     lab::RunOptions options = runs.options(lab::World::kLive);

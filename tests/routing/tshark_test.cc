@@ -14,6 +14,7 @@
 
 #include "fabric/byte_order.h"
 #include "fabric/path.h"
+#include "tests/support/programs.h"
 #include "tests/support/speaker_net.h"
 
 using namespace mrclab;
@@ -72,8 +73,6 @@ std::vector<std::string> lines_of(const std::string& command) {
   ::pclose(pipe);
   return lines;
 }
-
-bool is_there(const std::string& program) { return !lines_of("command -v " + program).empty(); }
 
 /// All messages in a packet, where none is split over two.
 template <class Visit>
@@ -206,7 +205,7 @@ UpdateWords words_in(const json& message) {
 TEST_CASE(
     "tshark reads every packet of speakers, finds nothing wrong and as many messages of each "
     "type") {
-  if (!is_there("tshark")) {
+  if (!test::has_program("tshark")) {
     MESSAGE("tshark is not there");
     return;
   }
@@ -262,7 +261,7 @@ TEST_CASE(
 }
 
 TEST_CASE("exabgp reads every UPDATE of speakers to the same routes") {
-  if (!is_there("exabgp")) {
+  if (!test::has_program("exabgp")) {
     MESSAGE("exabgp is not there");
     return;
   }
