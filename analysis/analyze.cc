@@ -77,6 +77,7 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.capture_records = watched ? in.capture_records : c.records;
   metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
   metrics.history_sha256 = in.history_sha256;
+  metrics.history_version = in.history_version;
   return metrics;
 }
 

@@ -1,16 +1,14 @@
 #include "fabric/history.h"
 
-// The plain SHA-256 interface: a stream is 112 bytes and an update a few instructions. A large
-// fabric has a hundred thousand streams, and the contexts of EVP take 500 bytes and a call through
-// its provider for every 84-byte record.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
+
+// Header alone: a call into the library would cost as much as the hash of so short a record.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <cstring>
-#include <stdexcept>
 #include <tuple>
 
 #include "fabric/byte_order.h"
@@ -23,25 +21,7 @@ namespace {
 constexpr size_t kStreamsMax = 1u << 22;  // bound on what a report may hold
 constexpr size_t kNameBytesMax = 255;
 
-void check(int result) {
-  if (result != 1) throw std::runtime_error("SHA-256 of the packet history: libcrypto refused");
-}
-
-SHA256_CTX new_digest() {
-  SHA256_CTX context;
-  check(::SHA256_Init(&context));
-  return context;
-}
-
-void update(SHA256_CTX& context, const void* data, size_t size) {
-  check(::SHA256_Update(&context, data, size));
-}
-
-Sha256 finish(SHA256_CTX context) {
-  Sha256 hash;
-  check(::SHA256_Final(hash.data(), &context));
-  return hash;
-}
+constexpr size_t kStreamHashBytesOf[] = {32, kStreamHashBytes};  // by version, from 1
 
 std::string to_hex(std::span<const uint8_t> hash) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -54,15 +34,15 @@ std::string to_hex(std::span<const uint8_t> hash) {
   return text;
 }
 
-std::optional<Sha256> from_hex(std::string_view text) {
-  Sha256 hash;
-  if (text.size() != 2 * hash.size()) return std::nullopt;
-  for (size_t i = 0; i < hash.size(); ++i) {
+/// True if `text` is exactly as many hex digits as `bytes` needs, which then has their values.
+bool from_hex(std::string_view text, std::span<uint8_t> bytes) {
+  if (text.size() != 2 * bytes.size()) return false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
     const char* const digits = text.data() + 2 * i;
-    const auto [end, error] = std::from_chars(digits, digits + 2, hash[i], 16);
-    if (error != std::errc{} || end != digits + 2) return std::nullopt;
+    const auto [end, error] = std::from_chars(digits, digits + 2, bytes[i], 16);
+    if (error != std::errc{} || end != digits + 2) return false;
   }
-  return hash;
+  return true;
 }
 
 /// "name count hexhash"
@@ -75,9 +55,12 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
   stream.name = line.substr(0, first);
   const auto [end, error] =
       std::from_chars(line.data() + first + 1, line.data() + second, stream.count);
-  const std::optional<Sha256> hash = from_hex(line.substr(second + 1));
-  if (error != std::errc{} || end != line.data() + second || !hash) return std::nullopt;
-  stream.hash = *hash;
+  if (error != std::errc{} || end != line.data() + second) return std::nullopt;
+  const std::string_view hash = line.substr(second + 1);
+  const auto version = std::ranges::find(kStreamHashBytesOf, hash.size() / 2);
+  if (version == std::end(kStreamHashBytesOf)) return std::nullopt;
+  stream.hash.resize(*version);
+  if (!from_hex(hash, stream.hash)) return std::nullopt;
   return stream;
 }
 
@@ -152,28 +135,22 @@ HistoryBytes history_record(const PacketRecord& record) {
   return out;
 }
 
-struct HistoryDigest::Stream {
-  SHA256_CTX context = new_digest();
-  uint64_t count = 0;
-
-  void add(const HistoryBytes& record) {
-    update(context, record.data(), record.size());
-    ++count;
-  }
-  Sha256 hash() const { return finish(context); }
-};
-
 HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime end)
     : topology_(topology), self_(self), end_(end), streams_(2 * topology.node(self).ports.size()) {}
-
-HistoryDigest::HistoryDigest(HistoryDigest&&) noexcept = default;
-HistoryDigest::~HistoryDigest() = default;
 
 void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes) {
   if (record.t > end_) return;
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
   assert(index < streams_.size());
-  streams_[index].add(bytes);
+  Stream& stream = streams_[index];
+  std::array<uint8_t, kStreamHashBytes + kHistoryRecordBytes> chained;
+  std::copy(stream.hash.begin(), stream.hash.end(), chained.begin());
+  std::copy(bytes.begin(), bytes.end(), chained.begin() + kStreamHashBytes);
+  XXH128_canonical_t hash;
+  ::XXH128_canonicalFromHash(&hash, ::XXH3_128bits(chained.data(), chained.size()));
+  static_assert(sizeof hash.digest == kStreamHashBytes);
+  std::copy_n(hash.digest, kStreamHashBytes, stream.hash.begin());
+  ++stream.count;
 }
 
 std::vector<HistoryStream> HistoryDigest::streams() const {
@@ -181,59 +158,45 @@ std::vector<HistoryStream> HistoryDigest::streams() const {
   result.reserve(streams_.size());
   for (uint32_t i = 0; i < streams_.size(); ++i) {
     const std::string port = topology_.port_name({self_, PortId{i / 2}});
-    result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), streams_[i].count, streams_[i].hash()});
+    const Stream& stream = streams_[i];
+    result.push_back({port + (i % 2 == 0 ? "/in" : "/out"),
+                      stream.count,
+                      {stream.hash.begin(), stream.hash.end()}});
   }
   return result;
 }
 
-std::string HistoryDigest::saved() const {
-  std::string text;
-  for (const Stream& stream : streams_) {
-    text += std::to_string(stream.count) + " ";
-    std::array<uint8_t, sizeof stream.context> bytes;
-    std::memcpy(bytes.data(), &stream.context, bytes.size());
-    text += to_hex(bytes) + "\n";
-  }
-  return text;
-}
+std::string HistoryDigest::saved() const { return history_to_text(streams()); }
 
 bool HistoryDigest::restore(std::string_view saved) {
-  std::vector<Stream> streams(streams_.size());
-  for (Stream& stream : streams) {
-    const char* const end = saved.data() + saved.size();
-    const auto [digits, error] = std::from_chars(saved.data(), end, stream.count);
-    std::array<uint8_t, sizeof stream.context> bytes;
-    if (error != std::errc{} || end - digits < static_cast<ptrdiff_t>(2 * bytes.size() + 2)) {
-      return false;
-    }
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      const char* const at = digits + 1 + 2 * i;
-      const auto [read, bad] = std::from_chars(at, at + 2, bytes[i], 16);
-      if (bad != std::errc{} || read != at + 2) return false;
-    }
-    std::memcpy(&stream.context, bytes.data(), bytes.size());
-    saved.remove_prefix(static_cast<size_t>(digits - saved.data()) + 2 * bytes.size() + 2);
+  const auto streams = history_from_text(saved);
+  if (!streams || streams->size() != streams_.size()) return false;
+  if (history_version(*streams) != kHistoryVersion) return false;
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    streams_[i].count = (*streams)[i].count;
+    std::copy_n((*streams)[i].hash.begin(), kStreamHashBytes, streams_[i].hash.begin());
   }
-  streams_ = std::move(streams);
-  return saved.empty();
+  return true;
 }
 
 std::string history_sha256(std::vector<HistoryStream> streams) {
   std::sort(streams.begin(), streams.end(), [](const HistoryStream& a, const HistoryStream& b) {
     return std::tie(a.name, a.count, a.hash) < std::tie(b.name, b.count, b.hash);
   });
-  SHA256_CTX context = new_digest();
+  std::vector<uint8_t> bytes;
   for (const HistoryStream& stream : streams) {
     std::array<uint8_t, 2> name_length;
     std::array<uint8_t, 8> count;
     store_be<uint16_t>(name_length.data(), static_cast<uint16_t>(stream.name.size()));
     store_be<uint64_t>(count.data(), stream.count);
-    update(context, name_length.data(), name_length.size());
-    update(context, stream.name.data(), stream.name.size());
-    update(context, count.data(), count.size());
-    update(context, stream.hash.data(), stream.hash.size());
+    bytes.insert(bytes.end(), name_length.begin(), name_length.end());
+    bytes.insert(bytes.end(), stream.name.begin(), stream.name.end());
+    bytes.insert(bytes.end(), count.begin(), count.end());
+    bytes.insert(bytes.end(), stream.hash.begin(), stream.hash.end());
   }
-  return to_hex(finish(context));
+  std::array<uint8_t, SHA256_DIGEST_LENGTH> hash;
+  ::SHA256(bytes.data(), bytes.size(), hash.data());
+  return to_hex(hash);
 }
 
 std::string history_to_text(std::span<const HistoryStream> streams) {
@@ -251,10 +214,17 @@ std::optional<std::vector<HistoryStream>> history_from_text(std::string_view tex
     if (end == std::string_view::npos || streams.size() == kStreamsMax) return std::nullopt;
     std::optional<HistoryStream> stream = parse_line(text.substr(0, end));
     if (!stream) return std::nullopt;
+    if (!streams.empty() && stream->hash.size() != streams.front().hash.size()) return std::nullopt;
     streams.push_back(std::move(*stream));
     text.remove_prefix(end + 1);
   }
   return streams;
+}
+
+uint32_t history_version(std::span<const HistoryStream> streams) {
+  if (streams.empty()) return kHistoryVersion;
+  const auto* const found = std::ranges::find(kStreamHashBytesOf, streams.front().hash.size());
+  return 1 + static_cast<uint32_t>(found - std::begin(kStreamHashBytesOf));
 }
 
 }  // namespace mrclab

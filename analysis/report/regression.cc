@@ -284,7 +284,13 @@ void add_history(const StoredVerdict& baseline, const Tolerances& tolerances,
   ComparedMetric compared;
   compared.label = compared.metric = kHistory;
   compared.tolerance = {Tolerance::Kind::kExact, 0};
-  if (baseline.history_sha256 != verdict.metrics.history_sha256) {
+  const uint32_t version = verdict.metrics.history_version;
+  if (baseline.history_version != version) {
+    compared.result = Result::kFail;
+    compared.note = "digests of version " + std::to_string(baseline.history_version) + " there, " +
+                    std::to_string(version) +
+                    " here, so packets cannot be compared: store a new baseline";
+  } else if (baseline.history_sha256 != verdict.metrics.history_sha256) {
     compared.result = Result::kFail;
     compared.note = "packets differ: " + baseline.history_sha256.substr(0, 12) + " there, " +
                     verdict.metrics.history_sha256.substr(0, 12) + " here";
@@ -420,7 +426,14 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
   }
   baseline.seed = seed->get<uint64_t>();
   baseline.values = read_values(document, reader, baseline.faults);
-  baseline.history_sha256 = reader.text(document.at("metrics"), "history_sha256");
+  const Json& metrics = document.at("metrics");
+  baseline.history_sha256 = reader.text(metrics, "history_sha256");
+  if (const auto version = metrics.find("history_version"); version != metrics.end()) {
+    if (!version->is_number_unsigned()) {
+      reader.fail("/metrics/history_version", "no whole number", "the version of the digest");
+    }
+    baseline.history_version = version->get<uint32_t>();
+  }
   return baseline;
 }
 

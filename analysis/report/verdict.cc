@@ -161,7 +161,8 @@ Json metrics_json(const Metrics& m) {
           {"captures", m.captures},
           {"capture_records", m.capture_records},
           {"capture_skipped", m.capture_skipped},
-          {"history_sha256", m.history_sha256}};
+          {"history_sha256", m.history_sha256},
+          {"history_version", m.history_version}};
 }
 
 Json taps_json(const TapCost& taps) {

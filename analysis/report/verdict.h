@@ -60,6 +60,7 @@ struct Metrics {
   uint64_t capture_records = 0;
   uint64_t capture_skipped = 0;  ///< records that could not be used
   std::string history_sha256;    ///< computed by the nodes
+  uint32_t history_version = 0;  ///< the rule by which it was computed (fabric/history.h)
 };
 
 /// What libpcap on the veths saw, and what it cost.

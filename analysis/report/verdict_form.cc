@@ -146,7 +146,8 @@ Form metrics_form() {
                  {"captures", count(), "files that were read"},
                  {"capture_records", count(), ""},
                  {"capture_skipped", count(), ""},
-                 {"history_sha256", kText, "digest of what every node did"}});
+                 {"history_sha256", kText, "digest of what every node did"},
+                 {"history_version", count(), "only digests of one version can be compared"}});
 }
 
 Form taps_form() {

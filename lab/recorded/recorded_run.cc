@@ -1,5 +1,7 @@
 #include "lab/recorded/recorded_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -67,6 +69,16 @@ uint64_t RecordedRun::records() const {
   uint64_t sum = 0;
   for (const HistoryStream& stream : streams) sum += stream.count;
   return sum;
+}
+
+void require_digest_version(const RecordedRun& run, uint32_t version) {
+  const uint32_t own = history_version(run.streams);
+  if (own == version) return;
+  throw InputError(
+      fmt::format("{}: its packets have digests of version {}, by mrclab {}, which cannot be "
+                  "compared with those "
+                  "of version {}: run its scenario.yaml again with this mrclab",
+                  run.folder.string(), own, run.version, version));
 }
 
 RecordedRun read_run(const fs::path& folder) {

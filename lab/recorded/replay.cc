@@ -63,6 +63,7 @@ Scenario recorded_scenario(const std::filesystem::path& folder) {
 int replay_command(const ReplayOptions& options) {
   InterruptGuard guard;
   const RecordedRun first = read_run(lasting_name(options.run));
+  require_digest_version(first, kHistoryVersion);
   const Scenario scenario = recorded_scenario(first.folder);
   require_consent(scenario, first.folder, options.programs);
   RunOptions run;

@@ -59,6 +59,9 @@ RunDiff diff_runs(const std::filesystem::path& a, const std::filesystem::path& b
   diff.b = read_run(b);
   // The records are checked even if the digests agree, because "the same history" speaks of them.
   for (const RecordedRun* run : {&diff.a, &diff.b}) RunManifest(run->folder).require({"history"});
+  const uint32_t versions[] = {history_version(diff.a.streams), history_version(diff.b.streams)};
+  require_digest_version(diff.a, std::max(versions[0], versions[1]));
+  require_digest_version(diff.b, std::max(versions[0], versions[1]));
   diff.same = diff.a.history_sha256 == diff.b.history_sha256;
   diff.hints = differing_settings(diff.a, diff.b);
   if (diff.same) return diff;

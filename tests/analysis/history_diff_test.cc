@@ -24,8 +24,9 @@ struct Run {
     HistoryStream stream;
     stream.name = name;
     stream.count = records.size();
+    stream.hash.resize(kStreamHashBytes);
     for (const CompactRecord& record : records) {
-      stream.hash[record.psn.value() % 32] += static_cast<uint8_t>(record.t.ns());
+      stream.hash[record.psn.value() % kStreamHashBytes] += static_cast<uint8_t>(record.t.ns());
     }
     streams.push_back(stream);
     kept.streams[name] = std::move(records);

@@ -94,6 +94,27 @@ TEST_CASE("where all is compared exactly, the packets are too") {
   CHECK(regressions(against(plain_verdict(), {"exact", "lost=3"}), now).empty());
 }
 
+TEST_CASE("digests of different versions are not taken for different packets") {
+  Verdict now = plain_verdict();
+  now.metrics.history_version = 2;
+  Verdict before = now;
+  before.metrics.history_version = 1;
+  before.metrics.history_sha256 = std::string(64, 'b');
+  CHECK(regressions(against(before), now).empty());
+  const BaselineComparison exact = compare_with(against(before, {"exact"}), now);
+  REQUIRE(exact.metrics.back().result == Result::kFail);
+  CHECK(exact.metrics.back().note ==
+        "digests of version 1 there, 2 here, so packets cannot be compared: store a new baseline");
+
+  // Verdicts of the first version do not say which they have.
+  std::string unstated = to_json(before);
+  const std::string stated = ",\n    \"history_version\": 1";
+  REQUIRE(unstated.find(stated) != std::string::npos);
+  unstated.erase(unstated.find(stated), stated.size());
+  CHECK(read_stored_verdict(unstated, "base.json").history_version == 1);
+  CHECK(read_stored_verdict(to_json(now), "base.json").history_version == 2);
+}
+
 TEST_CASE("tolerances are shares, values in the metric's unit, or exact; of one metric or of all") {
   Verdict now = plain_verdict();
   now.metrics.goodput_bps = 0.9e12;

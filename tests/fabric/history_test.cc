@@ -159,9 +159,17 @@ TEST_CASE("every port has a stream in and a stream out, named after it") {
   CHECK(streams[0].name == "p0.t0-0:d0/in");
   CHECK(streams[1].name == "p0.t0-0:d0/out");
   CHECK(streams[15].name == "p0.t0-0:u3/out");
-  // SHA-256 of nothing (FIPS 180-4 test vector).
-  CHECK(to_hex(streams[0].hash) ==
-        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(streams[0].hash == std::vector<uint8_t>(16));
+}
+
+TEST_CASE("a stream's digest is XXH3-128 over the digest so far and the record") {
+  Story story;
+  story.packet(FabricTime::from_ps(1), 0, Direction::kIngress, {});
+  // By xxh128sum: 16 zero bytes, 1 in 8 bytes, 4 zero bytes, 84 (on the wire) in 4 bytes, 68 zero
+  // bytes; then that digest in place of the first 16, and 2 in place of 1.
+  CHECK(to_hex(story.streams()[0].hash) == "904a00b03be9721fa0bbc74a4aeb72e8");
+  story.packet(FabricTime::from_ps(2), 0, Direction::kIngress, {});
+  CHECK(to_hex(story.streams()[0].hash) == "9d325640746bb8b7ea86e7d6ab0659c6");
 }
 
 TEST_CASE("the digest of all nodes does not depend on the order in which they report") {
@@ -177,7 +185,7 @@ TEST_CASE("the digest of all nodes does not depend on the order in which they re
 
 TEST_CASE("the digest of all nodes is SHA-256 over name length, name, count and hash") {
   // Python: hashlib.sha256(b'\0\1a' + (5).to_bytes(8, 'big') + bytes(32)).hexdigest()
-  CHECK(history_sha256({{"a", 5, {}}}) ==
+  CHECK(history_sha256({{"a", 5, std::vector<uint8_t>(32)}}) ==
         "80b0ae79908ffefce00d01c06a9ff612cc9b5820b13b081ce68713442f8639f8");
 }
 
@@ -234,6 +242,10 @@ TEST_CASE("text that is no list of streams is refused") {
   CHECK_FALSE(history_from_text("a 1x " + std::string(64, '0') + "\n"));
   CHECK_FALSE(history_from_text("a 1 " + std::string(63, '0') + "g\n"));
   CHECK(history_from_text("a 1 " + std::string(64, '0') + "\n"));
+  CHECK(history_from_text("a 1 " + std::string(32, '0') + "\n"));
+  CHECK_FALSE(history_from_text("a 1 " + std::string(48, '0') + "\n"));
+  CHECK_FALSE(history_from_text("a 1 " + std::string(64, '0') + "\nb 1 " + std::string(32, '0') +
+                                "\n"));
   CHECK(counterexample(
             [&good] {
               std::string text = good;
@@ -261,5 +273,6 @@ TEST_CASE("a digest that was saved goes on in another process as if nothing had 
   CHECK(second.streams() == whole.streams());
   CHECK_FALSE(second.restore(""));
   CHECK_FALSE(second.restore("7 zz\n"));
+  CHECK_FALSE(second.restore("a 1 " + std::string(32, '0') + "\n"));  // one of 16 streams
   CHECK(second.streams() == whole.streams());
 }

@@ -12,6 +12,8 @@
 
 #include "fabric/yaml.h"
 #include "lab/recorded/recorded_run.h"
+#include "lab/recorded/replay.h"
+#include "lab/recorded/run_diff.h"
 #include "lab/recorded/run_report.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
@@ -192,4 +194,18 @@ TEST_CASE("a run that an earlier version left is read") {
   const RunPage page = read_page(run.folder);
   CHECK(page.verdict["scenario"] == "first");
   CHECK(page.verdict["result"] == "pass");
+}
+
+TEST_CASE("a run whose packets an earlier rule digested is not compared with one of this version") {
+  const std::filesystem::path old = data_directory() / "tests/lab/old_runs/0.1.0-first";
+  const test::TemporaryRuns runs;
+  const std::filesystem::path now = runs.run(read_run(old).scenario).folder.path;
+  const std::string why =
+      "0.1.0-first: its packets have digests of version 1, by mrclab 0.1.0, which cannot be "
+      "compared "
+      "with those of version 2: run its scenario.yaml again with this mrclab";
+  CHECK(test::error_of([&] { diff_runs(old, now, 4); }).find(why) != std::string::npos);
+  CHECK(test::error_of([&] { diff_runs(now, old, 4); }).find(why) != std::string::npos);
+  CHECK(test::error_of([&] { replay_command({.run = old}); }).find(why) != std::string::npos);
+  CHECK(diff_runs(old, old, 4).same);
 }

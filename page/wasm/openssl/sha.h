@@ -1,22 +1,17 @@
 #pragma once
-// OpenSSL's plain SHA-256 interface, which fabric/history.cc calls, over libmd's.
+// OpenSSL's SHA-256 of a whole text, which fabric/history.cc calls, over libmd's.
 
 #include <sha2.h>
 
 #include <cstddef>
 #include <cstdint>
 
-using SHA256_CTX = SHA2_CTX;
+#define SHA256_DIGEST_LENGTH 32
 
-inline int SHA256_Init(SHA256_CTX* context) {
-  ::SHA256Init(context);
-  return 1;
-}
-inline int SHA256_Update(SHA256_CTX* context, const void* data, std::size_t size) {
-  ::SHA256Update(context, static_cast<const std::uint8_t*>(data), size);
-  return 1;
-}
-inline int SHA256_Final(unsigned char* hash, SHA256_CTX* context) {
-  ::SHA256Final(hash, context);
-  return 1;
+inline unsigned char* SHA256(const unsigned char* data, std::size_t size, unsigned char* hash) {
+  SHA2_CTX context;
+  ::SHA256Init(&context);
+  ::SHA256Update(&context, data, size);
+  ::SHA256Final(hash, &context);
+  return hash;
 }
