@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/place.h"
+
 namespace mrclab {
 
 template <class T>
@@ -26,7 +28,7 @@ class Fifo {
   bool push(T&& item) {
     if (size_ == bound_) return false;
     if (size_ == slots_.size()) grow();
-    slots_[(head_ + size_) & (slots_.size() - 1)] = std::move(item);
+    put_in_place(slots_[(head_ + size_) & (slots_.size() - 1)], std::move(item));
     ++size_;
     return true;
   }
@@ -35,7 +37,7 @@ class Fifo {
 
   T pop() {
     assert(size_ > 0);
-    T item = std::move(slots_[head_]);
+    T item = take_from_place(slots_[head_]);
     head_ = (head_ + 1) & (slots_.size() - 1);
     --size_;
     return item;

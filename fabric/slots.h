@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/place.h"
+
 namespace mrclab {
 
 template <class T>
@@ -22,14 +24,14 @@ class Slots {
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
-    items_[slot] = std::move(item);
+    put_in_place(items_[slot], std::move(item));
     return slot;
   }
 
   T take(uint32_t slot) {
     assert(slot < items_.size());
     free_.push_back(slot);
-    return std::move(items_[slot]);
+    return take_from_place(items_[slot]);
   }
 
  private:
