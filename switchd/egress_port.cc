@@ -182,7 +182,6 @@ Departure EgressPort::depart_pause(FabricTime now) {
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start(departure.frame, departure.end);
   departure.fate.again = false;
-  sending_ = true;
   return departure;
 }
 
@@ -195,7 +194,6 @@ Departure EgressPort::depart_again(FabricTime now) {
   copy_.reset();
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start(departure.frame, departure.end, true);
-  sending_ = true;
   return departure;
 }
 
@@ -220,7 +218,6 @@ Departure EgressPort::depart(FabricTime now) {
       copy_ = Copy{std::move(twin), departure.queue, departure.trimmed};
     }
   }
-  sending_ = true;
   return departure;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // One egress port: a queue per traffic class in front of a transmitter that runs at the link's rate in
-// fabric time. Knows no clock: the node tells it the time and when a transmission is over.
+// fabric time. Knows no clock: the node tells it the time, and asks for no frame while one is being sent.
 //
 // Lengths are wire lengths (fabric/units.h). A queue's depth counts what waits, not the frame that
 // is being sent. Classes as in UEC 1.0.3 §4.1 (TC_low, TC_med and TC_high):
@@ -81,9 +81,9 @@ class EgressPort {
   /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in.
   Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
 
-  /// Carrier, idle transmitter and something to send.
+  /// Carrier and something to send. Whether the transmitter is idle the owner knows.
   bool ready() const {
-    return carrier_ && !sending_ &&
+    return carrier_ &&
            (copy_.has_value() || pause_ || waiting_frames_ > (paused_ ? waiting_lossless() : 0));
   }
   /// The neighbour pauses the class of RoCE's data, or lets it go on.
@@ -91,10 +91,8 @@ class EgressPort {
   /// A pause frame is to be sent next; it takes the place of one that has not been sent yet.
   void put_pause(Frame frame) { pause_ = std::move(frame); }
   size_t waiting_lossless() const { return waiting(QueueClass::kLossless); }
-  /// Starts the next frame. Requires ready().
+  /// Starts the next frame. Requires ready() and that the frame before has left.
   Departure depart(FabricTime now);
-  /// The frame that was being sent has left.
-  void transmission_done() { sending_ = false; }
 
   bool carrier() const { return carrier_; }
   /// A port that loses its carrier starts nothing; the owner takes the queued frames out with
@@ -164,7 +162,6 @@ class EgressPort {
   int64_t trimmed_lead_ = 0;
   uint64_t ecn_counter_ = 0;
   bool carrier_ = true;
-  bool sending_ = false;
 };
 
 }  // namespace mrclab::switchd

@@ -77,12 +77,13 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     const auto [key, slot] = events_.pop();
     assert(key.at >= committed_);
     committed_ = key.at;
+    running_ = key;
     const PortId port{key.port};
     switch (key.event_class) {
       case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
       case EventClass::kArrival: on_arrival(key.at, port, arrivals_.take(slot), out); break;
       case EventClass::kTransmitComplete:
-        at(port).egress.transmission_done();
+        at(port).wakes = false;
         start_next(key.at, port, out);
         break;
       case EventClass::kTimer: on_pause_timer(key.at, port, out); break;
@@ -215,9 +216,21 @@ void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
   record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
+/// The place of the end of a port's transmission among the events of the switch. It is only put into
+/// the queue if something waits for it: at most ports nothing does.
+EventKey SwitchNode::end_of_sending(PortId port) const {
+  return {ports_[port.value].sends_until, EventClass::kTransmitComplete, port.value, 0};
+}
+
+void SwitchNode::wake_when_sent(PortId port) {
+  if (std::exchange(at(port).wakes, true)) return;
+  events_.push(end_of_sending(port), 0);
+}
+
 void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   PortState& state = at(port);
   if (!state.egress.ready()) return;
+  if (earlier(running_, end_of_sending(port))) return wake_when_sent(port);
   Departure departure = state.egress.depart(now);
   if (pause_ && departure.queue == QueueClass::kLossless && !departure.is_copy) {
     release(now, departure.ingress, departure.frame.wire_length());
@@ -235,7 +248,8 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   record(departure.end, port, Direction::kEgress,
          departure.trimmed ? PacketEvent::kTrimmed : PacketEvent::kPassed, DropCause::kNone,
          departure.queue, departure.frame);
-  events_.push({departure.end, EventClass::kTransmitComplete, port.value, local_sequence_++}, 0);
+  state.sends_until = departure.end;
+  if (state.egress.ready()) wake_when_sent(port);
   out.transmit({port, std::move(departure.frame), now, departure.end, departure.fate.flight,
                 departure.fate.lost});
 }

@@ -90,6 +90,8 @@ class SwitchNode : public Node {
     IngressWire in;
     EgressPort egress;
     PortCounters counters;
+    FabricTime sends_until = FabricTime::from_ps(-1);  ///< the last bit of what left last
+    bool wakes = false;  ///< an event is planned for then, because something waits
   };
 
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
@@ -118,6 +120,8 @@ class SwitchNode : public Node {
   void drop_waiting(FabricTime now, PortId port);
   PortId least_loaded(std::span<const PortId> ports);
   void start_next(FabricTime now, PortId port, FrameSink& out);
+  EventKey end_of_sending(PortId port) const;
+  void wake_when_sent(PortId port);
   void on_effect(FabricTime now, const Effect& effect);
   void on_port_carrier(FabricTime now, const PortCarrier& carrier);
   void on_switch_state(FabricTime now, SwitchWork work);
@@ -148,6 +152,7 @@ class SwitchNode : public Node {
   EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
   Slots<Arrival> arrivals_;
   Slots<Effect> effects_;
+  EventKey running_;  // of the event in hand
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
   Frame nothing_;  // stands in records for a frame whose bytes are not known

@@ -38,11 +38,7 @@ struct PortBench {
   void fill_data(uint64_t bytes) {
     for (; bytes > 0; bytes -= 1'000) REQUIRE(offer(1'000).queue == QueueClass::kData);
   }
-  Departure depart() {
-    Departure departure = port.depart(FabricTime{});
-    port.transmission_done();
-    return departure;
-  }
+  Departure depart() { return port.depart(FabricTime{}); }
 
   FramePool pool;
   EgressPort port;

@@ -36,11 +36,7 @@ struct LosslessBench {
     Frame frame = pool.copy(bytes_of({.dscp = dscp, .ecn = ecn, .size = wire_bytes - 24}));
     return port.admit(frame, dscp, PortId{5});
   }
-  Departure depart() {
-    Departure departure = port.depart(FabricTime{});
-    port.transmission_done();
-    return departure;
-  }
+  Departure depart() { return port.depart(FabricTime{}); }
   /// How many of `frames` were marked that left `depth` bytes behind them.
   uint32_t marked(uint64_t depth, uint32_t frames) {
     for (uint64_t queued = 0; queued < depth; queued += 1'000) offer(1'000);

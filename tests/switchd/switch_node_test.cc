@@ -72,7 +72,33 @@ TEST_CASE("events up to the committed time are processed, later ones wait") {
   CHECK(bench.notes.packets.empty());
   bench.run(ps(1'700'000));
   CHECK(bench.notes.packets.size() == 2);
+  CHECK(bench.node.next_event() == FabricTime::never());
+}
+
+TEST_CASE("the end of a transmission is an event only if something waits for it") {
+  Bench bench;
+  bench.arrive(kU0, ps(1'000'000), kToH1);
+  bench.run(ps(1'700'001));
+  CHECK(bench.node.next_event() == FabricTime::never());
+  bench.arrive(kU1, ps(1'000'002), kToH1);
+  bench.arrive(kU0, ps(1'000'003), kToH1);
+  bench.run(ps(1'700'003));
+  REQUIRE(bench.notes.sent.size() == 1);
   CHECK(bench.node.next_event() == ps(1'700'000 + kFrameTime));
+  bench.run(ps(1'700'000 + 3 * kFrameTime));
+  REQUIRE(bench.notes.sent.size() == 3);
+  CHECK(bench.notes.sent[1].start == ps(1'700'000 + kFrameTime));
+  CHECK(bench.notes.sent[2].start == ps(1'700'000 + 2 * kFrameTime));
+  CHECK(bench.node.next_event() == FabricTime::never());
+}
+
+TEST_CASE("a frame that comes out at the instant at which a transmission ends starts then") {
+  Bench bench;
+  bench.arrive(kU0, ps(1'000'000), kToH1);
+  bench.arrive(kU1, ps(1'000'000 + kFrameTime), kToH1);
+  bench.run(ps(1'700'000 + kFrameTime));
+  REQUIRE(bench.notes.sent.size() == 2);
+  CHECK(bench.notes.sent[1].start == ps(1'700'000 + kFrameTime));
 }
 
 TEST_CASE("a late frame is processed at the committed time, and time does not run backwards") {
