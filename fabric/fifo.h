@@ -28,6 +28,7 @@ class Fifo {
   bool push(T&& item) {
     if (size_ == bound_) return false;
     if (size_ == slots_.size()) grow();
+    if (size_ == 0) head_ = 0;  // the place used last is in a cache, the next one is not
     put_in_place(slots_[(head_ + size_) & (slots_.size() - 1)], std::move(item));
     ++size_;
     return true;

@@ -4,6 +4,8 @@
 
 namespace mrclab {
 
+void Frame::give_back() { buffer_->pool->give_back(buffer_); }
+
 void Frame::resize(size_t size) {
   assert(size <= buffer_->room);
   buffer_->size = static_cast<uint32_t>(size);

@@ -50,14 +50,16 @@ class Frame {
   Frame(Frame&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
   Frame& operator=(Frame&& other) noexcept {
     if (this != &other) {
-      release();
+      if (buffer_ != nullptr) give_back();
       buffer_ = std::exchange(other.buffer_, nullptr);
     }
     return *this;
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
-  ~Frame() { release(); }
+  ~Frame() {
+    if (buffer_ != nullptr) give_back();
+  }
 
   explicit operator bool() const { return buffer_ != nullptr; }
   std::span<uint8_t> bytes() { return {buffer_->bytes(), buffer_->size}; }
@@ -83,7 +85,7 @@ class Frame {
 
  private:
   friend class FramePool;
-  inline void release();
+  void give_back();
   FrameBuffer* buffer_ = nullptr;
 };
 
@@ -139,10 +141,5 @@ class FramePool {
   size_t in_use_ = 0;
   uint64_t exhausted_ = 0;
 };
-
-inline void Frame::release() {
-  if (buffer_ != nullptr) buffer_->pool->give_back(buffer_);
-  buffer_ = nullptr;
-}
 
 }  // namespace mrclab

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cstring>
 #include <tuple>
 
 #include "fabric/byte_order.h"
@@ -144,12 +145,12 @@ void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes
   assert(index < streams_.size());
   Stream& stream = streams_[index];
   std::array<uint8_t, kStreamHashBytes + kHistoryRecordBytes> chained;
-  std::copy(stream.hash.begin(), stream.hash.end(), chained.begin());
-  std::copy(bytes.begin(), bytes.end(), chained.begin() + kStreamHashBytes);
+  std::memcpy(chained.data(), stream.hash.data(), kStreamHashBytes);
+  std::memcpy(chained.data() + kStreamHashBytes, bytes.data(), kHistoryRecordBytes);
   XXH128_canonical_t hash;
   ::XXH128_canonicalFromHash(&hash, ::XXH3_128bits(chained.data(), chained.size()));
   static_assert(sizeof hash.digest == kStreamHashBytes);
-  std::copy_n(hash.digest, kStreamHashBytes, stream.hash.begin());
+  std::memcpy(stream.hash.data(), hash.digest, kStreamHashBytes);
   ++stream.count;
 }
 

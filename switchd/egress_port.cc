@@ -38,11 +38,13 @@ QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults) {
 EgressPort::Queue::Queue(Bytes limit) : waiting(most_frames(limit)) {}
 
 EgressPort::EgressPort(const EgressSettings& settings)
-    : settings_(settings),
-      limits_(settings.queues),
+    : host_facing_(settings.host_facing),
+      dscps_(settings.wire.dscps),
       wire_(settings.wire),
+      limits_(settings.queues),
       queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
-              Queue(settings.queues.trimmed_limit), Queue(most_lossless(settings))} {}
+              Queue(settings.queues.trimmed_limit), Queue(most_lossless(settings))},
+      settings_(settings) {}
 
 void EgressPort::set_faults(const QueueFaults& faults) {
   limits_ = spoilt(settings_.queues, faults);
@@ -51,7 +53,7 @@ void EgressPort::set_faults(const QueueFaults& faults) {
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
   const QueueProfile& limits = limits_;
-  const DscpMap& dscps = settings_.wire.dscps;
+  const DscpMap& dscps = dscps_;
   const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
     Admission admission;
     admission.queue = queue;
@@ -61,7 +63,7 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
       return admission;
     }
     admission.trimmed = trim_first;
-    if (trim_first) trim(frame, settings_.host_facing, dscps);
+    if (trim_first) trim(frame, host_facing_, dscps);
     push(queue, frame, length, trim_first, ingress);
     return admission;
   };
@@ -76,8 +78,7 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
   if (queue == QueueClass::kTrimmed) {
     return offer(queue, limits.trimmed_limit, DropCause::kTrimmedQueueFull, false);
   }
-  const Bytes threshold =
-      settings_.host_facing ? limits.trim_threshold_last_hop : limits.trim_threshold;
+  const Bytes threshold = host_facing_ ? limits.trim_threshold_last_hop : limits.trim_threshold;
   const Bytes wanted = depth(QueueClass::kData) + frame.wire_length();
   if (limits.trim && is_trimmable(dscps, dscp, frame.modelled_size()) &&
       wanted > std::min(threshold, limits.tail_drop)) {
@@ -91,6 +92,7 @@ void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, P
   const bool pushed = queue.waiting.push({std::move(frame), length, trimmed, ingress});
   assert(pushed);  // no frame is shorter than the one that the ring's bound was computed with
   static_cast<void>(pushed);
+  ++waiting_[index_of(of)];
   ++waiting_frames_;
   queue.depth += length;
   queue.depth_max = std::max(queue.depth_max, queue.depth);
@@ -99,6 +101,7 @@ void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, P
 EgressPort::Waiting EgressPort::pop(QueueClass of) {
   Queue& queue = queue_of(of);
   Waiting next = queue.waiting.pop();
+  --waiting_[index_of(of)];
   --waiting_frames_;
   queue.depth -= next.length;
   return next;
@@ -107,7 +110,7 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
 /// Control first. Frames of RoCE and those of MRC's data and trimmed ones share the rest by bytes, as long as
 /// both wait; who has been sent more waits.
 QueueClass EgressPort::take_next() {
-  if (!queue_of(QueueClass::kControl).waiting.empty()) return QueueClass::kControl;
+  if (waiting(QueueClass::kControl) > 0) return QueueClass::kControl;
   if (paused_ || waiting_lossless() == 0) {
     lossless_lead_ = 0;
     return take_next_of_mrc();
@@ -131,14 +134,15 @@ QueueClass EgressPort::take_next() {
 /// debt, and data is served while there is one. Data that is served with no trimmed frame waiting pays
 /// the debt off, no more.
 QueueClass EgressPort::take_next_of_mrc() {
-  Fifo<Waiting>& data = queue_of(QueueClass::kData).waiting;
-  Fifo<Waiting>& trimmed = queue_of(QueueClass::kTrimmed).waiting;
-  if (data.empty()) {
+  if (waiting(QueueClass::kData) == 0) {
     trimmed_lead_ = 0;
     return QueueClass::kTrimmed;
   }
-  const auto data_length = static_cast<int64_t>(data.front().length.value);
-  if (trimmed.empty()) {
+  const auto length_of_next = [this](QueueClass queue) {
+    return static_cast<int64_t>(queue_of(queue).waiting.front().length.value);
+  };
+  const int64_t data_length = length_of_next(QueueClass::kData);
+  if (waiting(QueueClass::kTrimmed) == 0) {
     trimmed_lead_ = std::max<int64_t>(0, trimmed_lead_ - data_length);
     return QueueClass::kData;
   }
@@ -146,7 +150,7 @@ QueueClass EgressPort::take_next_of_mrc() {
     trimmed_lead_ -= data_length;
     return QueueClass::kData;
   }
-  trimmed_lead_ += static_cast<int64_t>(trimmed.front().length.value);
+  trimmed_lead_ += length_of_next(QueueClass::kTrimmed);
   return QueueClass::kTrimmed;
 }
 
@@ -170,7 +174,7 @@ bool EgressPort::draws_mark(QueueClass queue) {
 
 bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
   const bool marks =
-      queue == QueueClass::kLossless || (queue == QueueClass::kData && !settings_.host_facing);
+      queue == QueueClass::kLossless || (queue == QueueClass::kData && !host_facing_);
   return marks && limits_.ecn && is_ect(frame.bytes()) && (always_marks_ || draws_mark(queue));
 }
 
@@ -215,7 +219,7 @@ Departure EgressPort::depart(FabricTime now) {
   departure.fate = wire_.start(departure.frame, departure.end);
   if (departure.fate.again) {
     if (Frame twin = departure.frame.twin()) {
-      copy_ = Copy{std::move(twin), departure.queue, departure.trimmed};
+      copy_ = std::make_unique<Copy>(Copy{std::move(twin), departure.queue, departure.trimmed});
     }
   }
   return departure;
@@ -224,7 +228,7 @@ Departure EgressPort::depart(FabricTime now) {
 std::optional<EgressPort::Flushed> EgressPort::flush_one() {
   trimmed_lead_ = 0;
   for (const QueueClass queue : {QueueClass::kControl, QueueClass::kTrimmed, QueueClass::kData}) {
-    if (queue_of(queue).waiting.empty()) continue;
+    if (waiting(queue) == 0) continue;
     return Flushed{pop(queue).frame, queue, {}};
   }
   return flush_one_lossless();

@@ -28,6 +28,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "fabric/fifo.h"
@@ -83,8 +84,7 @@ class EgressPort {
 
   /// Carrier and something to send. Whether the transmitter is idle the owner knows.
   bool ready() const {
-    return carrier_ &&
-           (copy_.has_value() || pause_ || waiting_frames_ > (paused_ ? waiting_lossless() : 0));
+    return carrier_ && (copy_ || pause_ || waiting_frames_ > (paused_ ? waiting_lossless() : 0));
   }
   /// The neighbour pauses the class of RoCE's data, or lets it go on.
   void set_paused(bool paused) { paused_ = paused; }
@@ -129,8 +129,9 @@ class EgressPort {
     Fifo<Waiting> waiting;
     Bytes depth, depth_max;
   };
+  static constexpr size_t kQueues = 4;  // data, control, trimmed, lossless
   static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
-  size_t waiting(QueueClass queue) const { return queues_[index_of(queue)].waiting.size(); }
+  size_t waiting(QueueClass queue) const { return waiting_[index_of(queue)]; }
   Queue& queue_of(QueueClass queue) { return queues_[index_of(queue)]; }
   QueueClass take_next();
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
@@ -141,27 +142,31 @@ class EgressPort {
   bool marks_next(QueueClass queue, const Frame& frame);
   Departure depart_again(FabricTime now);
 
-  EgressSettings settings_;
-  QueueProfile limits_;  // as faults have left them
-  bool always_marks_ = false;
-  EgressWire wire_;
   struct Copy {
     Frame frame;
     QueueClass queue;
     bool trimmed;
   };
-  std::optional<Copy> copy_;
-  Frame pause_;                  // to be sent next
-  std::array<Queue, 4> queues_;  // data, control, trimmed, lossless
-  size_t waiting_frames_ = 0;    // in all of them
+  // What every frame asks for lies together, since a port is in no cache when its turn comes.
+  std::array<uint32_t, kQueues> waiting_{};  // frames, by queue
+  size_t waiting_frames_ = 0;                // in all of them
+  Frame pause_;                              // to be sent next
+  std::unique_ptr<Copy> copy_;
+  bool carrier_ = true;
   bool paused_ = false;
-  /// Bytes that frames of RoCE were sent ahead of waiting data of MRC.
-  int64_t lossless_lead_ = 0;
-  uint64_t red_counter_ = 0;
+  bool always_marks_ = false;
+  bool host_facing_;
+  DscpMap dscps_;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
+  /// Bytes that frames of RoCE were sent ahead of waiting data of MRC.
+  int64_t lossless_lead_ = 0;
+  EgressWire wire_;
+  QueueProfile limits_;  // as faults have left them
+  std::array<Queue, kQueues> queues_;
   uint64_t ecn_counter_ = 0;
-  bool carrier_ = true;
+  uint64_t red_counter_ = 0;
+  EgressSettings settings_;
 };
 
 }  // namespace mrclab::switchd

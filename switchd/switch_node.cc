@@ -44,8 +44,8 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     settings.queues = topology.queues_of(out);
     settings.lossless = topology.lossless;
     if (pause_) settings.lossless_room = pause_->buffer().size();
-    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, EgressPort{settings},
-                      PortCounters{}});
+    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, PortCounters{},
+                      EgressPort{settings}});
   }
   pause_timers_.assign(ports_.size(), FabricTime::never());
   if (topology.lossless.adaptive) {
@@ -162,7 +162,7 @@ std::optional<SwitchNode::FirstUsids> SwitchNode::first_usids(const Frame& frame
 void SwitchNode::count_usids(FirstUsids first, DropCause drop, Bytes size) {
   const auto [active, next] = first;
   const auto count = [&](uint16_t usid) -> UsidCounters& {
-    UsidCounters& counters = usids_[usid];
+    UsidCounters& counters = usids_.of(usid);
     ++counters.packets;
     counters.bytes += size.value;
     return counters;

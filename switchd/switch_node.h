@@ -38,7 +38,6 @@
 // yet: ICMP errors.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +52,7 @@
 #include "switchd/fare_speaker.h"
 #include "switchd/forwarding_table.h"
 #include "switchd/pause_control.h"
+#include "switchd/usid_counts.h"
 
 namespace mrclab::switchd {
 
@@ -83,13 +83,13 @@ class SwitchNode : public Node {
   const routing::Speaker* speaker() const { return fare_ ? &fare_->speaker() : nullptr; }
   /// Counters by uSID, for uSIDs that were seen: an own one counts what it shifted, another one
   /// what was sent by its route. Packets without a route count for the uSID 0.
-  const std::map<uint16_t, UsidCounters>& usid_counters() const { return usids_; }
+  const UsidCounts& usid_counts() const { return usids_; }
 
  private:
   struct PortState {
     IngressWire in;
-    EgressPort egress;
     PortCounters counters;
+    EgressPort egress;
     FabricTime sends_until = FabricTime::from_ps(-1);  ///< the last bit of what left last
     bool wakes = false;  ///< an event is planned for then, because something waits
   };
@@ -137,7 +137,7 @@ class SwitchNode : public Node {
   NodeEnvironment environment_;
   FabricTime latency_;
   ForwardingTable table_;
-  std::map<uint16_t, UsidCounters> usids_;
+  UsidCounts usids_;
   SwitchWork work_ = SwitchWork::kForwarding;
   FabricTime power_lost_;  // frames that had arrived before and were not forwarded yet are gone
   QueueFaults queue_faults_;

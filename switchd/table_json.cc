@@ -8,12 +8,12 @@ using nlohmann::json;
 
 nlohmann::json table_json(const SwitchNode& node) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const auto& [usid, counters] : node.usid_counters()) {
+  node.usid_counts().for_each([&](uint16_t usid, const UsidCounters& counters) {
     rows.push_back({{"usid", usid},
                     {"packets", counters.packets},
                     {"bytes", counters.bytes},
                     {"errors", counters.errors}});
-  }
+  });
   nlohmann::json routes = nlohmann::json::array();
   for (const auto& [usid, port] : node.table().routes()) {
     routes.push_back({{"usid", usid.value},

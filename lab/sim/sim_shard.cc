@@ -40,22 +40,22 @@ void SimShard::run(FabricTime until) {
 /// ahead of time.
 void SimShard::transmit(Transmission transmission) {
   ++sent_;
-  const Port& port = world_.topology.port({sender_, transmission.port});
+  Hop& hop = world_.hops[world_.first_hop[sender_.value] + transmission.port.value];
   Arrival arrival;
   arrival.start = transmission.start;
   arrival.arrival = transmission.end + transmission.flight;
-  arrival.sequence = world_.sequence[port.out.value]++;
+  arrival.sequence = hop.sequence++;
   arrival.lost = transmission.lost;
   arrival.frame = std::move(transmission.frame);
   if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
-  const NodeId to = port.peer.node;
+  const NodeId to = hop.to;
   const uint32_t shard = world_.shard_of[to.value];
   if (shard != index_) {
     if (arrival.frame) frames_.let_go();
-    letters_[shard].push_back({to, port.peer.port, std::move(arrival)});
+    letters_[shard].push_back({to, hop.port, std::move(arrival)});
     return;
   }
-  world_.nodes[to.value]->receive(port.peer.port, std::move(arrival));
+  world_.nodes[to.value]->receive(hop.port, std::move(arrival));
   plan(to);
 }
 

@@ -13,13 +13,19 @@ namespace mrclab::lab {
 
 class SimShard : private FrameSink {
  public:
-  /// What all shards share. A wire's sequence belongs to the shard of its sender, everything else of
-  /// a node to its own.
+  /// Where what a port sends goes to, and how much of it there was. 16 bytes, as each frame asks for it.
+  struct Hop {
+    NodeId to;
+    PortId port;
+    uint64_t sequence = 0;
+  };
+  /// What all shards share. A hop belongs to the shard of its sender, as everything else of a node does.
   struct World {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<uint32_t> shard_of;   ///< by node
-    std::vector<uint64_t> sequence;   ///< by wire
+    std::vector<Hop> hops;            ///< of all ports, node by node
+    std::vector<uint32_t> first_hop;  ///< by node: its port 0
     std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
   };
 

@@ -27,13 +27,16 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t thre
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}}, frames_at_once_(options.frames_at_once) {
+    : world_{topology, {}, {}, {}, {}, {}}, frames_at_once_(options.frames_at_once) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
   for (uint32_t i = 0; i < threads; ++i) {
     shards_.push_back(std::make_unique<SimShard>(world_, i, threads, frame_limit, options.room));
   }
-  world_.sequence.assign(topology.wires_list.size(), 0);
+  for (const NodeSite& site : topology.nodes) {
+    world_.first_hop.push_back(static_cast<uint32_t>(world_.hops.size()));
+    for (const Port& port : site.ports) world_.hops.push_back({port.peer.node, port.peer.port});
+  }
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   for (const NodeSite& site : topology.nodes) {
     world_.shard_of.push_back(shard_of(topology, site.id, threads));

@@ -192,7 +192,7 @@ TEST_CASE("what has no carrier counts for no uSID") {
     bench.arrive_bytes(kD0, FabricTime::from_us(1), frame_of(bench.topology, 0, 1, 5));
     bench.run();
     CHECK(bench.notes.sent.size() == 1);
-    CHECK(bench.node.usid_counters().empty());
+    CHECK(bench.node.usid_counts().empty());
   }
 }
 
