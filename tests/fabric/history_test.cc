@@ -244,8 +244,8 @@ TEST_CASE("text that is no list of streams is refused") {
   CHECK(history_from_text("a 1 " + std::string(64, '0') + "\n"));
   CHECK(history_from_text("a 1 " + std::string(32, '0') + "\n"));
   CHECK_FALSE(history_from_text("a 1 " + std::string(48, '0') + "\n"));
-  CHECK_FALSE(history_from_text("a 1 " + std::string(64, '0') + "\nb 1 " + std::string(32, '0') +
-                                "\n"));
+  CHECK_FALSE(
+      history_from_text("a 1 " + std::string(64, '0') + "\nb 1 " + std::string(32, '0') + "\n"));
   CHECK(counterexample(
             [&good] {
               std::string text = good;
