@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kStreamsMax = 1u << 22;  // bound on what a report may hold
 constexpr size_t kNameBytesMax = 255;
 
-constexpr size_t kStreamHashBytesOf[] = {32, kStreamHashBytes};  // by version, from 1
+constexpr std::array<size_t, 2> kStreamHashBytesOf{32, kStreamHashBytes};  // by version, from 1
 
 std::string to_hex(std::span<const uint8_t> hash) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -58,8 +58,9 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
       std::from_chars(line.data() + first + 1, line.data() + second, stream.count);
   if (error != std::errc{} || end != line.data() + second) return std::nullopt;
   const std::string_view hash = line.substr(second + 1);
-  const auto version = std::ranges::find(kStreamHashBytesOf, hash.size() / 2);
-  if (version == std::end(kStreamHashBytesOf)) return std::nullopt;
+  const auto version =
+      std::find(kStreamHashBytesOf.begin(), kStreamHashBytesOf.end(), hash.size() / 2);
+  if (version == kStreamHashBytesOf.end()) return std::nullopt;
   stream.hash.resize(*version);
   if (!from_hex(hash, stream.hash)) return std::nullopt;
   return stream;
@@ -224,8 +225,9 @@ std::optional<std::vector<HistoryStream>> history_from_text(std::string_view tex
 
 uint32_t history_version(std::span<const HistoryStream> streams) {
   if (streams.empty()) return kHistoryVersion;
-  const auto* const found = std::ranges::find(kStreamHashBytesOf, streams.front().hash.size());
-  return 1 + static_cast<uint32_t>(found - std::begin(kStreamHashBytesOf));
+  const auto found =
+      std::find(kStreamHashBytesOf.begin(), kStreamHashBytesOf.end(), streams.front().hash.size());
+  return 1 + static_cast<uint32_t>(found - kStreamHashBytesOf.begin());
 }
 
 }  // namespace mrclab

@@ -4,8 +4,8 @@
 //
 // Per port and direction a node hashes fixed-size records in commit order, each with what the ones
 // before gave: h(0) is 16 zero bytes, h(n) is XXH3's 128-bit hash (canonical form, seed 0) of h(n-1)
-// and record n. It takes a tenth of SHA-256's time, and 16 bytes of state. It does not
-// stop somebody who wants two histories to look the same, which nothing here needs.
+// and record n: a fraction of what SHA-256 costs (tests/bench/README.md), and 16 bytes of state. It does
+// not stop somebody who wants two histories to look the same, which nothing here needs.
 // Runs of version 1 have SHA-256 over all records of a stream in its place; nothing can compare the
 // digests of one version with those of another.
 //

@@ -432,7 +432,7 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
     if (!version->is_number_unsigned()) {
       reader.fail("/metrics/history_version", "no whole number", "the version of the digest");
     }
-    baseline.history_version = version->get<uint32_t>();
+    baseline.history_version = version->get<uint64_t>();
   }
   return baseline;
 }

@@ -21,9 +21,7 @@ using netio::ProcessState;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyDeadline{60'000};
-/// A daemon looks at its socket every 5 ms, but a machine that is busy with other work may keep it from
-/// running for seconds. One that was stopped from outside holds the lab up for as long.
-constexpr milliseconds kPowerPatience{10'000};
+constexpr milliseconds kAnswerPatience{5'000};
 constexpr int kChildPageFd = 3;
 constexpr const char* kFabricFile = "fabric.yaml";
 constexpr const char* kScheduleFile = "schedule";
@@ -50,6 +48,11 @@ std::filesystem::path DaemonFleet::file(const std::string& name) const {
 
 std::filesystem::path DaemonFleet::control_socket(uint32_t process) const {
   return file(name_of(process) + ".sock");
+}
+
+nlohmann::json DaemonFleet::ask(uint32_t process, const char* method,
+                                const nlohmann::json& parameters) const {
+  return netio::RpcClient(control_socket(process)).call(method, parameters, kAnswerPatience);
 }
 
 std::filesystem::path DaemonFleet::records_folder() const { return file("records"); }
@@ -140,7 +143,7 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
   nlohmann::json answer;
   netio::Handover left;
   try {
-    answer = netio::RpcClient(control_socket(process)).call("power_off", nullptr, kPowerPatience);
+    answer = ask(process, "power_off");
     left = netio::report_from_json<netio::Handover>(answer);
   } catch (const netio::ReportError& error) {
     faults.add({.t = now(),

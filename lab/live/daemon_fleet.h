@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "lab/bringup/bring_up.h"
@@ -59,7 +60,12 @@ class DaemonFleet {
   FabricTime now() const;  ///< committed by every process
   bool any_ready() const;  ///< and neither finished nor lost
   pid_t pid_of(uint32_t process) const { return children_[process]->pid(); }
-  std::filesystem::path control_socket(uint32_t process) const;
+  /// What a daemon answers over its control socket. It looks there every 5 ms, but a machine that is busy
+  /// with other work may keep it from running for seconds: 5 of them are waited for (our choice), and
+  /// one that was stopped from outside holds the caller up for as long. Throws netio::SystemError or
+  /// RpcError if there is no answer.
+  nlohmann::json ask(uint32_t process, const char* method,
+                     const nlohmann::json& parameters = nullptr) const;
   /// Where daemons write if the options want their records followed.
   std::filesystem::path records_folder() const;
   const std::vector<PowerNote>& power_notes() const { return power_notes_; }
@@ -71,6 +77,7 @@ class DaemonFleet {
                                                     const std::filesystem::path& resume_file);
   netio::DaemonConfig config_of(uint32_t process, const std::filesystem::path& resume_file) const;
   void wait_until_ready(uint32_t process, std::chrono::steady_clock::time_point deadline);
+  std::filesystem::path control_socket(uint32_t process) const;
   const std::string& name_of(uint32_t process) const { return plan_.processes[process].name; }
   std::filesystem::path file(const std::string& name) const;  ///< in the lab's folder
   /// What a process printed last, with a colon before it; empty if nothing.

@@ -76,8 +76,7 @@ void require_digest_version(const RecordedRun& run, uint32_t version) {
   if (own == version) return;
   throw InputError(
       fmt::format("{}: its packets have digests of version {}, by mrclab {}, which cannot be "
-                  "compared with those "
-                  "of version {}: run its scenario.yaml again with this mrclab",
+                  "compared with those of version {}: run its scenario.yaml again with this mrclab",
                   run.folder.string(), own, run.version, version));
 }
 

@@ -2,27 +2,14 @@
 
 #include <algorithm>
 
-#include "netio/rpc/rpc.h"
-
 namespace mrclab::lab {
-namespace {
 
 using nlohmann::json;
-
-/// A daemon looks at its socket every 5 ms; one that is stopped for longer holds up any step.
-constexpr std::chrono::milliseconds kAnswerPatience{2000};
-
-json ask(const LiveLab& lab, uint32_t process, const char* method, const json& params = nullptr) {
-  return netio::RpcClient(lab.fleet().control_socket(process))
-      .call(method, params, kAnswerPatience);
-}
-
-}  // namespace
 
 void DaemonWatch::start(const netio::RecordFilter& filter) {
   watching_ = true;
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
-    if (netio::in_gate(lab_.gate().state(i))) ask(lab_, i, "watch", netio::to_json(filter));
+    if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch", netio::to_json(filter));
   }
 }
 
@@ -31,7 +18,7 @@ void DaemonWatch::stop() {
   watching_ = false;
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
     try {
-      if (netio::in_gate(lab_.gate().state(i))) ask(lab_, i, "watch");
+      if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch");
     } catch (const std::exception&) {  // it is dying, or stopped: supervision tells
     }
   }
@@ -43,7 +30,7 @@ json DaemonWatch::take() {
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
     if (lab_.gate().slot(i).watched_records.load(std::memory_order_relaxed) == 0) continue;
     if (!netio::in_gate(lab_.gate().state(i))) continue;
-    const json taken = ask(lab_, i, "watched");
+    const json taken = lab_.fleet().ask(i, "watched");
     left_out += taken.at("left_out").get<uint64_t>();
     for (const json& record : taken.at("records")) records.push_back(record);
   }

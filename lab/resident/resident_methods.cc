@@ -102,8 +102,7 @@ netio::Json history(const ResidentLab& lab) {
   WorldOutcome outcome;
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
     if (!netio::in_gate(lab.live.gate().state(i))) continue;
-    const netio::Json report = netio::RpcClient(lab.live.fleet().control_socket(i))
-                                   .call("report", nullptr, std::chrono::seconds(2));
+    const netio::Json report = lab.live.fleet().ask(i, "report");
     try {
       add_process_report(outcome, *lab.scenario,
                          read_process_report(report, lab.topology, lab.live.plan(), i));
@@ -128,8 +127,7 @@ netio::Json pauses(const ResidentLab& lab) {
   netio::Json nodes = netio::Json::object();
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
     if (!netio::in_gate(lab.live.gate().state(i))) continue;
-    nodes.update(netio::RpcClient(lab.live.fleet().control_socket(i))
-                     .call("pauses", nullptr, std::chrono::seconds(2)));
+    nodes.update(lab.live.fleet().ask(i, "pauses"));
   }
   return {{"fabric_ps", lab.live.now().ps()}, {"nodes", std::move(nodes)}};
 }

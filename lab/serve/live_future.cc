@@ -10,15 +10,12 @@
 #include "lab/run/process_reports.h"
 #include "netio/record/report_json.h"
 #include "netio/rpc/heartbeat.h"
-#include "netio/rpc/rpc.h"
 
 namespace mrclab::lab {
 namespace {
 
 using std::chrono::milliseconds;
 
-/// A daemon looks at its socket every 5 ms.
-constexpr milliseconds kAnswerPatience{2000};
 constexpr milliseconds kLook{1};
 /// Packet records of one lab, in memory: /run holds them. Seven million packets at hops (our choice).
 constexpr uint64_t kRecordBytes = uint64_t{256} << 20;
@@ -127,8 +124,7 @@ std::vector<BookedFault> LiveFuture::booked() const {
 nlohmann::json LiveFuture::ask(const NodeSite& node, const char* method) const {
   const uint32_t process = lab_.plan().process_of_node.at(node.id.value);
   if (process >= lab_.plan().processes.size()) throw InputError(node.name + " is not ours to ask");
-  return netio::RpcClient(lab_.fleet().control_socket(process))
-      .call(method, {{"node", node.name}}, kAnswerPatience);
+  return lab_.fleet().ask(process, method, {{"node", node.name}});
 }
 
 endpoint::HostAccount LiveFuture::account(uint32_t host) const {
@@ -148,8 +144,7 @@ SwitchWords LiveFuture::words_of(const NodeSite& node) const {
 std::string LiveFuture::history_sha256() const {
   std::vector<HistoryStream> streams;
   for (uint32_t i = 0; i < lab_.plan().processes.size(); ++i) {
-    const nlohmann::json report =
-        netio::RpcClient(lab_.fleet().control_socket(i)).call("report", nullptr, kAnswerPatience);
+    const nlohmann::json report = lab_.fleet().ask(i, "report");
     const auto more = read_process_report(report, topology(), lab_.plan(), i).streams;
     streams.insert(streams.end(), more.begin(), more.end());
   }

@@ -180,7 +180,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
   }
   run_to(last_open + FabricTime::from_us(5));
   for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
-    CHECK(netio::RpcClient(lab.fleet().control_socket(i)).call("report").at("late_effects") == 0);
+    CHECK(lab.fleet().ask(i, "report").at("late_effects") == 0);
   }
   CHECK(lab.outside_faults().total() == 0);
 }
