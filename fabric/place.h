@@ -11,7 +11,7 @@ namespace mrclab {
 
 /// `place` holds a default T.
 template <class T>
-void put_in_place(T& place, T&& item) {
+void put_in_place(T& place, std::type_identity_t<T>&& item) {
   static_assert(std::is_nothrow_move_constructible_v<T>);
   std::construct_at(&place, std::move(item));
 }
