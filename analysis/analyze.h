@@ -34,7 +34,7 @@ struct RunInputs {
   FabricTime end = {};                    ///< end of the run
   FabricTime base_rtt = {};               ///< zero: the topology's
   std::string history_sha256 = {};        ///< from the nodes
-  uint32_t history_version = 0;           ///< of which rule it is
+  uint32_t history_version = 0;           ///< mrclab::history_version() of the nodes' streams
   bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;

@@ -85,6 +85,7 @@ class Frame {
 
  private:
   friend class FramePool;
+  /// Not inline: most handles that die are empty, and their destructor is to be a comparison.
   void give_back();
   FrameBuffer* buffer_ = nullptr;
 };

@@ -4,10 +4,10 @@
 //
 // Per port and direction a node hashes fixed-size records in commit order, each with what the ones
 // before gave: h(0) is 16 zero bytes, h(n) is XXH3's 128-bit hash (canonical form, seed 0) of h(n-1)
-// and record n: a fraction of what SHA-256 costs (tests/bench/README.md), and 16 bytes of state. It does
-// not stop somebody who wants two histories to look the same, which nothing here needs.
-// Runs of version 1 have SHA-256 over all records of a stream in its place; nothing can compare the
-// digests of one version with those of another.
+// and record n: a fraction of what SHA-256 costs (tests/bench/README.md), and 16 bytes of state. XXH3
+// is no cryptographic hash: a person could make two histories with one digest on purpose, and mrclab does
+// not guard against that. Runs of version 1 have SHA-256 over all records of a stream in its place, so a
+// digest of one version says nothing about one of the other.
 //
 // A record is 84 bytes, network byte order: t_ps 8 | event 1 | cause 1 | queue 1 | outer traffic class (DSCP/ECN) 1 |
 // wire length 4 | carrier 16 | inner source 16 | inner destination 16 | BTH 12 | PSN 4 | EV 4.

@@ -155,7 +155,7 @@ class EgressPort {
   bool carrier_ = true;
   bool paused_ = false;
   bool always_marks_ = false;
-  bool host_facing_;
+  bool host_facing_;  // this and dscps_ are copies out of settings_
   DscpMap dscps_;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;

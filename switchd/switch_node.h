@@ -90,8 +90,9 @@ class SwitchNode : public Node {
     IngressWire in;
     PortCounters counters;
     EgressPort egress;
-    FabricTime sends_until = FabricTime::from_ps(-1);  ///< the last bit of what left last
-    bool wakes = false;  ///< an event is planned for then, because something waits
+    FabricTime sends_until =
+        FabricTime::from_ps(-1);  ///< when the last bit of its newest frame leaves
+    bool wakes = false;           ///< events_ holds the end of that transmission
   };
 
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
@@ -152,7 +153,7 @@ class SwitchNode : public Node {
   EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
   Slots<Arrival> arrivals_;
   Slots<Effect> effects_;
-  EventKey running_;  // of the event in hand
+  EventKey running_;  // key of the event that run_until() handles now
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
   Frame nothing_;  // stands in records for a frame whose bytes are not known

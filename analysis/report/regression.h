@@ -43,7 +43,7 @@ struct StoredVerdict {
   std::string scenario, world, version, result;
   uint64_t seed = 0;
   std::string history_sha256;
-  uint64_t history_version = 1;                       ///< verdicts of before it was stated are of 1
+  uint64_t history_version = 1;                       ///< 1 where a verdict does not state it
   std::map<std::string, double, std::less<>> values;  ///< by the label of a row
   size_t faults = 0;
 };

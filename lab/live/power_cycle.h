@@ -60,7 +60,7 @@ class PowerCycle {
   void replace(const std::vector<ScheduledEffect>& schedule, FabricTime from);
 
   /// The processes to be killed now, each once for a cut. `done`: what a process has committed,
-  /// never() if it has left the gate, so that nobody waits for it.
+  /// never() if it has left the gate: then limit() does not hold the lab for a cut of that process.
   std::vector<uint32_t> due(const std::function<FabricTime(uint32_t)>& done);
   /// No process may commit past this before those that are due have been killed.
   FabricTime limit() const;

@@ -13,7 +13,8 @@ namespace mrclab::lab {
 
 class SimShard : private FrameSink {
  public:
-  /// Where what a port sends goes to, and how much of it there was. 16 bytes, as each frame asks for it.
+  /// The port at the other end of a wire, and how many frames the wire has carried. It is 16 bytes
+  /// long, because every frame needs one and few of them are in a cache.
   struct Hop {
     NodeId to;
     PortId port;
@@ -24,7 +25,7 @@ class SimShard : private FrameSink {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<uint32_t> shard_of;   ///< by node
-    std::vector<Hop> hops;            ///< of all ports, node by node
+    std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
     std::vector<uint32_t> first_hop;  ///< by node: its port 0
     std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
   };
