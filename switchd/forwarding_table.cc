@@ -61,11 +61,10 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
   assert(site.ports.size() < kShifts - 1u);
   if (topology.routing.is_fare()) fare_ = std::make_unique<FareTable>(topology, self);
   own_ = site.usid;
-  attached_.resize(topology.host_count());
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
     const NodeSite& peer = topology.node(port.peer.node);
-    if (peer.role == NodeRole::kHost && !attached_[peer.index]) attached_[peer.index] = PortId{i};
+    if (peer.role == NodeRole::kHost) attached_.try_emplace(peer.index, PortId{i});
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       entry_of(usid) = entry_for(usid, PortId{i});
       ++routes_;
@@ -177,7 +176,8 @@ ForwardingDecision ForwardingTable::forward_inner(std::span<uint8_t> frame) cons
   Ipv6Address destination;
   std::memcpy(destination.data(), &inner[kDestinationOffset], destination.size());
   const std::optional<uint32_t> host = host_of_address(topology_, destination);
-  if (!host || !attached_[*host]) return dropped(DropCause::kNoRoute);
+  const auto attached = host ? attached_.find(*host) : attached_.end();
+  if (attached == attached_.end()) return dropped(DropCause::kNoRoute);
   if (inner[kHopLimitOffset] <= 1) return dropped(DropCause::kHopLimit);
   --inner[kHopLimitOffset];
   // A switch that trimmed it knew the outer header alone.
@@ -187,7 +187,7 @@ ForwardingDecision ForwardingTable::forward_inner(std::span<uint8_t> frame) cons
   }
   set_dscp(inner, dscp_of(frame));
   if (is_ce(frame) && is_ect(inner)) mark_ce(inner);  // RFC 6040 §4.2
-  ForwardingDecision decision = send(frame, *attached_[*host]);
+  ForwardingDecision decision = send(frame, attached->second);
   decision.strip = true;
   return decision;
 }

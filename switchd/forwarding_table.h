@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -92,8 +93,8 @@ class ForwardingTable {
   std::vector<Page> pages_;
   std::vector<std::array<uint8_t, 12>> macs_;  // per port: destination, source
   EcmpTable hosts_;
-  std::unique_ptr<FareTable> fare_;              // whose groups take turns as frames pass
-  std::vector<std::optional<PortId>> attached_;  // by host number: where it hangs on this switch
+  std::unique_ptr<FareTable> fare_;                // whose groups take turns as frames pass
+  std::unordered_map<uint32_t, PortId> attached_;  // by host number: where it hangs on this switch
 };
 
 }  // namespace mrclab::switchd

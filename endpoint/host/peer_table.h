@@ -5,33 +5,34 @@
 #include <cstdint>
 #include <deque>
 #include <utility>
-#include <vector>
 
 #include "endpoint/queue_pair/peer.h"
+#include "fabric/host_index.h"
 
 namespace mrclab::endpoint {
 
 class PeerTable {
  public:
-  explicit PeerTable(uint32_t hosts) : index_of_host_(hosts, kNone) {}
+  explicit PeerTable(uint32_t hosts) : index_of_host_(hosts) {}
 
   /// Null if there never was a queue pair to this host.
   Peer* find(uint32_t host) {
-    return index_of_host_[host] == kNone ? nullptr : &peers_[index_of_host_[host]];
+    const uint32_t index = index_of_host_.find(host);
+    return index == HostIndex::kNone ? nullptr : &peers_[index];
   }
-  uint32_t index_of(const Peer& peer) const { return index_of_host_[peer.host]; }
+  uint32_t index_of(const Peer& peer) const { return index_of_host_.find(peer.host); }
   Peer& operator[](uint32_t index) { return peers_[index]; }
   uint32_t size() const { return static_cast<uint32_t>(peers_.size()); }
 
   /// A peer that is not there yet.
   template <class... Args>
   Peer& emplace(uint32_t host, Args&&... args) {
-    index_of_host_[host] = size();
+    index_of_host_.set(host, size());
     return peers_.emplace_back(host, std::forward<Args>(args)...);
   }
   void clear() {
     peers_.clear();
-    index_of_host_.assign(index_of_host_.size(), kNone);
+    index_of_host_.clear();
   }
 
   auto begin() { return peers_.begin(); }
@@ -40,10 +41,8 @@ class PeerTable {
   auto end() const { return peers_.end(); }
 
  private:
-  static constexpr uint32_t kNone = 0xFFFF'FFFF;
-
   std::deque<Peer> peers_;
-  std::vector<uint32_t> index_of_host_;  ///< kNone, or index
+  HostIndex index_of_host_;
 };
 
 }  // namespace mrclab::endpoint

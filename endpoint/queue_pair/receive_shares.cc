@@ -26,18 +26,20 @@ void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTi
     for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
     period_end_ = now + period_;
   }
-  Sender& sender = senders_[host];
-  if (!sender.known) known_.push_back(host);
-  sender.known = true;
-  sender.current += bytes.value;
+  uint32_t index = index_of_host_.find(host);
+  if (index == HostIndex::kNone) {
+    index = static_cast<uint32_t>(senders_.size());
+    index_of_host_.set(host, index);
+    senders_.emplace_back();
+  }
+  senders_[index].current += bytes.value;
 }
 
 void ReceiveShares::end_period(Bytes port_capacity) {
   const bool slow_memory = drained_.value > 0 && drained_ < port_capacity;
   const Bytes capacity = slow_memory ? drained_ : port_capacity;
   uint64_t count = 0;
-  for (const uint32_t host : known_) {
-    Sender& sender = senders_[host];
+  for (Sender& sender : senders_) {
     sender.silent = sender.current > 0 ? 0 : std::min(sender.silent + 1, kForgotten);
     if (sender.silent < kForgotten) ++count;
   }
@@ -45,8 +47,7 @@ void ReceiveShares::end_period(Bytes port_capacity) {
       std::clamp(kPacketsPerMemory * count * packet_.value / std::max<uint64_t>(capacity.value, 1),
                  kLeastMemory, kMostMemory);
   uint64_t all = 0;
-  for (const uint32_t host : known_) {
-    Sender& sender = senders_[host];
+  for (Sender& sender : senders_) {
     sender.average -= sender.average / memory;
     sender.average += sender.current * kScale / memory;
     sender.current = 0;
@@ -62,8 +63,7 @@ void ReceiveShares::end_period(Bytes port_capacity) {
   if (count < 2 || filled <= idle || full == 0) return;
   const uint64_t most = kPenaltyUnits * kScale * (std::min(filled, full) - idle) / (full - idle);
   const uint64_t mean = std::max<uint64_t>(all / count, 1);
-  for (const uint32_t host : known_) {
-    Sender& sender = senders_[host];
+  for (Sender& sender : senders_) {
     if (sender.silent == kForgotten) continue;
     sender.per_packet =
         std::min(most * sender.average / (2 * memory * mean), kPenaltyUnits * kScale / 4);
@@ -71,7 +71,9 @@ void ReceiveShares::end_period(Bytes port_capacity) {
 }
 
 uint8_t ReceiveShares::penalty(uint32_t host) {
-  Sender& sender = senders_[host];
+  const uint32_t index = index_of_host_.find(host);
+  if (index == HostIndex::kNone) return 0;
+  Sender& sender = senders_[index];
   sender.carried += sender.per_packet;
   const uint64_t whole = sender.carried / kScale;
   sender.carried %= kScale;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/host_index.h"
 #include "fabric/units.h"
 
 namespace mrclab::endpoint {
@@ -29,7 +30,10 @@ class ReceiveShares {
  public:
   /// `period`: base RTT. `packet`: wire length of a full one. `hosts`: how many may send.
   ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet, uint32_t hosts)
-      : period_(period), per_port_(bytes_in(port_rate, period)), packet_(packet), senders_(hosts) {}
+      : period_(period),
+        per_port_(bytes_in(port_rate, period)),
+        packet_(packet),
+        index_of_host_(hosts) {}
 
   /// A frame of any kind came in. 64 senders whose ways back are probed once per round trip take a
   /// twelfth of a port of 100 Gb/s, so data alone would never fill it.
@@ -48,7 +52,6 @@ class ReceiveShares {
     uint32_t silent = 0;      // periods in a row without anything
     uint64_t per_packet = 0;  // penalty, in 128ths times kScale
     uint64_t carried = 0;     // penalty that earlier SACKs could not express in whole 128ths
-    bool known = false;
   };
   void end_period(Bytes port_capacity);
 
@@ -59,8 +62,8 @@ class ReceiveShares {
   uint64_t wire_current_ = 0;  // bytes of all frames in this period
   uint64_t wire_average_ = 0;  // and per period, times kScale
   FabricTime period_end_;
-  std::vector<Sender> senders_;  // by host
-  std::vector<uint32_t> known_;  // hosts that ever sent
+  std::vector<Sender> senders_;  // those that ever sent, in the order of their first packets
+  HostIndex index_of_host_;      // among them
 };
 
 }  // namespace mrclab::endpoint
