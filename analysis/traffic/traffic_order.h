@@ -4,6 +4,7 @@
 // record lies further from its place than that, what comes out is in order.
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "analysis/traffic/traffic_sighting.h"
@@ -17,14 +18,23 @@ class TrafficOrder {
   /// Room for the next sighting; `sink` gets what comes out meanwhile, in order.
   template <class Sink>
   TrafficSighting& next(const Sink& sink) {
-    if (held_.size() >= 2 * window_) emit(window_, sink);
-    return held_.emplace_back();
+    if (keys_.size() + new_.size() >= 2 * window_) emit(window_, sink);
+    if (free_.empty()) {
+      new_.push_back(static_cast<uint32_t>(held_.size()));
+      return held_.emplace_back();
+    }
+    new_.push_back(free_.back());
+    free_.pop_back();
+    return held_[new_.back()] = {};
   }
   /// Takes back what next() gave.
-  void discard() { held_.pop_back(); }
+  void discard() {
+    free_.push_back(new_.back());
+    new_.pop_back();
+  }
   template <class Sink>
   void finish(const Sink& sink) {
-    emit(held_.size(), sink);
+    emit(keys_.size() + new_.size(), sink);
   }
   /// Sightings that came out behind a later one, because they lay too far from their place.
   uint64_t out_of_order() const { return late_; }
@@ -33,9 +43,11 @@ class TrafficOrder {
   static constexpr size_t kSmallest = 1u << 12, kLargest = 1u << 17;  // 1 MiB to 25 MiB
   struct Key {
     int64_t t;
-    uint32_t rank;  ///< order at equal instants: departures first, then the order of the files
-    uint32_t index;
-    auto operator<=>(const Key&) const = default;
+    uint32_t rank;   ///< order at equal instants: departures first, then the order of the files
+    uint32_t place;  ///< in held_, which says nothing of the order
+    bool operator<(const Key& other) const {
+      return t != other.t ? t < other.t : rank < other.rank;
+    }
   };
 
   static uint32_t rank_of(const TrafficSighting& s) {
@@ -45,23 +57,29 @@ class TrafficOrder {
     return rank << 16 | s.feed;
   }
 
+  /// Brings the new ones into the order of the others, which equal ones come behind.
+  void sort_new() {
+    const auto sorted = static_cast<std::ptrdiff_t>(keys_.size());
+    for (const uint32_t place : new_) {
+      keys_.push_back({held_[place].t.ps(), rank_of(held_[place]), place});
+    }
+    new_.clear();
+    const auto middle = keys_.begin() + sorted;
+    if (!std::is_sorted(middle, keys_.end())) std::stable_sort(middle, keys_.end());
+    std::inplace_merge(keys_.begin(), middle, keys_.end());
+  }
+
   template <class Sink>
   void emit(size_t count, const Sink& sink) {
-    keys_.clear();
-    for (const TrafficSighting& s : held_) {
-      keys_.push_back({s.t.ps(), rank_of(s), static_cast<uint32_t>(keys_.size())});
-    }
-    if (!std::is_sorted(keys_.begin(), keys_.end())) std::sort(keys_.begin(), keys_.end());
+    sort_new();
     const uint64_t late_before = late_;
     for (size_t i = 0; i < count; ++i) {
       late_ += keys_[i].t < last_ ? 1 : 0;
       last_ = std::max(last_, keys_[i].t);
-      sink(held_[keys_[i].index]);
+      sink(held_[keys_[i].place]);
+      free_.push_back(keys_[i].place);
     }
-    rest_.clear();
-    rest_.reserve(2 * window_);
-    for (size_t i = count; i < keys_.size(); ++i) rest_.push_back(held_[keys_[i].index]);
-    held_.swap(rest_);
+    keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
     if (late_ > late_before && window_ < kLargest) {
       window_ *= 2;
       held_.reserve(2 * window_);
@@ -69,8 +87,10 @@ class TrafficOrder {
   }
 
   size_t window_ = kSmallest;
-  std::vector<TrafficSighting> held_, rest_;
-  std::vector<Key> keys_;
+  std::vector<TrafficSighting> held_;  // those that wait, where they were put, and places that are free
+  std::vector<uint32_t> free_;         // places
+  std::vector<uint32_t> new_;          // places of those that came since the last were sorted
+  std::vector<Key> keys_;              // of the others, sorted
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;
 };
