@@ -47,6 +47,9 @@ namespace mrclab {
 
 /// Most nodes in a fabric that one machine runs.
 inline constexpr uint64_t kMaxNodes = 4096;
+/// Most nodes in a fabric that is simulated. 131,072 hosts on eight planes of the MRC paper (§2) are
+/// 137,216; the simulator has the graph of all of them, about 1 KB for each port.
+inline constexpr uint64_t kMaxSimulatedNodes = 1u << 18;
 
 /// Reads the compact form. Throws InputError with the position, also for more than `max_nodes`.
 FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNodes);

@@ -2,6 +2,10 @@
 # each other and from where they find ../../share/mrclab; bin/ holds links to those that people call.
 set(programs mrclab-cli mrclab-labd mrc-bgpd mrc-switchd mrc-endpointd mrc-endpoint)
 install(TARGETS ${programs} RUNTIME DESTINATION lib/mrclab)
+# What mpirun starts finds it beside the program; where MPI is not installed nothing else needs it.
+if(TARGET mrclab-mpi)
+  install(TARGETS mrclab-mpi LIBRARY DESTINATION lib/mrclab)
+endif()
 
 # share/mrclab is laid out as the source tree is, so that a program finds a file by one path in both.
 install(DIRECTORY topologies DESTINATION share/mrclab PATTERN README.md EXCLUDE)

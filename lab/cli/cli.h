@@ -8,10 +8,13 @@ class App;
 
 namespace mrclab::lab {
 
+class RankLink;
+
 /// Where a verb leaves its exit code (0 pass, 1 fail, 2 bad usage or input, 3 cannot
 /// say).
 struct CliResult {
   int code = 0;
+  RankLink* ranks = nullptr;  ///< for `run`, where mpirun has started this process; else null
 };
 
 void add_lab_verbs(CLI::App& app, CliResult& result);     ///< up, down, ls, inspect

@@ -47,7 +47,8 @@ void add_perf_options(CLI::App& verb, PerfOptions& options) {
 PerfSetup perf_setup(const PerfOptions& options) {
   PerfSetup setup;
   setup.world = options.world == "live" ? World::kLive : World::kSim;
-  setup.shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)));
+  setup.shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)),
+                             setup.world == World::kSim ? kMaxSimulatedNodes : kMaxNodes);
   setup.topology = build_topology(setup.shape);
   check_lookahead(setup.topology);
   if (!setup.topology.carries_time()) {

@@ -87,7 +87,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->check(CLI::IsMember(mechanism_names()).description(""))
       ->delimiter(',')
       ->allow_extra_args(false);
-  run->add_option("--threads", options->threads, "of sim without captures; default by size")
+  run->add_option("--threads", options->threads, "of sim; default by size")
       ->check(CLI::Range(1u, SimWorld::kMaxThreads));
   run->add_option("--out", options->out, "where run folders go")->default_str("runs");
   run->add_flag("--isolate", options->isolate, "one process per node");
@@ -106,7 +106,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
   run->callback([options, world, &result] {
     options->world = *world == "sim" ? World::kSim : World::kLive;
-    if (options->world == World::kLive) require_root("run");
+    options->ranks = result.ranks;
+    if (options->world == World::kLive && options->ranks == nullptr) require_root("run");
     result.code = run_command(*options);
   });
 }

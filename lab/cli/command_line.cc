@@ -6,11 +6,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <sstream>
+#include <utility>
 
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
@@ -20,6 +23,8 @@
 #include "lab/cli/help_text.h"
 #include "lab/console/progress.h"
 #include "lab/console/version.h"
+#include "lab/ranks/join_ranks.h"
+#include "lab/run/rank_run.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 
@@ -152,14 +157,61 @@ void hold_standard_descriptors() {
   }
 }
 
+/// What mpirun has started is rank 0, which runs the verb, and others, which take its jobs. Throws where
+/// they do not fit together.
+std::unique_ptr<RankLink> join_same_ranks() {
+  std::unique_ptr<RankLink> ranks = join_ranks();
+  if (!ranks) return ranks;
+  const Words versions = ranks->gather(std::string(version_text()));
+  for (size_t rank = 1; rank < versions.size(); ++rank) {
+    if (versions[rank] == versions[0]) continue;
+    throw std::runtime_error(fmt::format("rank {} is mrclab {}, rank 0 is mrclab {}: expected one",
+                                         rank, versions[rank], versions[0]));
+  }
+  return ranks;
+}
+
+/// Ranks that wait for jobs are let go, however the verb of rank 0 ends.
+struct WaitingRanks {
+  std::unique_ptr<RankLink> ranks;
+  ~WaitingRanks() {
+    if (ranks) dismiss_ranks(*ranks);
+  }
+};
+
+/// mpirun sends its signals to every rank; rank 0 answers them for all.
+int follow_first_rank(RankLink& ranks) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
+  take_rank_jobs(ranks);
+  return 0;
+}
+
+void require_shared_verb(const Words& words) {
+  if (words.empty() || words.front() == "run" || words.front().starts_with("-")) return;
+  throw InputError(fmt::format(
+      "it was started by mpirun: found {}: expected run, with --world sim, which alone is one "
+      "over many processes; chaos has --on slurm, parallel or k8s",
+      in_quotes(words.front())));
+}
+
 }  // namespace
 
 int cli_main(int argc, char** argv) {
   hold_standard_descriptors();
+  WaitingRanks waiting;
+  try {
+    waiting.ranks = join_same_ranks();
+  } catch (const std::exception& error) {
+    return complain(error.what(), 2);
+  }
+  if (waiting.ranks && waiting.ranks->rank() > 0) {
+    return follow_first_rank(*std::exchange(waiting.ranks, nullptr));
+  }
   CLI::App app("mrclab: an eight-plane AI fabric on one laptop", "mrclab");
   app.require_subcommand(1);
   app.set_version_flag("-V,--version", "mrclab " + std::string(version_text()));
   CliResult result;
+  result.ranks = waiting.ranks.get();
   add_run_verbs(app, result);
   add_chaos_verbs(app, result);
   add_diff_verb(app, result);
@@ -186,7 +238,9 @@ int cli_main(int argc, char** argv) {
   add_conform_verb(app, result);
   add_machine_verbs(app, result);
   try {
-    const int code = parse_and_run(app, words_of(argc, argv));
+    const Words words = words_of(argc, argv);
+    if (waiting.ranks) require_shared_verb(words);
+    const int code = parse_and_run(app, words);
     return flushed(code >= 0 ? code : result.code);
   } catch (const InputError& error) {
     return complain(error.what(), 2);

@@ -54,6 +54,7 @@ ScenarioOverrides overrides_of(const RunCommandOptions& options) {
   overrides.until = options.until;
   overrides.dilation = options.dilation;
   overrides.without = options.without;
+  if (options.world == World::kSim) overrides.max_nodes = kMaxSimulatedNodes;
   if (options.payload) overrides.payload_elided = *options.payload == "elided";
   if (options.captures) overrides.captures = capture_scope("--captures", *options.captures);
   if (options.taps) overrides.taps = capture_scope("--taps", *options.taps);
@@ -136,6 +137,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
     run.capture_bytes = size_option("--capture-size", *options.capture_size);
   run.history_bytes = history_bytes(options.history);
   run.threads = options.threads;
+  run.ranks = options.ranks;
   run.against = against;
   run.view = &view;
   run.progress = true;
@@ -210,8 +212,9 @@ int run_command(const RunCommandOptions& options) {
   if (interrupted.empty()) return code;
   fmt::print(stderr, "mrclab: {}\n", interrupted);
   std::fflush(nullptr);
-  ::_exit(analysis::worse_exit_code(
-      code, kInterruptedCode));  // giving gigabytes back piece by piece would take seconds
+  code = analysis::worse_exit_code(code, kInterruptedCode);
+  if (options.ranks != nullptr) return code;  // the others are to be told
+  ::_exit(code);  // giving gigabytes back piece by piece would take seconds
 }
 
 int demo_command(const std::filesystem::path& out) {

@@ -28,6 +28,7 @@ struct RunCommandOptions {
   std::optional<std::string> payload;       ///< real | elided
   /// Threads of the simulator; 0: by the size of the fabric.
   uint32_t threads = 0;
+  RankLink* ranks = nullptr;                   ///< as in RunOptions
   std::filesystem::path out = default_runs();  ///< where run folders go
   std::vector<std::string> without;  ///< mechanisms to switch off (lab/scenario/mechanism.h)
   bool isolate = false;              ///< one process per node

@@ -16,7 +16,7 @@ std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
                      ": expected one such as runs/20260101-120000-optic-glitch, or latest");
   }
   RunManifest(run).require({"scenario.yaml", "captures", "events.jsonl"});
-  const Scenario scenario = read_scenario_file(run / "scenario.yaml");
+  const Scenario scenario = read_run_scenario(run);
   const auto captures = analysis::captures_in(run / "captures");
   if (captures.empty()) {
     throw InputError(run.string() + ": it has no captures: run it with --captures hosts or all");

@@ -45,7 +45,7 @@ PacketTrace::PacketTrace(const std::string& run, const std::optional<std::string
   CaptureScope scope = CaptureScope::kHosts;
   if (folder) {
     RunManifest(path).require({"scenario.yaml", "captures", "history", "events.jsonl"});
-    const Scenario scenario = read_scenario_file(path / "scenario.yaml");
+    const Scenario scenario = read_run_scenario(path);
     scope = scenario.captures;
     topology_ = scenario.topology;
     for (const QueuePairEnd& end : queue_pairs(scenario)) {

@@ -89,7 +89,7 @@ RecordedRun read_run(const fs::path& folder) {
   }
   RunManifest(run.folder).require({"verdict.json", "scenario.yaml", "schedule.txt", "history.txt"});
   read_verdict(run);
-  run.scenario = read_scenario_file(run.folder / "scenario.yaml");
+  run.scenario = read_run_scenario(run.folder);
   read_streams(run);
   return run;
 }

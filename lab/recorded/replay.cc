@@ -47,7 +47,7 @@ std::filesystem::path lasting_name(const std::filesystem::path& run) {
 }  // namespace
 
 Scenario recorded_scenario(const std::filesystem::path& folder) {
-  Scenario scenario = read_scenario_file(folder / "scenario.yaml");
+  Scenario scenario = read_run_scenario(folder);
   const std::filesystem::path schedule = folder / "schedule.txt";
   if (!std::filesystem::exists(schedule)) return scenario;
   try {

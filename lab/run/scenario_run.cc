@@ -52,14 +52,11 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
   }
   check_taps(scenario);
   if (options.against) require_scenario(options.against->baseline, scenario.name);
-  if (options.threads <= 1) return;
-  if (options.world == World::kLive) {
-    throw InputError("--threads: expected --world sim beside it");
-  }
-  if (scenario.captures != CaptureScope::kNone || options.history_bytes > 0) {
+  if (options.world == World::kSim) return;
+  if (options.threads > 1) throw InputError("--threads: expected --world sim beside it");
+  if (options.ranks != nullptr) {
     throw InputError(
-        "--threads: expected --captures none and --history digest beside it: files of packets are "
-        "written by one thread");
+        "it was started by mpirun: expected --world sim, which alone is one over many processes");
   }
 }
 

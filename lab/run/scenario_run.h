@@ -14,6 +14,7 @@
 #include "lab/run/progress_view.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
+#include "lab/sim/rank_link.h"
 #include "netio/record/pcapng.h"
 #include "netio/runtime/veth_tap.h"
 
@@ -28,7 +29,8 @@ struct RunOptions {
   std::optional<std::string> lab_name;  ///< default: made from the scenario's name and the pid
   bool isolate = false;
   bool realtime = false;
-  uint32_t threads = 0;  ///< threads of the simulator; 0: by the size of the fabric
+  uint32_t threads = 0;       ///< threads of the simulator; 0: by the size of the fabric
+  RankLink* ranks = nullptr;  ///< that simulate it together; this one is rank 0 (rank_run.h)
   uint32_t host_processes = 2;
   /// What each capture file may take. What comes later is not judged in the live world; in the
   /// simulated one the judge looks on itself.

@@ -4,6 +4,7 @@
 
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
+#include "lab/run/rank_run.h"
 #include "lab/run/run_inputs.h"
 
 namespace mrclab::lab {
@@ -33,25 +34,28 @@ void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTim
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                      RunResult& result, std::optional<analysis::Evidence>& evidence) {
   WorldOutcome outcome;
-  const uint32_t threads =
-      options.threads != 0 ? options.threads : default_threads(scenario, options.history_bytes);
-  if (threads == 1) {
+  const uint32_t by_size =
+      options.ranks != nullptr ? 1 : default_threads(scenario, options.history_bytes);
+  const uint32_t threads = options.threads != 0 ? options.threads : by_size;
+  if (threads == 1 && options.ranks == nullptr) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
   }
   const auto start = SteadyClock::now();
   {
     Progress progress("simulating");
-    outcome = run_simulated(scenario, folder,
-                            {.capture_bytes = options.capture_bytes,
-                             .history_bytes = options.history_bytes,
-                             .threads = threads,
-                             .evidence = evidence ? &*evidence : nullptr},
-                            [&](FabricTime now) {
-                              if (options.interrupted && options.interrupted()) return false;
-                              if (options.progress) show_simulated(scenario, folder, now, progress);
-                              return true;
-                            });
+    const SimOptions sim{.capture_bytes = options.capture_bytes,
+                         .history_bytes = options.history_bytes,
+                         .threads = threads,
+                         .ranks = options.ranks,
+                         .evidence = evidence ? &*evidence : nullptr};
+    const auto go_on = [&](FabricTime now) {
+      if (options.interrupted && options.interrupted()) return false;
+      if (options.progress) show_simulated(scenario, folder, now, progress);
+      return true;
+    };
+    outcome = options.ranks != nullptr ? run_over_ranks(scenario, folder, sim, go_on)
+                                       : run_simulated(scenario, folder, sim, go_on);
   }
   result.run_seconds = seconds_since(start);
   if (evidence) evidence->finish();

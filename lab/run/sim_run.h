@@ -9,7 +9,8 @@
 
 namespace mrclab::lab {
 
-/// `evidence` is empty where several threads run: they are not watched.
+/// `evidence` is empty where several threads or ranks run: their nodes are not watched, and the
+/// judge reads files.
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                      RunResult& result, std::optional<analysis::Evidence>& evidence);
 

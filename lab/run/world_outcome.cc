@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "lab/run/sim_records.h"
 #include "lab/run/watched_node.h"
 #include "lab/sim/host_report.h"
 #include "lab/sim/simulation.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/record/report_json.h"
-#include "netio/record/run_recorder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -23,16 +23,13 @@ constexpr size_t kLargeFabric = 500;  // nodes
 /// caller waits.
 constexpr int kLastQuestions = 5;
 
-using Recorders = std::vector<std::unique_ptr<netio::RunRecorder>>;
-
 /// Nodes tell of what will have been sent a little later than `reached`, where the world was told to
 /// stop. It goes on until then, if it comes there soon (a frame may take very long on a slow wire).
-void end_with_records(Simulation& simulation, FabricTime reached, const Recorders& recorders,
-                      analysis::Evidence* evidence, WorldOutcome& outcome) {
-  FabricTime last = std::max(reached, FabricTime::zero());
-  for (const auto& recorder : recorders) last = std::max(last, recorder->last());
-  for (const auto& recorder : recorders) recorder->set_end(last);
-  if (evidence != nullptr) evidence->end_early(last, "the run was interrupted");
+void end_with_records(Simulation& simulation, FabricTime reached, SimRecords& records,
+                      const SimOptions& options, WorldOutcome& outcome) {
+  const FabricTime last = latest_of_ranks(options.ranks, std::max(reached, records.last()));
+  records.set_end(last);
+  if (options.evidence != nullptr) options.evidence->end_early(last, "the run was interrupted");
   int asked = 0;
   reached = simulation.run([&asked](FabricTime) { return ++asked < kLastQuestions; }, last);
   outcome.interrupted_at = reached;
@@ -107,71 +104,37 @@ uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const SimOptions& options,
                            const std::function<bool(FabricTime)>& go_on) {
-  const Topology& topology = scenario.topology;
-  const bool captured = scenario.captures != CaptureScope::kNone;
-  if ((captured || options.history_bytes > 0 || options.evidence) && options.threads > 1) {
-    throw std::logic_error("packets are written to files, and judged, by one thread");
+  if (options.evidence && (options.threads > 1 || options.ranks)) {
+    throw std::logic_error("nodes are watched by one thread");
   }
-  std::deque<netio::EventLog> events;  // one for each thread
-  for (uint32_t i = 0; i < options.threads; ++i) {
-    events.emplace_back(folder.path / "events" / fmt::format("sim-{}.jsonl", i));
-  }
-  std::unique_ptr<netio::PcapngWriter> capture;
-  if (captured) {
-    netio::PcapngOptions snap;
-    snap.snap_length = netio::kCaptureSnapLength;
-    snap.max_file_bytes = options.capture_bytes;
-    capture = std::make_unique<netio::PcapngWriter>(folder.captures() / "sim.pcapng", snap);
-  }
-  std::unique_ptr<netio::HistoryWriter> records;
-  if (options.history_bytes > 0) {
-    records = std::make_unique<netio::HistoryWriter>(folder.history() / "sim.bin",
-                                                     stream_count(topology), options.history_bytes);
-  }
-  Recorders recorders;
-  for (const NodeSite& site : topology.nodes) {
-    const bool passed = scenario.captures == CaptureScope::kAll || site.role == NodeRole::kHost;
-    recorders.push_back(std::make_unique<netio::RunRecorder>(
-        topology, site.id, scenario.stop(), capture.get(), passed,
-        &events[SimWorld::shard_of(topology, site.id, options.threads)], records.get()));
-  }
+  std::optional<SimRecords> records;
   std::deque<WatchedNode> watched;
-  for (const NodeSite& site : topology.nodes) {
-    if (options.evidence == nullptr) break;
-    watched.emplace_back(*recorders[site.id.value], options.evidence->observer(site.id));
-  }
-  const auto owner =
-      std::make_shared<Simulation>(scenario, options.threads, [&](NodeId node) -> NodeObserver& {
-        if (options.evidence == nullptr) return *recorders[node.value];
-        return watched[node.value];
-      });
-  Simulation& simulation = *owner;
-  FabricTime reached = simulation.run(go_on, options.until);
-
+  std::shared_ptr<Simulation> simulation;
   WorldOutcome outcome;
-  if (reached < std::min(options.until, scenario.stop())) {
-    end_with_records(simulation, reached, recorders, options.evidence, outcome);
-    reached = *outcome.interrupted_at;
-    outcome.memory = owner;
-  }
-  outcome.hosts = simulation.hosts();
-  for (const auto& recorder : recorders) {
-    const auto streams = recorder->history().streams();
-    outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
-  }
-  EvidenceSeal all;
-  if (reached < scenario.stop()) all.until = reached;
-  std::vector<EvidenceSeal> of_thread(options.threads, all);
-  for (const NodeSite& site : topology.nodes) {
-    all.nodes.push_back(site.id);
-    of_thread[SimWorld::shard_of(topology, site.id, options.threads)].nodes.push_back(site.id);
-  }
-  if (capture) {
-    outcome.capture_records = capture->written();
-    capture->close(all);
-  }
-  for (uint32_t i = 0; i < options.threads; ++i) events[i].close(of_thread[i]);
-  if (records) records->close(all);
+  run_on_all_ranks(options.ranks, [&] {
+    records.emplace(scenario, folder,
+                    SimRecords::Options{options.threads, options.ranks, options.capture_bytes,
+                                        options.history_bytes});
+    const auto observer_of = [&](NodeId node) -> NodeObserver& {
+      if (options.evidence == nullptr) return records->recorder(node);
+      return watched.emplace_back(records->recorder(node), options.evidence->observer(node));
+    };
+    simulation =
+        std::make_shared<Simulation>(scenario, options.threads, observer_of, options.ranks);
+  });
+  run_on_all_ranks(options.ranks, [&] {
+    FabricTime reached = simulation->run(go_on, options.until);
+    if (reached < std::min(options.until, scenario.stop())) {
+      end_with_records(*simulation, reached, *records, options, outcome);
+      reached = *outcome.interrupted_at;
+      outcome.memory = simulation;
+    }
+    outcome.hosts = simulation->hosts();
+    outcome.history = records->streams();
+    outcome.capture_records = records->capture_records();
+    records->close(reached);
+    if (options.at_end) options.at_end(*simulation, outcome);
+  });
   return outcome;
 }
 

@@ -16,9 +16,12 @@
 #include "lab/run/process_reports.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
+#include "lab/sim/rank_link.h"
 #include "netio/record/pcapng.h"
 
 namespace mrclab::lab {
+
+class Simulation;
 
 struct WorldOutcome {
   std::vector<HistoryStream> history;
@@ -49,10 +52,15 @@ void add_disturbance(WorldOutcome& outcome, std::string what);
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
 
 struct SimOptions {
-  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on the capture file
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each capture file
   uint64_t history_bytes = 0;                            ///< bound on the packet records; 0: none
-  /// More than one only if there are neither captures nor records, and no evidence.
+  /// More than one only without evidence.
   uint32_t threads = 1;
+  /// The other processes that have a part of the nodes each; null: none. All of them call
+  /// run_simulated with the same scenario and folder, without evidence; each has an outcome of its part.
+  RankLink* ranks = nullptr;
+  /// Called when the simulation has ended, with the outcome of this process.
+  std::function<void(const Simulation&, const WorldOutcome&)> at_end = {};
   /// Is told everything that nodes do; null: no check reads packets.
   analysis::Evidence* evidence = nullptr;
   /// The world goes no further, whatever the scenario says.

@@ -60,9 +60,10 @@ void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrid
 
 FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
-  if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)));
+  const uint64_t most = overrides.max_nodes;
+  if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)), most);
   const YamlValue value = document.require("fabric");
-  if (value.is_map()) return parse_fabric(value);
+  if (value.is_map()) return parse_fabric(value, most);
   if (!value.is_scalar()) value.fail_expecting("the name or the path of a fabric");
   std::filesystem::path path;
   try {
@@ -70,7 +71,7 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   } catch (const NameError& error) {
     value.fail(error.found(), error.expected());
   }
-  return parse_fabric(read_yaml_file(path));
+  return parse_fabric(read_yaml_file(path), most);
 }
 
 /// Others forward what ours do, as far as they can.
@@ -333,6 +334,12 @@ Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::
 
 Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOverrides& overrides) {
   return parse_scenario(read_yaml_file(path), path.parent_path(), overrides);
+}
+
+Scenario read_run_scenario(const std::filesystem::path& folder) {
+  ScenarioOverrides overrides;
+  overrides.max_nodes = kMaxSimulatedNodes;
+  return read_scenario_file(folder / "scenario.yaml", overrides);
 }
 
 std::filesystem::path find_scenario(std::string_view name_or_path) {

@@ -14,6 +14,7 @@
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/effect.h"
+#include "fabric/fabric_file.h"
 #include "fabric/fabric_shape.h"
 #include "fabric/topology.h"
 #include "faults/fault.h"
@@ -73,6 +74,7 @@ struct ScenarioOverrides {
   std::optional<CaptureScope> taps;
   std::optional<bool> payload_elided;
   std::vector<std::string> without;  ///< beside what the file says
+  uint64_t max_nodes = kMaxNodes;    ///< of its fabric; kMaxSimulatedNodes if nothing else is done
 };
 
 /// A path, or the name or the id ("L5") of a shipped incident. Throws InputError.
@@ -83,6 +85,9 @@ Scenario read_scenario_file(const std::filesystem::path& path,
 /// `base` is where a relative fabric path starts.
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
                         const ScenarioOverrides& overrides = {});
+
+/// The resolved scenario of a run's folder, of whatever size. Throws InputError.
+Scenario read_run_scenario(const std::filesystem::path& folder);
 
 /// Is a workload carried by RoCE?
 bool uses_roce(const Scenario& scenario);

@@ -36,8 +36,9 @@ std::filesystem::path find_file(std::string_view name, const std::filesystem::pa
   if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
     std::filesystem::path path = base / std::filesystem::path(name);
     if (std::filesystem::exists(path)) return path;
-    throw NameError(in_quotes(name) + ", and no file " + in_quotes(path.string()),
-                    "the path of a " + std::string(what) + " file");
+    throw NameError(
+        in_quotes(name) + ", and no file " + in_quotes(path.string()),
+        (what == "incident" ? "the path of an " : "the path of a ") + std::string(what) + " file");
   }
   const std::vector<std::string> names = shipped_names(folder);
   if (std::find(names.begin(), names.end(), name) != names.end()) {

@@ -50,20 +50,27 @@ void SimShard::transmit(Transmission transmission) {
   if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
   const NodeId to = hop.to;
   const uint32_t shard = world_.shard_of[to.value];
-  if (shard != index_) {
-    if (arrival.frame) frames_.let_go();
-    letters_[shard].push_back({to, hop.port, std::move(arrival)});
-    return;
-  }
-  world_.nodes[to.value]->receive(hop.port, std::move(arrival));
-  plan(to);
+  if (shard == index_) return deliver({to, hop.port, std::move(arrival)});
+  // What goes to another rank is copied, and its buffer comes back.
+  const bool stays = world_.nodes[to.value] != nullptr;
+  if (stays && arrival.frame) frames_.let_go();
+  letters_[shard].push_back({to, hop.port, std::move(arrival)});
+}
+
+void SimShard::deliver(Letter letter) {
+  world_.nodes[letter.node.value]->receive(letter.port, std::move(letter.arrival));
+  plan(letter.node);
+}
+
+void SimShard::write_letters(uint32_t shard, std::vector<uint8_t>& out) {
+  for (const Letter& letter : letters_[shard]) append_letter(letter, out);
+  letters_[shard].clear();
 }
 
 void SimShard::collect(SimShard& from) {
   for (Letter& letter : from.letters_[index_]) {
     if (letter.arrival.frame) frames_.adopt(letter.arrival.frame);
-    world_.nodes[letter.node.value]->receive(letter.port, std::move(letter.arrival));
-    plan(letter.node);
+    deliver(std::move(letter));
   }
   from.letters_[index_].clear();
 }

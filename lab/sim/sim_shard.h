@@ -8,6 +8,7 @@
 #include "fabric/event_queue.h"
 #include "fabric/node.h"
 #include "fabric/topology.h"
+#include "lab/sim/letter_bytes.h"
 
 namespace mrclab::lab {
 
@@ -23,8 +24,8 @@ class SimShard : private FrameSink {
   /// What all shards share. A hop belongs to the shard of its sender, as everything else of a node does.
   struct World {
     const Topology& topology;
-    std::vector<std::unique_ptr<Node>> nodes;
-    std::vector<uint32_t> shard_of;   ///< by node
+    std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
+    std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
     std::vector<uint32_t> first_hop;  ///< by node: its port 0
     std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
@@ -45,13 +46,12 @@ class SimShard : private FrameSink {
   uint64_t sent() const { return sent_; }
   /// Takes the letters of another shard, which must not run meanwhile.
   void collect(SimShard& from);
+  /// Writes its letters for a shard of another rank behind what `out` holds; then they are gone from here.
+  void write_letters(uint32_t shard, std::vector<uint8_t>& out);
+  /// Hands over a letter whose frame is of this shard's pool.
+  void deliver(Letter letter);
 
  private:
-  struct Letter {
-    NodeId node;
-    PortId port;
-    Arrival arrival;
-  };
   void transmit(Transmission transmission) override;
 
   FramePool frames_;

@@ -1,9 +1,12 @@
 #include "lab/sim/sim_world.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <atomic>
 #include <barrier>
 #include <exception>
+#include <numeric>
+#include <span>
 #include <thread>
 
 #include "fabric/effect_text.h"
@@ -15,41 +18,57 @@ namespace {
 constexpr size_t kFramesPerWire = 64;
 constexpr size_t kFramesAtLeast = 1u << 18;
 
+/// CPU time of this thread.
+double thread_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 }  // namespace
 
-uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t threads) {
+uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shards) {
   const NodeSite& site = topology.node(node);
   if (site.role == NodeRole::kHost) {
-    return static_cast<uint32_t>(uint64_t{site.index} * threads / topology.host_count());
+    return static_cast<uint32_t>(uint64_t{site.index} * shards / topology.host_count());
   }
-  return site.plane % threads;
+  return site.plane % shards;
 }
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}, {}}, frames_at_once_(options.frames_at_once) {
+    : world_{topology, {}, {}, {}, {}, {}},
+      ranks_(options.ranks),
+      frames_at_once_(options.frames_at_once * (ranks_ != nullptr ? ranks_->count() : 1)) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
+  const uint32_t all_shards = ranks_ != nullptr ? threads * ranks_->count() : threads;
+  if (ranks_ != nullptr) first_shard_ = threads * ranks_->rank();
   const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
   for (uint32_t i = 0; i < threads; ++i) {
-    shards_.push_back(std::make_unique<SimShard>(world_, i, threads, frame_limit, options.room));
+    shards_.push_back(std::make_unique<SimShard>(world_, first_shard_ + i, all_shards, frame_limit,
+                                                 options.room));
   }
   for (const NodeSite& site : topology.nodes) {
     world_.first_hop.push_back(static_cast<uint32_t>(world_.hops.size()));
     for (const Port& port : site.ports) world_.hops.push_back({port.peer.node, port.peer.port});
   }
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
+  world_.nodes.resize(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
-    world_.shard_of.push_back(shard_of(topology, site.id, threads));
-    FramePool& frames = shards_[world_.shard_of.back()]->frames();
-    world_.nodes.push_back(
-        make_node({topology, site.id, options.seed, frames, observer_of(site.id)}));
+    const uint32_t shard = shard_of(topology, site.id, all_shards);
+    world_.shard_of.push_back(shard);
+    if (shard < first_shard_ || shard - first_shard_ >= threads) continue;
+    FramePool& frames = shards_[shard - first_shard_]->frames();
+    world_.nodes[site.id.value] =
+        make_node({topology, site.id, options.seed, frames, observer_of(site.id)});
   }
   for (const ScheduledEffect& effect : options.schedule) {
-    for_each_concerned(topology, effect.effect,
-                       [&](NodeId node) { world_.nodes[node.value]->apply(effect); });
+    for_each_concerned(topology, effect.effect, [&](NodeId node) {
+      if (is_here(node)) world_.nodes[node.value]->apply(effect);
+    });
   }
   for (const NodeSite& site : topology.nodes) {
-    shards_[world_.shard_of[site.id.value]]->plan(site.id);
+    if (is_here(site.id)) shard_here(site.id).plan(site.id);
   }
   for (const Wire& wire : topology.wires_list) {
     lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
@@ -60,20 +79,25 @@ SimWorld::~SimWorld() {
   world_.nodes.clear();  // before the pools that their frames go back to
 }
 
+SimShard& SimWorld::shard_here(NodeId node) {
+  return *shards_[world_.shard_of[node.value] - first_shard_];
+}
+
 bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
+  require_same_instant(ranks_, until);
   alive_ = true;
+  stopped_ = false;
   if (shards_.size() == 1) {
     run_alone(until, go_on);
   } else {
     run_together(until, go_on);
   }
+  if (failure_) std::rethrow_exception(failure_);
   return alive_;
 }
 
 /// The next window as long as the frames of the one before suggest, from a short one on.
-void SimWorld::fit_windows() {
-  uint64_t frames = 0;
-  for (const auto& shard : shards_) frames += shard->sent();
+void SimWorld::fit_windows(uint64_t frames) {
   if (frames > frames_at_once_) {
     window_ = std::max(window_ / 2, FabricTime::from_ns(1));
   } else if (frames < frames_at_once_ / 4) {
@@ -82,68 +106,117 @@ void SimWorld::fit_windows() {
   window_ = std::min(window_, lookahead_);
 }
 
-/// Moves on to the next stretch in which something happens; false if that is not before `until`.
+/// Moves on to the next stretch in which something happens; false if that is not before `until`, or
+/// a rank is to stop or has failed.
 bool SimWorld::next_window(FabricTime until) {
-  if (now_ >= until) return false;
-  fit_windows();
-  FabricTime earliest = FabricTime::never();
-  for (const auto& shard : shards_) earliest = std::min(earliest, shard->earliest());
-  if (earliest > until) {
+  WindowVote vote{.stop = stopped_, .failed = failure_ != nullptr};
+  for (const auto& shard : shards_) {
+    vote.earliest = std::min(vote.earliest, shard->earliest());
+    vote.frames += shard->sent();
+  }
+  if (ranks_ != nullptr) vote = ranks_->agree(vote);
+  if (vote.failed && !failure_) failure_ = std::make_exception_ptr(OtherRankFailed());
+  if (vote.failed || vote.stop || now_ >= until) return false;
+  fit_windows(vote.frames);
+  if (vote.earliest > until) {
     now_ = until;
-    alive_ = earliest != FabricTime::never();
+    alive_ = vote.earliest != FabricTime::never();
     return false;
   }
   // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
-  window_end_ = std::min(until, earliest + window_ - FabricTime::from_ps(1));
+  window_end_ = std::min(until, vote.earliest + window_ - FabricTime::from_ps(1));
   now_ = window_end_;
   return true;
 }
 
+void SimWorld::ask(const GoOn& go_on) {
+  if (go_on && !failure_) stopped_ = !go_on(now_);
+}
+
+/// Does a step that other ranks, or threads, wait for the end of, whether it fails or not.
+void SimWorld::try_step(const std::function<void()>& step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    if (!failure_) failure_ = std::current_exception();
+  }
+}
+
 void SimWorld::run_alone(FabricTime until, const GoOn& go_on) {
   while (next_window(until)) {
-    shards_.front()->run(window_end_);
-    if (go_on && !go_on(now_)) return;
+    try_step([&] { shards_.front()->run(window_end_); });
+    try_step([&] { ask(go_on); });
+    try_step([&] { exchange_letters(); });
   }
 }
 
 void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
-  bool another = true, asked = false;
+  bool another = true;
   std::vector<std::exception_ptr> failures(shards_.size());
-  std::atomic<bool> failed = false;
+  std::vector<double> busy(shards_.size());  // CPU seconds of each in this window
   // All have collected what was sent to them: one of them decides how far the next window goes.
   std::barrier collected(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
-    share_buffers();
-    try {
-      another = !failed && (!go_on || !asked || go_on(now_)) && next_window(until);
-    } catch (...) {
-      failures.front() = std::current_exception();
-      another = false;
-    }
-    asked = true;
+    try_step([&] { share_buffers(); });
+    another = false;
+    try_step([&] { another = next_window(until); });
   });
-  std::barrier ran(static_cast<std::ptrdiff_t>(shards_.size()));
+  std::barrier ran(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
+    for (const std::exception_ptr& failure : failures) {
+      if (failure && !failure_) failure_ = failure;
+    }
+    ++balance_.windows;
+    balance_.busy += std::accumulate(busy.begin(), busy.end(), 0.0);
+    balance_.longest += *std::max_element(busy.begin(), busy.end());
+    try_step([&] { ask(go_on); });
+    try_step([&] { exchange_letters(); });
+  });
   const auto work = [&](size_t index) {
     SimShard& shard = *shards_[index];
     while (true) {
+      double begin = thread_seconds();
       for (const auto& other : shards_) shard.collect(*other);
+      busy[index] = thread_seconds() - begin;
       collected.arrive_and_wait();
       if (!another) return;
+      begin = thread_seconds();
       try {
         shard.run(window_end_);
       } catch (...) {
         failures[index] = std::current_exception();
-        failed = true;
       }
+      busy[index] += thread_seconds() - begin;
       ran.arrive_and_wait();
     }
   };
-  {
-    std::vector<std::jthread> others;
-    for (size_t i = 1; i < shards_.size(); ++i) others.emplace_back(work, i);
-    work(0);
+  std::vector<std::jthread> others;
+  for (size_t i = 1; i < shards_.size(); ++i) others.emplace_back(work, i);
+  work(0);
+}
+
+/// Hands letters to nodes of other ranks over, and takes theirs. A rank that has failed takes part, too,
+/// because the others wait for it.
+void SimWorld::exchange_letters() {
+  if (ranks_ == nullptr) return;
+  const auto threads = static_cast<uint32_t>(shards_.size());
+  letters_.resize(ranks_->count());
+  for (uint32_t rank = 0; rank < ranks_->count(); ++rank) {
+    letters_[rank].clear();
+    if (rank == ranks_->rank()) continue;
+    for (uint32_t shard = rank * threads; shard < (rank + 1) * threads; ++shard) {
+      for (const auto& from : shards_) from->write_letters(shard, letters_[rank]);
+    }
   }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
+  const auto frames_of = [this](NodeId node) {
+    return is_here(node) ? &shard_here(node).frames() : nullptr;
+  };
+  const std::vector<RankLink::Bytes>& received = ranks_->exchange(letters_);
+  for (uint32_t rank = 0; rank < ranks_->count(); ++rank) {
+    if (rank == ranks_->rank()) continue;
+    std::span<const uint8_t> bytes = received[rank];
+    while (!bytes.empty()) {
+      Letter letter = take_letter(bytes, world_.topology, frames_of);
+      shard_here(letter.node).deliver(std::move(letter));
+    }
   }
 }
 

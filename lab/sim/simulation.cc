@@ -34,7 +34,7 @@ endpoint::HostConfig host_config(const Scenario& scenario,
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, uint32_t threads,
-                       const SimWorld::ObserverOf& observer_of)
+                       const SimWorld::ObserverOf& observer_of, RankLink* ranks)
     : scenario_(scenario),
       connections_(connections_of(scenario)),
       host_config_(host_config(scenario, connections_)),
@@ -43,7 +43,8 @@ Simulation::Simulation(const Scenario& scenario, uint32_t threads,
           {.seed = scenario.seed,
            .schedule = scenario.schedule,
            .room = frame_room(scenario),
-           .threads = threads},
+           .threads = threads,
+           .ranks = ranks},
           [this](const NodeEnvironment& environment) { return make_node(environment); },
           observer_of) {}
 
@@ -82,7 +83,9 @@ const switchd::SwitchNode& Simulation::switch_at(NodeId node) const {
 analysis::HostReports Simulation::hosts() const {
   analysis::HostReports reports;
   for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
-    const std::string& name = scenario_.topology.node(scenario_.topology.host(h)).name;
+    const NodeId node = scenario_.topology.host(h);
+    if (!is_here(node)) continue;
+    const std::string& name = scenario_.topology.node(node).name;
     reports.hosts.push_back(host_report(name, account(h)));
   }
   return reports;

@@ -20,8 +20,9 @@ namespace mrclab::lab {
 class Simulation {
  public:
   /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
-  /// them).
-  Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of);
+  /// them) and the ranks that it is shared with, null for none.
+  Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of,
+             RankLink* ranks = nullptr);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
@@ -29,8 +30,11 @@ class Simulation {
   /// is called every few milliseconds of wall time, however slowly fabric time passes. Returns the
   /// instant reached.
   FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
+  /// Has this rank the node? Only of such nodes there is something to ask.
+  bool is_here(NodeId node) const { return world_.is_here(node); }
   /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;
+  /// Of the hosts of this rank.
   analysis::HostReports hosts() const;
   /// `node` must be a switch.
   const switchd::SwitchNode& switch_at(NodeId node) const;

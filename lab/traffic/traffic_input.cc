@@ -153,7 +153,7 @@ void add_run(const fs::path& run, TrafficRequest& request) {
   }
   request.input.files.insert(request.input.files.end(), captures.begin(), captures.end());
   if (request.topology == nullptr && fs::exists(run / "scenario.yaml")) {
-    const Scenario scenario = read_scenario_file(run / "scenario.yaml");
+    const Scenario scenario = read_run_scenario(run);
     request.topology = std::make_unique<Topology>(scenario.topology);
     add_pauses(run, scenario, request.context.pauses);
   }

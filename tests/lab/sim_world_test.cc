@@ -147,7 +147,6 @@ TEST_CASE("the number of threads changes neither history nor events" *
 
 TEST_CASE("what the options of a run contradict is said before anything is made") {
   const Scratch scratch;
-  CHECK_THROWS_AS(run(kStories[0], scratch, {}, 2), InputError);  // it is captured
   const Scenario scenario =
       parse_scenario(read_yaml_text(kStories[0].text, "f.yaml"), {}, payload(true));
   RunOptions options;

@@ -1,0 +1,48 @@
+#include "lab/ranks/join_ranks.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace mrclab::lab {
+namespace {
+
+/// MPI takes 20 ms to load and much of the system with it, so it is in a module that is opened only
+/// by a process that mpirun has started.
+constexpr const char* kModule = "mrclab-mpi.so";
+
+/// Set by Open MPI's mpirun, PMIx's prun, and MPICH's mpiexec in what they start.
+constexpr const char* kCounts[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "PMI_SIZE"};
+
+bool is_one_of_many() {
+  for (const char* name : kCounts) {
+    const char* count = ::getenv(name);
+    if (count != nullptr) return std::string(count) != "1";
+  }
+  return false;
+}
+
+}  // namespace
+
+std::unique_ptr<RankLink> join_ranks() {
+  if (!is_one_of_many()) return nullptr;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path module = program.parent_path() / kModule;
+  if (!std::filesystem::exists(module)) {
+    throw std::runtime_error(
+        "it was started by mpirun, but this build has no MPI: install libopenmpi-dev and "
+        "openmpi-bin, and build it again");
+  }
+  // RTLD_GLOBAL: the components that Open MPI opens find its symbols there.
+  void* const opened = ::dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (opened == nullptr) throw std::runtime_error(std::string("cannot use MPI: ") + ::dlerror());
+  using Open = RankLink* (*)();
+  const auto open = reinterpret_cast<Open>(::dlsym(opened, "mrclab_open_mpi_ranks"));
+  if (open == nullptr) throw std::runtime_error(std::string("cannot use MPI: ") + ::dlerror());
+  return std::unique_ptr<RankLink>(open());
+}
+
+}  // namespace mrclab::lab

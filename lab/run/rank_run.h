@@ -1,0 +1,24 @@
+#pragma once
+// `mpirun -n N mrclab run ... --world sim`: rank 0 is the command that the user typed. The other ranks
+// take its jobs: they simulate their part of the nodes, write the files of it into rank 0's run folder,
+// which they must see, too, and leave a report there, which rank 0 reads and removes.
+
+#include "lab/run/run_folder.h"
+#include "lab/run/world_outcome.h"
+#include "lab/scenario/scenario.h"
+#include "lab/sim/sim_world.h"
+
+namespace mrclab::lab {
+
+/// Called by rank 0. Runs the scenario, whose resolved form lies in the folder, over all ranks. Returns
+/// what all of them left. Throws std::runtime_error where another rank could not take part or go on.
+WorldOutcome run_over_ranks(const Scenario& scenario, const RunFolder& folder,
+                            const SimOptions& options, const SimWorld::GoOn& go_on);
+
+/// Called by all other ranks. Takes jobs until rank 0 dismisses them.
+void take_rank_jobs(RankLink& ranks);
+
+/// Called by rank 0, once, when there are no more jobs.
+void dismiss_ranks(RankLink& ranks);
+
+}  // namespace mrclab::lab
