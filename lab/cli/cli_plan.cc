@@ -16,6 +16,7 @@
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/nic_routes.h"
 #include "lab/plan/node_addresses.h"
+#include "lab/plan/simulation_plan.h"
 #include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {
@@ -28,7 +29,7 @@ struct PlanOptions {
   std::string fabric, port_rate, address_plan, node, ev, routing;
   uint64_t job = 1024;
   std::optional<uint32_t> host, to;
-  bool json = false, csv = false;
+  bool simulate = false, json = false, csv = false;
 };
 
 FabricShape shape_of(PlanOptions& options) {
@@ -115,6 +116,12 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
 
 int plan_command(PlanOptions& options) {
   const FabricShape shape = shape_of(options);
+  if (options.simulate) {
+    const SimulationPlan plan = plan_simulation(shape);
+    fmt::print("{}", options.json ? printed(simulation_json(plan), "plan-simulation") + "\n"
+                                  : simulation_text(plan));
+    return 0;
+  }
   const BitRate capacity = options.request.radix == 0
                                ? kSwitchCapacity
                                : BitRate{options.request.radix * shape.host_rate.bps};
@@ -179,6 +186,11 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
   plan->add_option("--job", options->job, "with --routing: hosts of a job; default 1024")
       ->check(CLI::Range(uint64_t{2}, uint64_t{1} << 32))
       ->needs(routing);
+  plan->add_flag("--simulate", options->simulate,
+                 "memory and time that a simulation of it takes, by what small ones take here")
+      ->excludes(node)
+      ->excludes(host)
+      ->excludes(routing);
   CLI::Option* json = plan->add_flag("--json", options->json, "as JSON");
   plan->add_flag("--csv", options->csv, "as CSV, of a node or a pair of hosts")->excludes(json);
   plan->footer("Example: mrclab plan --hosts 8192 --planes 4 --port-rate 200Gb/s");

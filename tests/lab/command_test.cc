@@ -69,6 +69,7 @@ TEST_CASE("what a verb prints for programs says of which schema it is") {
   CHECK(schema_of({"trace", "p3/u1", "h0", "h5", "--json"}) == "mrclab.trace/1");
   CHECK(schema_of({"runs", runs, "--json"}) == "mrclab.runs/1");
   CHECK(schema_of({"plan", "pair", "--json"}) == "mrclab.plan/1");
+  CHECK(schema_of({"plan", "pair", "--simulate", "--json"}) == "mrclab.plan-simulation/1");
   CHECK(schema_of({"plan", "pair", "--host", "0", "--json"}) == "mrclab.plan/1");
   CHECK(schema_of({"plan", "pair", "--host", "0", "--to", "1", "--json"}) == "mrclab.plan-paths/1");
   CHECK(schema_of({"transport", "pair", "--json"}) == "mrclab.transport-options/1");
