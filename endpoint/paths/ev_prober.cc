@@ -6,8 +6,12 @@ namespace mrclab::endpoint {
 
 EvProber::EvProber(const TransportProfile& profile, size_t ev_count, uint64_t seed, NodeId node,
                    uint32_t qp)
-    : profile_(profile), seed_(seed), node_(node), qp_(qp), history_(ev_count) {
-  bad_.reserve(ev_count);
+    : profile_(profile), seed_(seed), node_(node), qp_(qp), ev_count_(ev_count) {}
+
+/// Most queue pairs never assume one of their values bad, and need no place for it.
+EvProber::History& EvProber::history_of(uint32_t ev) {
+  if (history_.empty()) history_.resize(ev_count_);
+  return history_[ev];
 }
 
 FabricTime EvProber::jittered(FabricTime interval) {
@@ -21,7 +25,7 @@ FabricTime EvProber::jittered(FabricTime interval) {
 
 void EvProber::assumed_bad(uint32_t ev, FabricTime now) {
   if (watches(ev)) return;
-  History& history = history_[ev];
+  History& history = history_of(ev);
   const bool again = history.last_failure != FabricTime::never() &&
                      now - history.last_failure < profile_.damping_window;
   const History before = history;
@@ -42,7 +46,7 @@ void EvProber::forget(uint32_t ev) {
 
 void EvProber::exonerate(uint32_t ev) {
   for (const Bad& bad : bad_) {
-    if (bad.ev == ev) history_[ev] = bad.before;
+    if (bad.ev == ev) history_of(ev) = bad.before;
   }
   forget(ev);
 }
@@ -52,6 +56,7 @@ bool EvProber::watches(uint32_t ev) const {
 }
 
 bool EvProber::was_falsely_accused(uint32_t ev, FabricTime now) const {
+  if (history_.empty()) return false;
   const FabricTime at = history_[ev].false_accusation;
   return at != FabricTime::never() && now - at <= profile_.damping_window;
 }
@@ -88,8 +93,8 @@ EvProber::Answer EvProber::answered(uint16_t probe_id, FabricTime now, uint32_t&
         std::clamp((now - bad.sent) * 3 / 2, profile_.probe_interval, profile_.probe_interval_max);
     // `due` may be far away after many failures: an answer means that it pays to ask again soon.
     bad.due = std::min(bad.due, now + jittered(bad.interval));
-    if (++bad.successes < history_[bad.ev].needed) return Answer::kCounted;
-    if (!bad.failed) history_[ev].false_accusation = now;
+    if (++bad.successes < history_of(bad.ev).needed) return Answer::kCounted;
+    if (!bad.failed) history_of(ev).false_accusation = now;
     forget(ev);
     return Answer::kResurrect;
   }

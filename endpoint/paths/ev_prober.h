@@ -56,6 +56,7 @@ class EvProber {
     History before;
   };
   FabricTime jittered(FabricTime interval);
+  History& history_of(uint32_t ev);
 
   TransportProfile profile_;
   uint64_t seed_;
@@ -63,7 +64,8 @@ class EvProber {
   uint64_t qp_;
   uint64_t draws_ = 0;
   std::vector<Bad> bad_;
-  std::vector<History> history_;
+  size_t ev_count_;
+  std::vector<History> history_;  // by number of the value; empty before one was assumed bad
 };
 
 }  // namespace mrclab::endpoint
