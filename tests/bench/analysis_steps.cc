@@ -17,6 +17,7 @@
 #include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/fabric_file.h"
+#include "lab/console/huge_pages.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/shipped_fabric.h"
 
@@ -100,6 +101,7 @@ int run(const char* file, const char* fabric, int repeats, std::string_view what
 }  // namespace mrclab::analysis
 
 int main(int argc, char** argv) {
+  mrclab::lab::start_with_huge_pages(argv);  // as the command does
   if (argc < 3) {
     std::fputs("usage: analysis_steps CAPTURE FABRIC [REPEATS [WORD]]\n", stderr);
     return 2;

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "endpoint/host/host_node.h"
@@ -99,6 +101,22 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Seconds that so many threads take to meet twice, as they do in each window.
+double meeting_seconds(uint32_t threads) {
+  constexpr int kMeetings = 2000;
+  std::barrier<> barrier(threads);
+  const double begin = wall_seconds();
+  {
+    std::vector<std::jthread> meeting;
+    for (uint32_t i = 0; i < threads; ++i) {
+      meeting.emplace_back([&barrier] {
+        for (int n = 0; n < 2 * kMeetings; ++n) barrier.arrive_and_wait();
+      });
+    }
+  }
+  return (wall_seconds() - begin) / kMeetings;
+}
+
 /// One row, measured in this process.
 nlohmann::ordered_json measure(const Case& c) {
   double wall = wall_seconds();
@@ -181,6 +199,12 @@ nlohmann::ordered_json measure(const Case& c) {
   if (c.threads == 1) {  // allocations are counted by thread
     row["host_kib"] = static_cast<double>(t_held[1]) / 1024 / static_cast<double>(hosts.size());
     row["switch_kib"] = static_cast<double>(t_held[2]) / 1024 / static_cast<double>(switches);
+  }
+  if (c.threads > 1) {
+    row["windows"] = world.balance().windows;
+    row["busy_s"] = world.balance().busy;
+    row["longest_s"] = world.balance().longest;
+    row["meeting_us"] = meeting_seconds(c.threads) * 1e6;
   }
   row["frames_mib"] = static_cast<double>(world.frame_memory().value) / (1 << 20);
   row["rss_mib"] = static_cast<double>(usage.ru_maxrss) / 1024;
