@@ -3,13 +3,13 @@
 #include <time.h>
 
 #include <algorithm>
-#include <barrier>
 #include <exception>
 #include <numeric>
 #include <span>
 #include <thread>
 
 #include "fabric/effect_text.h"
+#include "lab/sim/meeting_point.h"
 
 namespace mrclab::lab {
 namespace {
@@ -155,12 +155,12 @@ void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
   std::vector<std::exception_ptr> failures(shards_.size());
   std::vector<double> busy(shards_.size());  // CPU seconds of each in this window
   // All have collected what was sent to them: one of them decides how far the next window goes.
-  std::barrier collected(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
+  MeetingPoint collected(shards_.size(), [&]() noexcept {
     try_step([&] { share_buffers(); });
     another = false;
     try_step([&] { another = next_window(until); });
   });
-  std::barrier ran(static_cast<std::ptrdiff_t>(shards_.size()), [&]() noexcept {
+  MeetingPoint ran(shards_.size(), [&]() noexcept {
     for (const std::exception_ptr& failure : failures) {
       if (failure && !failure_) failure_ = failure;
     }

@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +23,7 @@
 #include "fabric/history.h"
 #include "fabric/yaml.h"
 #include "lab/console/huge_pages.h"
+#include "lab/sim/meeting_point.h"
 #include "lab/sim/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/bench/cpu_time.h"
@@ -104,13 +104,13 @@ double wall_seconds() {
 /// Seconds that so many threads take to meet twice, as they do in each window.
 double meeting_seconds(uint32_t threads) {
   constexpr int kMeetings = 2000;
-  std::barrier<> barrier(threads);
+  lab::MeetingPoint meeting_point(threads, []() noexcept {});
   const double begin = wall_seconds();
   {
     std::vector<std::jthread> meeting;
     for (uint32_t i = 0; i < threads; ++i) {
-      meeting.emplace_back([&barrier] {
-        for (int n = 0; n < 2 * kMeetings; ++n) barrier.arrive_and_wait();
+      meeting.emplace_back([&meeting_point] {
+        for (int n = 0; n < 2 * kMeetings; ++n) meeting_point.arrive_and_wait();
       });
     }
   }
