@@ -87,10 +87,11 @@ class TrafficOrder {
   }
 
   size_t window_ = kSmallest;
-  std::vector<TrafficSighting> held_;  // those that wait, where they were put, and places that are free
-  std::vector<uint32_t> free_;         // places
-  std::vector<uint32_t> new_;          // places of those that came since the last were sorted
-  std::vector<Key> keys_;              // of the others, sorted
+  std::vector<TrafficSighting>
+      held_;                    // those that wait, where they were put, and places that are free
+  std::vector<uint32_t> free_;  // places
+  std::vector<uint32_t> new_;   // places of those that came since the last were sorted
+  std::vector<Key> keys_;       // of the others, sorted
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;
 };

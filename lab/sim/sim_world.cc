@@ -215,7 +215,8 @@ void SimWorld::exchange_letters() {
     std::span<const uint8_t> bytes = received[rank];
     while (!bytes.empty()) {
       Letter letter = take_letter(bytes, world_.topology, frames_of);
-      shard_here(letter.node).deliver(std::move(letter));
+      SimShard& shard = shard_here(letter.node);
+      shard.deliver(std::move(letter));
     }
   }
 }

@@ -19,7 +19,8 @@ TEST_CASE(
   std::atomic<bool> together = true;
   MeetingPoint point(kThreads, [&]() noexcept {
     ++acted;
-    for (const std::atomic<uint32_t>& times : came) if (times != acted) together = false;
+    for (const std::atomic<uint32_t>& times : came)
+      if (times != acted) together = false;
   });
   {
     std::vector<std::jthread> threads;
@@ -30,7 +31,8 @@ TEST_CASE(
           if (n % 100 == i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
           ++came[i];
           point.arrive_and_wait();
-          for (const std::atomic<uint32_t>& times : came) if (times < n) together = false;
+          for (const std::atomic<uint32_t>& times : came)
+            if (times < n) together = false;
         }
       });
     }
