@@ -17,7 +17,7 @@ install(FILES standalone/examples/pingpong.cc DESTINATION share/doc/mrclab/examp
 # The simulator for browsers, where `mrclab export page` has built it.
 set(simulator ${CMAKE_BINARY_DIR}/wasm)
 install(CODE "if(EXISTS ${simulator}/simulator.js)
-  file(INSTALL ${simulator}/simulator.js ${simulator}/simulator.wasm ${simulator}/licences.txt
+  file(INSTALL ${simulator}/simulator.js ${simulator}/simulator.wasm ${simulator}/licences
        DESTINATION \${CMAKE_INSTALL_PREFIX}/lib/mrclab/wasm)
 endif()")
 

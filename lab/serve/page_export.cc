@@ -199,7 +199,7 @@ PageSimulator read_page_simulator() {
   }
   return {netio::read_file(folder / "simulator.js", kSimulatorMax),
           netio::read_file(folder / "simulator.wasm", kSimulatorMax),
-          netio::read_file(folder / "licences.txt", kSimulatorMax)};
+          netio::read_file(folder / "licences", kSimulatorMax)};
 }
 
 std::string exported_page(const PlayedSession& played, const PageSimulator& simulator) {
