@@ -191,7 +191,11 @@ Analysis analyze(const RunInputs& in) {
 }
 
 void read_files(const RunInputs& in, Evidence& evidence) {
-  for (const std::filesystem::path& path : in.captures) evidence.add_capture(path);
+  if (in.side_by_side && in.captures.size() > 1) {
+    evidence.add_captures(in.captures, in.side_by_side);
+  } else {
+    for (const std::filesystem::path& path : in.captures) evidence.add_capture(path);
+  }
   if (in.captures.empty()) evidence.absent(Witness::kPackets, "there are no captures");
   if (in.events.empty()) {
     evidence.absent(Witness::kEvents, "there are no events");

@@ -54,7 +54,7 @@ class Fifo {
     head_ = 0;
   }
 
-  static constexpr size_t kFirstSize = 16;
+  static constexpr size_t kFirstSize = 4;
   static_assert((kFirstSize & (kFirstSize - 1)) == 0, "indices are masked");
   size_t bound_;
   size_t head_ = 0;

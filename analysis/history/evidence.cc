@@ -61,6 +61,33 @@ void Evidence::add_capture(const std::filesystem::path& path) {
   }
 }
 
+void Evidence::add_captures(std::span<const std::filesystem::path> paths,
+                            const SideBySide& side_by_side) {
+  struct ReadCapture {
+    std::optional<SightingReader> reader;
+    std::optional<EvidenceSeal> seal;
+    std::string problem;
+  };
+  std::vector<ReadCapture> captures(paths.size());
+  side_by_side(paths.size(), [&](size_t i) {
+    captures[i].reader.emplace(topology_);
+    try {
+      captures[i].seal = captures[i].reader->add_file(paths[i]);
+    } catch (const CaptureError& error) {
+      captures[i].problem = error.what();
+    }
+  });
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (captures[i].problem.empty()) {
+      take(captures_, captures[i].seal, paths[i], Witness::kPackets);
+    } else {
+      coverage_.ends(Witness::kPackets, FabricTime::zero(), captures[i].problem);
+    }
+    frames_.add(captures[i].reader->take());
+    captures[i].reader.reset();  // its memory is given back before the next is copied
+  }
+}
+
 void Evidence::add_events(const std::filesystem::path& path) {
   try {
     take(event_logs_, events_.add_file(path), path, Witness::kEvents);

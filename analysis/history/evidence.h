@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,8 +48,14 @@ class Evidence {
   /// One thread. Lives as long as this does.
   NodeObserver& observer(NodeId node);
 
+  /// Runs work(0) to work(count - 1), several at once where that can be, and returns when all are done.
+  using SideBySide =
+      std::function<void(size_t count, const std::function<void(size_t index)>& work)>;
+
   // A file that cannot be read, or is not complete, shortens the coverage.
   void add_capture(const std::filesystem::path& path);
+  /// The captures of one run, of which each has the ports of other nodes. They may be read at once.
+  void add_captures(std::span<const std::filesystem::path> paths, const SideBySide& side_by_side);
   void add_events(const std::filesystem::path& path);
   /// All the record files (fabric/history_record.h) of one run.
   void add_records(std::span<const std::filesystem::path> paths);

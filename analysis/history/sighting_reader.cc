@@ -282,23 +282,57 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
   keep(packet, s, record.frame.modelled_size().value);
 }
 
+void SightingReader::add(Sightings&& more) {
+  const auto answers = static_cast<uint32_t>(seen_.answers.size());
+  const auto placements = static_cast<uint32_t>(seen_.placements.size());
+  // Each list up to its bound: what of it found no room, and what is later, is not told.
+  const auto join = [this](auto& all, auto& others, size_t most, auto time_of) {
+    const size_t fit = std::min(others.size(), most - std::min(all.size(), most));
+    for (size_t i = fit; i < others.size(); ++i) {
+      ++seen_.counters.over_limit;
+      seen_.complete_until = std::min(seen_.complete_until, time_of(others[i]));
+    }
+    all.insert(all.end(), others.begin(), others.begin() + static_cast<std::ptrdiff_t>(fit));
+  };
+  for (Sighting& sighting : more.frames) {
+    if (sighting.detail == Attempt::kNone) continue;
+    sighting.detail += carries_data(sighting.opcode) ? placements : answers;
+  }
+  join(seen_.frames, more.frames, kMaxSightings, [](const Sighting& s) { return s.t; });
+  join(seen_.pauses, more.pauses, kMaxPauses, [](const PauseSeen& pause) { return pause.t; });
+  join(seen_.crossings, more.crossings, kMaxCrossings, [](const Crossing& c) { return c.t; });
+  seen_.answers.insert(seen_.answers.end(), more.answers.begin(), more.answers.end());
+  seen_.placements.insert(seen_.placements.end(), more.placements.begin(), more.placements.end());
+  for (const DatagramBurst& burst : more.bursts) add_burst(burst);
+  for (std::string& note : more.notes) {
+    if (seen_.notes.size() < kMaxNotes) seen_.notes.push_back(std::move(note));
+  }
+  seen_.complete_until = std::min(seen_.complete_until, more.complete_until);
+  seen_.counters.add_reading(more.counters);
+}
+
 void SightingReader::keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t,
                                    uint64_t original_length) {
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination || topology_.host(*source) != node) return;
-  const uint64_t bytes = wire_length({original_length}).value;
+  add_burst({t, t, *source, *destination, 1, wire_length({original_length}).value});
+}
+
+/// Part of a burst that is known, where no pause is between them, or a new one.
+void SightingReader::add_burst(const DatagramBurst& part) {
   for (auto burst = seen_.bursts.rbegin(); burst != seen_.bursts.rend(); ++burst) {
-    const bool same = burst->source == *source && burst->destination == *destination;
-    if (!same || t > burst->until + kBurstPause || t + kBurstPause < burst->from) continue;
-    burst->from = std::min(burst->from, t);
-    burst->until = std::max(burst->until, t);
-    ++burst->frames;
-    burst->bytes += bytes;
+    const bool same = burst->source == part.source && burst->destination == part.destination;
+    if (!same || part.from > burst->until + kBurstPause || part.until + kBurstPause < burst->from) {
+      continue;
+    }
+    burst->from = std::min(burst->from, part.from);
+    burst->until = std::max(burst->until, part.until);
+    burst->frames += part.frames;
+    burst->bytes += part.bytes;
     return;
   }
-  if (seen_.bursts.size() < kMaxBursts)
-    seen_.bursts.push_back({t, t, *source, *destination, 1, bytes});
+  if (seen_.bursts.size() < kMaxBursts) seen_.bursts.push_back(part);
 }
 
 /// The common end of both feeds. `s` knows when, where and what; the packet says the rest.

@@ -33,6 +33,10 @@ class SightingReader {
   /// A pause frame that a record shows; captures may have it as well.
   void add_pause(const PauseSeen& pause);
 
+  /// What another reader has taken in, behind what this one has. As one that had read both, but for RC's
+  /// messages that begin in what one of them read and end in what the other did.
+  void add(Sightings&& more);
+
   const HistoryCounters& counters() const { return seen_.counters; }
   Sightings take() { return std::move(seen_); }
 
@@ -48,6 +52,7 @@ class SightingReader {
   void read_record(const CaptureRecord& record, const Port& port);
   void keep(const MrcPacket& packet, Sighting s, uint64_t original_length);
   void keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
+  void add_burst(const DatagramBurst& part);
   uint32_t keep_answer(const MrcPacket& packet);
   uint32_t keep_placement(const MrcPacket& packet, const Sighting& s);
   void keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame);

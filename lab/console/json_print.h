@@ -11,15 +11,15 @@ namespace mrclab::lab {
 /// The text of the JSON, indented by one, without a newline at its end. Bytes
 /// that are no UTF-8 become U+FFFD.
 template <class Json>
-std::string printed(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+std::string printed(const Json& document) {
+  return document.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 
 /// The same of a document of ours, with the schema of `what` in front: "mrclab.labs/1". A list has it in each
 /// object.
 template <class Json>
-std::string printed(const Json& json, std::string_view what) {
-  return printed(with_schema(nlohmann::ordered_json(json), what));
+std::string printed(const Json& document, std::string_view what) {
+  return printed(with_schema(nlohmann::ordered_json(document), what));
 }
 
 }  // namespace mrclab::lab

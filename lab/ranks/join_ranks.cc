@@ -14,15 +14,18 @@ namespace {
 /// by a process that mpirun has started.
 constexpr const char* kModule = "mrclab-mpi.so";
 
-/// Set by Open MPI's mpirun, PMIx's prun, and MPICH's mpiexec in what they start.
-constexpr const char* kCounts[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "PMI_SIZE"};
+/// How many processes Open MPI's mpirun, MPICH's mpiexec and `srun --mpi` say in what they start. Slurm says it
+/// of each job, so only beside PMIX_RANK.
+constexpr const char* kCounts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+constexpr const char* kSlurmsCount = "SLURM_NTASKS";
 
 bool is_one_of_many() {
   for (const char* name : kCounts) {
     const char* count = ::getenv(name);
     if (count != nullptr) return std::string(count) != "1";
   }
-  return false;
+  const char* const tasks = ::getenv(kSlurmsCount);
+  return ::getenv("PMIX_RANK") != nullptr && tasks != nullptr && std::string(tasks) != "1";
 }
 
 }  // namespace
@@ -42,7 +45,14 @@ std::unique_ptr<RankLink> join_ranks() {
   using Open = RankLink* (*)();
   const auto open = reinterpret_cast<Open>(::dlsym(opened, "mrclab_open_mpi_ranks"));
   if (open == nullptr) throw std::runtime_error(std::string("cannot use MPI: ") + ::dlerror());
-  return std::unique_ptr<RankLink>(open());
+  std::unique_ptr<RankLink> ranks(open());
+  // Each would be rank 0 of its own, and all would run the same.
+  if (ranks->count() == 1) {
+    throw std::runtime_error(
+        "it was started as one of several processes, but not by the mpirun of the MPI that it was "
+        "built with");
+  }
+  return ranks;
 }
 
 }  // namespace mrclab::lab

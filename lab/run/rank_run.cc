@@ -77,7 +77,7 @@ Scenario scenario_of(const RankJob& job) {
   }
   if (checksum(0, text) != job.checksum) {
     throw std::runtime_error("it does not see the run folder of rank 0, " + job.folder +
-                             ": expected --out FOLDER with one that all machines share");
+                             ": expected --out with a folder that all machines share");
   }
   Scenario scenario = read_run_scenario(job.folder);
   if (job.stop < scenario.end) scenario.until = job.stop;

@@ -1,6 +1,8 @@
 #include "lab/run/run_inputs.h"
 
 #include <algorithm>
+#include <functional>
+#include <thread>
 
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
@@ -9,6 +11,7 @@
 #include "lab/run/twin_run.h"
 #include "lab/scenario/connections.h"
 #include "lab/scenario/queue_pairs.h"
+#include "netio/kernel/parallel.h"
 
 namespace mrclab::lab {
 namespace {
@@ -116,7 +119,10 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .regions = regions_of(scenario),
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,
-          .twin = twin_of(scenario, std::move(interrupted))};
+          .twin = twin_of(scenario, std::move(interrupted)),
+          .side_by_side = [](size_t count, const std::function<void(size_t)>& work) {
+            netio::in_parallel(count, std::thread::hardware_concurrency(), work);
+          }};
 }
 
 }  // namespace mrclab::lab

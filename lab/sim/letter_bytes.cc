@@ -32,7 +32,7 @@ Frame take_frame(std::span<const uint8_t>& bytes, const uint8_t* head, FramePool
   Frame frame = frames.copy(bytes.first(size));
   require(bool{frame}, "a frame is too long, or there is no buffer left for it");
   frame.set_modelled_size({modelled});
-  // A frame without damage is told from one that bit 0 of damage is added to by the number plus one.
+  // add_damage() takes the number of a bit and keeps it plus one.
   const uint32_t damage = load_be<uint32_t>(head + kDamage);
   if (damage != 0) frame.add_damage(damage - 1);
   bytes = bytes.subspan(size);

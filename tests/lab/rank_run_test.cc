@@ -10,10 +10,12 @@
 #include <memory>
 #include <thread>
 
+#include "analysis/analyze.h"
 #include "fabric/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/parallel.h"
 #include "tests/lab/temporary_runs.h"
 #include "tests/lab/thread_ranks.h"
 #include "tests/support/nightly.h"
@@ -111,6 +113,65 @@ TEST_CASE("any number of ranks, and of threads of a rank: one history, the same 
     }
     CHECK(fs::is_empty(result.folder.reports()));
   }
+}
+
+/// What was joined from the captures of a run.
+analysis::PacketHistory packets_of(const Topology& topology,
+                                   const std::function<void(analysis::Evidence&)>& read) {
+  analysis::Evidence evidence(topology, {}, FabricTime::from_us(60));
+  read(evidence);
+  evidence.absent(analysis::Witness::kEvents, "none");
+  evidence.absent(analysis::Witness::kRecords, "none");
+  evidence.finish();
+  return evidence.packets();
+}
+
+TEST_CASE("the captures of several shards are one history, read in turn or at once" *
+          doctest::test_suite(test::kWholeRun)) {
+  const test::TemporaryRuns runs;
+  const Scenario scenario = incast(CaptureScope::kAll);
+  RunOptions options = runs.options(World::kSim);
+  options.threads = 3;
+  const RunResult result = run_scenario(scenario, options);
+  const std::vector<fs::path> files = analysis::captures_in(result.folder.captures());
+  REQUIRE(files.size() == 3);
+  const analysis::PacketHistory in_turn =
+      packets_of(scenario.topology, [&](analysis::Evidence& evidence) {
+        for (const fs::path& file : files) evidence.add_capture(file);
+      });
+  const analysis::PacketHistory at_once =
+      packets_of(scenario.topology, [&](analysis::Evidence& evidence) {
+        evidence.add_captures(files, [](size_t count, const std::function<void(size_t)>& work) {
+          netio::in_parallel(count, 3, work);
+        });
+      });
+  REQUIRE(in_turn.packets().size() > 1000);
+  REQUIRE(at_once.packets().size() == in_turn.packets().size());
+  bool same = true;
+  for (size_t i = 0; i < in_turn.packets().size(); ++i) {
+    const analysis::Packet &one = in_turn.packets()[i], &other = at_once.packets()[i];
+    same = same && one.psn == other.psn && one.delivered == other.delivered &&
+           one.acknowledged == other.acknowledged && one.attempts == other.attempts &&
+           one.nacks == other.nacks;
+    const bool placed = one.placement != analysis::Attempt::kNone;
+    REQUIRE(placed == (other.placement != analysis::Attempt::kNone));
+    if (placed) same = same && in_turn.placement(one) == at_once.placement(other);
+  }
+  CHECK(same);
+  CHECK(at_once.counters().records == in_turn.counters().records);
+  CHECK(at_once.counters().passing == in_turn.counters().passing);
+  CHECK(at_once.counters().passing > 0);
+  CHECK(at_once.counters().sacks == in_turn.counters().sacks);
+  CHECK(at_once.counters().trimmed == in_turn.counters().trimmed);
+  CHECK(at_once.control().size() == in_turn.control().size());
+  // And a file that was cut shortens what is covered either way.
+  fs::resize_file(files[1], fs::file_size(files[1]) / 2);
+  analysis::Evidence cut(scenario.topology, {}, FabricTime::from_us(60));
+  cut.add_captures(files, [](size_t count, const std::function<void(size_t)>& work) {
+    for (size_t i = count; i-- > 0;) work(i);
+  });
+  cut.finish();
+  CHECK(cut.coverage().until(analysis::Witness::kPackets) == FabricTime::zero());
 }
 
 TEST_CASE("several ranks run one scenario after the other, and end early together") {
@@ -244,7 +305,7 @@ TEST_CASE("a rank that does not see the run folder says so, and nobody simulates
   }
   dismiss_ranks(ranks.link(0));
   CHECK(said.find("rank 1 on elsewhere: it does not see the run folder of rank 0, ") == 0);
-  CHECK(said.find("expected --out FOLDER with one that all machines share") != std::string::npos);
+  CHECK(said.find("expected --out with a folder that all machines share") != std::string::npos);
 }
 
 }  // namespace

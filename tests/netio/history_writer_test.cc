@@ -77,7 +77,7 @@ TEST_CASE("a full file keeps the first records and says up to when nothing is mi
     for (const int64_t t : {10, 20, 30, 50, 40, 60}) writer.add(record_at(t), 0);
     CHECK(writer.written() == 3);
     CHECK(writer.left_out() == 3);
-    writer.close({.nodes = {NodeId{0}}});
+    writer.close({.nodes = {NodeId{0}}, .from = {}});
   }
   const Parsed parsed = read_back(file, 2);
   CHECK(parsed.records.size() == 3);

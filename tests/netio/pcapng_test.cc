@@ -153,7 +153,7 @@ TEST_SUITE("pcapng") {
     for (const int64_t t : {100, 300, 200}) writer.write(record_of(0, t, frame));
     while (writer.skipped() == 0) writer.write(record_of(0, 400, frame));
     writer.write(record_of(0, 350, frame));  // another node's, which runs later
-    writer.close({.nodes = {NodeId{2}, NodeId{3}}});
+    writer.close({.nodes = {NodeId{2}, NodeId{3}}, .from = {}});
     const std::string file = read_file(path);
     CHECK(blocks_are_whole(file));
     CHECK(file.find(fmt::format("sealed: nodes 2-3 from 0 ps until 350000 ps, {} records, crc32 ",

@@ -159,7 +159,7 @@ TEST_SUITE("rpc") {
 
   TEST_CASE("a batch is bounded in requests and in what they are answered") {
     const std::string one = R"({"jsonrpc":"2.0","method":"echo","id":1})";
-    const auto batch = [&one](size_t count, const std::string& request) {
+    const auto batch = [](size_t count, const std::string& request) {
       std::string text = "[" + request;
       for (size_t i = 1; i < count; ++i) text += "," + request;
       return text + "]";
