@@ -21,8 +21,8 @@ BUGS = [
      "    if (!has(cumulative_ + 1)) ++out_of_order_;\n"),
     # An entropy value that was assumed bad stays so, however often its probes are answered.
     ("never_resurrects", "endpoint/paths/ev_prober.cc",
-     "    if (++bad.successes < history_[bad.ev].needed) return Answer::kCounted;\n",
-     "    if (++bad.successes < history_[bad.ev].needed || BUG) return Answer::kCounted;\n"),
+     "    if (++bad.successes < history_of(bad.ev).needed) return Answer::kCounted;\n",
+     "    if (++bad.successes < history_of(bad.ev).needed || BUG) return Answer::kCounted;\n"),
     # A probe that was not answered is the last one: its timer is lost.
     ("loses_probe_timer", "endpoint/paths/ev_prober.cc",
      "    bad.awaiting = true;\n",
