@@ -29,6 +29,8 @@ namespace {
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
+/// Before time begins: other daemons are still to start, and need the processors for that.
+constexpr int64_t kWaitingTickNs = 1'000'000;
 constexpr int64_t kProgressNs = 1'000'000'000;
 
 volatile std::sig_atomic_t g_stop = 0;  // global, because a signal handler can reach nothing else
@@ -136,6 +138,7 @@ class Daemon {
       if (tick.advanced && tick.clock_ahead) continue;
       next_tick = std::max(next_tick + tick_ns(), now);
       if (finished_) next_tick = now + kIdleTickNs;
+      if (!time_has_begun()) next_tick = now + kWaitingTickNs;
       sleep_until(next_tick);
     }
     if (!finished_ && !off_) finish();
@@ -143,6 +146,10 @@ class Daemon {
   }
 
  private:
+  bool time_has_begun() const {
+    return gate_.limit_ps.load(std::memory_order_relaxed) != kBeforeTime.ps();
+  }
+
   int64_t tick_ns() const {
     const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
     return chosen > 0 ? chosen : config_.tick_ns;
