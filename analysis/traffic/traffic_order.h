@@ -87,11 +87,11 @@ class TrafficOrder {
   }
 
   size_t window_ = kSmallest;
-  std::vector<TrafficSighting>
-      held_;                    // those that wait, where they were put, and places that are free
-  std::vector<uint32_t> free_;  // places
-  std::vector<uint32_t> new_;   // places of those that came since the last were sorted
-  std::vector<Key> keys_;       // of the others, sorted
+  // A sighting that waits stays where next() put it in held_, as it is too large to be moved about.
+  std::vector<TrafficSighting> held_;
+  std::vector<uint32_t> free_;  // places of held_ in which no sighting waits
+  std::vector<uint32_t> new_;   // places of sightings that sort_new() has not seen yet
+  std::vector<Key> keys_;       // sorted: one for each sighting that sort_new() has seen
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;
 };

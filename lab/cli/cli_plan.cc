@@ -6,12 +6,14 @@
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "fabric/fabric_file.h"
 #include "fabric/path.h"
 #include "lab/bringup/describe.h"
 #include "lab/cli/cli.h"
 #include "lab/console/json_print.h"
+#include "lab/console/progress.h"
 #include "lab/plan/fabric_plan.h"
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/nic_routes.h"
@@ -117,7 +119,9 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
 int plan_command(PlanOptions& options) {
   const FabricShape shape = shape_of(options);
   if (options.simulate) {
+    std::optional<Ticking> ticking(std::in_place, "simulating small fabrics of its kind", "");
     const SimulationPlan plan = plan_simulation(shape);
+    ticking.reset();
     fmt::print("{}", options.json ? printed(simulation_json(plan), "plan-simulation") + "\n"
                                   : simulation_text(plan));
     return 0;
@@ -186,13 +190,16 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
   plan->add_option("--job", options->job, "with --routing: hosts of a job; default 1024")
       ->check(CLI::Range(uint64_t{2}, uint64_t{1} << 32))
       ->needs(routing);
-  plan->add_flag("--simulate", options->simulate,
-                 "memory and time that a simulation of it takes, by what small ones take here")
-      ->excludes(node)
-      ->excludes(host)
-      ->excludes(routing);
+  CLI::Option* simulate =
+      plan->add_flag("--simulate", options->simulate,
+                     "memory and time that a simulation of it takes, by what small ones take here")
+          ->excludes(node)
+          ->excludes(host)
+          ->excludes(routing);
   CLI::Option* json = plan->add_flag("--json", options->json, "as JSON");
-  plan->add_flag("--csv", options->csv, "as CSV, of a node or a pair of hosts")->excludes(json);
+  plan->add_flag("--csv", options->csv, "as CSV, of a node or a pair of hosts")
+      ->excludes(json)
+      ->excludes(simulate);
   plan->footer("Example: mrclab plan --hosts 8192 --planes 4 --port-rate 200Gb/s");
   plan->callback([options, &result] { result.code = plan_command(*options); });
 }

@@ -1,7 +1,6 @@
 #include "lab/plan/simulation_plan.h"
 
 #include <malloc.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,8 @@
 #include "endpoint/plan/connection_plan.h"
 #include "fabric/build_topology.h"
 #include "fabric/yaml.h"
+#include "lab/sim/cpu_time.h"
+#include "lab/sim/letter_bytes.h"
 #include "lab/sim/sim_world.h"
 #include "netio/record/run_recorder.h"
 #include "switchd/switch_node.h"
@@ -21,19 +22,12 @@ namespace mrclab::lab {
 namespace {
 
 constexpr uint32_t kSampleRows[] = {4, 16};  ///< T0s of a plane in the two samples
-constexpr uint32_t kSampleHosts = 32;        ///< of a T0, at most
+constexpr uint32_t kSampleHosts = 32;        ///< most hosts at a T0 of a sample
 constexpr double kLoad = 0.9;
-constexpr double kSampleSeconds = 1;  ///< of a core, for each sample
+constexpr double kSampleSeconds = 1;  ///< CPU time to warm a sample up, and again to measure it
 constexpr int64_t kWarmRtts = 3, kSampleRtts = 40;
-constexpr size_t kLetterHead = 48;  ///< bytes in front of a frame between ranks (letter_bytes.h)
 constexpr uint32_t kRanks[] = {1, 2, 4, 8, 16, 64, 256, 1024};
 constexpr uint32_t kHostsPerRank = 16;  ///< at least
-
-double core_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 double bytes_in_use() {
   const struct mallinfo2 info = ::mallinfo2();
@@ -80,7 +74,7 @@ class Counted : public NodeObserver {
     recorder_.packet(record);
     if (!is_host_ || !record.frame) return;
     ++frames;
-    bytes += record.frame.size() + kLetterHead;
+    bytes += record.frame.size() + kLetterHeadBytes;
   }
   void event(const EventRecord& record) override { recorder_.event(record); }
   uint64_t frames = 0, bytes = 0;
@@ -138,8 +132,8 @@ class SampleWorld {
     return count;
   }
   void run_until(FabricTime until, double seconds) {
-    const double begin = core_seconds();
-    world_->run_until(until, [&](FabricTime) { return core_seconds() - begin < seconds; });
+    const double begin = thread_cpu_seconds();
+    world_->run_until(until, [&](FabricTime) { return thread_cpu_seconds() - begin < seconds; });
   }
   FabricTime end() const { return config_.end; }
   FabricTime now() const { return world_->now(); }
@@ -164,9 +158,9 @@ SimulationSample simulate(const FabricShape& shape) {
   world.run_until(topology.base_rtt * kWarmRtts, kSampleSeconds);
   const SampleWorld::Count warm = world.count();
   const FabricTime since = world.now();
-  const double begin = core_seconds();
+  const double begin = thread_cpu_seconds();
   world.run_until(world.end(), kSampleSeconds);
-  const double took = core_seconds() - begin;
+  const double took = thread_cpu_seconds() - begin;
   const SampleWorld::Count done = world.count();
   const double delivered = std::max(done.delivered - warm.delivered, 1.0);
   sample.delivered = static_cast<uint64_t>(delivered);

@@ -17,11 +17,12 @@ namespace mrclab::lab {
 /// the digest of the history, one thread.
 struct SimulationSample {
   uint64_t hosts = 0;
-  uint64_t delivered = 0;   ///< data packets
-  double host_packets = 0;  ///< of them, for each host in a microsecond of fabric time
-  double core_us = 0;       ///< microseconds of a core for a delivered data packet
-  double host_bytes = 0;    ///< memory of a host with its share of the switches
-  double port_bytes = 0;    ///< memory of the topology for a port
+  uint64_t delivered = 0;  ///< data packets
+  double host_packets =
+      0;                  ///< data packets that a host is delivered in a microsecond of fabric time
+  double core_us = 0;     ///< microseconds of a core for a delivered data packet
+  double host_bytes = 0;  ///< memory of a host with its share of the switches
+  double port_bytes = 0;  ///< memory of the topology for a port
   double host_frames = 0;   ///< that hosts sent and received for a delivered data packet
   double letter_bytes = 0;  ///< the mean of them as bytes between ranks
 };
@@ -41,15 +42,15 @@ struct RankCost {
 
 struct SimulationPlan {
   uint64_t hosts = 0, ports = 0;
-  std::vector<SimulationSample>
-      samples;         ///< two, the smaller one first; one if it is the fabric itself
+  /// Two, the smaller one first; one if it is the fabric itself.
+  std::vector<SimulationSample> samples;
   double packets = 0;  ///< delivered in a microsecond of fabric time
   double core_us = 0;  ///< for each of them, at the fabric's size
   double topology_bytes = 0, node_bytes = 0;
   std::vector<RankCost> ranks;  ///< from one on
 };
 
-/// Takes about two seconds. Throws InputError for a fabric of one host.
+/// Takes some four seconds of CPU time. Throws InputError for a fabric of one host.
 SimulationPlan plan_simulation(const FabricShape& shape);
 
 /// For people, 80 columns.

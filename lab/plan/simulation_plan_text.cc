@@ -8,7 +8,8 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr double kUsPlanned = 100;  ///< of fabric time, in the text
+constexpr double kUsPlanned =
+    100;  ///< the microseconds of fabric time whose duration the text states
 
 std::string scaled(double value, const char* const (&units)[4], double step) {
   size_t unit = 0;

@@ -20,9 +20,10 @@ constexpr size_t kScenarioMax = size_t{64} << 20;  ///< bytes of a resolved scen
 
 /// What rank 0 asks the other ranks for.
 struct RankJob {
-  std::string folder;     ///< rank 0's run folder, an absolute path
-  uint32_t checksum = 0;  ///< of the scenario in it, by which a rank knows that it sees that folder
-  FabricTime stop;        ///< of the run, which the resolved scenario does not say
+  std::string folder;  ///< rank 0's run folder, an absolute path
+  uint32_t checksum =
+      0;  ///< of its scenario.yaml: a rank that reads another one does not see that folder
+  FabricTime stop;  ///< of the run, which the resolved scenario does not say
   uint32_t threads = 1;
   uint64_t capture_bytes = 0;
   uint64_t history_bytes = 0;

@@ -18,7 +18,6 @@ constexpr size_t kModelledSize = 36;  // 4
 constexpr size_t kDamage = 40;        // 4
 constexpr size_t kLost = 44;          // 1: a DropCause
 constexpr size_t kHasFrame = 45;      // 1: 0 or 1; then 2 bytes of zero
-constexpr size_t kHeadSize = 48;
 
 void require(bool is_so, const char* what) {
   if (!is_so) throw LetterError(what);
@@ -45,7 +44,7 @@ void append_letter(const Letter& letter, std::vector<uint8_t>& out) {
   const Arrival& arrival = letter.arrival;
   const size_t size = arrival.frame ? arrival.frame.size() : 0;
   const size_t begin = out.size();
-  out.resize(begin + kHeadSize + size);
+  out.resize(begin + kLetterHeadBytes + size);
   uint8_t* const head = out.data() + begin;
   store_be(head + kNode, letter.node.value);
   store_be(head + kPort, letter.port.value);
@@ -59,14 +58,14 @@ void append_letter(const Letter& letter, std::vector<uint8_t>& out) {
   store_be(head + kDamage, arrival.frame.damage());
   head[kHasFrame] = 1;
   const std::span<const uint8_t> bytes = arrival.frame.bytes();
-  std::copy(bytes.begin(), bytes.end(), head + kHeadSize);
+  std::copy(bytes.begin(), bytes.end(), head + kLetterHeadBytes);
 }
 
 Letter take_letter(std::span<const uint8_t>& bytes, const Topology& topology,
                    const std::function<FramePool*(NodeId)>& frames_of) {
-  require(bytes.size() >= kHeadSize, "a letter's head is cut off");
+  require(bytes.size() >= kLetterHeadBytes, "a letter's head is cut off");
   const uint8_t* const head = bytes.data();
-  bytes = bytes.subspan(kHeadSize);
+  bytes = bytes.subspan(kLetterHeadBytes);
   Letter letter{
       NodeId{load_be<uint32_t>(head + kNode)}, PortId{load_be<uint32_t>(head + kPort)}, {}};
   require(letter.node.value < topology.nodes.size(), "a letter is for no node");

@@ -25,8 +25,10 @@ struct LetterError : std::runtime_error {
   explicit LetterError(const std::string& what) : std::runtime_error("between ranks: " + what) {}
 };
 
-/// Writes the letter behind what `out` holds: a head of 48 bytes in network byte order, then the
-/// bytes of its frame.
+inline constexpr size_t kLetterHeadBytes = 48;
+
+/// Writes the letter behind what `out` holds: a head of kLetterHeadBytes in network byte order, then
+/// the bytes of its frame.
 void append_letter(const Letter& letter, std::vector<uint8_t>& out);
 
 /// Takes the first letter off `bytes`, which are not empty. `frames_of` names the pool for the frame

@@ -1,7 +1,5 @@
 #include "lab/sim/sim_world.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <exception>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <thread>
 
 #include "fabric/effect_text.h"
+#include "lab/sim/cpu_time.h"
 #include "lab/sim/meeting_point.h"
 
 namespace mrclab::lab {
@@ -17,13 +16,6 @@ namespace {
 /// Many times what is under way on a wire at full rate; a pool below it is never the first limit.
 constexpr size_t kFramesPerWire = 64;
 constexpr size_t kFramesAtLeast = 1u << 18;
-
-/// CPU time of this thread.
-double thread_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 }  // namespace
 
@@ -173,18 +165,18 @@ void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
   const auto work = [&](size_t index) {
     SimShard& shard = *shards_[index];
     while (true) {
-      double begin = thread_seconds();
+      double begin = thread_cpu_seconds();
       for (const auto& other : shards_) shard.collect(*other);
-      busy[index] = thread_seconds() - begin;
+      busy[index] = thread_cpu_seconds() - begin;
       collected.arrive_and_wait();
       if (!another) return;
-      begin = thread_seconds();
+      begin = thread_cpu_seconds();
       try {
         shard.run(window_end_);
       } catch (...) {
         failures[index] = std::current_exception();
       }
-      busy[index] += thread_seconds() - begin;
+      busy[index] += thread_cpu_seconds() - begin;
       ran.arrive_and_wait();
     }
   };
