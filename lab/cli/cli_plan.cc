@@ -119,9 +119,8 @@ void print_addresses(const Topology& outline, const PlanOptions& options) {
 int plan_command(PlanOptions& options) {
   const FabricShape shape = shape_of(options);
   if (options.simulate) {
-    std::optional<Ticking> ticking(std::in_place, "simulating small fabrics of its kind", "");
-    const SimulationPlan plan = plan_simulation(shape);
-    ticking.reset();
+    const SimulationPlan plan = while_ticking("simulating small fabrics of its kind", "",
+                                              [&] { return plan_simulation(shape); });
     fmt::print("{}", options.json ? printed(simulation_json(plan), "plan-simulation") + "\n"
                                   : simulation_text(plan));
     return 0;
