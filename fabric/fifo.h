@@ -1,11 +1,13 @@
 #pragma once
 // A first-in first-out queue with a bound. It grows by doubling up to the bound and never shrinks,
-// so a warm queue allocates nothing.
+// so a warm queue allocates nothing. It is small, because a switch has hundreds, most of them empty.
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "fabric/place.h"
 
@@ -14,7 +16,9 @@ namespace mrclab {
 template <class T>
 class Fifo {
  public:
-  explicit Fifo(size_t bound) : bound_(bound) {}
+  explicit Fifo(size_t bound) : bound_(static_cast<uint32_t>(bound)) {
+    assert(bound <= std::numeric_limits<uint32_t>::max() / 2);
+  }
   Fifo(Fifo&&) noexcept = default;
   Fifo& operator=(Fifo&&) noexcept = default;
 
@@ -27,9 +31,9 @@ class Fifo {
   /// False, leaving `item` alone, when the bound is reached.
   bool push(T&& item) {
     if (size_ == bound_) return false;
-    if (size_ == slots_.size()) grow();
+    if (size_ == room_) grow();
     if (size_ == 0) head_ = 0;  // the place used last is in a cache, the next one is not
-    put_in_place(slots_[(head_ + size_) & (slots_.size() - 1)], std::move(item));
+    put_in_place(slots_[(head_ + size_) & (room_ - 1)], std::move(item));
     ++size_;
     return true;
   }
@@ -39,27 +43,30 @@ class Fifo {
   T pop() {
     assert(size_ > 0);
     T item = take_from_place(slots_[head_]);
-    head_ = (head_ + 1) & (slots_.size() - 1);
+    head_ = (head_ + 1) & (room_ - 1);
     --size_;
     return item;
   }
 
  private:
   void grow() {
-    std::vector<T> larger(slots_.empty() ? kFirstSize : slots_.size() * 2);
-    for (size_t i = 0; i < size_; ++i) {
-      larger[i] = std::move(slots_[(head_ + i) & (slots_.size() - 1)]);
+    const uint32_t room = room_ == 0 ? kFirstSize : room_ * 2;
+    auto larger = std::make_unique<T[]>(room);
+    for (uint32_t i = 0; i < size_; ++i) {
+      larger[i] = std::move(slots_[(head_ + i) & (room_ - 1)]);
     }
     slots_ = std::move(larger);
+    room_ = room;
     head_ = 0;
   }
 
-  static constexpr size_t kFirstSize = 4;
+  static constexpr uint32_t kFirstSize = 4;
   static_assert((kFirstSize & (kFirstSize - 1)) == 0, "indices are masked");
-  size_t bound_;
-  size_t head_ = 0;
-  size_t size_ = 0;
-  std::vector<T> slots_;  // a power of two, or empty
+  uint32_t bound_;
+  uint32_t head_ = 0;
+  uint32_t size_ = 0;
+  uint32_t room_ = 0;  // places: a power of two, or none
+  std::unique_ptr<T[]> slots_;
 };
 
 }  // namespace mrclab

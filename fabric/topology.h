@@ -107,6 +107,7 @@ struct QueueProfile {
   Bytes red_max;         ///< 1.6 Plane_BDP
   Bytes lossless_limit;  ///< 4.0 Plane_BDP, where nothing is paused
   Bytes buffer_share;    ///< 3.0 Plane_BDP: this port's part of its switch's buffer
+  bool operator==(const QueueProfile&) const = default;
 };
 
 /// What a switch does to an egress port whose neighbour pauses it without end (SONiC's PFC watchdog).

@@ -85,6 +85,7 @@ class EgressWire {
   /// `rate` is never above the link's own: neighbours rely on how long the shortest frame takes.
   void set(const WireRate& rate);
 
+  const Site& site() const { return site_; }
   BitRate rate() const { return rate_; }
   FabricTime end_of(Bytes wire_length, FabricTime start) const {
     return start + serialization_time(wire_length, rate_);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,29 +13,56 @@
 
 namespace mrclab::switchd {
 
+/// What ports count nearly all the time.
+struct TrafficCounters {
+  uint64_t rx = 0;  ///< arrived whole
+  uint64_t rx_bytes = 0;
+  uint64_t tx = 0;  ///< started, including those the wire then loses
+  uint64_t tx_bytes = 0;
+  uint64_t trimmed = 0;
+  uint64_t ecn_marked = 0;
+};
+
+/// What a port of a sound fabric counts seldom or never.
+struct TroubleCounters {
+  uint64_t arrivals_lost = 0;  ///< lost or cut on the wire into this port; also under drops
+  uint64_t tx_lost = 0;        ///< started but spoilt by the wire: losses, bit errors
+  uint64_t tx_copies = 0;      ///< started because the wire carries frames twice
+  std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
+                                              ///< queue and port causes where it would have left
+  /// Pause frames about RoCE's data: stop, and go on.
+  uint64_t xoff_sent = 0, xon_sent = 0, xoff_received = 0, xon_received = 0;
+
+  uint64_t dropped(DropCause cause) const { return drops[static_cast<size_t>(cause)]; }
+};
+
 /// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
 ///   sum(rx) + sum(tx_copies) = sum(tx) + sum(drops other than arrivals_lost) + frames queued,
 /// pause frames aside, which end and begin at a port.
-struct PortCounters {
-  uint64_t rx = 0;  ///< arrived whole
-  uint64_t rx_bytes = 0;
-  uint64_t arrivals_lost = 0;  ///< lost or cut on the wire into this port; also under drops
-  uint64_t tx = 0;             ///< started, including those the wire then loses
-  uint64_t tx_bytes = 0;
-  uint64_t tx_lost = 0;    ///< started but spoilt by the wire: losses, bit errors
-  uint64_t tx_copies = 0;  ///< started because the wire carries frames twice
-  uint64_t trimmed = 0;
-  uint64_t ecn_marked = 0;
-  std::array<uint64_t, kDropCauses> drops{};  ///< by cause: ingress causes where it came in,
-                                              ///< queue and port causes where it would have left
+struct PortCounters : TrafficCounters, TroubleCounters {
   Bytes data_depth, data_depth_max, control_depth, control_depth_max, trimmed_depth,
       trimmed_depth_max, lossless_depth, lossless_depth_max;
-  /// Pause frames about RoCE's data: stop, and go on.
-  uint64_t xoff_sent = 0, xon_sent = 0, xoff_received = 0, xon_received = 0;
   uint64_t queued = 0;
   bool carrier = true;
+};
 
-  uint64_t dropped(DropCause cause) const { return drops[static_cast<size_t>(cause)]; }
+/// The counters that a port keeps: those of trouble take their 300 bytes from the first trouble on.
+class PortTally {
+ public:
+  TrafficCounters traffic;
+
+  /// To be counted in.
+  TroubleCounters& trouble() {
+    if (!trouble_) trouble_ = std::make_unique<TroubleCounters>();
+    return *trouble_;
+  }
+  const TroubleCounters& seen_trouble() const {
+    static constexpr TroubleCounters kNone;
+    return trouble_ ? *trouble_ : kNone;
+  }
+
+ private:
+  std::unique_ptr<TroubleCounters> trouble_;
 };
 
 struct SwitchCounters {

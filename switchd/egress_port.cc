@@ -8,12 +8,6 @@
 namespace mrclab::switchd {
 namespace {
 
-/// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
-/// is the bound.
-Bytes most_lossless(const EgressSettings& settings) {
-  return settings.lossless.pfc ? settings.lossless_room : settings.queues.lossless_limit;
-}
-
 /// How many frames fit under a limit in bytes: the bound of the ring.
 size_t most_frames(Bytes limit) {
   return static_cast<size_t>(limit.value / wire_length({0}).value) + 1;
@@ -37,23 +31,32 @@ QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults) {
 
 EgressPort::Queue::Queue(Bytes limit) : waiting(most_frames(limit)) {}
 
-EgressPort::EgressPort(const EgressSettings& settings)
-    : host_facing_(settings.host_facing),
-      dscps_(settings.wire.dscps),
-      wire_(settings.wire),
-      limits_(settings.queues),
-      queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
-              Queue(settings.queues.trimmed_limit), Queue(most_lossless(settings))},
-      settings_(settings) {}
+QueueRules::QueueRules(const EgressSettings& settings)
+    : as_built_(settings.queues),
+      lossless_(settings.lossless),
+      lossless_room_(settings.lossless_room),
+      limits_(settings.queues) {}
 
-void EgressPort::set_faults(const QueueFaults& faults) {
-  limits_ = spoilt(settings_.queues, faults);
+bool QueueRules::fit(const EgressSettings& settings) const {
+  return as_built_ == settings.queues && lossless_ == settings.lossless &&
+         lossless_room_ == settings.lossless_room;
+}
+
+EgressPort::EgressPort(const EgressSettings& settings, const QueueRules& rules)
+    : host_facing_(settings.host_facing),
+      rules_(&rules),
+      wire_(settings.wire),
+      queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
+              Queue(settings.queues.trimmed_limit), Queue(rules.most_lossless())} {}
+
+void QueueRules::set_faults(const QueueFaults& faults) {
+  limits_ = spoilt(as_built_, faults);
   always_marks_ = faults.ecn == EcnKind::kAlways;
 }
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
-  const QueueProfile& limits = limits_;
-  const DscpMap& dscps = dscps_;
+  const QueueProfile& limits = rules_->limits();
+  const DscpMap& dscps = wire_.site().dscps;
   const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
     Admission admission;
     admission.queue = queue;
@@ -69,8 +72,7 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
   };
   const QueueClass queue = queue_class_of(dscps, dscp);
   if (queue == QueueClass::kLossless) {
-    const Bytes limit = settings_.lossless.pfc ? most_lossless(settings_) : limits.lossless_limit;
-    return offer(queue, limit, DropCause::kQueueFull, false);
+    return offer(queue, rules_->most_lossless(), DropCause::kQueueFull, false);
   }
   if (queue == QueueClass::kControl) {
     return offer(queue, limits.control_limit, DropCause::kControlQueueFull, false);
@@ -158,16 +160,18 @@ QueueClass EgressPort::take_next_of_mrc() {
 /// up to red_most below the upper one (RED as in Zhu et al., SIGCOMM 2015 §3.1).
 bool EgressPort::draws_mark(QueueClass queue) {
   const bool red = queue == QueueClass::kLossless;
-  const Bytes least = red ? limits_.red_min : limits_.ecn_min;
-  const Bytes most = red ? limits_.red_max : limits_.ecn_max;
+  const QueueProfile& limits = rules_->limits();
+  const Bytes least = red ? limits.red_min : limits.ecn_min;
+  const Bytes most = red ? limits.red_max : limits.ecn_max;
   const Bytes waits = depth(queue);
   if (waits <= least) return false;
   if (waits >= most) return true;
-  const uint64_t random = draw(
-      settings_.wire.seed, settings_.wire.from.node, settings_.wire.from.port,
-      red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark, red ? red_counter_++ : ecn_counter_++);
+  const EgressWire::Site& site = wire_.site();
+  const uint64_t random = draw(site.seed, site.from.node, site.from.port,
+                               red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark,
+                               red ? red_counter_++ : ecn_counter_++);
   if (!red) return below(random, (most - least).value) < (waits - least).value;
-  const auto share = static_cast<unsigned __int128>(settings_.lossless.red_most.ppb) *
+  const auto share = static_cast<unsigned __int128>(rules_->lossless().red_most.ppb) *
                      (waits - least).value / (most - least).value;
   return chance(random, Probability{static_cast<uint32_t>(share)});
 }
@@ -175,7 +179,8 @@ bool EgressPort::draws_mark(QueueClass queue) {
 bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
   const bool marks =
       queue == QueueClass::kLossless || (queue == QueueClass::kData && !host_facing_);
-  return marks && limits_.ecn && is_ect(frame.bytes()) && (always_marks_ || draws_mark(queue));
+  return marks && rules_->limits().ecn && is_ect(frame.bytes()) &&
+         (rules_->always_marks() || draws_mark(queue));
 }
 
 /// The frame that tells the neighbour to stop, or to go on.

@@ -56,6 +56,31 @@ struct QueueFaults {
 /// The thresholds under these faults: each shrinks by the share of the buffer that is lost.
 QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults);
 
+/// The thresholds of a port's queues, and what faults leave of them. Ports of one switch that are alike have them
+/// in common, since nothing in them is a port's own.
+class QueueRules {
+ public:
+  explicit QueueRules(const EgressSettings& settings);
+  /// Are these the rules of such a port?
+  bool fit(const EgressSettings& settings) const;
+  /// Applies from now on; frames that are queued stay queued.
+  void set_faults(const QueueFaults& faults);
+
+  const QueueProfile& limits() const { return limits_; }
+  bool always_marks() const { return always_marks_; }
+  const LosslessProfile& lossless() const { return lossless_; }
+  /// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
+  /// is the bound.
+  Bytes most_lossless() const { return lossless_.pfc ? lossless_room_ : limits_.lossless_limit; }
+
+ private:
+  QueueProfile as_built_;
+  LosslessProfile lossless_;
+  Bytes lossless_room_;
+  QueueProfile limits_;  // as faults have left them
+  bool always_marks_ = false;
+};
+
 /// What became of a frame offered to a port.
 struct Admission {
   DropCause refused = DropCause::kNone;
@@ -77,7 +102,8 @@ struct Departure {
 
 class EgressPort {
  public:
-  explicit EgressPort(const EgressSettings& settings);
+  /// `rules` fit the settings and outlive the port.
+  EgressPort(const EgressSettings& settings, const QueueRules& rules);
 
   /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in.
   Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
@@ -111,8 +137,6 @@ class EgressPort {
   void forget_copy() { copy_.reset(); }
 
   EgressWire& wire() { return wire_; }
-  /// Applies from now on; frames that are queued stay queued.
-  void set_faults(const QueueFaults& faults);
   Bytes depth(QueueClass queue) const { return queues_[index_of(queue)].depth; }
   Bytes depth_max(QueueClass queue) const { return queues_[index_of(queue)].depth_max; }
   size_t queued_frames() const { return waiting_frames_; }
@@ -154,19 +178,16 @@ class EgressPort {
   std::unique_ptr<Copy> copy_;
   bool carrier_ = true;
   bool paused_ = false;
-  bool always_marks_ = false;
-  bool host_facing_;  // this and dscps_ are copies out of settings_
-  DscpMap dscps_;
+  bool host_facing_;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
   /// Bytes that frames of RoCE were sent ahead of waiting data of MRC.
   int64_t lossless_lead_ = 0;
+  const QueueRules* rules_;
   EgressWire wire_;
-  QueueProfile limits_;  // as faults have left them
   std::array<Queue, kQueues> queues_;
   uint64_t ecn_counter_ = 0;
   uint64_t red_counter_ = 0;
-  EgressSettings settings_;
 };
 
 }  // namespace mrclab::switchd

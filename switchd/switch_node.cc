@@ -44,8 +44,8 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     settings.queues = topology.queues_of(out);
     settings.lossless = topology.lossless;
     if (pause_) settings.lossless_room = pause_->buffer().size();
-    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, PortCounters{},
-                      EgressPort{settings}});
+    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, PortTally{},
+                      EgressPort{settings, rules_of(settings)}});
   }
   pause_timers_.assign(ports_.size(), FabricTime::never());
   if (topology.lossless.adaptive) {
@@ -57,12 +57,19 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   }
 }
 
+/// Ports with the same thresholds have them in common.
+const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
+  for (const auto& rules : queue_rules_) {
+    if (rules->fit(settings)) return *rules;
+  }
+  return *queue_rules_.emplace_back(std::make_unique<QueueRules>(settings));
+}
+
 void SwitchNode::receive(PortId port, Arrival arrival) {
   assert(port.value < ports_.size());
   // Not before the committed time: what happened until then is final.
   const FabricTime at = std::max(arrival.arrival + latency_, committed_);
-  const EventKey key{at, EventClass::kArrival, port.value, arrival.sequence};
-  events_.push(key, arrivals_.put(std::move(arrival)));
+  arrivals_.push(at, port, std::move(arrival));
 }
 
 void SwitchNode::apply(const ScheduledEffect& effect) {
@@ -73,15 +80,19 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
 }
 
 void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
-  while (events_.next_time() <= committed && !events_.empty()) {
+  while (next_event() <= committed && !(events_.empty() && arrivals_.empty())) {
+    if (arrival_is_next()) {
+      auto [key, arrival] = arrivals_.pop();
+      begin(key);
+      on_arrival(key.at, PortId{key.port}, std::move(arrival), out);
+      continue;
+    }
     const auto [key, slot] = events_.pop();
-    assert(key.at >= committed_);
-    committed_ = key.at;
-    running_ = key;
+    begin(key);
     const PortId port{key.port};
     switch (key.event_class) {
+      case EventClass::kArrival: break;  // these are in arrivals_
       case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
-      case EventClass::kArrival: on_arrival(key.at, port, arrivals_.take(slot), out); break;
       case EventClass::kTransmitComplete:
         at(port).wakes = false;
         start_next(key.at, port, out);
@@ -107,13 +118,13 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameS
   }
   if (lost == DropCause::kNone && !arrival.frame) lost = DropCause::kNoBuffer;
   if (lost != DropCause::kNone) {
-    ++state.counters.arrivals_lost;
+    ++state.tally.trouble().arrivals_lost;
     record_drop(arrived, port, Direction::kIngress, lost, QueueClass::kNone,
                 arrival.frame ? arrival.frame : nothing_);
     return;
   }
-  ++state.counters.rx;
-  state.counters.rx_bytes += arrival.frame.wire_length().value;
+  ++state.tally.traffic.rx;
+  state.tally.traffic.rx_bytes += arrival.frame.wire_length().value;
   const bool pauses = pause_ && is_mac_control(arrival.frame.bytes());
   record(arrived, port, Direction::kIngress, PacketEvent::kPassed, DropCause::kNone,
          pauses ? QueueClass::kPause : QueueClass::kNone, arrival.frame);
@@ -200,7 +211,7 @@ void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, Por
     record_drop(now, decision.port, Direction::kEgress, admission.refused, admission.queue, frame);
     return;
   }
-  if (admission.trimmed) ++state.counters.trimmed;
+  if (admission.trimmed) ++state.tally.traffic.trimmed;
   start_next(now, decision.port, out);
   if (!counted) return;
   pause_->note_queue(decision.port, state.egress.waiting_lossless() > 0, false, now);
@@ -236,15 +247,15 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
     release(now, departure.ingress, departure.frame.wire_length());
     pause_->note_queue(port, state.egress.waiting_lossless() > 0, true, now);
   }
-  ++state.counters.tx;
-  state.counters.tx_bytes += departure.frame.wire_length().value;
-  if (departure.is_copy) ++state.counters.tx_copies;
+  ++state.tally.traffic.tx;
+  state.tally.traffic.tx_bytes += departure.frame.wire_length().value;
+  if (departure.is_copy) ++state.tally.trouble().tx_copies;
   if (departure.queue == QueueClass::kPause) {
     const bool stops = lossless_quanta(departure.frame.bytes()).value_or(0) > 0;
-    ++(stops ? state.counters.xoff_sent : state.counters.xon_sent);
+    ++(stops ? state.tally.trouble().xoff_sent : state.tally.trouble().xon_sent);
   }
-  if (departure.ecn_marked) ++state.counters.ecn_marked;
-  if (departure.fate.lost != DropCause::kNone) ++state.counters.tx_lost;
+  if (departure.ecn_marked) ++state.tally.traffic.ecn_marked;
+  if (departure.fate.lost != DropCause::kNone) ++state.tally.trouble().tx_lost;
   record(departure.end, port, Direction::kEgress,
          departure.trimmed ? PacketEvent::kTrimmed : PacketEvent::kPassed, DropCause::kNone,
          departure.queue, departure.frame);
@@ -256,7 +267,7 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
 
 void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
   const auto queues_changed = [&] {
-    for (PortState& port : ports_) port.egress.set_faults(queue_faults_);
+    for (const auto& rules : queue_rules_) rules->set_faults(queue_faults_);
   };
   std::visit(
       [&](const auto& e) {
@@ -346,7 +357,7 @@ void SwitchNode::record(FabricTime t, PortId port, Direction direction, PacketEv
 
 void SwitchNode::record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
                              QueueClass queue, const Frame& frame) {
-  ++at(port).counters.drops[static_cast<size_t>(cause)];
+  ++at(port).tally.trouble().drops[static_cast<size_t>(cause)];
   record(t, port, direction, PacketEvent::kDropped, cause, queue, frame);
 }
 
@@ -354,7 +365,7 @@ SwitchCounters SwitchNode::counters() const {
   SwitchCounters out;
   out.ports.reserve(ports_.size());
   for (const PortState& state : ports_) {
-    PortCounters port = state.counters;
+    PortCounters port{state.tally.traffic, state.tally.seen_trouble()};
     const auto take = [&](QueueClass of, Bytes& depth, Bytes& most) {
       depth = state.egress.depth(of);
       most = state.egress.depth_max(of);
@@ -372,7 +383,7 @@ SwitchCounters SwitchNode::counters() const {
 
 uint64_t SwitchNode::trimmed() const {
   uint64_t total = 0;
-  for (const PortState& port : ports_) total += port.counters.trimmed;
+  for (const PortState& port : ports_) total += port.tally.traffic.trimmed;
   return total;
 }
 

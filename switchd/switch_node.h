@@ -37,11 +37,15 @@
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
 // yet: ICMP errors.
 
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "fabric/arrival_queue.h"
 #include "fabric/event_queue.h"
 #include "fabric/node.h"
 #include "fabric/slots.h"
@@ -63,7 +67,9 @@ class SwitchNode : public Node {
 
   void receive(PortId port, Arrival arrival) override;
   void apply(const ScheduledEffect& effect) override;
-  FabricTime next_event() const override { return events_.next_time(); }
+  FabricTime next_event() const override {
+    return std::min(events_.next_time(), arrivals_.next_time());
+  }
   void run_until(FabricTime committed, FrameSink& out) override;
 
   /// Counters as of the committed time.
@@ -88,13 +94,25 @@ class SwitchNode : public Node {
  private:
   struct PortState {
     IngressWire in;
-    PortCounters counters;
+    PortTally tally;
     EgressPort egress;
     FabricTime sends_until =
         FabricTime::from_ps(-1);  ///< when the last bit of its newest frame leaves
     bool wakes = false;           ///< events_ holds the end of that transmission
   };
 
+  /// Only faults come before the arrivals of their instant.
+  bool arrival_is_next() const {
+    const FabricTime arrival = arrivals_.next_time(), other = events_.next_time();
+    if (arrival != other) return arrival < other;
+    return !arrivals_.empty() &&
+           (events_.empty() || events_.top().event_class != EventClass::kFault);
+  }
+  void begin(const EventKey& key) {
+    assert(key.at >= committed_);
+    committed_ = key.at;
+    running_ = key;
+  }
   void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
@@ -133,6 +151,7 @@ class SwitchNode : public Node {
               QueueClass queue, const Frame& frame);
   void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
                    QueueClass queue, const Frame& frame);
+  const QueueRules& rules_of(const EgressSettings& settings);
   PortState& at(PortId port) { return ports_[port.value]; }
 
   NodeEnvironment environment_;
@@ -149,9 +168,10 @@ class SwitchNode : public Node {
   std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
   uint64_t adaptive_draws_ = 0;
   std::vector<PortId> least_loaded_;  // of one choice
+  std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
   std::vector<PortState> ports_;
-  EventQueue<uint32_t> events_;  // payload: slot of an arrival or an effect
-  Slots<Arrival> arrivals_;
+  ArrivalQueue arrivals_;
+  EventQueue<uint32_t> events_;  // all but arrivals; payload: slot of an effect
   Slots<Effect> effects_;
   EventKey running_;  // key of the event that run_until() handles now
   uint64_t local_sequence_ = 0;

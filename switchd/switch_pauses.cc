@@ -41,7 +41,7 @@ void SwitchNode::on_pause_frame(FabricTime now, PortId port, const Frame& frame,
   const std::optional<uint16_t> quanta = lossless_quanta(frame.bytes());
   if (!quanta) return;
   PortState& state = at(port);
-  ++(*quanta > 0 ? state.counters.xoff_received : state.counters.xon_received);
+  ++(*quanta > 0 ? state.tally.trouble().xoff_received : state.tally.trouble().xon_received);
   pause_->on_pause(port, *quanta, now, state.egress.wire().rate());
   on_pause_timer(now, port, out);
 }
@@ -86,7 +86,7 @@ std::optional<NodePauses> SwitchNode::pauses() const {
   account.shared_held = buffer.pool_used();
   account.xoff_above = buffer.reserve() + buffer.threshold();
   for (uint32_t i = 0; i < ports_.size(); ++i) {
-    const PortCounters& counters = ports_[i].counters;
+    const TroubleCounters& counters = ports_[i].tally.seen_trouble();
     PortPauses& port = account.ports.emplace_back();
     port.port = environment_.topology.port({environment_.self, PortId{i}}).name;
     port.priority = kLosslessPriority;

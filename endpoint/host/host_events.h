@@ -1,9 +1,11 @@
 #pragma once
 // The events of one host: its heap, what waits in it, and which of its lives an event belongs to.
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "fabric/arrival_queue.h"
 #include "fabric/event_queue.h"
 #include "fabric/node.h"
 #include "fabric/slots.h"
@@ -11,7 +13,6 @@
 namespace mrclab::endpoint {
 
 enum class HostEventKind : uint8_t {
-  kArrival,
   kEffect,
   kPortNotice,
   kQpTimer,
@@ -29,15 +30,22 @@ enum class HostEventKind : uint8_t {
 };
 
 struct HostEvent {
-  HostEventKind kind = HostEventKind::kArrival;
-  uint32_t index = 0;   ///< slot, port, queue pair, peer or application
-  uint32_t detail = 0;  ///< port of an arrival, generation of a port notice
+  HostEventKind kind = HostEventKind::kEffect;
+  uint32_t index = 0;   ///< slot of an effect, port, queue pair, peer or application
+  uint32_t detail = 0;  ///< generation of a port notice
   uint32_t life = 0;    ///< in which it was made; what software waits for dies with it
 };
 
 class HostEvents {
  public:
-  FabricTime next_time() const { return queue_.next_time(); }
+  FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
+  /// Is the next event an arrival? Only effects come before the arrivals of their instant.
+  bool arrival_is_next() const {
+    const FabricTime arrival = arrivals_.next_time(), other = queue_.next_time();
+    if (arrival != other) return arrival < other;
+    return !arrivals_.empty() && (queue_.empty() || queue_.top().event_class != EventClass::kFault);
+  }
+  std::pair<EventKey, Arrival> pop_arrival() { return arrivals_.pop(); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
 
   /// An event of this life at `at`, behind all events of its class and port that were pushed before it.
@@ -47,9 +55,7 @@ class HostEvents {
   }
   /// The host takes the arrival in at `at`; arrivals stay in the order of their own sequence.
   void push_arrival(FabricTime at, PortId port, Arrival arrival) {
-    const EventKey key{at, EventClass::kArrival, port.value, arrival.sequence};
-    const uint32_t slot = arrivals_.put(std::move(arrival));
-    queue_.push(key, {HostEventKind::kArrival, slot, port.value});
+    arrivals_.push(at, port, std::move(arrival));
   }
   /// Among the effects of one instant, what a host loses with its power is not lost by its ports.
   void push_effect(const ScheduledEffect& effect) {
@@ -58,7 +64,6 @@ class HostEvents {
     queue_.push({effect.at, EventClass::kFault, order, effect.sequence},
                 {HostEventKind::kEffect, slot, 0});
   }
-  Arrival take_arrival(uint32_t slot) { return arrivals_.take(slot); }
   Effect take_effect(uint32_t slot) { return effects_.take(slot); }
 
   /// The host has lost its power: events that were pushed before are not of this life.
@@ -68,7 +73,7 @@ class HostEvents {
 
  private:
   EventQueue<HostEvent> queue_;
-  Slots<Arrival> arrivals_;
+  ArrivalQueue arrivals_;
   Slots<Effect> effects_;
   uint64_t next_sequence_ = 0;
   uint32_t life_ = 0;  ///< losses of power so far

@@ -71,10 +71,15 @@ void HostNode::Impl::receive(PortId port, Arrival arrival) {
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
   while (host_.events.next_time() <= committed) {
-    const auto [key, event] = host_.events.pop();
-    // An event before now is a late arrival: it happens now.
-    host_.now = std::max(host_.now, key.at);
-    process(event);
+    if (host_.events.arrival_is_next()) {
+      auto [key, arrival] = host_.events.pop_arrival();
+      host_.now = std::max(host_.now, key.at);  // a late one happens now
+      on_arrival(key.port, std::move(arrival));
+    } else {
+      const auto [key, event] = host_.events.pop();
+      host_.now = std::max(host_.now, key.at);
+      process(event);
+    }
     after_event(out);
   }
   host_.now = std::max(host_.now, committed);
@@ -83,9 +88,6 @@ void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
 void HostNode::Impl::process(const HostEvent& event) {
   const auto of_this_life = [&] { return host_.events.is_of_this_life(event); };
   switch (event.kind) {
-    case HostEventKind::kArrival:
-      on_arrival(event.detail, host_.events.take_arrival(event.index));
-      break;
     case HostEventKind::kEffect: on_effect(host_.events.take_effect(event.index)); break;
     case HostEventKind::kPortNotice:
       if (ports_.is_newest_notice(event)) on_port_notice(PortId{event.index});

@@ -41,14 +41,16 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
 EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
              Shuffle shuffle_by, const PeerPortOf& peer_port)
     : planes_(planes), limits_(limits), shuffle_(shuffle_by) {
+  entries_.reserve(values.size());
+  by_value_.reserve(values.size());
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
     if (!path || path->plane >= planes) continue;
     const auto index = static_cast<uint32_t>(entries_.size());
     Entry entry;
     entry.value = value;
-    entry.plane = path->plane;
-    entry.peer_port = peer_port(*path);
+    entry.plane = static_cast<uint8_t>(path->plane);
+    entry.peer_port = static_cast<uint8_t>(peer_port(*path));
     entries_.push_back(entry);
     by_value_.push_back(index);
     planes_[path->plane].rotation.push_back(index);
@@ -143,8 +145,8 @@ std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
   if (!found && holds()) found = scan(plane, number, state, true);
   if (!found) return std::nullopt;
   Entry& used = entries_[*found];
-  used.marked -= used.marked / 8;
-  used.marked_for_long -= used.marked_for_long / 64;
+  used.marked = static_cast<uint16_t>(used.marked - used.marked / 8);
+  used.marked_for_long = static_cast<uint16_t>(used.marked_for_long - used.marked_for_long / 64);
   return found;
 }
 
@@ -157,12 +159,13 @@ bool EvSet::has_other_than(uint32_t index) const {
 }
 
 /// Restores a marked value whose time is over to GOOD. True if it did.
-bool EvSet::release_if_due(Entry& entry, FabricTime now) const {
-  if (!entry.held || now < entry.held_until) return false;
+bool EvSet::release_if_due(uint32_t index, FabricTime now) {
+  Entry& entry = entries_[index];
+  if (!entry.held || now < holds_[index].until) return false;
   entry.held = false;
   if (entry.state != EvState::kSkip) return false;
   entry.state = after_scan(entry.state);
-  entry.released = now;
+  holds_[index].released = now;
   return true;
 }
 
@@ -179,16 +182,18 @@ bool EvSet::has_clean_other(uint32_t index) const {
 /// A good value was marked.
 void EvSet::hold(uint32_t index, FabricTime now) {
   Entry& entry = entries_[index];
-  const bool again = entry.hold > FabricTime::zero() &&
-                     now - entry.released <= entry.hold + limits_.hold_least * 4;
-  entry.hold = again ? std::min(entry.hold * 2, limits_.hold_most) : limits_.hold_least;
+  if (holds_.empty()) holds_.resize(entries_.size());
+  Hold& hold = holds_[index];
+  const bool again = hold.length > FabricTime::zero() &&
+                     now - hold.released <= hold.length + limits_.hold_least * 4;
+  hold.length = again ? std::min(hold.length * 2, limits_.hold_most) : limits_.hold_least;
+  hold.until = now + hold.length;
   entry.held = true;
-  entry.held_until = now + entry.hold;
   Plane& plane = planes_[entry.plane];
   const auto place = std::find(plane.rotation.begin(), plane.rotation.end(), index);
   if (place == plane.rotation.end()) return;
   const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), [&](uint32_t i) {
-    release_if_due(entries_[i], now);
+    release_if_due(i, now);
     return entries_[i].state == EvState::kGood && arrives(entries_[i]);
   });
   if (backup != plane.backups.end()) change_places(plane, *place, *backup);
@@ -222,11 +227,13 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, 
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
     if (!arrives(entry)) continue;
-    if (state.avoid != index && release_if_due(entry, state.now)) {
-      entry.trial_until = state.now + limits_.hold_least * 2;  // a mark would be known by then
+    if (state.avoid != index && release_if_due(index, state.now)) {
+      entry.tried = true;
+      // A mark would be known by then.
+      holds_[index].trial_until = state.now + limits_.hold_least * 2;
       return index;
     }
-    if (!held_too && (entry.held || state.now < entry.trial_until)) continue;
+    if (!held_too && (entry.held || is_on_trial(index, state.now))) continue;
     if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
@@ -313,8 +320,9 @@ void EvSet::congested(uint32_t index, FabricTime now) {
   Entry& entry = entries_[index];
   const bool was_good = entry.state == EvState::kGood;
   if (was_good) {
-    entry.marked += (kWhole - entry.marked) / 8;
-    entry.marked_for_long += (kWhole - entry.marked_for_long) / 64;
+    entry.marked = static_cast<uint16_t>(entry.marked + (kWhole - entry.marked) / 8);
+    entry.marked_for_long =
+        static_cast<uint16_t>(entry.marked_for_long + (kWhole - entry.marked_for_long) / 64);
   }
   set_state(index, after_congestion(entry.state), now);
   if (was_good && holds() && entry.marked > kWhole * 2 / 5 && has_clean_other(index)) {

@@ -124,21 +124,26 @@ class EvSet {
   const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
+  /// 32 bytes, because a host has hundreds for each of its queue pairs. Ports are bits of 32.
   struct Entry {
     EntropyValue value;
-    uint32_t plane = 0;
-    uint32_t peer_port = 0;
+    uint8_t plane = 0;
+    uint8_t peer_port = 0;
     EvState state = EvState::kGood;
     bool active = true;
+    bool held = false;             ///< SKIP for a time, not for a turn
+    bool tried = false;            ///< one packet tries it, until Hold::trial_until
+    uint16_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
+    uint16_t marked_for_long = 0;  ///< the same over eight times as many
     FabricTime good_since;
     FabricTime skip_since;
-    bool held = false;             ///< SKIP for a time, not for a turn
-    FabricTime hold;               ///< length of the last hold
-    FabricTime held_until;         ///< while SKIP
-    FabricTime released;           ///< when that hold ended
-    FabricTime trial_until;        ///< one packet tries it until then
-    uint32_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
-    uint32_t marked_for_long = 0;  ///< the same over eight times as many
+  };
+  /// What is remembered of the holds of a value.
+  struct Hold {
+    FabricTime length;       ///< of the last one
+    FabricTime until;        ///< while SKIP
+    FabricTime released;     ///< when it ended
+    FabricTime trial_until;  ///< while tried
   };
   struct Plane {
     std::vector<uint32_t> rotation;
@@ -166,7 +171,10 @@ class EvSet {
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }
   void hold(uint32_t index, FabricTime now);
-  bool release_if_due(Entry& entry, FabricTime now) const;
+  bool release_if_due(uint32_t index, FabricTime now);
+  bool is_on_trial(uint32_t index, FabricTime now) const {
+    return entries_[index].tried && now < holds_[index].trial_until;
+  }
   void shuffle(std::vector<uint32_t>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
   void fill_places(uint32_t plane);
@@ -175,6 +183,7 @@ class EvSet {
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
+  std::vector<Hold> holds_;         // by index; empty until the first hold
   std::vector<uint32_t> by_value_;  // indices, for find()
   std::vector<Plane> planes_;
   EvSetLimits limits_;

@@ -15,24 +15,26 @@ class PathEvidence {
   /// Losses in a row, with nothing heard of later packets, that tell a dead path.
   static constexpr uint32_t kSilentPath = 4;
 
-  explicit PathEvidence(size_t values) : values_(values) {}
+  explicit PathEvidence(size_t values) : heard_(values, FabricTime::from_ps(-1)) {}
 
   /// A packet that was sent at `sent` on value `ev` is lost. True if the path is dead.
   bool is_dead_after_loss(uint32_t ev, FabricTime sent) {
-    Value& value = values_[ev];
-    value.held_against = std::max(value.held_against, sent);
-    value.silent = value.heard > sent ? 0 : value.silent + 1;
-    return value.silent >= kSilentPath;
+    Losses& losses = losses_of(ev);
+    losses.newest = std::max(losses.newest, sent);
+    losses.silent = heard_[ev] > sent ? 0 : losses.silent + 1;
+    return losses.silent >= kSilentPath;
   }
   /// Whatever arrives on it, the value stays bad.
-  void condemn(uint32_t ev) { values_[ev].held_against = FabricTime::never(); }
-  void forget_losses(uint32_t ev) { values_[ev].held_against = {}; }
+  void condemn(uint32_t ev) { losses_of(ev).newest = FabricTime::never(); }
+  void forget_losses(uint32_t ev) {
+    if (!losses_.empty()) losses_[ev].newest = {};
+  }
   /// Is a loss held against the value that was sent after `sent`?
   bool is_newer_loss_known(uint32_t ev, FabricTime sent) const {
-    return sent < values_[ev].held_against;
+    return !losses_.empty() && sent < losses_[ev].newest;
   }
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
-  void hear(uint32_t ev, FabricTime sent) { values_[ev].heard = std::max(values_[ev].heard, sent); }
+  void hear(uint32_t ev, FabricTime sent) { heard_[ev] = std::max(heard_[ev], sent); }
 
   /// What became of the last sixteen packets or so that came to the destination, as a moving average.
   void note_arrival() { trimmed_share_ -= trimmed_share_ / 16; }
@@ -46,15 +48,21 @@ class PathEvidence {
   }
 
  private:
-  struct Value {
-    FabricTime held_against;                     ///< when the newest loss was sent
-    FabricTime heard = FabricTime::from_ps(-1);  ///< when the newest that arrived was sent
-    uint32_t silent = 0;  ///< losses in a row, with nothing heard of later packets
+  /// What is held against a value.
+  struct Losses {
+    FabricTime newest;    ///< when it was sent
+    uint32_t silent = 0;  ///< in a row, with nothing heard of later packets
   };
   static constexpr uint32_t kWhole = 1 << 16;
 
-  std::vector<Value> values_;
-  uint32_t trimmed_share_ = 0;                         ///< in 1 / kWhole
+  Losses& losses_of(uint32_t ev) {
+    if (losses_.empty()) losses_.resize(heard_.size());
+    return losses_[ev];
+  }
+
+  std::vector<FabricTime> heard_;  // by value: when the newest that arrived was sent
+  std::vector<Losses> losses_;     // by value; empty until the first loss
+  uint32_t trimmed_share_ = 0;     ///< in 1 / kWhole
   FabricTime last_trim_ = FabricTime::from_ms(-1000);  ///< when the newest trim was told
 };
 

@@ -1,0 +1,97 @@
+#pragma once
+// The frames that are on their way to a node, in the order in which it takes them in: (time, port, sequence).
+//
+// Nearly all of them come in long before their turn, and in no order. So they are not kept in a heap: the
+// soonest ones, at most kNear, lie sorted, and what comes later than all of these is only appended. When the
+// sorted ones are gone, the soonest kRefill of the rest are sorted. A push and a pop together take a quarter of
+// the instructions that a heap of whole keys takes (tests/bench/README.md).
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fabric/event_queue.h"
+#include "fabric/node.h"
+#include "fabric/slots.h"
+
+namespace mrclab {
+
+class ArrivalQueue {
+ public:
+  /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
+  void push(FabricTime at, PortId port, Arrival arrival) {
+    const Entry entry{at, arrival.sequence, port.value, arrivals_.put(std::move(arrival))};
+    if (!near_.empty() && entry.before(near_.front())) {
+      insert(entry);
+    } else {
+      far_.push_back(entry);
+      soonest_far_ = std::min(soonest_far_, at);
+    }
+  }
+  FabricTime next_time() const { return near_.empty() ? soonest_far_ : near_.back().at; }
+  bool empty() const { return near_.empty() && far_.empty(); }
+  /// Not empty.
+  std::pair<EventKey, Arrival> pop() {
+    if (near_.empty()) refill();
+    const Entry entry = near_.back();
+    near_.pop_back();
+    return {EventKey{entry.at, EventClass::kArrival, entry.port, entry.sequence},
+            arrivals_.take(entry.slot)};
+  }
+
+ private:
+  struct Entry {
+    FabricTime at;
+    uint64_t sequence;
+    uint32_t port;
+    uint32_t slot;
+
+    bool before(const Entry& other) const {
+      if (at != other.at) return at < other.at;
+      return port != other.port ? port < other.port : sequence < other.sequence;
+    }
+  };
+  /// A type, not a function, so that sorting needs no calls.
+  struct Later {
+    bool operator()(const Entry& a, const Entry& b) const { return b.before(a); }
+  };
+
+  /// Among the sorted ones; if they become too many, the later half is put back.
+  void insert(const Entry& entry) {
+    near_.push_back(entry);
+    size_t place = near_.size() - 1;
+    while (near_[place - 1].before(entry)) {  // the first is later than it
+      near_[place] = near_[place - 1];
+      --place;
+    }
+    near_[place] = entry;
+    if (near_.size() <= kNear) return;
+    const auto half = near_.begin() + kNear / 2;
+    far_.insert(far_.end(), near_.begin(), half);
+    near_.erase(near_.begin(), half);
+    for (const Entry& put_back : far_) soonest_far_ = std::min(soonest_far_, put_back.at);
+  }
+
+  void refill() {
+    if (far_.size() > kRefill) {
+      std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), Later{});
+      near_.assign(far_.end() - kRefill, far_.end());
+      far_.resize(far_.size() - kRefill);
+    } else {
+      near_.swap(far_);
+    }
+    std::sort(near_.begin(), near_.end(), Later{});
+    soonest_far_ = FabricTime::never();
+    for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
+  }
+
+  static constexpr size_t kNear = 64, kRefill = 32;
+
+  std::vector<Entry> near_;  // the last is the next
+  std::vector<Entry> far_;   // in no order; none before the first of near_
+  FabricTime soonest_far_ = FabricTime::never();
+  Slots<Arrival> arrivals_;
+};
+
+}  // namespace mrclab
