@@ -9,7 +9,8 @@ namespace {
 
 /// Throws an InputError, before anything is brought up, if no lab can be as the options want it.
 ProcessPlan plan_of_possible_lab(const Topology& topology, const LiveLabOptions& options) {
-  ProcessPlan plan = plan_processes(topology, options.isolate, options.host_processes);
+  ProcessPlan plan =
+      plan_processes(topology, options.isolate, options.host_processes, options.switch_processes);
   if (plan.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
                                  plan.processes.size(), netio::kMaxProcesses));

@@ -9,6 +9,7 @@
 
 #include "fabric/effect.h"
 #include "fabric/fabric_shape.h"
+#include "lab/live/process_plan.h"
 #include "netio/runtime/daemon_config.h"
 
 namespace mrclab::lab {
@@ -32,6 +33,7 @@ struct LiveLabOptions {
   std::optional<double> dilation;  ///< empty: auto
   bool isolate = false;
   uint32_t host_processes = 2;
+  uint32_t switch_processes = switch_processes_here();
   bool realtime = false;
   bool verbose = false;            ///< the daemons log more
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program

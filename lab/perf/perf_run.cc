@@ -87,7 +87,8 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
 /// What the daemons said of their hosts, in the order of the hosts.
 void collect(const PerfSetup& setup, const RunFolder& folder, PerfOutcome& outcome) {
   const RunOptions options;
-  const ProcessPlan plan = plan_processes(setup.topology, options.isolate, options.host_processes);
+  const ProcessPlan plan = plan_processes(setup.topology, options.isolate, options.host_processes,
+                                          options.switch_processes);
   std::map<uint32_t, endpoint::HostAccount> hosts;
   for (uint32_t i = 0; i < plan.processes.size(); ++i) {
     hosts.merge(read_process_report(folder.reports(), setup.topology, plan, i).hosts);

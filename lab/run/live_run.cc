@@ -91,6 +91,7 @@ LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
   live.realtime = options.realtime;
   live.verbose = bool{options.tell};
   live.host_processes = options.host_processes;
+  live.switch_processes = options.switch_processes;
   live.programs = options.programs;
   return live;
 }

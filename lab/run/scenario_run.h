@@ -11,6 +11,7 @@
 #include "analysis/report/verdict.h"
 #include "fabric/history_record.h"
 #include "lab/console/interrupt.h"
+#include "lab/live/process_plan.h"
 #include "lab/run/progress_view.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"
@@ -32,6 +33,7 @@ struct RunOptions {
   uint32_t threads = 0;       ///< threads of the simulator; 0: by the size of the fabric
   RankLink* ranks = nullptr;  ///< that simulate it together; this one is rank 0 (rank_run.h)
   uint32_t host_processes = 2;
+  uint32_t switch_processes = switch_processes_here();
   /// What each capture file may take. What comes later is not judged in the live world; in the
   /// simulated one the judge looks on itself.
   uint64_t capture_bytes = netio::kCaptureBytesDefault;

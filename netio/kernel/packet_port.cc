@@ -143,10 +143,9 @@ void PacketSocket::update_carriers() {
   for (const LinkState& link : watch_.read_or_ask(netlink_)) note_carrier(link);
 }
 
-std::span<const SendFailure> PacketSocket::flush() {
+std::span<const SendFailure> PacketSocket::send_queued() {
   failures_.clear();
   if (outgoing_.empty()) return failures_;
-  update_carriers();
   for (size_t first = 0; first < outgoing_.size(); first += kSendBatch)
     send_batch(first, std::min(first + kSendBatch, outgoing_.size()));
   std::sort(failures_.begin(), failures_.end(),

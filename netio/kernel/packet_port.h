@@ -6,8 +6,8 @@
 // Bound to protocols, not to ETH_P_ALL: a tap sees frames before tc and nftables ingress do, and
 // what a user's nftables rule drops must really be lost to us. Nothing here blocks.
 //
-// Threading: one thread. Costs: receiving needs no system call; flush() one sendmmsg per 1024
-// frames. Opening a ring waits for one RCU grace period (8 ms), closing for two or three.
+// Threading: one thread. Costs: receiving needs no system call; send_queued() one sendmmsg per 1024
+// frames; update_carriers() one. Opening a ring waits for one RCU grace period (8 ms), closing for two or three.
 
 #include <sys/socket.h>
 
@@ -143,10 +143,18 @@ class PacketSocket {
   /// silently lost; the others went. The span is valid until the next flush, in order of index.
   ///
   /// One thing the kernel does not refuse: a frame for an interface without carrier goes to its
-  /// noop qdisc, which drops it and reports success. So carriers are watched here (one system call
-  /// per flush); a frame in the few milliseconds between that and the kernel's message is lost all
-  /// the same, and shows as a sequence gap at the receiver.
-  std::span<const SendFailure> flush();
+  /// noop qdisc, which drops it and reports success. So carriers are watched here; a frame in the
+  /// few milliseconds between that and the kernel's message is lost all the same, and shows as a
+  /// sequence gap at the receiver.
+  std::span<const SendFailure> flush() {
+    if (queued() > 0) update_carriers();
+    return send_queued();
+  }
+  /// The second half of flush(), for who calls update_carriers() when carriers_fd() is readable: that
+  /// tells of many sockets in one system call.
+  std::span<const SendFailure> send_queued();
+  void update_carriers();
+  int carriers_fd() const { return watch_.fd(); }
   size_t queued() const { return outgoing_.size(); }
 
   const std::vector<PortInterface>& interfaces() const { return interfaces_; }
@@ -187,7 +195,6 @@ class PacketSocket {
   }
   struct SendBatch;
   void note_carrier(const LinkState& link);
-  void update_carriers();
   void send_batch(size_t first, size_t last);
   void fail(size_t index, int error_number);
 

@@ -1,9 +1,13 @@
 #include "netio/runtime/driver.h"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "fabric/trailer.h"
+#include "netio/kernel/system_error.h"
 
 namespace mrclab::netio {
 /// Where what a node starts to send goes: into the egress queue, or straight to the neighbour where
@@ -33,6 +37,7 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes, u
     : page_(page),
       topology_(topology),
       processes_(std::move(processes)),
+      carriers_(check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))),
       hosted_index_(topology.nodes.size(), kNoProcess),
       ledger_(page, topology, processes_),
       arrivals_(page, topology, processes_.self, frames, ledger_),
@@ -50,6 +55,9 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
     }
     hosted.port_of_ifindex[ifindex] = PortId{i};
   }
+  epoll_event event{.events = EPOLLIN, .data = {.u32 = hosted_index_[id.value]}};
+  check_system_call("watch links",
+                    ::epoll_ctl(carriers_.get(), EPOLL_CTL_ADD, socket.carriers_fd(), &event));
   ledger_.add_node(id);
   nodes_.push_back(std::move(hosted));
 }
@@ -147,7 +155,20 @@ void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
 
 void Driver::send(FabricTime clock) {
   egress_.announce();
-  for (HostedNode& hosted : nodes_) flush(hosted, clock);
+  bool carriers_known = false;
+  for (HostedNode& hosted : nodes_) flush(hosted, clock, carriers_known);
+}
+
+/// Asks the kernel once for all nodes: a system call for each of them costs as much as the frame or two that it
+/// sends in a tick.
+void Driver::update_carriers() {
+  std::array<epoll_event, 64> changed;
+  for (int count = static_cast<int>(changed.size()); count == static_cast<int>(changed.size());) {
+    count = ::epoll_wait(carriers_.get(), changed.data(), static_cast<int>(changed.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      nodes_[changed[static_cast<size_t>(i)].data.u32].socket->update_carriers();
+    }
+  }
 }
 
 void Driver::run_nodes(FabricTime target) {
@@ -172,13 +193,14 @@ void Driver::run_nodes(FabricTime target) {
   }
 }
 
-void Driver::flush(HostedNode& hosted, FabricTime clock) {
+void Driver::flush(HostedNode& hosted, FabricTime clock, bool& carriers_known) {
   const std::span<EgressQueue::Outgoing> due = egress_.due(hosted.line, clock);
   if (due.empty()) return;
+  if (!std::exchange(carriers_known, true)) update_carriers();
   for (EgressQueue::Outgoing& outgoing : due) {
     hosted.socket->queue(outgoing.ifindex, outgoing.bytes());
   }
-  for (const SendFailure& failure : hosted.socket->flush()) {
+  for (const SendFailure& failure : hosted.socket->send_queued()) {
     ++report_.failed_sends;
     if (report_.failed_send_reasons.size() < kMaxReasons) {
       report_.failed_send_reasons.push_back(topology_.node(hosted.id).name + ": " +

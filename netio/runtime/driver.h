@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fabric/node.h"
+#include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/packet_port.h"
 #include "netio/runtime/arrival_reader.h"
 #include "netio/runtime/effect_feed.h"
@@ -101,7 +102,8 @@ class Driver {
   void advance(FabricTime target, FabricTime clock, LabTime since);
   void run_nodes(FabricTime target);
   void send(FabricTime clock);
-  void flush(HostedNode& hosted, FabricTime clock);
+  void flush(HostedNode& hosted, FabricTime clock, bool& carriers_known);
+  void update_carriers();
   void deliver_inside(const Port& port, Transmission&& transmission);
   void publish(LabTime now);
   void publish_next_events();
@@ -111,6 +113,7 @@ class Driver {
   const Topology& topology_;
   ProcessMap processes_;
   std::vector<HostedNode> nodes_;
+  FileDescriptor carriers_;             ///< an epoll: whose links have changed
   std::vector<uint32_t> hosted_index_;  ///< by NodeId; kNoProcess if not here
   IngressLedger ledger_;
   ArrivalReader arrivals_;

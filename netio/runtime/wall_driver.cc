@@ -10,7 +10,7 @@ namespace mrclab::netio {
 namespace {
 
 constexpr uint32_t kNoPort = 0xFFFF'FFFF;
-/// Rounds between two looks for a carrier change: each look is a system call, and a node notices a
+/// Rounds between two looks for a carrier change: each look is two system calls, and a node notices a
 /// dead path by itself.
 constexpr uint32_t kRoundsPerCarrierLook = 64;
 
@@ -78,7 +78,7 @@ bool WallDriver::poll() {
   node_->run_until(committed_, egress);
   if (!unsent_.empty()) {
     report_.frames_sent += unsent_.size();
-    const size_t failures = socket_.flush().size();
+    const size_t failures = socket_.send_queued().size();
     report_.send_failures += failures;
     report_.frames_sent -= failures;
     unsent_.clear();
@@ -104,6 +104,7 @@ void WallDriver::take(uint32_t ifindex, std::span<const uint8_t> bytes, uint64_t
 }
 
 void WallDriver::watch_carriers() {
+  socket_.update_carriers();
   for (const LinkState& link : watch_.read_or_ask(netlink_)) note_carrier(link);
 }
 

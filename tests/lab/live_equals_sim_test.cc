@@ -62,14 +62,15 @@ struct Variant {
   const char* name;
   bool isolate;
   uint32_t host_processes;
+  uint32_t switch_processes;
   int burners;
 };
-constexpr Variant kVariants[] = {{"hosts in one process", false, 1, 0},
-                                 {"grouped", false, 2, 0},
-                                 {"one process per node", true, 2, 0},
-                                 {"beside two burners", false, 1, 2},
-                                 {"hosts in four processes", false, 4, 0},
-                                 {"one process per node beside two burners", true, 2, 2}};
+constexpr Variant kVariants[] = {{"hosts in one process", false, 1, 2, 0},
+                                 {"a process per plane", false, 2, 8, 0},
+                                 {"one process per node", true, 2, 2, 0},
+                                 {"beside two burners", false, 1, 1, 2},
+                                 {"hosts in four processes", false, 4, 3, 0},
+                                 {"one process per node beside two burners", true, 2, 2, 2}};
 
 std::pair<uint64_t, uint64_t> seeds() {
   const char* chosen = std::getenv("MRCLAB_SEEDS");
@@ -179,6 +180,7 @@ RunResult run_live(const test::TemporaryRuns& runs, const Scenario& scenario,
   RunOptions options = runs.options(World::kLive);
   options.isolate = variant.isolate;
   options.host_processes = variant.host_processes;
+  options.switch_processes = variant.switch_processes;
   const Burners burners(variant.burners);
   return run_scenario(scenario, options);
 }

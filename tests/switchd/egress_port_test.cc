@@ -13,7 +13,7 @@ namespace {
 
 struct PortBench {
   explicit PortBench(bool host_facing = false) : PortBench(settings(host_facing)) {}
-  explicit PortBench(const EgressSettings& s) : port(s) {}
+  explicit PortBench(const EgressSettings& s) : rules(s), port(s, rules) {}
 
   static EgressSettings settings(bool host_facing) {
     EgressSettings s;
@@ -41,6 +41,7 @@ struct PortBench {
   Departure depart() { return port.depart(FabricTime{}); }
 
   FramePool pool;
+  QueueRules rules;
   EgressPort port;
 };
 

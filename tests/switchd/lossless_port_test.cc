@@ -17,7 +17,8 @@ namespace {
 
 struct LosslessBench {
   explicit LosslessBench(bool host_facing = false, bool pfc = true)
-      : port(settings(host_facing, pfc)) {}
+      : LosslessBench(settings(host_facing, pfc)) {}
+  explicit LosslessBench(const EgressSettings& s) : rules(s), port(s, rules) {}
 
   static EgressSettings settings(bool host_facing, bool pfc) {
     EgressSettings s;
@@ -50,6 +51,7 @@ struct LosslessBench {
   }
 
   FramePool pool;
+  QueueRules rules;
   EgressPort port;
 };
 
@@ -96,8 +98,7 @@ TEST_CASE(
 TEST_CASE("a switch without ECN marks no frame of RoCE") {
   EgressSettings settings = LosslessBench::settings(false, true);
   settings.queues.ecn = false;
-  LosslessBench bench;
-  bench.port = EgressPort(settings);
+  LosslessBench bench(settings);
   CHECK(bench.marked(80'000, 10) == 0);
 }
 
