@@ -365,7 +365,9 @@ SwitchCounters SwitchNode::counters() const {
   SwitchCounters out;
   out.ports.reserve(ports_.size());
   for (const PortState& state : ports_) {
-    PortCounters port{state.tally.traffic, state.tally.seen_trouble()};
+    PortCounters port;
+    static_cast<TrafficCounters&>(port) = state.tally.traffic;
+    static_cast<TroubleCounters&>(port) = state.tally.seen_trouble();
     const auto take = [&](QueueClass of, Bytes& depth, Bytes& most) {
       depth = state.egress.depth(of);
       most = state.egress.depth_max(of);

@@ -145,9 +145,27 @@ void PacketSocket::update_carriers() {
 
 std::span<const SendFailure> PacketSocket::send_queued() {
   failures_.clear();
-  if (outgoing_.empty()) return failures_;
   for (size_t first = 0; first < outgoing_.size(); first += kSendBatch)
     send_batch(first, std::min(first + kSendBatch, outgoing_.size()));
+  return finish_sending();
+}
+
+void PacketSocket::put_queued(SendRing& ring, uint64_t first_tag) {
+  failures_.clear();
+  first_tag_ = first_tag;
+  for (size_t i = 0; i < outgoing_.size(); ++i) {
+    const Outgoing& frame = outgoing_[i];
+    if (is_dark(frame)) {
+      fail(i, ENOLINK);
+    } else {
+      ring.put(send_socket_.get(), frame.ifindex, frame.frame, first_tag + i);
+    }
+  }
+}
+
+void PacketSocket::refuse(uint64_t tag, int error_number) { fail(tag - first_tag_, error_number); }
+
+std::span<const SendFailure> PacketSocket::finish_sending() {
   std::sort(failures_.begin(), failures_.end(),
             [](const SendFailure& a, const SendFailure& b) { return a.index < b.index; });
   statistics_.sent += outgoing_.size() - failures_.size();
@@ -160,7 +178,7 @@ void PacketSocket::send_batch(size_t first, size_t last) {
   size_t count = 0;
   for (size_t i = first; i < last; ++i) {
     const Outgoing& frame = outgoing_[i];
-    if (std::find(dark_.begin(), dark_.end(), frame.ifindex) != dark_.end()) {
+    if (is_dark(frame)) {
       fail(i, ENOLINK);
       continue;
     }
@@ -181,6 +199,10 @@ void PacketSocket::send_batch(size_t first, size_t last) {
       ++done;
     }
   }
+}
+
+bool PacketSocket::is_dark(const Outgoing& frame) const {
+  return std::find(dark_.begin(), dark_.end(), frame.ifindex) != dark_.end();
 }
 
 void PacketSocket::fail(size_t index, int error_number) {

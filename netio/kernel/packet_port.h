@@ -24,6 +24,7 @@
 #include "fabric/topology.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
+#include "netio/kernel/send_ring.h"
 
 namespace mrclab::netio {
 
@@ -155,6 +156,11 @@ class PacketSocket {
   std::span<const SendFailure> send_queued();
   void update_carriers();
   int carriers_fd() const { return watch_.fd(); }
+  /// In place of send_queued(): puts what is in line into a ring, with tags from `first_tag` on. When the ring has
+  /// sent it and refuse() was called for each tag that was refused, finish_sending() returns the same.
+  void put_queued(SendRing& ring, uint64_t first_tag);
+  void refuse(uint64_t tag, int error_number);
+  std::span<const SendFailure> finish_sending();
   size_t queued() const { return outgoing_.size(); }
 
   const std::vector<PortInterface>& interfaces() const { return interfaces_; }
@@ -196,6 +202,7 @@ class PacketSocket {
   struct SendBatch;
   void note_carrier(const LinkState& link);
   void send_batch(size_t first, size_t last);
+  bool is_dark(const Outgoing& frame) const;
   void fail(size_t index, int error_number);
 
   LinkWatch watch_;
@@ -208,6 +215,7 @@ class PacketSocket {
   std::optional<PacketRing> ipv4_ring_, pause_ring_;
   FileDescriptor send_socket_;
   std::vector<Outgoing> outgoing_;
+  uint64_t first_tag_ = 0;  ///< that outgoing_ has in a ring
   std::vector<SendFailure> failures_;
   std::unique_ptr<SendBatch> batch_;
   PacketStatistics statistics_;

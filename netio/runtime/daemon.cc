@@ -100,6 +100,11 @@ class Daemon {
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {
     nodes_.add_to(driver_);
+    if (std::optional<SendRing> ring = SendRing::open()) {
+      driver_.send_by(std::move(*ring));
+    } else {
+      log_->info("no io_uring here: each node sends by system calls of its own");
+    }
     driver_.follow_schedule([this] {
       Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
       log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());

@@ -155,8 +155,29 @@ void Driver::advance(FabricTime target, FabricTime clock, LabTime since) {
 
 void Driver::send(FabricTime clock) {
   egress_.announce();
-  bool carriers_known = false;
-  for (HostedNode& hosted : nodes_) flush(hosted, clock, carriers_known);
+  sending_.clear();
+  for (HostedNode& hosted : nodes_) {
+    if (queue_due(hosted, clock)) sending_.push_back(&hosted);
+  }
+  if (sending_.empty()) return;
+  update_carriers();
+  if (ring_) {
+    send_together();
+  } else {
+    for (HostedNode* hosted : sending_) note_failures(*hosted, hosted->socket->send_queued());
+  }
+  for (HostedNode* hosted : sending_) egress_.clear(hosted->line);
+}
+
+void Driver::send_together() {
+  constexpr uint32_t kIndexBits = 32;  // of a tag; above them the place of the node in sending_
+  for (size_t i = 0; i < sending_.size(); ++i) {
+    sending_[i]->socket->put_queued(*ring_, uint64_t{i} << kIndexBits);
+  }
+  ring_->send([this](uint64_t tag, int error_number) {
+    sending_[tag >> kIndexBits]->socket->refuse(tag, error_number);
+  });
+  for (HostedNode* hosted : sending_) note_failures(*hosted, hosted->socket->finish_sending());
 }
 
 /// Asks the kernel once for all nodes: a system call for each of them costs as much as the frame or two that it
@@ -193,21 +214,23 @@ void Driver::run_nodes(FabricTime target) {
   }
 }
 
-void Driver::flush(HostedNode& hosted, FabricTime clock, bool& carriers_known) {
+/// Puts a node's frames in line that are due; false if there are none.
+bool Driver::queue_due(HostedNode& hosted, FabricTime clock) {
   const std::span<EgressQueue::Outgoing> due = egress_.due(hosted.line, clock);
-  if (due.empty()) return;
-  if (!std::exchange(carriers_known, true)) update_carriers();
   for (EgressQueue::Outgoing& outgoing : due) {
     hosted.socket->queue(outgoing.ifindex, outgoing.bytes());
   }
-  for (const SendFailure& failure : hosted.socket->send_queued()) {
+  return !due.empty();
+}
+
+void Driver::note_failures(const HostedNode& hosted, std::span<const SendFailure> failures) {
+  for (const SendFailure& failure : failures) {
     ++report_.failed_sends;
     if (report_.failed_send_reasons.size() < kMaxReasons) {
       report_.failed_send_reasons.push_back(topology_.node(hosted.id).name + ": " +
                                             std::strerror(failure.error_number));
     }
   }
-  egress_.clear(hosted.line);
 }
 
 void Driver::drain() {

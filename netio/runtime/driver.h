@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Driver {
 
   /// `node` and `socket` must outlive the driver.
   void add_node(NodeId id, Node& node, PacketSocket& socket);
+  /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
+  void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
   /// Stops committing at `end`; what starts up to there is sent.
   void set_end(FabricTime end) { end_ = end; }
   /// Publishes the next event of this node as the one that a single step waits for; never() if
@@ -102,8 +105,10 @@ class Driver {
   void advance(FabricTime target, FabricTime clock, LabTime since);
   void run_nodes(FabricTime target);
   void send(FabricTime clock);
-  void flush(HostedNode& hosted, FabricTime clock, bool& carriers_known);
+  bool queue_due(HostedNode& hosted, FabricTime clock);
+  void send_together();
   void update_carriers();
+  void note_failures(const HostedNode& hosted, std::span<const SendFailure> failures);
   void deliver_inside(const Port& port, Transmission&& transmission);
   void publish(LabTime now);
   void publish_next_events();
@@ -113,7 +118,9 @@ class Driver {
   const Topology& topology_;
   ProcessMap processes_;
   std::vector<HostedNode> nodes_;
-  FileDescriptor carriers_;             ///< an epoll: whose links have changed
+  FileDescriptor carriers_;  ///< an epoll: whose links have changed
+  std::optional<SendRing> ring_;
+  std::vector<HostedNode*> sending_;    ///< those that have frames in line
   std::vector<uint32_t> hosted_index_;  ///< by NodeId; kNoProcess if not here
   IngressLedger ledger_;
   ArrivalReader arrivals_;

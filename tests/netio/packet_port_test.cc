@@ -39,6 +39,28 @@ uint64_t monotonic_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+/// Sends what is in line: by the socket itself, or by a ring.
+std::vector<SendFailure> send_queued(PacketSocket& socket, std::optional<SendRing>& ring) {
+  if (!ring) {
+    const auto failures = socket.flush();
+    return {failures.begin(), failures.end()};
+  }
+  constexpr uint64_t kFirstTag = uint64_t{5} << 32;
+  socket.update_carriers();
+  socket.put_queued(*ring, kFirstTag);
+  ring->send([&](uint64_t tag, int error_number) { socket.refuse(tag, error_number); });
+  const auto failures = socket.finish_sending();
+  return {failures.begin(), failures.end()};
+}
+
+/// A way to send that a test is to try: without a ring, or, where the kernel has one, with it.
+std::vector<bool> ways_to_send() {
+  if (SendRing::open()) return {false, true};
+  MESSAGE("no io_uring here");
+  return {false};
+}
+std::optional<SendRing> ring_if(bool wanted) { return wanted ? SendRing::open() : std::nullopt; }
+
 }  // namespace
 
 TEST_CASE("rings grow with what a fabric can have under way, and are small where it is little") {
@@ -108,89 +130,134 @@ TEST_SUITE("root: packets") {
   }
 
   TEST_CASE("a frame for a down link is reported, the others go, and it works after up") {
-    TestLab lab;
-    lab.add("a"), lab.add("b");
-    lab.link("a", "p0", "b", "d0");
-    lab.link("a", "p1", "b", "d1");
-    PacketSocket a(lab.at("a")), b(lab.at("b"));
-    NamespaceNetlink netlink_a(lab.at("a")), netlink_b(lab.at("b"));
-    const auto frame = make_frame(4400, 4);
-    const auto send_three = [&] {
+    for (const bool by_ring : ways_to_send()) {
+      CAPTURE(by_ring);
+      std::optional<SendRing> ring = ring_if(by_ring);
+      TestLab lab;
+      lab.add("a"), lab.add("b");
+      lab.link("a", "p0", "b", "d0");
+      lab.link("a", "p1", "b", "d1");
+      PacketSocket a(lab.at("a")), b(lab.at("b"));
+      NamespaceNetlink netlink_a(lab.at("a")), netlink_b(lab.at("b"));
+      const auto frame = make_frame(4400, 4);
+      const auto send_three = [&] {
+        a.queue(a.ifindex_of("p0"), frame);
+        a.queue(a.ifindex_of("p1"), frame);
+        a.queue(a.ifindex_of("p0"), frame);
+        return send_queued(a, ring);
+      };
+
+      netlink_a.set_down("p0");
+      auto failures = send_three();
+      REQUIRE(failures.size() == 2);
+      CHECK(failures[0].index == 0);
+      CHECK(failures[1].index == 2);
+      CHECK(failures[0].ifindex == a.ifindex_of("p0"));
+      CHECK(failures[0].error_number == ENETDOWN);
+      CHECK(receive(b, 1).size() == 1);
+
+      netlink_a.set_up("p0");
+      netlink_b.set_down("d0");  // the far end
+      CHECK_FALSE(
+          netlink_a.link("p0").carrier);  // has the kernel notice: the noop qdisc is in place
+      failures = send_three();
+      REQUIRE(failures.size() == 2);
+      CHECK(failures[0].index == 0);
+      CHECK(failures[1].index == 2);
+      CHECK(failures[1].error_number == ENOLINK);
+      CHECK(receive(b, 1).size() == 1);
+
+      const auto huge =
+          make_frame(kLinkMtu + 100, 5);  // refused by the kernel, behind one that is not
       a.queue(a.ifindex_of("p0"), frame);
-      a.queue(a.ifindex_of("p1"), frame);
-      a.queue(a.ifindex_of("p0"), frame);
-      const auto failures = a.flush();
-      return std::vector<SendFailure>(failures.begin(), failures.end());
-    };
+      a.queue(a.ifindex_of("p1"), huge);
+      const auto both = send_queued(a, ring);
+      REQUIRE(both.size() == 2);
+      CHECK(both[0].error_number == ENOLINK);
+      CHECK(both[1].index == 1);
+      CHECK(both[1].error_number == EMSGSIZE);
 
-    netlink_a.set_down("p0");
-    auto failures = send_three();
-    REQUIRE(failures.size() == 2);
-    CHECK(failures[0].index == 0);
-    CHECK(failures[1].index == 2);
-    CHECK(failures[0].ifindex == a.ifindex_of("p0"));
-    CHECK(failures[0].error_number == ENETDOWN);
-    CHECK(receive(b, 1).size() == 1);
-
-    netlink_a.set_up("p0");
-    netlink_b.set_down("d0");                   // the far end
-    CHECK_FALSE(netlink_a.link("p0").carrier);  // has the kernel notice: the noop qdisc is in place
-    failures = send_three();
-    REQUIRE(failures.size() == 2);
-    CHECK(failures[0].index == 0);
-    CHECK(failures[1].index == 2);
-    CHECK(failures[1].error_number == ENOLINK);
-    CHECK(receive(b, 1).size() == 1);
-
-    const auto huge =
-        make_frame(kLinkMtu + 100, 5);  // refused by the kernel, behind one that is not
-    a.queue(a.ifindex_of("p0"), frame);
-    a.queue(a.ifindex_of("p1"), huge);
-    const auto both = a.flush();
-    REQUIRE(both.size() == 2);
-    CHECK(both[0].error_number == ENOLINK);
-    CHECK(both[1].index == 1);
-    CHECK(both[1].error_number == EMSGSIZE);
-
-    netlink_b.set_up("d0");
-    CHECK(netlink_a.link("p0").carrier);
-    CHECK(send_three().empty());
-    CHECK(receive(b, 3).size() == 3);
-    CHECK(a.statistics().sent == 5);
-    CHECK(a.statistics().send_failures == 6);
+      netlink_b.set_up("d0");
+      CHECK(netlink_a.link("p0").carrier);
+      CHECK(send_three().empty());
+      CHECK(receive(b, 3).size() == 3);
+      CHECK(a.statistics().sent == 5);
+      CHECK(a.statistics().send_failures == 6);
+    }
   }
 
   TEST_CASE("a frame over the MTU or for no interface is reported with its reason") {
-    Pair pair;
-    const auto huge = make_frame(kLinkMtu + 100, 5);
-    const auto fine = make_frame(100, 6);
-    pair.a.queue(pair.a_port(), huge);
-    pair.a.queue(9999, fine);
-    pair.a.queue(pair.a_port(), fine);
-    const auto failures = pair.a.flush();
-    REQUIRE(failures.size() == 2);
-    CHECK(failures[0].error_number == EMSGSIZE);
-    CHECK(failures[1].error_number == ENXIO);
-    CHECK(receive(pair.b, 1).size() == 1);
+    for (const bool by_ring : ways_to_send()) {
+      CAPTURE(by_ring);
+      std::optional<SendRing> ring = ring_if(by_ring);
+      Pair pair;
+      const auto huge = make_frame(kLinkMtu + 100, 5);
+      const auto fine = make_frame(100, 6);
+      pair.a.queue(pair.a_port(), huge);
+      pair.a.queue(9999, fine);
+      pair.a.queue(pair.a_port(), fine);
+      const auto failures = send_queued(pair.a, ring);
+      REQUIRE(failures.size() == 2);
+      CHECK(failures[0].error_number == EMSGSIZE);
+      CHECK(failures[1].error_number == ENXIO);
+      CHECK(receive(pair.b, 1).size() == 1);
+    }
   }
 
   TEST_CASE("more frames than one sendmmsg takes all arrive, in order") {
-    PacketSocketOptions big;
-    big.ring_bytes = 16 << 20;
-    Pair pair(big);
-    constexpr size_t kCount = 2500;
-    std::vector<std::vector<uint8_t>> frames;
-    for (size_t i = 0; i < kCount; ++i) {
-      frames.push_back(make_frame(100, 7));
-      frames.back()[60] = static_cast<uint8_t>(i >> 8);
-      frames.back()[61] = static_cast<uint8_t>(i);
+    for (const bool by_ring : ways_to_send()) {
+      CAPTURE(by_ring);
+      std::optional<SendRing> ring = ring_if(by_ring);
+      PacketSocketOptions big;
+      big.ring_bytes = 16 << 20;
+      Pair pair(big);
+      constexpr size_t kCount = 2500;
+      std::vector<std::vector<uint8_t>> frames;
+      for (size_t i = 0; i < kCount; ++i) {
+        frames.push_back(make_frame(100, 7));
+        frames.back()[60] = static_cast<uint8_t>(i >> 8);
+        frames.back()[61] = static_cast<uint8_t>(i);
+      }
+      for (const auto& frame : frames) pair.a.queue(pair.a_port(), frame);
+      CHECK(send_queued(pair.a, ring).empty());
+      const auto received = receive(pair.b, kCount);
+      REQUIRE(received.size() == kCount);
+      for (size_t i = 0; i < kCount; ++i)
+        CHECK(received[i].bytes[60] * 256u + received[i].bytes[61] == i);
     }
-    for (const auto& frame : frames) pair.a.queue(pair.a_port(), frame);
-    CHECK(pair.a.flush().empty());
-    const auto received = receive(pair.b, kCount);
-    REQUIRE(received.size() == kCount);
-    for (size_t i = 0; i < kCount; ++i)
-      CHECK(received[i].bytes[60] * 256u + received[i].bytes[61] == i);
+  }
+
+  TEST_CASE("one ring sends for many sockets, and tells each of them what was refused") {
+    std::optional<SendRing> ring = SendRing::open();
+    if (!ring) return;
+    Pair first, second;
+    const auto frame = make_frame(4400, 11);
+    const auto huge = make_frame(kLinkMtu + 100, 12);
+    const auto put_three = [&](Pair& pair, const std::vector<uint8_t>& middle) {
+      pair.a.queue(pair.a_port(), frame);
+      pair.a.queue(pair.a_port(), middle);
+      pair.a.queue(pair.a_port(), frame);
+    };
+    put_three(first, huge);
+    put_three(second, frame);
+    second.a.queue(9999, frame);
+    first.a.put_queued(*ring, 0);
+    second.a.put_queued(*ring, 100);
+    ring->send([&](uint64_t tag, int error_number) {
+      (tag < 100 ? first : second).a.refuse(tag, error_number);
+    });
+    const auto of_first = first.a.finish_sending();
+    REQUIRE(of_first.size() == 1);
+    CHECK(of_first[0].index == 1);
+    CHECK(of_first[0].error_number == EMSGSIZE);
+    const auto of_second = second.a.finish_sending();
+    REQUIRE(of_second.size() == 1);
+    CHECK(of_second[0].index == 3);
+    CHECK(of_second[0].error_number == ENXIO);
+    CHECK(receive(first.b, 2).size() == 2);
+    CHECK(receive(second.b, 3).size() == 3);
+    CHECK(first.a.statistics().sent == 2);
+    CHECK(second.a.statistics().send_failures == 1);
   }
 
   TEST_CASE("a full ring counts what it loses and works on") {

@@ -1,0 +1,125 @@
+#include "netio/kernel/send_ring.h"
+
+#include <liburing.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "netio/kernel/system_error.h"
+
+namespace mrclab::netio {
+namespace {
+
+constexpr unsigned kFramesAtOnce = 1024;
+
+/// What the kernel is told of a frame, and reads when the frame is submitted.
+struct SentMessage {
+  sockaddr_ll address{};
+  iovec bytes{};
+  msghdr header{};
+};
+
+/// liburing returns what a system call would have set errno to, negative.
+int check_uring(const char* attempt, int result) {
+  if (result < 0) throw SystemError(attempt, -result);
+  return result;
+}
+
+}  // namespace
+
+class SendRing::Impl {
+ public:
+  /// The ring has been set up, and is this object's from now on.
+  explicit Impl(const io_uring& ring) : ring_(ring) {
+    for (SentMessage& message : messages_) {
+      message.address.sll_family = AF_PACKET;
+      message.header.msg_name = &message.address;
+      message.header.msg_namelen = sizeof message.address;
+      message.header.msg_iov = &message.bytes;
+      message.header.msg_iovlen = 1;
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { ::io_uring_queue_exit(&ring_); }
+
+  void put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag) {
+    waiting_.push_back({socket, ifindex, frame, tag});
+  }
+
+  void send(const Refused& refused) {
+    const std::span<const Waiting> all(waiting_);
+    for (size_t first = 0; first < all.size(); first += kFramesAtOnce) {
+      send_some(all.subspan(first, std::min<size_t>(kFramesAtOnce, all.size() - first)), refused);
+    }
+    waiting_.clear();
+  }
+
+ private:
+  struct Waiting {
+    int socket;
+    uint32_t ifindex;
+    std::span<const uint8_t> frame;
+    uint64_t tag;
+  };
+
+  void send_some(std::span<const Waiting> frames, const Refused& refused) {
+    for (size_t i = 0; i < frames.size(); ++i) {
+      SentMessage& message = messages_[i];
+      message.address.sll_ifindex = static_cast<int>(frames[i].ifindex);
+      // sendmsg never writes through iov_base.
+      message.bytes = {const_cast<uint8_t*>(frames[i].frame.data()), frames[i].frame.size()};
+      io_uring_sqe* const entry = ::io_uring_get_sqe(&ring_);  // there are kFramesAtOnce, all free
+      ::io_uring_prep_sendmsg(entry, frames[i].socket, &message.header, MSG_DONTWAIT);
+      ::io_uring_sqe_set_data64(entry, i);
+    }
+    const auto count = static_cast<unsigned>(frames.size());
+    for (unsigned submitted = 0; submitted < count;) {
+      const int done = ::io_uring_submit(&ring_);
+      if (done == -EINTR) continue;
+      submitted += static_cast<unsigned>(check_uring("submit frames to io_uring", done));
+    }
+    // Since no frame may wait, each has been sent, or refused, as it was submitted.
+    for (unsigned completed = 0; completed < count; ++completed) {
+      io_uring_cqe* completion = nullptr;
+      int error = -EINTR;
+      while (error == -EINTR) error = ::io_uring_wait_cqe(&ring_, &completion);
+      check_uring("learn from io_uring what was sent", error);
+      const int result = completion->res;
+      const uint64_t tag = frames[completion->user_data].tag;
+      ::io_uring_cqe_seen(&ring_, completion);
+      if (result < 0) refused(tag, -result);
+    }
+  }
+
+  io_uring ring_;
+  std::array<SentMessage, kFramesAtOnce> messages_;
+  std::vector<Waiting> waiting_;
+};
+
+std::optional<SendRing> SendRing::open() {
+  io_uring ring{};
+  // Linux 6.0 has less to lock where one thread alone uses the ring.
+  if (::io_uring_queue_init(kFramesAtOnce, &ring, IORING_SETUP_SINGLE_ISSUER) < 0 &&
+      ::io_uring_queue_init(kFramesAtOnce, &ring, 0) < 0) {
+    return std::nullopt;
+  }
+  return SendRing(std::make_unique<Impl>(ring));
+}
+
+SendRing::SendRing(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SendRing::SendRing(SendRing&&) noexcept = default;
+SendRing::~SendRing() = default;
+
+void SendRing::put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag) {
+  impl_->put(socket, ifindex, frame, tag);
+}
+
+void SendRing::send(const Refused& refused) { impl_->send(refused); }
+
+}  // namespace mrclab::netio

@@ -1,0 +1,40 @@
+#pragma once
+// Sends the frames of many packet sockets with one system call, by io_uring. The nodes of a daemon have a frame or two
+// each in a tick, and a system call for each node costs as much as its frames do (tests/bench/README.md).
+//
+// Frames of one socket leave in the order in which they were put. Nothing waits: a frame for which the kernel has no
+// room is refused with EAGAIN.
+//
+// Threading: one thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace mrclab::netio {
+
+class SendRing {
+ public:
+  /// Empty where the kernel has no io_uring or does not let this process have one, which is no error: each packet
+  /// socket can send by itself.
+  static std::optional<SendRing> open();
+  SendRing(SendRing&&) noexcept;
+  ~SendRing();
+
+  /// Puts a frame in line, to leave the packet socket `socket` by the interface `ifindex`. The bytes are not copied:
+  /// they must stay until send(). `tag` is the caller's.
+  void put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag);
+  /// Sends what is in line. Each frame that did not leave is told once, with its tag and an errno. Throws SystemError
+  /// if the ring itself fails; then some frames have left, and nobody knows which.
+  using Refused = std::function<void(uint64_t tag, int error_number)>;
+  void send(const Refused& refused);
+
+ private:
+  class Impl;
+  explicit SendRing(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mrclab::netio
