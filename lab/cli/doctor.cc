@@ -26,6 +26,7 @@
 #include "netio/kernel/packet_filter.h"
 #include "netio/kernel/packet_port.h"
 #include "netio/kernel/route.h"
+#include "netio/kernel/send_ring.h"
 #include "netio/kernel/shaper.h"
 #include "netio/kernel/system_error.h"
 
@@ -154,6 +155,10 @@ std::vector<Diagnosis> examine_machine() {
       attempt(
           "veth links", [] { enter_with_veth(); }, Finding::kMissing, kernel),
       attempt("packet rings", try_packet_ring, Finding::kMissing, kernel),
+      attempt(
+          "io_uring", [] { const netio::SendRing ring; }, Finding::kLimited,
+          "runs are slower, as each node sends by itself (kernel.io_uring_disabled, or a "
+          "container's rules)"),
       attempt(
           "SRv6 encap.red", [] { try_route(netio::EncapRed{other_end()}); }, Finding::kMissing,
           srv6),

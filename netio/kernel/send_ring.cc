@@ -34,8 +34,11 @@ int check_uring(const char* attempt, int result) {
 
 class SendRing::Impl {
  public:
-  /// The ring has been set up, and is this object's from now on.
-  explicit Impl(const io_uring& ring) : ring_(ring) {
+  Impl() {
+    // Linux 6.0 has less to lock where one thread alone uses the ring.
+    if (::io_uring_queue_init(kFramesAtOnce, &ring_, IORING_SETUP_SINGLE_ISSUER) < 0) {
+      check_uring("set up io_uring", ::io_uring_queue_init(kFramesAtOnce, &ring_, 0));
+    }
     for (SentMessage& message : messages_) {
       message.address.sll_family = AF_PACKET;
       message.header.msg_name = &message.address;
@@ -97,22 +100,12 @@ class SendRing::Impl {
     }
   }
 
-  io_uring ring_;
+  io_uring ring_{};
   std::array<SentMessage, kFramesAtOnce> messages_;
   std::vector<Waiting> waiting_;
 };
 
-std::optional<SendRing> SendRing::open() {
-  io_uring ring{};
-  // Linux 6.0 has less to lock where one thread alone uses the ring.
-  if (::io_uring_queue_init(kFramesAtOnce, &ring, IORING_SETUP_SINGLE_ISSUER) < 0 &&
-      ::io_uring_queue_init(kFramesAtOnce, &ring, 0) < 0) {
-    return std::nullopt;
-  }
-  return SendRing(std::make_unique<Impl>(ring));
-}
-
-SendRing::SendRing(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+SendRing::SendRing() : impl_(std::make_unique<Impl>()) {}
 SendRing::SendRing(SendRing&&) noexcept = default;
 SendRing::~SendRing() = default;
 

@@ -10,16 +10,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 
 namespace mrclab::netio {
 
 class SendRing {
  public:
-  /// Empty where the kernel has no io_uring or does not let this process have one, which is no error: each packet
-  /// socket can send by itself.
-  static std::optional<SendRing> open();
+  /// Throws SystemError where the kernel has no io_uring or does not let this process have one. Each packet socket can
+  /// send by itself then.
+  SendRing();
   SendRing(SendRing&&) noexcept;
   ~SendRing();
 
@@ -33,7 +32,6 @@ class SendRing {
 
  private:
   class Impl;
-  explicit SendRing(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

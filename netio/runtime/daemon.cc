@@ -100,11 +100,7 @@ class Daemon {
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {
     nodes_.add_to(driver_);
-    if (std::optional<SendRing> ring = SendRing::open()) {
-      driver_.send_by(std::move(*ring));
-    } else {
-      log_->info("no io_uring here: each node sends by system calls of its own");
-    }
+    send_together();
     driver_.follow_schedule([this] {
       Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
       log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());
@@ -158,6 +154,14 @@ class Daemon {
   int64_t tick_ns() const {
     const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
     return chosen > 0 ? chosen : config_.tick_ns;
+  }
+
+  void send_together() {
+    try {
+      driver_.send_by(SendRing());
+    } catch (const SystemError& error) {
+      log_->info("{}: each node sends by system calls of its own", error.what());
+    }
   }
 
   DaemonAnswers answers() {
