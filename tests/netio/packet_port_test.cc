@@ -240,34 +240,37 @@ TEST_SUITE("root: packets") {
   TEST_CASE("one ring sends for many sockets, and tells each of them what was refused") {
     if (ways_to_send().size() == 1) return;
     SendRing ring;
-    Pair first, second;
+    TestLab lab;
+    for (const char* name : {"a", "b", "c", "d"}) lab.add(name);
+    lab.link("a", "p0", "b", "d0");
+    lab.link("c", "p0", "d", "d0");
+    PacketSocket a(lab.at("a")), b(lab.at("b")), c(lab.at("c")), d(lab.at("d"));
     const auto frame = make_frame(4400, 11);
     const auto huge = make_frame(kLinkMtu + 100, 12);
-    const auto put_three = [&](Pair& pair, const std::vector<uint8_t>& middle) {
-      pair.a.queue(pair.a_port(), frame);
-      pair.a.queue(pair.a_port(), middle);
-      pair.a.queue(pair.a_port(), frame);
+    const auto queue_three = [&](PacketSocket& socket, const std::vector<uint8_t>& middle) {
+      socket.queue(socket.ifindex_of("p0"), frame);
+      socket.queue(socket.ifindex_of("p0"), middle);
+      socket.queue(socket.ifindex_of("p0"), frame);
     };
-    put_three(first, huge);
-    put_three(second, frame);
-    second.a.queue(9999, frame);
-    first.a.put_queued(ring, 0);
-    second.a.put_queued(ring, 100);
-    ring.send([&](uint64_t tag, int error_number) {
-      (tag < 100 ? first : second).a.refuse(tag, error_number);
-    });
-    const auto of_first = first.a.finish_sending();
-    REQUIRE(of_first.size() == 1);
-    CHECK(of_first[0].index == 1);
-    CHECK(of_first[0].error_number == EMSGSIZE);
-    const auto of_second = second.a.finish_sending();
-    REQUIRE(of_second.size() == 1);
-    CHECK(of_second[0].index == 3);
-    CHECK(of_second[0].error_number == ENXIO);
-    CHECK(receive(first.b, 2).size() == 2);
-    CHECK(receive(second.b, 3).size() == 3);
-    CHECK(first.a.statistics().sent == 2);
-    CHECK(second.a.statistics().send_failures == 1);
+    queue_three(a, huge);
+    queue_three(c, frame);
+    c.queue(9999, frame);
+    a.put_queued(ring, 0);
+    c.put_queued(ring, 100);
+    ring.send(
+        [&](uint64_t tag, int error_number) { (tag < 100 ? a : c).refuse(tag, error_number); });
+    const auto of_a = a.finish_sending();
+    REQUIRE(of_a.size() == 1);
+    CHECK(of_a[0].index == 1);
+    CHECK(of_a[0].error_number == EMSGSIZE);
+    const auto of_c = c.finish_sending();
+    REQUIRE(of_c.size() == 1);
+    CHECK(of_c[0].index == 3);
+    CHECK(of_c[0].error_number == ENXIO);
+    CHECK(receive(b, 2).size() == 2);
+    CHECK(receive(d, 3).size() == 3);
+    CHECK(a.statistics().sent == 2);
+    CHECK(c.statistics().send_failures == 1);
   }
 
   TEST_CASE("a full ring counts what it loses and works on") {
