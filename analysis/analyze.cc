@@ -194,7 +194,9 @@ void read_files(const RunInputs& in, Evidence& evidence) {
   if (in.side_by_side && in.captures.size() > 1) {
     evidence.add_captures(in.captures, in.side_by_side);
   } else {
-    for (const std::filesystem::path& path : in.captures) evidence.add_capture(path);
+    for (const std::filesystem::path& path : in.captures) {
+      evidence.add_capture(path, in.side_by_side);
+    }
   }
   if (in.captures.empty()) evidence.absent(Witness::kPackets, "there are no captures");
   if (in.events.empty()) {
@@ -203,7 +205,7 @@ void read_files(const RunInputs& in, Evidence& evidence) {
     evidence.add_events(in.events);
   }
   evidence.add_records(in.records);
-  evidence.finish();
+  evidence.finish(in.side_by_side);
 }
 
 Analysis analyze(const RunInputs& in, const Evidence& evidence) {

@@ -52,7 +52,7 @@ struct RunInputs {
   TapCost tap_cost = {};
   uint64_t capture_records = 0;  ///< records in the capture files of a watched run
   Twin twin = {};
-  Evidence::SideBySide side_by_side = {};  ///< to read several captures at once; empty: in turn
+  SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 
 struct Analysis {

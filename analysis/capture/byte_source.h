@@ -33,7 +33,7 @@ class ByteSource {
     position_ += size;
   }
   uint64_t position() const { return position_; }
-  bool failed() const { return file_ && std::ferror(file_.get()) != 0; }
+  bool failed() const { return failed_; }
 
  private:
   static constexpr size_t kBuffer = 1u << 18;
@@ -47,12 +47,14 @@ class ByteSource {
     if (buffer_.size() < size) buffer_.resize(size);
     const size_t got = std::fread(buffer_.data() + have, 1, buffer_.size() - have, file_.get());
     view_ = {buffer_.data(), have + got};
+    failed_ = std::ferror(file_.get()) != 0;
   }
 
   std::unique_ptr<std::FILE, Close> file_;
   std::vector<uint8_t> buffer_;
   std::span<const uint8_t> view_;
   uint64_t position_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace mrclab::analysis

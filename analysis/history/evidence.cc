@@ -53,9 +53,9 @@ void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent 
   }
 }
 
-void Evidence::add_capture(const std::filesystem::path& path) {
+void Evidence::add_capture(const std::filesystem::path& path, const SideBySide& side_by_side) {
   try {
-    take(captures_, frames_.add_file(path), path, Witness::kPackets);
+    take(captures_, frames_.add_file(path, side_by_side), path, Witness::kPackets);
   } catch (const CaptureError& error) {
     coverage_.ends(Witness::kPackets, FabricTime::zero(), error.what());
   }
@@ -172,8 +172,8 @@ void Evidence::end_early(FabricTime end, const std::string& why) {
   absent(Witness::kRecords, why);
 }
 
-void Evidence::finish() {
-  packets_ = join_sightings(topology_, frames_.take());
+void Evidence::finish(const SideBySide& side_by_side) {
+  packets_ = join_sightings(topology_, frames_.take(), side_by_side);
   events_.finish();
   check_spans(captures_, Witness::kPackets);
   check_spans(records_, Witness::kRecords);

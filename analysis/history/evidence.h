@@ -13,11 +13,11 @@
 
 #include <deque>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/capture/side_by_side.h"
 #include "analysis/history/conservation.h"
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
@@ -48,12 +48,9 @@ class Evidence {
   /// One thread. Lives as long as this does.
   NodeObserver& observer(NodeId node);
 
-  /// Runs work(0) to work(count - 1), several at once where that can be, and returns when all are done.
-  using SideBySide =
-      std::function<void(size_t count, const std::function<void(size_t index)>& work)>;
-
   // A file that cannot be read, or is not complete, shortens the coverage.
-  void add_capture(const std::filesystem::path& path);
+  /// It is read `side_by_side` with what is kept of it.
+  void add_capture(const std::filesystem::path& path, const SideBySide& side_by_side = {});
   /// The captures of one run, of which each has the ports of other nodes. They may be read at once.
   void add_captures(std::span<const std::filesystem::path> paths, const SideBySide& side_by_side);
   void add_events(const std::filesystem::path& path);
@@ -68,7 +65,7 @@ class Evidence {
   void end_early(FabricTime end, const std::string& why);
 
   /// After everything was added, once.
-  void finish();
+  void finish(const SideBySide& side_by_side = {});
 
   /// Empty until finish().
   const PacketHistory& packets() const { return packets_; }

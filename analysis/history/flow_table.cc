@@ -9,7 +9,6 @@ namespace {
 
 /// How far a PSN may be from those seen: MRC's largest window (specification table 7-4).
 constexpr int64_t kMaxPsnGap = 32'640;
-constexpr size_t kMaxSlots = 1u << 25;        // PSN slots of all flows together
 constexpr int64_t kMaxFrontGrowth = 1 << 16;  // slots that may move when an older PSN turns up
 constexpr int64_t kPsnModulus = 1 << 24;
 

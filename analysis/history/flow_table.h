@@ -13,6 +13,7 @@ namespace mrclab::analysis {
 class FlowTable {
  public:
   static constexpr uint32_t kNone = Attempt::kNone;
+  static constexpr size_t kMaxSlots = 1u << 25;  ///< PSN slots of all flows together
 
   /// PSNs are unwrapped: counted on over their wrap.
   struct State {
@@ -36,6 +37,9 @@ class FlowTable {
   uint32_t* slot_of(uint32_t flow, Psn psn, bool create);
   /// kNone if there is none.
   uint32_t packet_at(uint32_t flow, Psn psn);
+
+  size_t size() const { return flows_.size(); }
+  size_t slots_in_use() const { return slots_in_use_; }
 
   /// Gives away the flows and, by flow, their slots.
   void give_to(PacketTables& tables);

@@ -178,16 +178,7 @@ struct HistoryCounters {
   uint64_t acks_ahead = 0;      ///< transport ACKs of a PSN before which a packet had not arrived
   uint64_t acks_of_unsent = 0;  ///< SACK or ACK of a PSN that was never sent
 
-  /// Adds those that are counted while records are read, before any are joined to packets.
-  void add_reading(const HistoryCounters& more) {
-    records += more.records;
-    capture_skipped += more.capture_skipped;
-    unknown_interface += more.unknown_interface;
-    passing += more.passing;
-    not_mrc += more.not_mrc;
-    unknown_host += more.unknown_host;
-    over_limit += more.over_limit;
-  }
+  void add(const HistoryCounters& more);
 };
 
 /// What a history consists of, as the accessors of PacketHistory say.

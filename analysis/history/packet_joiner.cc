@@ -1,39 +1,40 @@
 #include "analysis/history/packet_joiner.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <tuple>
 
 #include "analysis/history/answer_joiner.h"
 #include "analysis/history/flow_table.h"
+#include "analysis/history/joined_parts.h"
+#include "analysis/history/sighting_order.h"
 #include "fabric/headers.h"
 
 namespace mrclab::analysis {
 namespace {
 
+/// Joins one part.
 class PacketJoiner {
  public:
-  PacketJoiner(const Topology& topology, Sightings seen)
-      : topology_(topology),
-        seen_(std::move(seen)),
-        tables_(begun_with(seen_)),
-        answers_(topology, seen_.answers, flows_, tables_) {}
-  PacketHistory join_all();
+  /// `seen` outlives it.
+  PacketJoiner(const Topology& topology, const Sightings& seen)
+      : topology_(topology), seen_(seen), answers_(topology, seen.answers, flows_, tables_) {}
+  PacketJoiner(const PacketJoiner&) = delete;
+  PacketJoiner& operator=(const PacketJoiner&) = delete;
+  /// `last`: of all sightings, of whichever part. `alone`: there are no other parts, so which turn made
+  /// what need not be known.
+  void join_all(const SightingPart& part, FabricTime last, bool alone);
+  size_t slots_in_use() const { return flows_.slots_in_use(); }
+  JoinedPart take();
 
  private:
   static constexpr uint32_t kNone = Attempt::kNone;
+  static constexpr size_t kAhead = 8;  // so long before it is joined a sighting is fetched
   using Kind = Sighting::Kind;
-  /// A sighting in the order of time, a quarter as long as the sighting itself.
-  struct Place {
-    FabricTime t;
-    uint32_t kind;
-    uint32_t sighting;
-    auto operator<=>(const Place&) const = default;
-  };
 
-  static PacketTables begun_with(Sightings& seen);
-  std::vector<Place> by_time() const;
-  void skip_refused_answers();
+  void note_turn(uint32_t turn);
+  void remove_undone();
   void give_up_on_silent(FabricTime last);
   void count_fates();
 
@@ -54,55 +55,60 @@ class PacketJoiner {
   bool is_copy(const Sighting& s, uint32_t packet) const;
 
   const Topology& topology_;
-  Sightings seen_;
+  const Sightings& seen_;
   PacketTables tables_;
+  JoinedPart::MadeBy made_by_;
   FlowTable flows_;
   AnswerJoiner answers_;
 };
 
-/// What reading has found out already stands in the history as it is.
-PacketTables PacketJoiner::begun_with(Sightings& seen) {
-  PacketTables tables;
-  tables.placements = std::move(seen.placements);
-  tables.bursts = std::move(seen.bursts);
-  tables.crossings = std::move(seen.crossings);
-  tables.pauses = std::move(seen.pauses);
-  std::sort(tables.pauses.begin(), tables.pauses.end());
-  tables.pauses.erase(std::unique(tables.pauses.begin(), tables.pauses.end()), tables.pauses.end());
-  tables.counters = seen.counters;
-  tables.complete_until = seen.complete_until;
-  tables.notes = std::move(seen.notes);
-  return tables;
-}
-
-/// Writers order records within an interface only. Equal instants: what leaves comes first, then
-/// the order of the file. Places are sorted, because sightings are four times as long.
-std::vector<PacketJoiner::Place> PacketJoiner::by_time() const {
-  std::vector<Place> places;
-  places.reserve(seen_.frames.size());
-  for (const Sighting& s : seen_.frames) {
-    places.push_back({s.t, static_cast<uint32_t>(s.kind), static_cast<uint32_t>(places.size())});
+void PacketJoiner::join_all(const SightingPart& part, FabricTime last, bool alone) {
+  tables_.attempts.reserve(part.leaving);
+  tables_.packets.reserve(part.leaving);
+  tables_.deliveries.reserve(part.leaving);
+  const std::vector<SightingTurn>& turns = part.turns;
+  for (size_t i = 0; i < turns.size(); ++i) {
+    if (i + kAhead < turns.size()) {
+      const auto* next = reinterpret_cast<const char*>(&seen_.frames[turns[i + kAhead].sighting]);
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + 64);
+    }
+    join(seen_.frames[turns[i].sighting]);
+    if (!alone) note_turn(turns[i].turn);
   }
-  if (!std::is_sorted(places.begin(), places.end())) std::sort(places.begin(), places.end());
-  return places;
-}
-
-PacketHistory PacketJoiner::join_all() {
-  const auto leaving =
-      static_cast<size_t>(std::count_if(seen_.frames.begin(), seen_.frames.end(),
-                                        [](const Sighting& s) { return s.kind == Kind::kEgress; }));
-  tables_.attempts.reserve(leaving);
-  tables_.packets.reserve(leaving);
-  tables_.deliveries.reserve(leaving);
-  skip_refused_answers();
-  const std::vector<Place> places = by_time();
-  for (const Place& place : places) join(seen_.frames[place.sighting]);
   answers_.finish();
-  if (!topology_.carries_time() && !places.empty()) give_up_on_silent(places.back().t);
-  std::erase_if(tables_.deliveries, [](const Delivery& d) { return d.packet == kNone; });
+  if (!topology_.carries_time() && !turns.empty()) give_up_on_silent(last);
+  remove_undone();
   count_fates();
   flows_.give_to(tables_);
-  return PacketHistory(std::move(tables_));
+}
+
+JoinedPart PacketJoiner::take() { return {std::move(tables_), std::move(made_by_)}; }
+
+/// A sighting makes at most one of each.
+void PacketJoiner::note_turn(uint32_t turn) {
+  const auto note = [turn](std::vector<uint32_t>& turns, size_t made) {
+    if (turns.size() < made) turns.push_back(turn);
+  };
+  note(made_by_.flows, flows_.size());
+  note(made_by_.packets, tables_.packets.size());
+  note(made_by_.attempts, tables_.attempts.size());
+  note(made_by_.deliveries, tables_.deliveries.size());
+  note(made_by_.control, tables_.control.size());
+}
+
+/// Deliveries that were taken back.
+void PacketJoiner::remove_undone() {
+  std::vector<Delivery>& all = tables_.deliveries;
+  std::vector<uint32_t>& turns = made_by_.deliveries;
+  size_t kept = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].packet == kNone) continue;
+    if (!turns.empty()) turns[kept] = turns[i];
+    all[kept++] = all[i];
+  }
+  all.resize(kept);
+  if (!turns.empty()) turns.resize(kept);
 }
 
 /// `last`: of all records.
@@ -122,32 +128,6 @@ void PacketJoiner::count_fates() {
     tables_.counters.trimmed += attempt.trimmed ? 1 : 0;
     tables_.counters.dropped += attempt.lost() ? 1 : 0;
     tables_.counters.refused += attempt.refused() ? 1 : 0;
-  }
-}
-
-/// An answer that arrived and was then refused by the NIC (its ICRC was wrong) said nothing: its
-/// arrival is one ingress latency older than its drop.
-void PacketJoiner::skip_refused_answers() {
-  using Refused = std::tuple<FabricTime, PortRef, uint32_t, uint32_t, Opcode>;
-  const auto refused_as = [](const Sighting& s, FabricTime arrival) {
-    return Refused{arrival, s.where, s.qp, s.psn, s.opcode};
-  };
-  std::set<Refused> refused;
-  for (const Sighting& s : seen_.frames) {
-    const bool here = s.kind == Kind::kDropIn && s.where.node == topology_.host(s.destination);
-    if (here && !carries_data(s.opcode))
-      refused.insert(refused_as(s, s.t - topology_.host_latency));
-  }
-  if (refused.empty()) return;
-  for (Sighting& s : seen_.frames) {
-    if (s.kind != Kind::kIngress || carries_data(s.opcode)) continue;
-    // Each instant was rounded down to a nanosecond on its own.
-    const FabricTime tick = FabricTime::from_ns(1);
-    for (const FabricTime t : {s.t - tick, s.t, s.t + tick}) {
-      if (!refused.contains(refused_as(s, t))) continue;
-      s.detail = kNone;
-      s.probe = true;  // no traffic either
-    }
   }
 }
 
@@ -248,8 +228,8 @@ void PacketJoiner::compare_placement(const Sighting& s, Packet& packet, Attempt&
     packet.placement = s.detail;
     return;
   }
-  Placement then = tables_.placements[packet.placement];
-  const Placement& now = tables_.placements[s.detail];
+  Placement then = seen_.placements[packet.placement];
+  const Placement& now = seen_.placements[s.detail];
   if (then.sample == 0 || now.sample == 0) then.sample = now.sample;
   t.differs = t.differs || then != now;
 }
@@ -364,10 +344,99 @@ void PacketJoiner::undo_arrival(uint32_t attempt) {
   }
 }
 
+/// What reading has found out already stands in the history as it is; placements are looked at until all
+/// is joined.
+PacketTables begun_with(Sightings& seen) {
+  PacketTables tables;
+  tables.bursts = std::move(seen.bursts);
+  tables.crossings = std::move(seen.crossings);
+  tables.pauses = std::move(seen.pauses);
+  std::sort(tables.pauses.begin(), tables.pauses.end());
+  tables.pauses.erase(std::unique(tables.pauses.begin(), tables.pauses.end()), tables.pauses.end());
+  tables.counters = seen.counters;
+  tables.complete_until = seen.complete_until;
+  tables.notes = std::move(seen.notes);
+  return tables;
+}
+
+/// An answer that arrived and was then refused by the NIC (its ICRC was wrong) said nothing: its
+/// arrival is one ingress latency older than its drop.
+void skip_refused_answers(const Topology& topology, std::vector<Sighting>& frames) {
+  using Refused = std::tuple<FabricTime, PortRef, uint32_t, uint32_t, Opcode>;
+  const auto refused_as = [](const Sighting& s, FabricTime arrival) {
+    return Refused{arrival, s.where, s.qp, s.psn, s.opcode};
+  };
+  std::set<Refused> refused;
+  for (const Sighting& s : frames) {
+    const bool here =
+        s.kind == Sighting::Kind::kDropIn && s.where.node == topology.host(s.destination);
+    if (here && !carries_data(s.opcode)) refused.insert(refused_as(s, s.t - topology.host_latency));
+  }
+  if (refused.empty()) return;
+  for (Sighting& s : frames) {
+    if (s.kind != Sighting::Kind::kIngress || carries_data(s.opcode)) continue;
+    // Each instant was rounded down to a nanosecond on its own.
+    const FabricTime tick = FabricTime::from_ns(1);
+    for (const FabricTime t : {s.t - tick, s.t, s.t + tick}) {
+      if (!refused.contains(refused_as(s, t))) continue;
+      s.detail = Attempt::kNone;
+      s.probe = true;  // no traffic either
+    }
+  }
+}
+
+/// The history of the one part that there is.
+void add_only(PacketTables& tables, PacketTables part) {
+  tables.flows = std::move(part.flows);
+  tables.in_order = std::move(part.in_order);
+  tables.packets = std::move(part.packets);
+  tables.attempts = std::move(part.attempts);
+  tables.deliveries = std::move(part.deliveries);
+  tables.control = std::move(part.control);
+  tables.rc_answers = std::move(part.rc_answers);
+  tables.counters.add(part.counters);
+  tables.complete_until = std::min(tables.complete_until, part.complete_until);
+}
+
+/// Empty if the parts together have more PSNs than one would have had room for: then which of them it is
+/// that finds none depends on all.
+std::vector<JoinedPart> joined(const Topology& topology, const Sightings& seen, FabricTime last,
+                               const SideBySide& side_by_side) {
+  const std::vector<SightingPart> parts = parts_by_time(seen.frames, side_by_side);
+  std::deque<PacketJoiner> joiners;
+  for (size_t i = 0; i < parts.size(); ++i) joiners.emplace_back(topology, seen);
+  run_all(side_by_side, parts.size(),
+          [&](size_t i) { joiners[i].join_all(parts[i], last, parts.size() == 1); });
+  size_t slots = 0;
+  std::vector<JoinedPart> joined;
+  for (PacketJoiner& joiner : joiners) {
+    slots += joiner.slots_in_use();
+    joined.push_back(joiner.take());
+  }
+  if (parts.size() > 1 && slots > FlowTable::kMaxSlots) joined.clear();
+  return joined;
+}
+
 }  // namespace
 
-PacketHistory join_sightings(const Topology& topology, Sightings seen) {
-  return PacketJoiner(topology, std::move(seen)).join_all();
+PacketHistory join_sightings(const Topology& topology, Sightings seen,
+                             const SideBySide& side_by_side) {
+  PacketTables tables = begun_with(seen);
+  skip_refused_answers(topology, seen.frames);
+  FabricTime last = FabricTime::zero();
+  if (!topology.carries_time()) {
+    for (const Sighting& s : seen.frames) last = std::max(last, s.t);
+  }
+  std::vector<JoinedPart> parts = joined(topology, seen, last, side_by_side);
+  if (parts.empty()) parts = joined(topology, seen, last, {});
+  std::vector<Sighting>().swap(seen.frames);  // its memory is given back before parts are copied
+  tables.placements = std::move(seen.placements);
+  if (parts.size() == 1) {
+    add_only(tables, std::move(parts[0].tables));
+  } else {
+    add_parts(tables, std::move(parts), side_by_side);
+  }
+  return PacketHistory(std::move(tables));
 }
 
 }  // namespace mrclab::analysis

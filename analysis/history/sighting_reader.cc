@@ -4,6 +4,7 @@
 
 #include "analysis/capture/capture_frame.h"
 #include "analysis/capture/cut_frame.h"
+#include "analysis/capture/record_batches.h"
 #include "analysis/history/flow_keys.h"
 #include "fabric/pause_frame.h"
 
@@ -33,7 +34,8 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path& path) {
+std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path& path,
+                                                     const SideBySide& side_by_side) {
   const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
   std::error_code unknown;
   const uintmax_t size = std::filesystem::file_size(path, unknown);
@@ -42,7 +44,7 @@ std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path
         std::min<uintmax_t>(seen_.frames.size() + size / kUsualRecordBytes, kMaxSightings));
   }
   try {
-    add(*reader);
+    add(*reader, side_by_side);
   } catch (const CaptureError& error) {
     if (seen_.notes.size() < kMaxNotes) seen_.notes.emplace_back(error.what());
     return std::nullopt;
@@ -50,22 +52,22 @@ std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path
   return reader->seal();
 }
 
-void SightingReader::add(CaptureReader& reader) {
+void SightingReader::add(CaptureReader& reader, const SideBySide& side_by_side) {
   std::vector<Port> ports;
-  CaptureRecord record;
   const auto count_skipped = [&] { seen_.counters.capture_skipped += reader.counters().skipped(); };
-  try {
-    while (reader.next(record)) {
-      while (ports.size() <= record.interface) {
-        ports.push_back(resolve_interface(reader.interfaces()[ports.size()].name));
-      }
-      ++seen_.counters.records;
-      if (reader.interfaces()[record.interface].link_type != kLinkTypeEthernet) {
-        ++seen_.counters.unknown_interface;
-        continue;
-      }
-      read_record(record, ports[record.interface]);
+  const auto take = [&](const CaptureRecord& record, std::span<const CaptureInterface> interfaces) {
+    while (ports.size() <= record.interface) {
+      ports.push_back(resolve_interface(interfaces[ports.size()].name));
     }
+    ++seen_.counters.records;
+    if (interfaces[record.interface].link_type != kLinkTypeEthernet) {
+      ++seen_.counters.unknown_interface;
+      return;
+    }
+    read_record(record, ports[record.interface]);
+  };
+  try {
+    for_each_record(reader, side_by_side, take);
   } catch (const CaptureError&) {
     count_skipped();
     throw;
@@ -308,7 +310,7 @@ void SightingReader::add(Sightings&& more) {
     if (seen_.notes.size() < kMaxNotes) seen_.notes.push_back(std::move(note));
   }
   seen_.complete_until = std::min(seen_.complete_until, more.complete_until);
-  seen_.counters.add_reading(more.counters);
+  seen_.counters.add(more.counters);
 }
 
 void SightingReader::keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t,

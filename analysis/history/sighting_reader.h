@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/capture/capture_reader.h"
+#include "analysis/capture/side_by_side.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
 #include "fabric/evidence_seal.h"
@@ -24,8 +25,10 @@ class SightingReader {
 
   /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note,
   /// what came before it counts. Throws CaptureError when the file cannot be opened at all.
-  std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
-  void add(CaptureReader& reader);
+  std::optional<EvidenceSeal> add_file(const std::filesystem::path& path,
+                                       const SideBySide& side_by_side = {});
+  /// The file is read `side_by_side` with what is kept of it.
+  void add(CaptureReader& reader, const SideBySide& side_by_side = {});
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
   void add(NodeId node, const PacketRecord& record);

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/traffic/foreign_paths.h"
+#include "analysis/traffic/format_sample.h"
 #include "analysis/traffic/histogram.h"
 #include "analysis/traffic/traffic_sighting.h"
 #include "fabric/units.h"

@@ -15,26 +15,29 @@ class TrafficOrder {
  public:
   TrafficOrder() { held_.reserve(2 * window_); }
 
-  /// Room for the next sighting; `sink` gets what comes out meanwhile, in order.
+  /// Room for the next sighting, to be filled before the next call; `sink` gets what comes out
+  /// meanwhile, in order.
   template <class Sink>
   TrafficSighting& next(const Sink& sink) {
-    if (keys_.size() + new_.size() >= 2 * window_) emit(window_, sink);
+    close();
+    if (keys_.size() >= 2 * window_) emit(window_, sink);
     if (free_.empty()) {
-      new_.push_back(static_cast<uint32_t>(held_.size()));
+      open_ = static_cast<uint32_t>(held_.size());
       return held_.emplace_back();
     }
-    new_.push_back(free_.back());
+    open_ = free_.back();
     free_.pop_back();
-    return held_[new_.back()] = {};
+    return held_[open_];
   }
   /// Takes back what next() gave.
   void discard() {
-    free_.push_back(new_.back());
-    new_.pop_back();
+    free_.push_back(open_);
+    open_ = kNone;
   }
   template <class Sink>
   void finish(const Sink& sink) {
-    emit(keys_.size() + new_.size(), sink);
+    close();
+    emit(keys_.size(), sink);
   }
   /// Sightings that came out behind a later one, because they lay too far from their place.
   uint64_t out_of_order() const { return late_; }
@@ -50,6 +53,14 @@ class TrafficOrder {
     }
   };
 
+  static constexpr uint32_t kNone = 0xFFFF'FFFF;
+  static constexpr size_t kAhead = 6;  // so long before it comes out a sighting is fetched
+
+  void fetch(uint32_t place) const {
+    const auto* at = reinterpret_cast<const char*>(&held_[place]);
+    for (size_t i = 0; i < sizeof(TrafficSighting); i += 64) __builtin_prefetch(at + i);
+  }
+
   static uint32_t rank_of(const TrafficSighting& s) {
     uint32_t rank = s.end == WireEnd::kArriving ? 2 : 0;
     if (s.kind == TrafficSighting::Kind::kDropped) rank = 3;
@@ -57,16 +68,21 @@ class TrafficOrder {
     return rank << 16 | s.feed;
   }
 
+  /// The one that next() gave has been filled, and is in the cache still.
+  void close() {
+    if (open_ == kNone) return;
+    keys_.push_back({held_[open_].t.ps(), rank_of(held_[open_]), open_});
+    open_ = kNone;
+  }
+
   /// Brings the new ones into the order of the others, which equal ones come behind.
   void sort_new() {
-    const auto sorted = static_cast<std::ptrdiff_t>(keys_.size());
-    for (const uint32_t place : new_) {
-      keys_.push_back({held_[place].t.ps(), rank_of(held_[place]), place});
-    }
-    new_.clear();
-    const auto middle = keys_.begin() + sorted;
+    const auto middle = keys_.begin() + static_cast<std::ptrdiff_t>(sorted_);
     if (!std::is_sorted(middle, keys_.end())) std::stable_sort(middle, keys_.end());
-    std::inplace_merge(keys_.begin(), middle, keys_.end());
+    if (middle != keys_.end()) {
+      std::inplace_merge(std::upper_bound(keys_.begin(), middle, *middle), middle, keys_.end());
+    }
+    sorted_ = keys_.size();
   }
 
   template <class Sink>
@@ -74,12 +90,14 @@ class TrafficOrder {
     sort_new();
     const uint64_t late_before = late_;
     for (size_t i = 0; i < count; ++i) {
+      if (i + kAhead < keys_.size()) fetch(keys_[i + kAhead].place);
       late_ += keys_[i].t < last_ ? 1 : 0;
       last_ = std::max(last_, keys_[i].t);
       sink(held_[keys_[i].place]);
       free_.push_back(keys_[i].place);
     }
     keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
+    sorted_ = keys_.size();
     if (late_ > late_before && window_ < kLargest) {
       window_ *= 2;
       held_.reserve(2 * window_);
@@ -90,8 +108,9 @@ class TrafficOrder {
   // A sighting that waits stays where next() put it in held_, as it is too large to be moved about.
   std::vector<TrafficSighting> held_;
   std::vector<uint32_t> free_;  // places of held_ in which no sighting waits
-  std::vector<uint32_t> new_;   // places of sightings that sort_new() has not seen yet
-  std::vector<Key> keys_;       // sorted: one for each sighting that sort_new() has seen
+  std::vector<Key> keys_;       // one for each sighting that waits
+  size_t sorted_ = 0;           // so many of them, from the front, are in order
+  uint32_t open_ = kNone;       // the place that next() gave last
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;
 };

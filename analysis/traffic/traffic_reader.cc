@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/traffic/capture_feed.h"
 #include "analysis/traffic/first_look.h"
 #include "analysis/traffic/traffic_order.h"
 #include "analysis/traffic/traffic_overlap.h"
@@ -17,6 +18,16 @@ constexpr int64_t kWallClockFrom = 100'000'000;
 /// How much earlier than its first record a capture may have others.
 constexpr int64_t kSlackSeconds = 3600;
 constexpr uint64_t kProgressEvery = 1u << 20;
+/// Frames of a file that are decoded at a time. Where that runs beside the analysis, so many that
+/// starting it does not count, and of all files together about kBatchOfAll (60 MiB, as each has two
+/// batches); else so few that they are in the cache still when they are analyzed.
+constexpr size_t kBatchAlone = 64, kBatchMost = 1u << 16, kBatchLeast = 1u << 11;
+constexpr size_t kBatchOfAll = 1u << 17, kMostFilesAhead = kBatchOfAll / kBatchLeast;
+
+size_t batch_size(size_t files, bool ahead) {
+  if (!ahead) return kBatchAlone;
+  return std::clamp(kBatchOfAll / std::max<size_t>(files, 1), kBatchLeast, kBatchMost);
+}
 
 /// Capture interfaces of all files, and the places that drop records name.
 class Points {
@@ -37,22 +48,22 @@ class Points {
   std::map<std::string, uint32_t, std::less<>> by_name_;
 };
 
-/// One open file and its next record.
+/// One open file and its next frame.
 struct Feed {
-  std::unique_ptr<CaptureReader> reader;
   std::string name;
-  bool carried = false;
   uint32_t number = 0;  ///< number of the file, in the order of the command line
-  struct Point {
-    uint32_t number;
-    bool host_port;
-  };
-  std::vector<Point> points;  ///< by interface
-  CaptureRecord record;
-  FabricTime t;
-  bool more = false;
-  uint64_t not_read = 0;   ///< records of a link type that is not read
-  uint16_t link_type = 0;  ///< the last of these
+  CaptureFeed frames;
+  std::vector<CaptureInterface> interfaces = {};  ///< as far as frames have come
+  std::vector<uint32_t> points = {};              ///< by interface: which capture point it is
+  size_t at = 0;                                  ///< the next frame in frames.front()
+  FabricTime t = {};                              ///< of the next frame
+  bool more = false;                              ///< there is one
+  bool starved = false;                           ///< that is not known before the next batch
+  bool filling = false;                           ///< its next batch is being decoded
+  uint64_t not_read = 0;                          ///< records of a link type that is not read
+  uint16_t link_type = 0;                         ///< the last of these
+
+  const DecodedFrame& frame() const { return frames.front().frames[at]; }
 };
 
 /// One pass over all sources: the frames that wait to be told in order of time, and what was found out about
@@ -63,7 +74,9 @@ class Reading {
       : filter_(input.filter),
         given_(input.format),
         dscps_(input.dscps),
-        progress_(input.progress) {}
+        progress_(input.progress),
+        side_by_side_(input.side_by_side),
+        batch_(input.batch) {}
 
   Traffic read(const std::vector<std::pair<std::string, OpenCapture>>& files) {
     open(files);
@@ -71,16 +84,14 @@ class Reading {
     analyzer_->traffic().origin = origin_;
     Points points(analyzer_->traffic().points);
     points_ = &points;
-    while (Feed* feed = earliest()) {
-      take(*feed);
-      advance(*feed);
-      if (!feed->more) end_points_of(*feed);
+    joiner_.emplace(conversations_, paths_, format_);
+    while (round()) {
     }
     order_.finish([this](const TrafficSighting& s) { analyze(s); });
     refuse_or_note_link_types();
     for (const Feed& feed : feeds_) {
-      counters_.records += feed.reader->counters().records + feed.reader->counters().skipped();
-      counters_.skipped += feed.reader->counters().skipped();
+      counters_.records += feed.frames.counters().records + feed.frames.counters().skipped();
+      counters_.skipped += feed.frames.counters().skipped();
     }
     return result();
   }
@@ -90,6 +101,8 @@ class Reading {
     std::vector<FileKind> kinds;
     int64_t wall_base = INT64_MAX;
     bool wall = false, fabric = false;  // is there a file whose own times count, of either kind
+    if (files.size() > kMostFilesAhead) side_by_side_ = nullptr;
+    const bool ahead = side_by_side_ != nullptr;
     FirstLook look(sample_, files.size());
     for (const auto& [name, open_file] : files) {
       kinds.push_back(look.at(open_file));
@@ -100,22 +113,20 @@ class Reading {
       if (kind.any && !kind.carried) (is_wall ? wall : fabric) = true;
     }
     format_ = sample_.learned(given_);
-    decoder_.use(sample_, format_);
     for (size_t i = 0; i < files.size(); ++i) {
       const bool is_wall = kinds[i].first_second >= kWallClockFrom;
       const int64_t from = is_wall ? wall_base - kSlackSeconds : 0;
-      feeds_.push_back({files[i].second({.base_seconds = from}),
-                        files[i].first,
-                        kinds[i].carried,
-                        static_cast<uint32_t>(i),
-                        {},
-                        {},
-                        {},
-                        false,
-                        0,
-                        0});
-      advance(feeds_.back());
+      const auto number = static_cast<uint32_t>(i);
+      feeds_.push_back({.name = files[i].first,
+                        .number = number,
+                        .frames = {files[i].second({.base_seconds = from}),
+                                   {sample_, format_},
+                                   number,
+                                   kinds[i].carried,
+                                   batch_ > 0 ? batch_ : batch_size(files.size(), ahead)}});
     }
+    run_all(side_by_side_, feeds_.size(), [this](size_t i) { feeds_[i].frames.fill(); });
+    for (Feed& feed : feeds_) next_batch(feed);
     // If several files have the same sighting, the file that began first counts.
     std::stable_sort(feeds_.begin(), feeds_.end(),
                      [](const Feed& a, const Feed& b) { return a.t < b.t; });
@@ -142,13 +153,64 @@ class Reading {
     return filter;
   }
 
-  void advance(Feed& feed) {
-    try {
-      feed.more = feed.reader->next(feed.record);
-      feed.t = feed.record.t;
-    } catch (const CaptureError& error) {
-      feed.more = false;
-      if (notes_.size() < kMaxFileNotes) notes_.emplace_back(error.what());
+  std::vector<CaptureFeed*> feeds_to_fill() {
+    std::vector<CaptureFeed*> all;
+    for (Feed& feed : feeds_) {
+      feed.filling = feed.frames.may_fill();
+      if (feed.filling) all.push_back(&feed.frames);
+    }
+    return all;
+  }
+
+  /// Analyzes as many frames as are decoded, and decodes those that come next meanwhile. False
+  /// when there are no more.
+  bool round() {
+    const std::vector<CaptureFeed*> filling = feeds_to_fill();
+    Feed* starved = nullptr;
+    run_all(side_by_side_, 1 + filling.size(), [&](size_t i) {
+      if (i > 0) return filling[i - 1]->fill();
+      starved = take_decoded();
+    });
+    if (starved == nullptr) return false;
+    if (!starved->frames.has_next()) {  // it has used up two batches while others used one
+      const std::vector<CaptureFeed*> empty = feeds_to_fill();
+      run_all(side_by_side_, empty.size(), [&](size_t i) { empty[i]->fill(); });
+    }
+    next_batch(*starved);
+    if (!starved->more) end_points_of(*starved);
+    return true;
+  }
+
+  /// Takes frames in the order of time, until a file must be decoded further to know which is next:
+  /// that one is returned. Null: all are taken.
+  Feed* take_decoded() {
+    while (Feed* feed = earliest()) {
+      take(*feed);
+      ++feed->at;
+      show_next(*feed);
+      if (feed->starved && (feed->filling || !feed->frames.has_next())) return feed;
+      if (feed->starved) next_batch(*feed);
+      if (!feed->more) end_points_of(*feed);
+    }
+    return nullptr;
+  }
+
+  void next_batch(Feed& feed) {
+    feed.frames.next_batch();
+    const FrameBatch& batch = feed.frames.front();
+    feed.interfaces.insert(feed.interfaces.end(), batch.interfaces.begin(), batch.interfaces.end());
+    feed.at = 0;
+    show_next(feed);
+  }
+
+  void show_next(Feed& feed) {
+    const FrameBatch& batch = feed.frames.front();
+    feed.more = feed.at < batch.size;
+    feed.starved = !feed.more && !batch.last;
+    if (feed.more) {
+      feed.t = feed.frame().captured;
+    } else if (batch.last && !batch.problem.empty() && notes_.size() < kMaxFileNotes) {
+      notes_.push_back(batch.problem);
     }
   }
 
@@ -160,16 +222,15 @@ class Reading {
     return best;
   }
 
-  Feed::Point point_of(Feed& feed) {
-    const uint32_t interface = feed.record.interface;
+  uint32_t point_of(Feed& feed) {
+    const uint32_t interface = feed.frame().interface;
     while (feed.points.size() <= interface) {
-      const std::string& name = feed.reader->interfaces()[feed.points.size()].name;
+      const std::string& name = feed.interfaces[feed.points.size()].name;
       // "p2" in two files are two places; a name of the whole lab is one.
       const bool whole = name.find(':') != std::string::npos || feeds_.size() == 1;
       const std::string shown = name.empty() ? "#" + std::to_string(feed.points.size()) : name;
-      feed.points.push_back(
-          {points_->named(whole ? shown : feed.name + ":" + shown), names_host_port(name)});
-      const uint32_t number = feed.points.back().number;
+      const uint32_t number = points_->named(whole ? shown : feed.name + ":" + shown);
+      feed.points.push_back(number);
       std::vector<CapturePoint>& points = analyzer_->traffic().points;
       if (number < points.size()) points[number].ended = CapturePoint::kGoesOn;
     }
@@ -179,13 +240,13 @@ class Reading {
   /// This file is read: what its places showed, another file may go on to show.
   void end_points_of(const Feed& ended) {
     std::vector<CapturePoint>& points = analyzer_->traffic().points;
-    for (const Feed::Point& point : ended.points) {
-      if (point.number < points.size()) points[point.number].ended = ended_;
+    for (const uint32_t point : ended.points) {
+      if (point < points.size()) points[point].ended = ended_;
     }
     for (const Feed& feed : feeds_) {
       if (!feed.more) continue;
-      for (const Feed::Point& point : feed.points) {
-        if (point.number < points.size()) points[point.number].ended = CapturePoint::kGoesOn;
+      for (const uint32_t point : feed.points) {
+        if (point < points.size()) points[point].ended = CapturePoint::kGoesOn;
       }
     }
     ++ended_;
@@ -211,29 +272,30 @@ class Reading {
 
   void take(Feed& feed) {
     if (++read_ % kProgressEvery == 0 && progress_) progress_(read_);
-    counters_.bytes += feed.record.original_length;
+    const FrameBatch& batch = feed.frames.front();
+    const DecodedFrame& frame = feed.frame();
+    counters_.bytes += frame.original_length;
     TrafficSighting& s =
         order_.next([this](const TrafficSighting& sighting) { analyze(sighting); });
-    const uint16_t link = feed.reader->interfaces()[feed.record.interface].link_type;
-    const Feed::Point point = point_of(feed);
-    const uint32_t tap = FirstLook::tap_of(feed.number, feed.record.interface);
-    const Decoded decoded =
-        decoder_.decode(feed.record, link, {feed.carried, point.host_port, tap}, s);
+    const uint32_t point = point_of(feed);
+    Decoded decoded = frame.decoded;
+    if (decoded == Decoded::kSighting) {
+      decoded = joiner_->join(frame, batch.foreign.empty() ? nullptr : &batch.foreign[feed.at], s);
+    }
     if (decoded != Decoded::kSighting) {
       order_.discard();
       count(decoded);
       if (decoded == Decoded::kNotEthernet) {
         ++feed.not_read;
-        feed.link_type = link;
+        feed.link_type = feed.interfaces[frame.interface].link_type;
       }
       return;
     }
-    s.point = point.number;
+    s.point = point;
     s.feed = static_cast<uint16_t>(&feed - feeds_.data());
     s.ended = ended_;
-    if (s.kind == TrafficSighting::Kind::kDropped) {
-      const std::string_view port = port_in_drop(feed.record.comment);
-      if (!port.empty()) s.point = points_->named(port);
+    if (const uint32_t port = batch.drop_port_of[feed.at]; port != FrameBatch::kNone) {
+      s.point = points_->named(batch.drop_ports[port]);
     }
   }
 
@@ -278,7 +340,7 @@ class Reading {
   void name_taps(Traffic& traffic) const {
     for (const Feed& feed : feeds_) {
       for (size_t i = 0; i < feed.points.size(); ++i) {
-        const uint32_t number = feed.points[i].number;
+        const uint32_t number = feed.points[i];
         if (number >= traffic.points.size()) continue;
         traffic.tap_names[FirstLook::tap_of(feed.number, static_cast<uint32_t>(i))] =
             traffic.points[number].name;
@@ -290,11 +352,13 @@ class Reading {
   GivenFormat given_;
   DscpMap dscps_;
   std::function<void(uint64_t)> progress_;
+  SideBySide side_by_side_;
+  size_t batch_;
   FormatSample sample_;
   LearnedFormat format_;
   ConversationTable conversations_;
   ForeignPaths paths_;
-  SightingDecoder decoder_{conversations_, paths_};
+  std::optional<ConversationJoiner> joiner_;
   std::optional<TrafficAnalyzer> analyzer_;
   TrafficOrder order_;
   TrafficOverlap overlap_;
@@ -320,9 +384,11 @@ Traffic analyze_traffic(const TrafficInput& input) {
   return Reading(input).read(files);
 }
 
-Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter) {
+Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter,
+                        const SideBySide& side_by_side) {
   TrafficInput input;
   input.filter = filter;
+  input.side_by_side = side_by_side;
   return Reading(input).read({{"memory", [capture](CaptureOptions options) {
                                  return CaptureReader::from_memory(capture, options);
                                }}});

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "analysis/capture/side_by_side.h"
 #include "analysis/traffic/traffic_analyzer.h"
 
 namespace mrclab::analysis {
@@ -23,12 +24,17 @@ struct TrafficInput {
   std::function<void(uint64_t records)> progress;
   GivenFormat format = {};  ///< what a person says about foreign packets
   DscpMap dscps = {};       ///< classes of the fabric that was captured
+  /// To decode what comes next while the frames before are analyzed; empty: one after the other.
+  /// What is found is the same.
+  SideBySide side_by_side = {};
+  size_t batch = 0;  ///< frames of a file that are decoded at a time; 0: as many as suit
 };
 
 /// Throws CaptureError if a file cannot be opened or is no capture. A broken tail is a note.
 Traffic analyze_traffic(const TrafficInput& input);
 
 /// The same of one capture in memory.
-Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter = {});
+Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& filter = {},
+                        const SideBySide& side_by_side = {});
 
 }  // namespace mrclab::analysis

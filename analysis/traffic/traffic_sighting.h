@@ -1,5 +1,5 @@
 #pragma once
-// A capture record of MRC traffic, decoded into what the analyzer of traffic needs: which packet,
+// What the analyzer of traffic needs of a capture record (frame_decoder.h makes it): which packet,
 // how far on its way, when. Nothing of a fabric need be known: how far a frame has come is in its
 // carrier, which loses one uSID at every switch (RFC 9800 §4.1.1).
 //
@@ -15,8 +15,7 @@
 #include "analysis/capture/capture_reader.h"
 #include "analysis/capture/flat_index.h"
 #include "analysis/capture/link_layer.h"
-#include "analysis/traffic/foreign_paths.h"
-#include "analysis/traffic/format_sample.h"
+#include "analysis/traffic/path_format.h"
 #include "fabric/headers.h"
 #include "fabric/ids.h"
 #include "fabric/node.h"
@@ -98,7 +97,12 @@ class ConversationTable {
  public:
   static constexpr size_t kMax = 1u << 16;
   static constexpr uint32_t kNone = FlatIndex::kNone;
-  uint32_t find_or_add(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp);
+  uint32_t find_or_add(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) {
+    return find_or_add(conversation_key(source, destination, qp), source, destination, qp);
+  }
+  /// `key`: conversation_key() of the others.
+  uint32_t find_or_add(uint64_t key, const Ipv6Address& source, const Ipv6Address& destination,
+                       Qpn qp);
   /// kNone if there is none.
   uint32_t find(const Ipv6Address& source, const Ipv6Address& destination, Qpn qp) const;
   const std::vector<Conversation>& all() const { return all_; }
@@ -107,52 +111,6 @@ class ConversationTable {
  private:
   std::vector<Conversation> all_;
   FlatIndex index_{kMax};
-};
-
-enum class Decoded : uint8_t {
-  kSighting,
-  kNotMrc,       ///< ordinary traffic
-  kRoce,         ///< of RC over RoCEv2, whose one path and order this does not look into
-  kNotEthernet,  ///< a link type that is not read
-  kMalformed,    ///< MRC by its port, but its headers contradict themselves
-  kCutShort,     ///< the record ends before the packet's PSN
-  kUntimed,      ///< no trailer, in a capture whose time is carried
-  kTooMany,      ///< more conversations than are followed
-};
-
-class SightingDecoder {
- public:
-  SightingDecoder(ConversationTable& conversations, ForeignPaths& paths)
-      : conversations_(conversations), paths_(paths) {}
-  /// Sets the format of foreign packets; both must outlive this.
-  void use(const FormatSample& sample, const LearnedFormat& format) {
-    sample_ = &sample;
-    format_ = &format;
-  }
-
-  struct Place {
-    /// Times come from our trailer, not from the capture.
-    bool carried = false;
-    /// The interface is a host's by its name, so that what leaves and arrives
-    /// there needs no look at the carrier.
-    bool host_port = false;
-    uint32_t tap = 0;  ///< as in PacketFacts
-  };
-  /// Does not set `point`, `feed` and `ended`.
-  Decoded decode(const CaptureRecord& record, uint16_t link_type, Place place, TrafficSighting& s);
-
- private:
-  void fill(const MrcPacket& packet, TrafficSighting& s);
-  void fill_as_ours(const MrcPacket& packet, TrafficSighting& s);
-  void fill_as_foreign(const MrcPacket& packet, uint32_t tap, TrafficSighting& s);
-  bool is_foreign(const MrcPacket& packet, bool carried) const;
-
-  ConversationTable& conversations_;
-  ForeignPaths& paths_;
-  const FormatSample* sample_ = nullptr;
-  const LearnedFormat* format_ = nullptr;
-  LinkLayer link_;
-  MrcPacket packet_;
 };
 
 /// Is this what our captures call a port of a host, "h3:p2"?

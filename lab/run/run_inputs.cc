@@ -1,17 +1,15 @@
 #include "lab/run/run_inputs.h"
 
 #include <algorithm>
-#include <functional>
-#include <thread>
 
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
 #include "faults/fault.h"
+#include "lab/console/all_cores.h"
 #include "lab/console/version.h"
 #include "lab/run/twin_run.h"
 #include "lab/scenario/connections.h"
 #include "lab/scenario/queue_pairs.h"
-#include "netio/kernel/parallel.h"
 
 namespace mrclab::lab {
 namespace {
@@ -120,9 +118,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,
           .twin = twin_of(scenario, std::move(interrupted)),
-          .side_by_side = [](size_t count, const std::function<void(size_t)>& work) {
-            netio::in_parallel(count, std::thread::hardware_concurrency(), work);
-          }};
+          .side_by_side = on_all_cores()};
 }
 
 }  // namespace mrclab::lab

@@ -10,6 +10,7 @@
 #include "fabric/schema_id.h"
 #include "fabric/visible_text.h"
 #include "fabric/yaml.h"
+#include "lab/console/all_cores.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"
@@ -215,6 +216,7 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   const Topology* topology = request.topology.get();
   request.context.topology = topology;
   request.context.sources = words.sources;
+  request.input.side_by_side = on_all_cores();
   request.input.format = given_format(words, topology);
   if (topology != nullptr) request.input.dscps = topology->dscps;
   if (!words.dscps.empty()) request.input.dscps = dscps_in(words.dscps);

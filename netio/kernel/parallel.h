@@ -1,6 +1,6 @@
 #pragma once
-// Runs calls that wait in the kernel side by side: opening and closing packet rings waits for RCU
-// grace periods (8-24 ms each), and calls that wait together share one.
+// Runs calls side by side: those that wait in the kernel (opening and closing packet rings waits for RCU
+// grace periods, 8-24 ms each, and calls that wait together share one), and those that take long.
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace mrclab::netio {
 
-/// Calls fn(0) ... fn(count - 1), each once, on at most `threads` threads, and returns when all
-/// have. The first exception is rethrown then; calls that had not begun when it was thrown are left
+/// Calls fn(0) ... fn(count - 1), each once, on at most `threads` threads, of which the caller's is one,
+/// and returns when all have. The first exception is rethrown then; calls that had not begun when it was thrown are left
 /// out.
 template <class Fn>
 void in_parallel(size_t count, size_t threads, Fn&& fn) {
@@ -33,7 +33,8 @@ void in_parallel(size_t count, size_t threads, Fn&& fn) {
   };
   {
     std::vector<std::jthread> workers;
-    for (size_t i = 0; i < std::min(count, threads); ++i) workers.emplace_back(work);
+    for (size_t i = 1; i < std::min(count, threads); ++i) workers.emplace_back(work);
+    work();
   }
   if (problem) std::rethrow_exception(problem);
 }

@@ -1,0 +1,98 @@
+#pragma once
+// From a capture record to a sighting, in two steps, so that the first, which takes longest, can run
+// ahead of all that depends on the order of records:
+//
+//   FrameDecoder         what a record says by itself, whatever was read before it
+//   ConversationJoiner   whose conversation that is, in whose format, and how near its ends it was seen
+
+#include <array>
+#include <optional>
+
+#include "analysis/traffic/foreign_paths.h"
+#include "analysis/traffic/format_sample.h"
+#include "analysis/traffic/traffic_sighting.h"
+
+namespace mrclab::analysis {
+
+enum class Decoded : uint8_t {
+  kSighting,
+  kNotMrc,       ///< ordinary traffic
+  kRoce,         ///< of RC over RoCEv2, whose one path and order this does not look into
+  kNotEthernet,  ///< a link type that is not read
+  kMalformed,    ///< MRC by its port, but its headers contradict themselves
+  kCutShort,     ///< the record ends before the packet's PSN
+  kUntimed,      ///< no trailer, in a capture whose time is carried
+  kTooMany,      ///< more conversations than are followed
+};
+
+/// What one record says by itself.
+struct DecodedFrame {
+  /// As if it were in our format; without conversation, point, feed and ended.
+  TrafficSighting sighting;
+  FabricTime captured;  ///< the record's own time
+  FabricTime left;      ///< when its last bit left: by the trailer, or as captured
+  FabricTime flight;    ///< from then to its arrival; zero without trailer
+  Ipv6Address source{}, destination{};
+  uint64_t conversation = 0;  ///< conversation_key()
+  Qpn qp;
+  uint32_t interface = 0, original_length = 0;
+  Decoded decoded = Decoded::kNotMrc;
+  bool at_host_port = false;  ///< so what leaves and arrives there needs no look at the carrier
+  bool is_void = false;
+};
+
+/// What a record says read in the format of another implementation.
+struct ForeignFrame {
+  PacketFacts facts;
+  Stage stage = Stage::kUnknown;
+  uint32_t plane = kNoPlane;
+  EntropyValue answered;  ///< the entropy value in an answer, as it stands there
+  bool likely = false;    ///< a conversation that begins with this one is foreign
+};
+
+/// Keeps nothing from one record to the next.
+class FrameDecoder {
+ public:
+  struct Place {
+    /// Times come from our trailer, not from the capture.
+    bool carried = false;
+    /// The interface is a host's by its name.
+    bool host_port = false;
+    uint32_t tap = 0;  ///< as in PacketFacts
+  };
+
+  /// Both outlive it, and do not change.
+  FrameDecoder(const FormatSample& sample, const LearnedFormat& format)
+      : sample_(&sample), format_(&format) {}
+  /// `foreign` is filled only if the format has foreign packets.
+  void decode(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
+              ForeignFrame& foreign);
+  bool any_foreign() const { return format_->foreign; }
+
+ private:
+  Decoded read(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
+               ForeignFrame& foreign);
+  void fill_foreign(Place place, const TrafficSighting& s, ForeignFrame& foreign) const;
+
+  const FormatSample* sample_;
+  const LearnedFormat* format_;
+  LinkLayer link_;
+  MrcPacket packet_;
+};
+
+class ConversationJoiner {
+ public:
+  ConversationJoiner(ConversationTable& conversations, ForeignPaths& paths,
+                     const LearnedFormat& format)
+      : conversations_(conversations), paths_(paths), format_(format) {}
+  /// To be called in the order of records. kTooMany if there is no room for its conversation.
+  /// `foreign`: null if the format has no foreign packets. Does not set `point`, `feed` and `ended`.
+  Decoded join(const DecodedFrame& frame, const ForeignFrame* foreign, TrafficSighting& s);
+
+ private:
+  ConversationTable& conversations_;
+  ForeignPaths& paths_;
+  const LearnedFormat& format_;
+};
+
+}  // namespace mrclab::analysis
