@@ -44,7 +44,7 @@ FabricTime CommitLimit::combined() const {
 
 void CommitLimit::publish() {
   if (!started_ || stopped_) return;  // go_on() publishes what is decided by then
-  gate_.limit_ps.store(combined().ps(), std::memory_order_release);
+  gate_.set_limit(combined());
 }
 
 FabricTime CommitLimit::stop() {

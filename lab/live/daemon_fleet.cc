@@ -65,8 +65,8 @@ void DaemonFleet::start() {
   }
   netio::write_file(file(kFabricFile), to_yaml(options_.shape));
   netio::write_schedule_file({options_.schedule}, file(kScheduleFile));
-  for (uint32_t i = 0; i < plan_.processes.size(); ++i) children_.push_back(start_daemon(i, {}));
   const auto deadline = std::chrono::steady_clock::now() + kReadyDeadline;
+  start_daemons(deadline);
   for (uint32_t i = 0; i < children_.size(); ++i) wait_until_ready(i, deadline);
 }
 
@@ -97,6 +97,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   config.followed = options_.followed;
   config.run_dir = options_.followed ? records_folder() : options_.run_dir;
   config.control_socket = control_socket(index);
+  config.output_file = file(process.name + ".out");
   config.page_fd = kChildPageFd;
   config.realtime = options_.realtime;
   config.verbose = options_.verbose;
@@ -108,22 +109,61 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   return config;
 }
 
-std::unique_ptr<netio::ChildProcess> DaemonFleet::start_daemon(
-    uint32_t index, const std::filesystem::path& resume_file) {
-  const ProcessPlan::Process& process = plan_.processes[index];
-  const std::filesystem::path config_file = file(process.name + ".json");
-  netio::write_daemon_config(config_of(index, resume_file), config_file);
-  netio::ChildOptions child;
-  child.argv = {
-      program_directory(options_.programs) / (process.endpoints ? "mrc-endpointd" : "mrc-switchd"),
-      config_file.string()};
-  child.descriptors = {{page_.fd(), kChildPageFd}};
-  child.stdout_file = file(process.name + ".out");
+netio::ChildOptions DaemonFleet::program_of(const std::vector<uint32_t>& processes) const {
+  const bool endpoints = plan_.processes[processes.front()].endpoints;
+  netio::ChildOptions program;
+  program.argv = {program_directory(options_.programs) /
+                  (endpoints ? "mrc-endpointd" : "mrc-switchd")};
+  for (const uint32_t i : processes) program.argv.push_back(file(name_of(i) + ".json"));
+  program.descriptors = {{page_.fd(), kChildPageFd}};
+  program.stdout_file = file(name_of(processes.front()) + ".out");
   const std::string variable = instance_variable(fabric_.instance());
   const size_t equals = variable.find('=');
-  child.environment = {{variable.substr(0, equals), variable.substr(equals + 1)}};
-  auto started = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(child));
-  fabric_.record_process(mark_of(started->pid(), child.argv[0]));
+  // Whatever a library looks up late, each copy of the program would look up again.
+  program.environment = {{variable.substr(0, equals), variable.substr(equals + 1)},
+                         {"LD_BIND_NOW", "1"}};
+  return program;
+}
+
+void DaemonFleet::start_daemons(std::chrono::steady_clock::time_point deadline) {
+  std::vector<uint32_t> switches, hosts;
+  for (uint32_t i = 0; i < plan_.processes.size(); ++i) {
+    (plan_.processes[i].endpoints ? hosts : switches).push_back(i);
+  }
+  children_.resize(plan_.processes.size());
+  std::vector<std::pair<netio::DaemonStart, std::vector<uint32_t>>> starts;
+  for (const std::vector<uint32_t>& processes : {hosts, switches}) {
+    if (processes.size() == 1) {
+      children_[processes[0]] = start_daemon(processes[0], {});
+    } else if (!processes.empty()) {
+      for (const uint32_t i : processes) write_config(i, {});
+      starts.emplace_back(netio::DaemonStart(program_of(processes)), processes);
+    }
+  }
+  for (auto& [start, processes] : starts) {
+    std::vector<std::unique_ptr<netio::ChildProcess>> daemons = start.take(deadline);
+    for (size_t k = 0; k < daemons.size(); ++k) {
+      fabric_.record_process(mark_of(daemons[k]->pid(), daemons[k]->name()));
+      children_[processes.at(k)] = std::move(daemons[k]);
+    }
+    const auto ended = start.ended();
+    if (ended && ended->clean() && daemons.size() == processes.size()) continue;
+    throw std::runtime_error(fmt::format("{} daemons were started, not {}: {}{}", daemons.size(),
+                                         processes.size(), ended ? to_string(*ended) : "no answer",
+                                         last_words(processes.front())));
+  }
+}
+
+void DaemonFleet::write_config(uint32_t process, const std::filesystem::path& resume_file) const {
+  netio::write_daemon_config(config_of(process, resume_file), file(name_of(process) + ".json"));
+}
+
+std::unique_ptr<netio::ChildProcess> DaemonFleet::start_daemon(
+    uint32_t process, const std::filesystem::path& resume_file) {
+  write_config(process, resume_file);
+  const netio::ChildOptions program = program_of({process});
+  auto started = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(program));
+  fabric_.record_process(mark_of(started->pid(), program.argv[0]));
   return started;
 }
 

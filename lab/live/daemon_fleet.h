@@ -15,6 +15,7 @@
 #include "lab/live/outside_faults.h"
 #include "lab/live/process_plan.h"
 #include "netio/kernel/child_process.h"
+#include "netio/runtime/daemon_start.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
@@ -72,6 +73,11 @@ class DaemonFleet {
   void forget_notes() { power_notes_.clear(); }
 
  private:
+  /// Those of one program by one start of it.
+  void start_daemons(std::chrono::steady_clock::time_point deadline);
+  /// The program of these processes, which are of one kind, and how it is started.
+  netio::ChildOptions program_of(const std::vector<uint32_t>& processes) const;
+  void write_config(uint32_t process, const std::filesystem::path& resume_file) const;
   /// `resume_file`: what a predecessor left; empty for the first of its place.
   std::unique_ptr<netio::ChildProcess> start_daemon(uint32_t process,
                                                     const std::filesystem::path& resume_file);

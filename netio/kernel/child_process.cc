@@ -170,14 +170,18 @@ ChildProcess ChildProcess::spawn(const ChildOptions& options) {
     }
     throw SystemError("start " + program, n == sizeof error ? error : EIO);
   }
+  return adopt(pid, program);
+}
+
+ChildProcess ChildProcess::adopt(pid_t pid, std::string name) {
   const int pidfd = pidfd_open(pid);
   if (pidfd < 0) {
     const int failure = errno;
     ::kill(pid, SIGKILL);
     ::waitpid(pid, nullptr, 0);
-    throw SystemError("watch " + program, failure);
+    throw SystemError("watch " + name, failure);
   }
-  return ChildProcess(pid, FileDescriptor(pidfd), program);
+  return ChildProcess(pid, FileDescriptor(pidfd), std::move(name));
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept

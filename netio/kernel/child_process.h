@@ -52,6 +52,8 @@ class ChildProcess {
  public:
   /// Returns when exec has succeeded; throws SystemError when it has not.
   static ChildProcess spawn(const ChildOptions& options);
+  /// A child of this process that another one made for it (fork_sibling), and that nobody has waited for.
+  static ChildProcess adopt(pid_t pid, std::string name);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();

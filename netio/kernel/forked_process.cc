@@ -1,8 +1,10 @@
 #include "netio/kernel/forked_process.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +81,25 @@ pid_t fork_worker(const std::function<void()>& work) {
   for (const int number : {SIGINT, SIGHUP, SIGTERM}) ::signal(number, SIG_IGN);
   work();
   ::_exit(0);
+}
+
+pid_t fork_sibling() {
+  const pid_t parent = ::getppid();
+  clone_args how{};
+  how.flags = CLONE_PARENT;
+  // The C library keeps the thread's number where its fork() has the kernel write the copy's.
+  int* number = nullptr;
+  if (::prctl(PR_GET_TID_ADDRESS, &number, 0, 0, 0) == 0 && number != nullptr) {
+    how.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    how.child_tid = reinterpret_cast<uintptr_t>(number);
+  }
+  const auto sibling =
+      static_cast<pid_t>(check_system_call("fork", ::syscall(SYS_clone3, &how, sizeof how)));
+  if (sibling > 0) return sibling;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  ::setpgid(0, 0);
+  return 0;
 }
 
 void start_detached(std::vector<std::string> argv, const FileDescriptor& report, int report_as,

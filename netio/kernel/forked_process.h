@@ -1,6 +1,7 @@
 #pragma once
-// Copies of this process: one that tries something which must not touch it, one that works for it, and one
-// that becomes a program of its own and outlives it. A process that is forked has one thread.
+// Copies of this process: one that tries something which must not touch it, one that works for it, one
+// that goes on as this process's sibling, and one that becomes a program of its own and outlives it. A
+// process that is forked has one thread.
 
 #include <sys/types.h>
 
@@ -20,6 +21,11 @@ std::optional<std::string> try_in_child(const std::function<void()>& attempt);
 /// A copy that runs `work` and then ends with exit code 0. It dies with the thread that started it, and
 /// ignores the signals of a terminal: its parent decides. The process that starts it waits for it. Throws SystemError.
 pid_t fork_worker(const std::function<void()>& work);
+
+/// A copy that is a child of this process's parent, as this process is: the parent waits for it, and it dies
+/// with the parent's thread that started this process. In a process group of its own. Returns 0 in the copy,
+/// and here its pid. Throws SystemError.
+pid_t fork_sibling();
 
 /// Starts a program in a session of its own, so that neither the terminal nor this process can take it
 /// along; argv[0] is a path. It has no descriptors but 0, 1 and 2 (/dev/null) and `report` as `report_as`,

@@ -106,7 +106,7 @@ class LinkWatch {
 
  private:
   FileDescriptor fd_;
-  std::vector<uint8_t> buffer_;
+  std::unique_ptr<uint8_t[]> buffer_;  ///< not cleared: few messages fill it
   std::vector<QdiscEvent> qdiscs_;
   bool overrun_ = false;
 };

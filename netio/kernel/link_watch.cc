@@ -28,7 +28,8 @@ std::optional<QdiscEvent> parse_qdisc_message(const nlmsghdr& header) {
 
 }  // namespace
 
-LinkWatch::LinkWatch(const NetworkNamespace& ns) : buffer_(64 << 10) {
+LinkWatch::LinkWatch(const NetworkNamespace& ns)
+    : buffer_(std::make_unique_for_overwrite<uint8_t[]>(kNetlinkReceiveBytes)) {
   fd_ = FileDescriptor(check_system_call("open a link watch in " + ns.name(), ns.run_in([] {
     return ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
   })));
@@ -42,7 +43,7 @@ LinkWatch::LinkWatch(const NetworkNamespace& ns) : buffer_(64 << 10) {
 std::vector<LinkState> LinkWatch::read(size_t limit) {
   std::vector<LinkState> states;
   while (states.size() < limit) {
-    const ssize_t n = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+    const ssize_t n = ::recv(fd_.get(), buffer_.get(), kNetlinkReceiveBytes, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) break;
     if (n < 0 && errno == ENOBUFS) {
@@ -50,7 +51,7 @@ std::vector<LinkState> LinkWatch::read(size_t limit) {
       continue;
     }
     int left = static_cast<int>(check_system_call("read link messages", n));
-    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.data()); nlmsg_ok(header, left);
+    for (auto* header = reinterpret_cast<nlmsghdr*>(buffer_.get()); nlmsg_ok(header, left);
          header = nlmsg_next(header, &left)) {
       if (auto state = parse_link_message(*header)) states.push_back(std::move(*state));
       if (auto qdisc = parse_qdisc_message(*header); qdisc && qdiscs_.size() < kMaxQdiscs)

@@ -48,7 +48,8 @@ NlMessage make_message(int type, int flags) {
 }
 
 NetlinkSocket::NetlinkSocket(const NetworkNamespace& ns)
-    : socket_(nl_socket_alloc()), receive_buffer_(64 << 10) {
+    : socket_(nl_socket_alloc()),
+      receive_buffer_(std::make_unique_for_overwrite<uint8_t[]>(kNetlinkReceiveBytes)) {
   if (!socket_) throw SystemError("allocate a netlink socket", ENOMEM);
   const int result = ns.run_in([this] { return nl_connect(socket_.get(), NETLINK_ROUTE); });
   if (result < 0) throw SystemError("open a netlink socket in " + ns.name(), errno);
@@ -102,7 +103,7 @@ void NetlinkSocket::receive_acknowledgements() {
   const int fd = nl_socket_get_fd(socket_.get());
   ssize_t n;
   do {
-    n = ::recv(fd, receive_buffer_.data(), receive_buffer_.size(), 0);
+    n = ::recv(fd, receive_buffer_.get(), kNetlinkReceiveBytes, 0);
   } while (n < 0 && errno == EINTR);
   if (n < 0) {
     const SystemError error("hear from the kernel: " + in_flight_.front().attempted, errno);
@@ -110,7 +111,7 @@ void NetlinkSocket::receive_acknowledgements() {
     throw error;
   }
   int left = static_cast<int>(n);
-  for (auto* header = reinterpret_cast<nlmsghdr*>(receive_buffer_.data()); nlmsg_ok(header, left);
+  for (auto* header = reinterpret_cast<nlmsghdr*>(receive_buffer_.get()); nlmsg_ok(header, left);
        header = nlmsg_next(header, &left))
     if (header->nlmsg_type == NLMSG_ERROR) acknowledge(*header);
 }
@@ -160,10 +161,10 @@ void NetlinkSocket::dump(NlMessage request, std::string_view attempted,
   const int fd = nl_socket_get_fd(socket_.get());
   check_system_call(attempted, ::send(fd, header, header->nlmsg_len, 0));
   for (size_t count = 0; count < kMaxDumpMessages;) {
-    const ssize_t n = ::recv(fd, receive_buffer_.data(), receive_buffer_.size(), 0);
+    const ssize_t n = ::recv(fd, receive_buffer_.get(), kNetlinkReceiveBytes, 0);
     if (n < 0 && errno == EINTR) continue;
     int left = static_cast<int>(check_system_call(attempted, n));
-    for (auto* answer = reinterpret_cast<nlmsghdr*>(receive_buffer_.data()); nlmsg_ok(answer, left);
+    for (auto* answer = reinterpret_cast<nlmsghdr*>(receive_buffer_.get()); nlmsg_ok(answer, left);
          answer = nlmsg_next(answer, &left), ++count) {
       if (answer->nlmsg_seq != header->nlmsg_seq) continue;
       if (answer->nlmsg_type == NLMSG_DONE) return;

@@ -23,6 +23,9 @@ struct NlMsgDeleter {
 };
 using NlMessage = std::unique_ptr<nl_msg, NlMsgDeleter>;
 
+/// What one call receives at most: the kernel fills up to 32 KiB of a list.
+inline constexpr size_t kNetlinkReceiveBytes = 64 << 10;
+
 /// An empty message of `type` with `flags` (NLM_F_REQUEST and NLM_F_ACK are added on sending).
 NlMessage make_message(int type, int flags);
 
@@ -75,7 +78,7 @@ class NetlinkSocket {
   std::deque<Pending> in_flight_;
   std::vector<Pending> again_;  ///< refused for want of memory
   std::unique_ptr<SystemError> first_error_;
-  std::vector<uint8_t> receive_buffer_;
+  std::unique_ptr<uint8_t[]> receive_buffer_;  ///< not cleared: few messages fill it
 };
 
 }  // namespace mrclab::netio

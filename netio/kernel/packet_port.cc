@@ -60,20 +60,24 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node) {
   return options;
 }
 
-/// One sendmmsg call's worth of headers, filled once and reused.
+/// One sendmmsg call's worth of headers. Each is filled once, when a batch is first that long, and reused: a
+/// daemon of one node never needs most of them.
 struct PacketSocket::SendBatch {
-  std::array<mmsghdr, kSendBatch> messages{};
-  std::array<iovec, kSendBatch> vectors{};
-  std::array<sockaddr_ll, kSendBatch> addresses{};
-  std::array<size_t, kSendBatch> index{};  ///< place of each message in outgoing_
+  std::array<mmsghdr, kSendBatch> messages;
+  std::array<iovec, kSendBatch> vectors;
+  std::array<sockaddr_ll, kSendBatch> addresses;
+  std::array<size_t, kSendBatch> index;  ///< place of each message in outgoing_
+  size_t filled = 0;
 
-  SendBatch() {
-    for (size_t i = 0; i < kSendBatch; ++i) {
-      addresses[i].sll_family = AF_PACKET;
-      messages[i].msg_hdr.msg_name = &addresses[i];
-      messages[i].msg_hdr.msg_namelen = sizeof addresses[i];
-      messages[i].msg_hdr.msg_iov = &vectors[i];
-      messages[i].msg_hdr.msg_iovlen = 1;
+  void fill(size_t count) {
+    for (; filled < count; ++filled) {
+      addresses[filled] = {};
+      addresses[filled].sll_family = AF_PACKET;
+      messages[filled] = {};
+      messages[filled].msg_hdr.msg_name = &addresses[filled];
+      messages[filled].msg_hdr.msg_namelen = sizeof addresses[filled];
+      messages[filled].msg_hdr.msg_iov = &vectors[filled];
+      messages[filled].msg_hdr.msg_iovlen = 1;
     }
   }
 };
@@ -87,7 +91,7 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
       void_ring_(ns.run_in([&options] {
         return PacketRing(kVoidEthertype, kVoidSlotPayload, options.void_ring_bytes);
       })),
-      batch_(std::make_unique<SendBatch>()) {
+      batch_(std::make_unique_for_overwrite<SendBatch>()) {
   if (options.ipv4) {
     ipv4_ring_.emplace(ns.run_in([&options] {
       return PacketRing(kEthertypeIpv4, kFrameCapacity + kTrailerReserve, options.ring_bytes);
@@ -176,6 +180,7 @@ std::span<const SendFailure> PacketSocket::finish_sending() {
 
 void PacketSocket::send_batch(size_t first, size_t last) {
   size_t count = 0;
+  batch_->fill(last - first);
   for (size_t i = first; i < last; ++i) {
     const Outgoing& frame = outgoing_[i];
     if (is_dark(frame)) {

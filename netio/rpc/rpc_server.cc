@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
@@ -43,6 +44,7 @@ std::string refusal(int code, const std::string& message) {
 void make_way(const std::filesystem::path& path) {
   if (path.native().size() >= sizeof(sockaddr_un::sun_path))
     throw SystemError("listen at " + path.string(), ENAMETOOLONG);
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return;
   try {
     const RpcClient probe(path);
   } catch (const SystemError& error) {

@@ -17,6 +17,7 @@
 #include "netio/runtime/daemon_methods.h"
 #include "netio/runtime/daemon_nodes.h"
 #include "netio/runtime/daemon_outputs.h"
+#include "netio/runtime/daemon_start.h"
 #include "netio/runtime/driver.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
@@ -29,8 +30,9 @@ namespace {
 constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
-/// Before time begins: other daemons are still to start, and need the processors for that.
-constexpr int64_t kWaitingTickNs = 1'000'000;
+/// While nothing may be committed: how often a process that waits for the limit looks at its control
+/// socket and tells that it is alive. Other daemons are still to start, and need the processors for that.
+constexpr int64_t kWaitingTickNs = 20'000'000;
 constexpr int64_t kProgressNs = 1'000'000'000;
 
 volatile std::sig_atomic_t g_stop = 0;  // global, because a signal handler can reach nothing else
@@ -85,9 +87,9 @@ void add_driver_report(ProcessReport& report, const DriverReport& driver,
 /// One process: it owns everything, ticks the driver, and looks after the house in between.
 class Daemon {
  public:
-  Daemon(DaemonConfig config, const MakeProgram& make_program)
+  Daemon(DaemonConfig config, const Topology& topology, const MakeProgram& make_program)
       : config_(std::move(config)),
-        topology_(read_fabric_file(config_.fabric_file)),
+        topology_(topology),
         page_(SharedPage::attach(FileDescriptor(config_.page_fd), sizeof(GatePage))),
         gate_(gate_of(page_)),
         program_(make_program(config_, topology_)),
@@ -127,6 +129,7 @@ class Daemon {
         continue;
       }
       const Driver::Tick tick = driver_.tick();
+      ++ticks_;
       const LabTime now = LabTime::now();
       if (now >= housekeeping) {
         keep_house();
@@ -139,18 +142,13 @@ class Daemon {
       if (tick.advanced && tick.clock_ahead) continue;
       next_tick = std::max(next_tick + tick_ns(), now);
       if (finished_) next_tick = now + kIdleTickNs;
-      if (!time_has_begun()) next_tick = now + kWaitingTickNs;
-      sleep_until(next_tick);
+      if (finished_ || gate_.wait_for_limit(kWaitingTickNs)) sleep_until(next_tick);
     }
     if (!finished_ && !off_) finish();
     return 0;
   }
 
  private:
-  bool time_has_begun() const {
-    return gate_.limit_ps.load(std::memory_order_relaxed) != kBeforeTime.ps();
-  }
-
   int64_t tick_ns() const {
     const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
     return chosen > 0 ? chosen : config_.tick_ns;
@@ -169,6 +167,7 @@ class Daemon {
                 [this] {
                   return Json{{"process", config_.process_name},
                               {"committed_ps", driver_.committed().ps()},
+                              {"ticks", ticks_},
                               {"finished", finished_},
                               {"nodes", nodes_.size()}};
                 },
@@ -299,7 +298,7 @@ class Daemon {
   }
 
   DaemonConfig config_;
-  Topology topology_;
+  const Topology& topology_;
   SharedPage page_;
   GatePage& gate_;
   std::unique_ptr<DaemonProgram> program_;
@@ -311,6 +310,7 @@ class Daemon {
   DaemonNodes nodes_;
   Driver driver_;
   LabTime next_progress_{};
+  uint64_t ticks_ = 0;
   bool finished_ = false;
   bool off_ = false;  ///< a successor takes over
 };
@@ -318,14 +318,22 @@ class Daemon {
 }  // namespace
 
 int daemon_main(int argc, char** argv, const MakeProgram& make_program) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s CONFIG.json (started by mrclab, not by hand)\n", argv[0]);
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: %s CONFIG.json... (started by mrclab, not by hand)\n", argv[0]);
     return 2;
   }
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, SIG_IGN);  // a terminal's Ctrl-C is for the owner of the lab
   try {
-    return Daemon(read_daemon_config(argv[1]), make_program).run();
+    DaemonConfig config = read_daemon_config(argv[1]);
+    const Topology topology = read_fabric_file(config.fabric_file);
+    if (argc > 2) {
+      std::optional<DaemonConfig> own = fork_for_each({argv, static_cast<size_t>(argc)});
+      if (!own) return 0;
+      if (own->fabric_file != config.fabric_file) throw std::runtime_error("daemons of two labs");
+      config = std::move(*own);
+    }
+    return Daemon(std::move(config), topology, make_program).run();
   } catch (const SystemError& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], explain(error).c_str());
     return error.kind() == ErrorKind::kDiskFull ? kDiskFullExit : exit_code(error);

@@ -35,7 +35,8 @@ class DaemonProgram {
 using MakeProgram =
     std::function<std::unique_ptr<DaemonProgram>(const DaemonConfig&, const Topology&)>;
 
-/// `main` of a daemon: one argument, the configuration file. Returns the exit code.
+/// `main` of a daemon: its configuration file as the argument, or those of many daemons of one lab, which
+/// become copies of this process (daemon_start.h). Returns the exit code.
 int daemon_main(int argc, char** argv, const MakeProgram& make_program);
 
 }  // namespace mrclab::netio

@@ -47,6 +47,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"followed", config.followed},
       {"run_dir", config.run_dir.string()},
       {"control_socket", config.control_socket.string()},
+      {"output_file", config.output_file.string()},
       {"page_fd", config.page_fd},
       {"realtime", config.realtime},
       {"verbose", config.verbose},
@@ -79,6 +80,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     json.at("followed").get_to(config.followed);
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();
+    config.output_file = json.at("output_file").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);
     json.at("realtime").get_to(config.realtime);
     json.at("verbose").get_to(config.verbose);

@@ -35,6 +35,7 @@ struct DaemonConfig {
   bool followed = false;       ///< records and events are read while they are written
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;
+  std::filesystem::path output_file;  ///< what a copy prints (daemon_start.h) is appended here
   int page_fd = -1;           ///< inherited descriptor of the gate page
   bool realtime = false;      ///< ask for SCHED_FIFO
   bool verbose = false;       ///< the log also has what is of use only when something is looked for

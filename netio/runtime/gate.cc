@@ -1,8 +1,24 @@
 #include "netio/runtime/gate.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <climits>
+#include <ctime>
 
 namespace mrclab::netio {
+namespace {
+
+/// Between processes, so without FUTEX_PRIVATE_FLAG.
+void call_futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
+                const timespec* timeout) {
+  static_assert(sizeof word == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+  ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
 
 uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
   uint64_t sum = 0;
@@ -11,6 +27,22 @@ uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
         std::memory_order_relaxed);
   }
   return sum;
+}
+
+void GatePage::set_limit(FabricTime limit) {
+  const int64_t before = limit_ps.exchange(limit.ps(), std::memory_order_acq_rel);
+  if (before != kBeforeTime.ps() || limit == kBeforeTime) return;
+  openings.fetch_add(1, std::memory_order_release);
+  call_futex(openings, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool GatePage::wait_for_limit(int64_t longest_ns) {
+  const auto open = [this] { return limit_ps.load(std::memory_order_acquire) != kBeforeTime.ps(); };
+  const uint32_t seen = openings.load(std::memory_order_acquire);
+  if (open()) return true;
+  const timespec longest{longest_ns / 1'000'000'000, longest_ns % 1'000'000'000};
+  call_futex(openings, FUTEX_WAIT, seen, &longest);
+  return open();
 }
 
 FabricTime GatePage::stop_everywhere() {

@@ -13,6 +13,11 @@
 // meanwhile, or the schedule was replaced, it takes the claim back. The lab first lowers the limit
 // and then looks at the claims. Both orders are sequentially consistent, so either the process sees
 // the new limit or the lab sees the claim, however long either of them is held up in between.
+//
+// While the limit is kBeforeTime, processes sleep in wait_for_limit(): a lab of many processes comes
+// up with one after the other, and those that tick already take the processors from those that start.
+// set_limit() stores the limit and then counts the opening; a waiter reads the count and then the limit.
+// So a waiter that has seen the old limit sleeps on an old count, which the kernel refuses or wakes.
 
 #include <array>
 #include <atomic>
@@ -106,6 +111,8 @@ struct GatePage {
   std::atomic<uint64_t> schedule{0};
   /// Lab time between the processes' ticks at the present pace; 0: as their configuration says.
   std::atomic<int64_t> tick_ns{0};
+  /// Counts how often the limit has left kBeforeTime: the futex of wait_for_limit().
+  std::atomic<uint32_t> openings{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
   std::array<std::atomic<uint64_t>, kMaxWires> sent;
 
@@ -116,6 +123,11 @@ struct GatePage {
   void set_state(uint32_t process, ProcessState state) {
     processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
   }
+  /// Sets the limit, and wakes all that wait in wait_for_limit().
+  void set_limit(FabricTime limit);
+  /// Sleeps until the limit is another than kBeforeTime, `longest_ns` at most; a signal ends it early.
+  /// True if the limit is another.
+  bool wait_for_limit(int64_t longest_ns);
   /// Sets the limit so that no process commits anything until another limit is stored. Returns the
   /// latest instant that a process may have committed, or may still commit by a claim made before.
   /// The next limit must not lie below that instant.
