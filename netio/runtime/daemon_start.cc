@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,14 +17,12 @@ namespace {
 /// Where the program tells pids; above the gate page's descriptor.
 constexpr int kPidsFd = 4;
 
-/// The kernel shows what lies between a process's first argument and its end.
+/// The kernel shows the memory in which a process's arguments lie; `ps` shows no zeros at its end.
 void show_one_argument(std::span<char*> argv, const std::string& word) {
   char* const begin = argv[1];
   char* const end = argv.back() + std::strlen(argv.back()) + 1;
   std::fill(begin, end, '\0');
   std::copy(word.begin(), word.end(), begin);  // it was one of them, so there is room
-  // Without the right to do that, ps shows the rest as blanks.
-  ::prctl(PR_SET_MM, PR_SET_MM_ARG_END, begin + word.size() + 1, 0, 0);
 }
 
 DaemonConfig become_daemon(std::span<char*> argv, const std::string& file) {

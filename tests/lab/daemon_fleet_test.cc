@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <set>
@@ -58,9 +59,10 @@ TEST_SUITE("root: daemons at bring-up") {
       pids.insert(pid);
       CHECK(parent_of(pid) == ::getpid());
       CHECK(::getpgid(pid) == pid);
-      const std::string words = netio::read_file("/proc/" + std::to_string(pid) + "/cmdline");
-      CHECK(words.ends_with("/" + lab.plan().processes[i].name + ".json" + '\0'));
-      CHECK(words.find(".json") == words.rfind(".json"));
+      std::string words = netio::read_file("/proc/" + std::to_string(pid) + "/cmdline");
+      words.resize(words.find_last_not_of('\0') + 1);
+      CHECK(words.ends_with("/" + lab.plan().processes[i].name + ".json"));
+      CHECK(std::count(words.begin(), words.end(), '\0') == 1);
       CHECK(lab.fleet().ask(i, "status").at("process") == lab.plan().processes[i].name);
     }
     CHECK(pids.size() == count);
