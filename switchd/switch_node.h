@@ -167,7 +167,7 @@ class SwitchNode : public Node {
   std::optional<PauseControl> pause_;
   std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
   uint64_t adaptive_draws_ = 0;
-  std::vector<PortId> least_loaded_;  // of one choice
+  std::vector<PortId> least_loaded_;                      // of one choice
   std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
   std::vector<PortState> ports_;
   ArrivalQueue arrivals_;

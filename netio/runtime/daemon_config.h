@@ -36,8 +36,8 @@ struct DaemonConfig {
   std::filesystem::path run_dir;  ///< captures, events and logs go here; empty: none are written
   std::filesystem::path control_socket;
   std::filesystem::path output_file;  ///< what a copy prints (daemon_start.h) is appended here
-  int page_fd = -1;           ///< inherited descriptor of the gate page
-  bool realtime = false;      ///< ask for SCHED_FIFO
+  int page_fd = -1;                   ///< inherited descriptor of the gate page
+  bool realtime = false;              ///< ask for SCHED_FIFO
   bool verbose = false;       ///< the log also has what is of use only when something is looked for
   int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower
   std::string workload;       ///< YAML list as in a scenario; endpoints only
