@@ -106,6 +106,7 @@ void start_detached(std::vector<std::string> argv, const FileDescriptor& report,
                     const std::string& if_not_started) {
   const FileDescriptor null = FileDescriptor::open("/dev/null", O_RDWR);
   std::vector<char*> pointers;
+  pointers.reserve(argv.size() + 1);
   for (std::string& word : argv) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   const DetachedProgram program{pointers, report.get(), report_as, null.get(), if_not_started};
