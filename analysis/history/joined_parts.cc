@@ -108,7 +108,11 @@ void add_parts(PacketTables& tables, std::vector<JoinedPart> parts,
                                         &MadeBy::control, &MadeBy::flows};
   std::array<Numbers, kTurns.size()> numbers;
   run_all(side_by_side, kTurns.size(), [&](size_t i) { numbers[i] = numbered(parts, kTurns[i]); });
-  const auto& [packets, attempts, deliveries, control, flows] = numbers;
+  const Numbers& packets = numbers[0];
+  const Numbers& attempts = numbers[1];
+  const Numbers& deliveries = numbers[2];
+  const Numbers& control = numbers[3];
+  const Numbers& flows = numbers[4];
   const std::array<std::function<void()>, 6> tasks{
       [&] {
         put_together(tables.attempts, parts, &PacketTables::attempts, attempts,
