@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -23,10 +24,16 @@ namespace {
 
 using nlohmann::json;
 
-/// A process of its own, with --isolate, or that of the plane.
+/// A process of its own, with --isolate, or that of the plane, or of some planes (lab/live/process_plan.h).
 std::filesystem::path control_socket_of(const NodeSite& site, const std::filesystem::path& folder) {
   const auto alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return alone;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    uint32_t first = 0, last = 0;
+    const std::string name = entry.path().filename();
+    if (std::sscanf(name.c_str(), "planes-%u-%u.sock", &first, &last) != 2) continue;
+    if (first <= site.plane && site.plane <= last) return entry.path();
+  }
   return folder / fmt::format("plane-{}.sock", site.plane);
 }
 
