@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <system_error>
 
 #include "fabric/byte_order.h"
 #include "fabric/ecmp.h"
@@ -28,10 +29,14 @@ using nlohmann::json;
 std::filesystem::path control_socket_of(const NodeSite& site, const std::filesystem::path& folder) {
   const auto alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return alone;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  std::error_code none;  // without the folder there is no lab, which connecting will say
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     uint32_t first = 0, last = 0;
-    const std::string name = entry.path().filename();
-    if (std::sscanf(name.c_str(), "planes-%u-%u.sock", &first, &last) != 2) continue;
+    const std::string name = entry.path().stem();
+    if (entry.path().extension() != ".sock" ||
+        std::sscanf(name.c_str(), "planes-%u-%u", &first, &last) != 2) {
+      continue;
+    }
     if (first <= site.plane && site.plane <= last) return entry.path();
   }
   return folder / fmt::format("plane-{}.sock", site.plane);
