@@ -27,7 +27,7 @@ using nlohmann::json;
 
 /// A process of its own, with --isolate, or that of the plane, or of some planes (lab/live/process_plan.h).
 std::filesystem::path control_socket_of(const NodeSite& site, const std::filesystem::path& folder) {
-  const auto alone = folder / (site.name + ".sock");
+  std::filesystem::path alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return alone;
   std::error_code none;  // without the folder there is no lab, which connecting will say
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
