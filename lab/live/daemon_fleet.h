@@ -61,10 +61,10 @@ class DaemonFleet {
   FabricTime now() const;  ///< committed by every process
   bool any_ready() const;  ///< and neither finished nor lost
   pid_t pid_of(uint32_t process) const { return children_[process]->pid(); }
-  /// What a daemon answers over its control socket. It looks there every 5 ms, but a machine that is busy
-  /// with other work may keep it from running for seconds: 5 of them are waited for (our choice), and
-  /// one that was stopped from outside holds the caller up for as long. Throws netio::SystemError or
-  /// RpcError if there is no answer.
+  /// What a daemon answers over its control socket. It looks there every 5 ms (20 ms while nothing may be
+  /// committed), but a machine that is busy with other work may keep it from running for seconds: 5 of them
+  /// are waited for (our choice), and one that was stopped from outside holds the caller up for as long.
+  /// Throws netio::SystemError or RpcError if there is no answer.
   nlohmann::json ask(uint32_t process, const char* method,
                      const nlohmann::json& parameters = nullptr) const;
   /// Where daemons write if the options want their records followed.

@@ -9,8 +9,10 @@ namespace {
 
 /// Throws an InputError, before anything is brought up, if no lab can be as the options want it.
 ProcessPlan plan_of_possible_lab(const Topology& topology, const LiveLabOptions& options) {
+  // Daemons of SCHED_FIFO do not make way for each other, so small ones let the others begin sooner.
+  const uint32_t switch_processes = options.realtime ? topology.planes : options.switch_processes;
   ProcessPlan plan =
-      plan_processes(topology, options.isolate, options.host_processes, options.switch_processes);
+      plan_processes(topology, options.isolate, options.host_processes, switch_processes);
   if (plan.processes.size() > netio::kMaxProcesses) {
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
                                  plan.processes.size(), netio::kMaxProcesses));
