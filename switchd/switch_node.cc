@@ -81,7 +81,7 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
 
 void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
   while (next_event() <= committed && !(events_.empty() && arrivals_.empty())) {
-    if (arrival_is_next()) {
+    if (arrival_is_next(arrivals_, events_)) {
       auto [key, arrival] = arrivals_.pop();
       begin(key);
       on_arrival(key.at, PortId{key.port}, std::move(arrival), out);

@@ -101,13 +101,6 @@ class SwitchNode : public Node {
     bool wakes = false;           ///< events_ holds the end of that transmission
   };
 
-  /// Only faults come before the arrivals of their instant.
-  bool arrival_is_next() const {
-    const FabricTime arrival = arrivals_.next_time(), other = events_.next_time();
-    if (arrival != other) return arrival < other;
-    return !arrivals_.empty() &&
-           (events_.empty() || events_.top().event_class != EventClass::kFault);
-  }
   void begin(const EventKey& key) {
     assert(key.at >= committed_);
     committed_ = key.at;

@@ -8,8 +8,9 @@ namespace {
 
 struct RecordBatch {
   std::vector<CaptureRecord> records;
-  std::vector<uint8_t> bytes;                ///< of these: frames and comments
-  std::vector<CaptureInterface> interfaces;  ///< that were described since the batch before
+  std::vector<uint8_t> bytes;  ///< the frames and comments of the records, which point into it
+  std::vector<CaptureInterface>
+      interfaces;  ///< those that the file described since the batch before
   bool last = false;
   std::exception_ptr problem;  ///< why nothing behind it can be read
 };

@@ -25,7 +25,7 @@ struct SightingPart {
 inline constexpr size_t kJoinedParts = 4;
 
 /// Writers order records within an interface only. Equal instants: what leaves comes first, then the order
-/// of the file. One part where `side_by_side` is empty.
+/// of the file. Without `side_by_side` all sightings are one part.
 std::vector<SightingPart> parts_by_time(const std::vector<Sighting>& frames,
                                         const SideBySide& side_by_side);
 

@@ -17,10 +17,11 @@ struct FrameBatch {
 
   size_t size = 0;  ///< so many of the frames count
   std::vector<DecodedFrame> frames;
-  std::vector<ForeignFrame> foreign;         ///< like `frames`; empty if no packets are foreign
-  std::vector<std::string> drop_ports;       ///< of those dropped frames that name one
-  std::vector<uint32_t> drop_port_of;        ///< like `frames`: which of these, or kNone
-  std::vector<CaptureInterface> interfaces;  ///< that were described since the batch before
+  std::vector<ForeignFrame> foreign;    ///< like `frames`; empty if no packets are foreign
+  std::vector<std::string> drop_ports;  ///< the ports that comments of dropped frames name
+  std::vector<uint32_t> drop_port_of;   ///< like `frames`: its index in drop_ports, or kNone
+  std::vector<CaptureInterface>
+      interfaces;  ///< those that the file described since the batch before
   bool last = false;
   std::string problem;  ///< why nothing behind it can be read; empty at the end of the file
 };
@@ -39,7 +40,7 @@ class CaptureFeed {
   /// Shows the batch that was filled, or does nothing.
   void next_batch();
   const FrameBatch& front() const { return *front_; }
-  /// Of all that was read, which may be more than front() has come to.
+  /// The reader's counters, which also count the records of a batch that front() does not show yet.
   const CaptureCounters& counters() const { return reader_->counters(); }
 
  private:

@@ -56,12 +56,12 @@ struct Feed {
   std::vector<CaptureInterface> interfaces = {};  ///< as far as frames have come
   std::vector<uint32_t> points = {};              ///< by interface: which capture point it is
   size_t at = 0;                                  ///< the next frame in frames.front()
-  FabricTime t = {};                              ///< of the next frame
-  bool more = false;                              ///< there is one
-  bool starved = false;                           ///< that is not known before the next batch
-  bool filling = false;                           ///< its next batch is being decoded
-  uint64_t not_read = 0;                          ///< records of a link type that is not read
-  uint16_t link_type = 0;                         ///< the last of these
+  FabricTime t = {};                              ///< when the next frame was captured
+  bool more = false;                              ///< there is a next frame
+  bool starved = false;    ///< whether there is one only the next batch can tell
+  bool filling = false;    ///< another core decodes its next batch
+  uint64_t not_read = 0;   ///< records of a link type that is not read
+  uint16_t link_type = 0;  ///< the last of these
 
   const DecodedFrame& frame() const { return frames.front().frames[at]; }
 };

@@ -39,12 +39,8 @@ struct HostEvent {
 class HostEvents {
  public:
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
-  /// Is the next event an arrival? Only effects come before the arrivals of their instant.
-  bool arrival_is_next() const {
-    const FabricTime arrival = arrivals_.next_time(), other = queue_.next_time();
-    if (arrival != other) return arrival < other;
-    return !arrivals_.empty() && (queue_.empty() || queue_.top().event_class != EventClass::kFault);
-  }
+  /// Then pop_arrival() hands it out, else pop() the next event.
+  bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }
   std::pair<EventKey, Arrival> pop_arrival() { return arrivals_.pop(); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
 

@@ -124,7 +124,8 @@ class EvSet {
   const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
-  /// 32 bytes, because a host has hundreds for each of its queue pairs. Ports are bits of 32.
+  /// 32 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
+  /// byte, since sets of them are masks of 32 bits.
   struct Entry {
     EntropyValue value;
     uint8_t plane = 0;
@@ -140,10 +141,10 @@ class EvSet {
   };
   /// What is remembered of the holds of a value.
   struct Hold {
-    FabricTime length;       ///< of the last one
-    FabricTime until;        ///< while SKIP
-    FabricTime released;     ///< when it ended
-    FabricTime trial_until;  ///< while tried
+    FabricTime length;       ///< how long the last hold lasted, or lasts
+    FabricTime until;        ///< when the hold ends, if the value is held
+    FabricTime released;     ///< when the last hold ended
+    FabricTime trial_until;  ///< when the mark of the packet that tries the value would be known
   };
   struct Plane {
     std::vector<uint32_t> rotation;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "fabric/ecmp.h"
 #include "fabric/path.h"
 #include "lab/bringup/node_plan.h"
+#include "lab/bringup/process_names.h"
 #include "lab/console/switch_rows.h"
 #include "lab/external/ovs_switches.h"
 #include "netio/kernel/link.h"
@@ -25,21 +25,18 @@ namespace {
 
 using nlohmann::json;
 
-/// A process of its own, with --isolate, or that of the plane, or of some planes (lab/live/process_plan.h).
+/// A process of its own, with --isolate, or that of the plane, or of some planes.
 std::filesystem::path control_socket_of(const NodeSite& site, const std::filesystem::path& folder) {
   std::filesystem::path alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return alone;
   std::error_code none;  // without the folder there is no lab, which connecting will say
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
-    uint32_t first = 0, last = 0;
-    const std::string name = entry.path().stem();
-    if (entry.path().extension() != ".sock" ||
-        std::sscanf(name.c_str(), "planes-%u-%u", &first, &last) != 2) {
-      continue;
+    const std::filesystem::path& socket = entry.path();
+    if (socket.extension() == ".sock" && runs_plane(socket.stem().native(), site.plane)) {
+      return socket;
     }
-    if (first <= site.plane && site.plane <= last) return entry.path();
   }
-  return folder / fmt::format("plane-{}.sock", site.plane);
+  return folder / (name_of_planes(site.plane, site.plane) + ".sock");
 }
 
 /// The process of a host: its own, or the one among those of all hosts that knows it.

@@ -1,20 +1,12 @@
 #include "lab/live/process_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <thread>
 
+#include "lab/bringup/process_names.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::lab {
-namespace {
-
-std::string name_of_planes(uint32_t first, uint32_t last) {
-  return first == last ? fmt::format("plane-{}", first) : fmt::format("planes-{}-{}", first, last);
-}
-
-}  // namespace
 
 uint32_t switch_processes_here() { return std::max(2u, std::thread::hardware_concurrency()); }
 

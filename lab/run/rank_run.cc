@@ -21,9 +21,9 @@ constexpr size_t kScenarioMax = size_t{64} << 20;  ///< bytes of a resolved scen
 /// What rank 0 asks the other ranks for.
 struct RankJob {
   std::string folder;  ///< rank 0's run folder, an absolute path
-  uint32_t checksum =
-      0;  ///< of its scenario.yaml: a rank that reads another one does not see that folder
-  FabricTime stop;  ///< of the run, which the resolved scenario does not say
+  /// CRC-32 of the scenario.yaml in it: a rank that reads another one does not see that folder.
+  uint32_t checksum = 0;
+  FabricTime stop;  ///< when the run ends, which the resolved scenario does not say
   uint32_t threads = 1;
   uint64_t capture_bytes = 0;
   uint64_t history_bytes = 0;

@@ -36,6 +36,13 @@ DaemonConfig become_daemon(std::span<char*> argv, const std::string& file) {
   return config;
 }
 
+/// Both ends of a pipe: reading, writing.
+std::pair<FileDescriptor, FileDescriptor> make_pipe() {
+  int ends[2];
+  check_system_call("make a pipe", ::pipe2(ends, O_CLOEXEC));
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
 }  // namespace
 
 std::optional<DaemonConfig> fork_for_each(std::span<char*> argv) {
@@ -47,17 +54,6 @@ std::optional<DaemonConfig> fork_for_each(std::span<char*> argv) {
   }
   return std::nullopt;
 }
-
-namespace {
-
-/// Both ends of a pipe: reading, writing.
-std::pair<FileDescriptor, FileDescriptor> make_pipe() {
-  int ends[2];
-  check_system_call("make a pipe", ::pipe2(ends, O_CLOEXEC));
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
-}  // namespace
 
 DaemonStart::DaemonStart(ChildOptions options)
     : program_([&] {

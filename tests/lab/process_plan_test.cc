@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/fabric_file.h"
+#include "lab/bringup/process_names.h"
 #include "netio/runtime/gate.h"
 
 using namespace mrclab;
@@ -59,6 +60,25 @@ TEST_CASE(
     CHECK(names_of(plan) == row.names);
     check_nodes(octet, plan, row.shares);
   }
+}
+
+TEST_CASE("the name of a daemon says which planes it runs, and no other name does") {
+  struct Row {
+    const char* name;
+    uint32_t plane;
+    bool runs;
+  };
+  for (const Row& row :
+       {Row{"plane-3", 3, true}, Row{"plane-3", 2, false}, Row{"planes-0-3", 0, true},
+        Row{"planes-0-3", 3, true}, Row{"planes-0-3", 4, false}, Row{"planes-10-11", 1, false},
+        Row{"planes-0-3x", 1, false}, Row{"planes-0", 0, false}, Row{"planes-", 0, false},
+        Row{"planes--1-3", 1, false}, Row{"planes-0-99999999999", 1, false},
+        Row{"hosts-0", 0, false}, Row{"", 0, false}}) {
+    CAPTURE(row.name);
+    CHECK(runs_plane(row.name, row.plane) == row.runs);
+  }
+  CHECK(runs_plane(name_of_planes(2, 5), 4));
+  CHECK(runs_plane(name_of_planes(7, 7), 7));
 }
 
 TEST_CASE("an isolated node has a daemon of its own, however many would share") {
