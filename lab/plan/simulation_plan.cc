@@ -15,6 +15,7 @@
 #include "lab/sim/cpu_time.h"
 #include "lab/sim/letter_bytes.h"
 #include "lab/sim/sim_world.h"
+#include "lab/sim/two_sides.h"
 #include "netio/record/run_recorder.h"
 #include "switchd/switch_node.h"
 
@@ -222,13 +223,11 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   plan.topology_bytes = sample.port_bytes * static_cast<double>(plan.ports);
   plan.node_bytes = sample.host_bytes * static_cast<double>(plan.hosts);
   const Topology small = build_topology(smaller(shape, kSampleRows[0]));
-  FabricTime lookahead = FabricTime::never();
-  for (const Wire& wire : small.wires_list) {
-    lookahead = std::min(lookahead, small.lookahead(wire.id));
-  }
+  const TwoSides sides = two_sides(small);
+  const double windows = sides.windows_in(FabricTime::from_us(1));
   for (const uint32_t ranks : kRanks) {
     if (ranks > 1 && plan.hosts < uint64_t{ranks} * kHostsPerRank) break;
-    plan.ranks.push_back(cost_of_ranks(plan, ranks, 1e6 / static_cast<double>(lookahead.ps())));
+    plan.ranks.push_back(cost_of_ranks(plan, ranks, windows));
   }
   return plan;
 }

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <climits>
 #include <string>
 
@@ -53,11 +52,10 @@ class MpiRanks : public RankLink {
   }
 
   WindowVote agree(const WindowVote& own) override {
-    const int64_t mine[kVoteNumbers] = {own.earliest.ps(), static_cast<int64_t>(own.frames),
-                                        own.stop ? 1 : 0, own.failed ? 1 : 0};
-    int64_t all[kVoteNumbers] = {};
+    int64_t mine[kVoteNumbers], all[kVoteNumbers] = {};
+    write_vote(own, mine);
     MPI_Allreduce(mine, all, 1, vote_, join_, MPI_COMM_WORLD);
-    return {FabricTime::from_ps(all[0]), static_cast<uint64_t>(all[1]), all[2] != 0, all[3] != 0};
+    return read_vote(all);
   }
 
   const std::vector<Bytes>& exchange(const std::vector<Bytes>& to) override {
@@ -102,22 +100,35 @@ class MpiRanks : public RankLink {
   }
 
  private:
-  static constexpr int kVoteNumbers = 4;
+  static constexpr int kVoteNumbers = 5;
 
   static size_t checked_length(uint64_t length) {
     if (length > kMessageMax) throw std::runtime_error("a message between ranks is over 1 GiB");
     return length;
   }
 
-  /// The earliest time, the sum of frames, and whether any wants to stop or has failed.
+  static void write_vote(const WindowVote& vote, int64_t* numbers) {
+    numbers[0] = vote.earliest[0].ps();
+    numbers[1] = vote.earliest[1].ps();
+    numbers[2] = static_cast<int64_t>(vote.frames);
+    numbers[3] = vote.stop ? 1 : 0;
+    numbers[4] = vote.failed ? 1 : 0;
+  }
+
+  static WindowVote read_vote(const int64_t* numbers) {
+    return {.earliest = {FabricTime::from_ps(numbers[0]), FabricTime::from_ps(numbers[1])},
+            .frames = static_cast<uint64_t>(numbers[2]),
+            .stop = numbers[3] != 0,
+            .failed = numbers[4] != 0};
+  }
+
   static void join_votes(void* in, void* in_out, int* length, MPI_Datatype* /*type*/) {
     const auto* const one = static_cast<const int64_t*>(in);
     auto* const all = static_cast<int64_t*>(in_out);
     for (int vote = 0, i = 0; vote < *length; ++vote, i += kVoteNumbers) {
-      all[i] = std::min(all[i], one[i]);
-      all[i + 1] += one[i + 1];
-      all[i + 2] |= one[i + 2];
-      all[i + 3] |= one[i + 3];
+      WindowVote together = read_vote(all + i);
+      together.join(read_vote(one + i));
+      write_vote(together, all + i);
     }
   }
 

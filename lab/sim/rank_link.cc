@@ -28,13 +28,13 @@ void run_on_all_ranks(RankLink* ranks, const std::function<void()>& step) {
 FabricTime latest_of_ranks(RankLink* ranks, FabricTime own) {
   if (ranks == nullptr) return own;
   // The vote knows the earliest only.
-  const WindowVote vote = ranks->agree({.earliest = FabricTime::from_ps(-own.ps())});
-  return FabricTime::from_ps(-vote.earliest.ps());
+  const WindowVote vote = ranks->agree({.earliest = {FabricTime::from_ps(-own.ps())}});
+  return FabricTime::from_ps(-vote.earliest.front().ps());
 }
 
 void require_same_instant(RankLink* ranks, FabricTime own) {
   if (ranks == nullptr) return;
-  const FabricTime earliest = ranks->agree({.earliest = own}).earliest;
+  const FabricTime earliest = ranks->agree({.earliest = {own}}).earliest.front();
   if (earliest != latest_of_ranks(ranks, own)) {
     throw std::logic_error("the ranks were told different ends");
   }

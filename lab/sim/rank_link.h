@@ -3,6 +3,9 @@
 // ranks, as in MPI. Every rank makes the same calls in the same order, and each call returns when all
 // ranks have made it. `lab/ranks` has those of `mpirun`.
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -15,10 +18,21 @@ namespace mrclab::lab {
 
 /// What a rank says before each window, and what all of them together say.
 struct WindowVote {
-  FabricTime earliest = FabricTime::never();  ///< of its events; together: the earliest of all
+  /// Of its events, by side (two_sides.h); together: the earliest of all.
+  std::array<FabricTime, 2> earliest{FabricTime::never(), FabricTime::never()};
   uint64_t frames = 0;  ///< that its nodes started to send in the last window; together: the sum
   bool stop = false;    ///< it is to end here; together: one of them wants that
   bool failed = false;  ///< it cannot go on; together: one of them cannot
+
+  /// What both say together.
+  void join(const WindowVote& other) {
+    for (size_t side = 0; side < earliest.size(); ++side) {
+      earliest[side] = std::min(earliest[side], other.earliest[side]);
+    }
+    frames += other.frames;
+    stop |= other.stop;
+    failed |= other.failed;
+  }
 };
 
 /// Thrown by the ranks that could have gone on when another one could not.

@@ -11,19 +11,20 @@ void SimShard::plan(NodeId node) {
   const FabricTime at = world_.nodes[node.value]->next_event();
   if (at >= world_.planned[node.value]) return;
   world_.planned[node.value] = at;
-  due_.push({at, EventClass::kTimer, node.value, 0}, node.value);
+  due_[world_.side_of[node.value]].push({at, EventClass::kTimer, node.value, 0}, node.value);
 }
 
-FabricTime SimShard::earliest() {
-  while (!due_.empty() && due_.top().at != world_.planned[due_.top().port]) due_.pop();
-  return due_.next_time();
+FabricTime SimShard::earliest(uint8_t side) {
+  EventQueue<uint32_t>& due = due_[side];
+  while (!due.empty() && due.top().at != world_.planned[due.top().port]) due.pop();
+  return due.next_time();
 }
 
-void SimShard::run(FabricTime until) {
+void SimShard::run(uint8_t side, FabricTime until) {
   now_.clear();
   sent_ = 0;
-  while (earliest() <= until && !due_.empty()) {
-    const uint32_t node = due_.pop().second;
+  while (earliest(side) <= until && !due_[side].empty()) {
+    const uint32_t node = due_[side].pop().second;
     world_.planned[node] = FabricTime::never();  // so that its other entries are stale
     now_.push_back(node);
   }

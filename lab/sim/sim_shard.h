@@ -2,6 +2,7 @@
 // The nodes of the simulated world that one thread runs, and what it needs for that alone: a frame
 // pool, the order in which nodes are due, and letters for the other shards.
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,7 @@ class SimShard : private FrameSink {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
+    std::vector<uint8_t> side_of;              ///< by node (two_sides.h)
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
     std::vector<uint32_t> first_hop;  ///< by node: its port 0
     std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
@@ -37,11 +39,11 @@ class SimShard : private FrameSink {
   FramePool& frames() { return frames_; }
   /// A node has, or may have, an earlier event than before.
   void plan(NodeId node);
-  /// The earliest event of its nodes.
-  FabricTime earliest();
-  /// Runs the nodes that have an event up to `until`, in the order of their numbers; what they send
-  /// to other shards lies in letters.
-  void run(FabricTime until);
+  /// The earliest event of its nodes of one side.
+  FabricTime earliest(uint8_t side);
+  /// Runs the nodes of one side that have an event up to `until`, in the order of their numbers; what they
+  /// send to other shards lies in letters.
+  void run(uint8_t side, FabricTime until);
   /// Frames that its nodes started to send in the last run().
   uint64_t sent() const { return sent_; }
   /// Takes the letters of another shard, which must not run meanwhile.
@@ -57,7 +59,8 @@ class SimShard : private FrameSink {
   FramePool frames_;
   World& world_;
   uint32_t index_;
-  EventQueue<uint32_t> due_;   // entries whose time is not the planned one are stale
+  std::array<EventQueue<uint32_t>, 2>
+      due_;                    // by side; entries whose time is not the planned one are stale
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
   uint64_t sent_ = 0;

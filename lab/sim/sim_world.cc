@@ -29,8 +29,9 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shar
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}, {}},
+    : world_{topology, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
+      sides_(two_sides(topology)),
       frames_at_once_(options.frames_at_once * (ranks_ != nullptr ? ranks_->count() : 1)) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const uint32_t all_shards = ranks_ != nullptr ? threads * ranks_->count() : threads;
@@ -44,6 +45,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
     world_.first_hop.push_back(static_cast<uint32_t>(world_.hops.size()));
     for (const Port& port : site.ports) world_.hops.push_back({port.peer.node, port.peer.port});
   }
+  world_.side_of = sides_.of;
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   world_.nodes.resize(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
@@ -61,9 +63,6 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   }
   for (const NodeSite& site : topology.nodes) {
     if (is_here(site.id)) shard_here(site.id).plan(site.id);
-  }
-  for (const Wire& wire : topology.wires_list) {
-    lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
   }
 }
 
@@ -90,12 +89,13 @@ bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
 
 /// The next window as long as the frames of the one before suggest, from a short one on.
 void SimWorld::fit_windows(uint64_t frames) {
+  const FabricTime longest = sides_.longest_window();
   if (frames > frames_at_once_) {
     window_ = std::max(window_ / 2, FabricTime::from_ns(1));
   } else if (frames < frames_at_once_ / 4) {
-    window_ = window_ < lookahead_ / 2 ? window_ * 2 : lookahead_;
+    window_ = window_ < longest / 2 ? window_ * 2 : longest;
   }
-  window_ = std::min(window_, lookahead_);
+  window_ = std::min(window_, longest);
 }
 
 /// Moves on to the next stretch in which something happens; false if that is not before `until`, or
@@ -103,26 +103,48 @@ void SimWorld::fit_windows(uint64_t frames) {
 bool SimWorld::next_window(FabricTime until) {
   WindowVote vote{.stop = stopped_, .failed = failure_ != nullptr};
   for (const auto& shard : shards_) {
-    vote.earliest = std::min(vote.earliest, shard->earliest());
-    vote.frames += shard->sent();
+    vote.join({.earliest = {shard->earliest(0), shard->earliest(1)}, .frames = shard->sent()});
   }
   if (ranks_ != nullptr) vote = ranks_->agree(vote);
   if (vote.failed && !failure_) failure_ = std::make_exception_ptr(OtherRankFailed());
-  if (vote.failed || vote.stop || now_ >= until) return false;
+  if (vote.failed) return false;
+  if (vote.stop) return catch_up();
+  if (now_ >= until) return false;
   fit_windows(vote.frames);
-  if (vote.earliest > until) {
+  const uint8_t side = vote.earliest[1] < vote.earliest[0] ? 1 : 0;
+  if (vote.earliest[side] > until) {
     now_ = until;
-    alive_ = vote.earliest != FabricTime::never();
+    reached_ = {until, until};
+    alive_ = vote.earliest[side] != FabricTime::never();
     return false;
   }
-  // Nothing that starts at `earliest` or later needs an event before earliest + lookahead.
-  window_end_ = std::min(until, vote.earliest + window_ - FabricTime::from_ps(1));
-  now_ = window_end_;
+  take_turn(side, until, vote);
+  return true;
+}
+
+/// The next window is of the side that has the earliest event.
+void SimWorld::take_turn(uint8_t side, FabricTime until, const WindowVote& vote) {
+  const FabricTime own = vote.earliest[side], other = vote.earliest[1 - side];
+  const FabricTime moment = FabricTime::from_ps(1);
+  turn_ = side;
+  window_end_ =
+      std::min({until, own + window_ - moment, sides_.horizon(side, own, other) - moment});
+  reached_[side] = window_end_;
+  // What this window sends to the other side comes no sooner than one lookahead after its first event.
+  now_ = std::min(window_end_, sides_.horizon(1 - side, other, own) - moment);
+  now_ = std::min(now_, other - moment);
+}
+
+/// Where the run stops, the side that is behind goes as far as the other one has. False: both are there.
+bool SimWorld::catch_up() {
+  if (reached_[0] == reached_[1]) return false;
+  turn_ = reached_[0] < reached_[1] ? 0 : 1;
+  now_ = window_end_ = reached_[turn_] = reached_[1 - turn_];
   return true;
 }
 
 void SimWorld::ask(const GoOn& go_on) {
-  if (go_on && !failure_) stopped_ = !go_on(now_);
+  if (go_on && !failure_ && !stopped_) stopped_ = !go_on(now_);
 }
 
 /// Does a step that other ranks, or threads, wait for the end of, whether it fails or not.
@@ -136,7 +158,7 @@ void SimWorld::try_step(const std::function<void()>& step) noexcept {
 
 void SimWorld::run_alone(FabricTime until, const GoOn& go_on) {
   while (next_window(until)) {
-    try_step([&] { shards_.front()->run(window_end_); });
+    try_step([&] { shards_.front()->run(turn_, window_end_); });
     try_step([&] { ask(go_on); });
     try_step([&] { exchange_letters(); });
   }
@@ -172,7 +194,7 @@ void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
       if (!another) return;
       begin = thread_cpu_seconds();
       try {
-        shard.run(window_end_);
+        shard.run(turn_, window_end_);
       } catch (...) {
         failures[index] = std::current_exception();
       }

@@ -2,12 +2,15 @@
 // The simulated world: the same nodes, wires and faults in one process and virtual time. No root,
 // no namespaces, no clock.
 //
-// Time goes in windows of at most one lookahead: nothing that starts in a window needs an event before
-// the next one, so within a window nodes do not depend on each other. They run one after the other, or
-// split over threads and processes that meet at the end of each window; the history is the same
-// (tested). Only nodes that have an event in a window are touched. Where very much happens in one lookahead,
-// windows become shorter: the caller is asked after each of them whether to go on.
+// Time goes in windows: nothing that starts in a window needs an event of a node that runs in it, so within a
+// window nodes do not depend on each other. They run one after the other, or split over threads and processes
+// that meet at the end of each window; the history is the same (tested). Only nodes that have an event in a
+// window are touched. The two sides of a fabric (two_sides.h) run in turns, each for two lookaheads, because
+// what a node hears of its own doing has crossed a wire twice. Where very much happens in that time, windows
+// are shorter: the caller is asked after each of them whether to go on.
 
+#include <array>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -18,6 +21,7 @@
 #include "fabric/topology.h"
 #include "lab/sim/rank_link.h"
 #include "lab/sim/sim_shard.h"
+#include "lab/sim/two_sides.h"
 
 namespace mrclab::lab {
 
@@ -33,9 +37,9 @@ class SimWorld {
     /// The processes that have a part of the nodes each, with so many threads each; null: this one has
     /// all. It outlives the world, which then holds the nodes of this rank only (is_here).
     RankLink* ranks = nullptr;
-    /// About so many frames of each rank start in a window at most: a tenth of a second of a laptop
-    /// (our choice).
-    uint64_t frames_at_once = 1u << 15;
+    /// About so many frames of each rank start in a window at most: a quarter of a second of a laptop
+    /// (our choice). Each node runs once in a window, so shorter ones find less of it in the caches.
+    uint64_t frames_at_once = 1u << 18;
   };
   using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;
   using ObserverOf = std::function<NodeObserver&(NodeId)>;
@@ -72,6 +76,8 @@ class SimWorld {
  private:
   SimShard& shard_here(NodeId node);
   bool next_window(FabricTime until);
+  void take_turn(uint8_t side, FabricTime until, const WindowVote& vote);
+  bool catch_up();
   void fit_windows(uint64_t frames);
   void ask(const GoOn& go_on);
   void try_step(const std::function<void()>& step) noexcept;
@@ -88,11 +94,14 @@ class SimWorld {
   bool stopped_ = false;                       // go_on returned false
   std::exception_ptr failure_;                 // of this rank
   Balance balance_;
-  FabricTime lookahead_ = FabricTime::never();
+  TwoSides sides_;
   uint64_t frames_at_once_;
-  FabricTime window_ = FabricTime::from_ns(1);  ///< its length: at most lookahead_
-  FabricTime now_ = FabricTime::from_ps(-1);
+  FabricTime window_ =
+      FabricTime::from_ns(1);  ///< the length of the next one: at most two lookaheads
+  FabricTime now_ = FabricTime::from_ps(-1);  ///< all events up to here are done
+  uint8_t turn_ = 0;                          ///< the side that the window is of
   FabricTime window_end_;
+  std::array<FabricTime, 2> reached_{now_, now_};  ///< by side
   bool alive_ = true;
 };
 

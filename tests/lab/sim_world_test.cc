@@ -205,6 +205,31 @@ TEST_CASE("however much happens in one lookahead, whether to go on is asked in b
   }
 }
 
+TEST_CASE("where a run is stopped, all nodes have come equally far, and it can go on from there") {
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
+  Silence silence;
+  for (const uint32_t threads : {1u, 3u}) {
+    std::vector<uint64_t> sent(topology.nodes.size());  // by node: threads share nothing
+    SimWorld world(
+        topology, {.threads = threads},
+        [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+          const NodeId node = environment.self;
+          return std::make_unique<Chatter>(topology.node(node).ports.size(), sent[node.value]);
+        },
+        [&](NodeId) -> NodeObserver& { return silence; });
+    for (int windows = 1; windows < 30; ++windows) {
+      int left = windows;
+      world.run_until(FabricTime::from_us(50), [&](FabricTime) { return --left > 0; });
+      const auto rounds = static_cast<uint64_t>(world.now().ps() / 2000 + 1);
+      for (const NodeSite& site : topology.nodes) {
+        CHECK(sent[site.id.value] == rounds * site.ports.size());
+      }
+    }
+    CHECK(world.now() > FabricTime::from_us(20));
+    CHECK(world.now() < FabricTime::from_us(50));
+  }
+}
+
 TEST_CASE("a node without an event is not touched, however long the others run") {
   const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   Silence silence;

@@ -32,12 +32,7 @@ class ThreadRanks {
     lab::WindowVote agree(const lab::WindowVote& own) override {
       lab::WindowVote all;
       put_and_look(all_.votes_, own, [&] {
-        for (const lab::WindowVote& vote : all_.votes_) {
-          all.earliest = std::min(all.earliest, vote.earliest);
-          all.frames += vote.frames;
-          all.stop |= vote.stop;
-          all.failed |= vote.failed;
-        }
+        for (const lab::WindowVote& vote : all_.votes_) all.join(vote);
       });
       return all;
     }

@@ -1,0 +1,30 @@
+#pragma once
+// The two sides of a fabric: most fabrics have wires only between a node of one side and one of the other (hosts
+// and T1s, and the T0s between them). Then what a node does comes back to its own side by two wires, so each
+// side can run twice as far ahead in one go as a fabric allows whose nodes are all of one side.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fabric/topology.h"
+
+namespace mrclab::lab {
+
+struct TwoSides {
+  std::vector<uint8_t> of;  ///< by node: 0 or 1. All are 0 where a cycle has an odd number of wires
+  /// The least lookahead of the wires from one side to another; never: there is no such wire.
+  std::array<std::array<FabricTime, 2>, 2> lookahead;
+
+  /// No event earlier than this is still to come to `side`, apart from those that it has: its earliest event is at
+  /// `own`, the earliest one of the other side at `other`; both may be never.
+  FabricTime horizon(uint8_t side, FabricTime own, FabricTime other) const;
+  /// The most that one side can be ahead of its own earliest event.
+  FabricTime longest_window() const;
+  /// Windows of the longest kind in `time`: where there are two sides, each of them needs its own.
+  double windows_in(FabricTime time) const;
+};
+
+TwoSides two_sides(const Topology& topology);
+
+}  // namespace mrclab::lab
