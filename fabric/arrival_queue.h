@@ -36,6 +36,8 @@ class ArrivalQueue {
     if (near_.empty()) refill();
     const Entry entry = near_.back();
     near_.pop_back();
+    if (near_.size() >= kAhead) arrivals_.peek(near_[near_.size() - kAhead].slot).frame.fetch();
+    if (near_.size() >= 2 * kAhead) arrivals_.fetch(near_[near_.size() - 2 * kAhead].slot);
     return {EventKey{entry.at, EventClass::kArrival, entry.port, entry.sequence},
             arrivals_.take(entry.slot)};
   }
@@ -82,10 +84,12 @@ class ArrivalQueue {
       near_.swap(far_);
     }
     std::sort(near_.begin(), near_.end(), Later{});
+    for (const Entry& entry : near_) arrivals_.fetch(entry.slot);
     soonest_far_ = FabricTime::never();
     for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
   }
 
+  static constexpr size_t kAhead = 4;
   static constexpr size_t kNear = 64, kRefill = 32;
 
   std::vector<Entry> near_;  // the last is the next

@@ -28,6 +28,10 @@ class Slots {
     return slot;
   }
 
+  /// What lies there; fetch() has it loaded into the cache, for a look or a take() to come.
+  const T& peek(uint32_t slot) const { return items_[slot]; }
+  void fetch(uint32_t slot) const { __builtin_prefetch(&items_[slot], 1); }
+
   T take(uint32_t slot) {
     assert(slot < items_.size());
     free_.push_back(slot);
