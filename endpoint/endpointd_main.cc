@@ -27,6 +27,7 @@ class EndpointProgram : public netio::DaemonProgram {
           endpoint::parse_workloads(read_yaml_text(config.workload, "workload"), names);
     }
     config_.end = config.work_end;
+    config_.payload_elided = config.payload_elided;
   }
 
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {

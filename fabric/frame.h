@@ -86,7 +86,8 @@ class Frame {
   /// flips of one bit cancel.
   uint32_t damage() const { return buffer_->damage; }
   void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
-  void repair() { buffer_->damage = 0; }
+  void set_damage(uint32_t damage) { buffer_->damage = damage; }
+  void repair() { set_damage(0); }
   /// A copy with the same bytes, lengths and damage from the same pool; empty if the pool is
   /// exhausted.
   Frame twin() const;
@@ -102,7 +103,8 @@ class Frame {
 /// `limit` frames; after that `make` returns an empty Frame and counts (a bound on every queue).
 class FramePool {
  public:
-  explicit FramePool(size_t limit = 1u << 18, FrameRoom room = {});
+  static constexpr size_t kLimit = 1u << 18;
+  explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 

@@ -237,7 +237,9 @@ inline constexpr auto kTrailerTable = header_table<TimeTrailer>(
     field(64, "end", "Transmission ends", &TimeTrailer::end, Show::kDecimal, nullptr, "ps"),
     field(64, "flight", "Flight", &TimeTrailer::flight, Show::kDecimal, nullptr,
           "ps: propagation and any fault's delay; arrival is end + flight"),
-    reserved(32), computed(32, "crc", "CRC-32", Show::kHex, "of the bytes before"));
+    field(32, "damage", "Damage", &TimeTrailer::damage, Show::kHex, nullptr,
+          "of a frame without payload: the XOR of its wrong bits' numbers plus one"),
+    computed(32, "crc", "CRC-32", Show::kHex, "of the bytes before"));
 
 /// Calls f.operator()<kTable>() for each header behind UDP, in the order in which they may follow.
 template <class F>

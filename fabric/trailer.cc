@@ -26,6 +26,8 @@ bool sane_times(const TimeTrailer& t) {
          t.end < FabricTime::never() - t.flight;
 }
 
+bool is_ethertype_of_ip(uint16_t type) { return type == kEthertypeIpv6 || type == kEthertypeIpv4; }
+
 uint16_t ethertype_of(std::span<const uint8_t> frame) { return load_be<uint16_t>(&frame[12]); }
 
 }  // namespace
@@ -75,8 +77,11 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
     case kPauseEthertype: offset = kPauseFrameBytes; break;
     default: return std::nullopt;
   }
-  if (offset + kTrailerBytes > ethernet_frame.size()) return std::nullopt;
-  return offset;
+  const size_t last = ethernet_frame.size() - kTrailerBytes;
+  if (offset <= last) return offset;
+  const bool elided = is_ethertype_of_ip(ethertype_of(ethernet_frame)) &&
+                      load_be<uint32_t>(&ethernet_frame[last]) == kTrailerMagic;
+  return elided ? std::optional<size_t>(last) : std::nullopt;
 }
 
 void cut_to_void(Frame& lost) {

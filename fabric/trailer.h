@@ -7,7 +7,7 @@
 //    0  magic "MRCT" u32      4  version u8     5  flags u8 (bit 0: void)   6  drop cause u8   7  0
 //    8  lab id u32           12  wire id u32   16  incarnation u32         20  modelled size u32
 //   24  wire sequence u64    32  start ps i64  40  end ps i64              48  flight ps i64
-//   56  reserved u32 = 0     60  CRC-32 of bytes 0-59 (tools that take the last four bytes of a
+//   56  damage u32           60  CRC-32 of bytes 0-59 (tools that take the last four bytes of a
 //                                 frame for its FCS take this one)
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct TimeTrailer {
   FabricTime end;
   FabricTime flight;
   DropCause lost = DropCause::kNone;  ///< not kNone: this is a void frame
+  uint32_t damage = 0;                ///< of a frame whose payload is elided: Frame::damage
   bool operator==(const TimeTrailer&) const = default;
 };
 
@@ -46,7 +47,9 @@ void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes>
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes);
 
 /// Where the trailer of an Ethernet frame must start: behind the IP packet as its length says, behind
-/// the length field of a void frame, or behind a pause frame. Empty for anything else or when it would not fit.
+/// the length field of a void frame, or behind a pause frame. Where an IP packet says more than there is, its
+/// payload may be elided, and then a trailer is the end of the frame. Empty for anything else or when it would
+/// not fit.
 std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame);
 
 /// Cuts a lost frame to its first kVoidHeaderBytes, which travel on. The modelled size stays.

@@ -107,7 +107,7 @@ Topology check_files(UpOptions& options) {
   Scenario scenario = read_scenario_file(resident.scenario_file, overrides);
   if (scenario.payload_elided) {
     throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
-                     ": expected real: only the simulator elides it");
+                     ": expected real: programs in a lab that stays want their bytes");
   }
   if (!scenario.programs.empty()) {
     throw InputError("--scenario: found \"exec\" in " + resident.scenario_file.string() +

@@ -79,7 +79,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--history", options->history,
                   "for diff: records, a size of them such as 1GiB, or the digest alone")
       ->capture_default_str();
-  run->add_option("--payload", options->payload, "elided: headers only, nothing to verify (sim)")
+  run->add_option("--payload", options->payload, "elided: headers only, nothing to verify")
       ->check(CLI::IsMember({"real", "elided"}));
   run->add_option(
          "--without", options->without,

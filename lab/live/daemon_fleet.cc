@@ -102,6 +102,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   config.realtime = options_.realtime;
   config.verbose = options_.verbose;
   config.tick_ns = options_.tick_ns;
+  config.payload_elided = options_.payload_elided;
   if (process.endpoints) {
     config.workload = options_.workload;
     config.transport = options_.transport;

@@ -29,6 +29,7 @@ struct LiveLabOptions {
   bool followed = false;
   std::filesystem::path run_dir;  ///< empty for a lab that stays
   std::string workload;           ///< YAML for the endpoints
+  bool payload_elided = false;    ///< they send headers alone
   std::string transport = "{profile: lab}";
   std::optional<double> dilation;  ///< empty: auto
   bool isolate = false;

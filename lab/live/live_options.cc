@@ -14,6 +14,7 @@ LiveLabOptions live_options_of(const Scenario& scenario) {
   for (const endpoint::WorkloadSpec& spec : scenario.workload) {
     live.workload += "- " + endpoint::to_yaml(spec) + "\n";
   }
+  live.payload_elided = scenario.payload_elided;
   live.transport = endpoint::to_yaml(scenario.transport);
   if (scenario.dilation) live.dilation = *scenario.dilation;
   return live;

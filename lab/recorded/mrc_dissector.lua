@@ -43,7 +43,8 @@ local function proto_field(prefix, f)
   f.first, f.count = first, count
   local abbr = prefix .. "." .. f.name
   if f.flag then
-    local words = f.names and { f.names[1], f.names[0] } or { "Set", "Not set" }
+    local words = f.names and { f.names[1], f.names[0] } or {
+  "Set", "Not set" }
     return ProtoField.bool(abbr, f.label, 8 * count, words, mask, f.about)
   elseif f.signed then
     local make = count == 8 and ProtoField.int64 or ProtoField.int16
@@ -111,7 +112,8 @@ local bad_trailer = ProtoExpert.new("mrctime.expert.bad", "Trailer is damaged",
                                     expert.group.CHECKSUM, expert.severity.ERROR)
 local lost_frame = ProtoExpert.new("mrctime.expert.lost", "Stands for a frame that was lost",
                                    expert.group.SEQUENCE, expert.severity.WARN)
-mrctime.experts = { bad_trailer, lost_frame }
+mrctime.experts = {
+  bad_trailer, lost_frame }
 
 -- What the layers around say -------------------------------------------------------------------
 
@@ -127,7 +129,8 @@ local function lengths(tvb)
   local udp = udp_length()
   if not udp then return nil end
   local original, now = udp.value - kUdpBytes, tvb:reported_len()
-  local plen, next = { ip6_payload() }, { ip6_next() }
+  local plen, next = { ip6_payload() }, {
+  ip6_next() }
   if #plen >= 2 and next[1].value == kIpv6InIpv6 then
     if plen[#plen].value ~= udp.value then return nil end
     now = plen[1].value - kIpv6Bytes - kUdpBytes
@@ -468,7 +471,8 @@ end
 
 local kVoidPrelude = 16
 
---- Where the trailer of an Ethernet frame starts: behind what the lengths say.
+--- Where the trailer of an Ethernet frame starts: behind what the lengths say, or at its end where they say more
+--- than there is, because the payload is elided.
 local function trailer_offset(tvb)
   if tvb:len() < kVoidPrelude + trailer.bytes then return nil end
   local ethertype, offset = tvb(12, 2):uint(), nil
@@ -478,6 +482,7 @@ local function trailer_offset(tvb)
   elseif ethertype == 0x86DD and tvb(14, 1):bitfield(0, 4) == 6 then
     offset = 14 + kIpv6Bytes + tvb(18, 2):uint()
   end
+  if offset and ethertype ~= 0x88B5 then offset = math.min(offset, tvb:len() - trailer.bytes) end
   if offset and offset + trailer.bytes <= tvb:len() then return offset end
 end
 

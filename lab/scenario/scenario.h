@@ -44,7 +44,7 @@ struct Scenario {
   TimingMode timing = TimingMode::kCarried;
   CaptureScope captures = CaptureScope::kHosts;
   CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
-  bool payload_elided = false;              ///< frames are headers of the modelled length; sim only
+  bool payload_elided = false;              ///< frames are headers of the modelled length
   std::vector<endpoint::WorkloadSpec> workload;
   std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
   std::vector<faults::Fault> faults;

@@ -100,7 +100,7 @@ const ValueForm& scenario_form() {
        {"end", Form::either({Form::word({"never"}), kTime}), "of the run", Key::kRequired},
        {"captures", scope, "where daemons capture packets"},
        {"taps", scope, "where libpcap does, on the veths; live only"},
-       {"payload", Form::word({"real", "elided"}), "elided: headers alone; sim only"},
+       {"payload", Form::word({"real", "elided"}), "elided: headers alone, nothing to verify"},
        {"expect", expectation_list(true, 0), "what must hold"},
        {"contrast", contrast_form().elsewhere(), "what other transports make of it"}});
   return kForm;

@@ -6,19 +6,12 @@
 #include <chrono>
 #include <memory>
 
+#include "fabric/frame_room.h"
 #include "lab/scenario/connections.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {
 namespace {
-
-/// Messages of BGP are longer than the headers of data.
-constexpr FrameRoom kRoutingRoom{1600, 0};
-
-FrameRoom frame_room(const Scenario& scenario) {
-  if (!scenario.payload_elided) return {};
-  return scenario.topology.routing.is_fare() ? kRoutingRoom : kHeaderRoom;
-}
 
 endpoint::HostConfig host_config(const Scenario& scenario,
                                  const std::vector<endpoint::ConnectionPlan>& connections) {
@@ -42,7 +35,7 @@ Simulation::Simulation(const Scenario& scenario, uint32_t threads,
           scenario.topology,
           {.seed = scenario.seed,
            .schedule = scenario.schedule,
-           .room = frame_room(scenario),
+           .room = frame_room(scenario.topology, scenario.payload_elided),
            .threads = threads,
            .ranks = ranks},
           [this](const NodeEnvironment& environment) { return make_node(environment); },

@@ -24,36 +24,40 @@ constexpr size_t kVoidSlotPayload = 256;
 constexpr size_t kLabRingBytes = 256 << 20;  // all rings of a big lab together
 constexpr size_t kPortRingBytesMin = 64 << 10, kPortRingBytesMax = 256 << 10;
 constexpr size_t kSmallLabRingBytes = 64 << 20;  // cleared unnoticed, in a lab of any size
-constexpr size_t kRingBytesMin = 512 << 10;
+constexpr size_t kSlotsMin = 112;
 constexpr size_t kRingBytesBound = 64 << 20;  // bound for any rates and latencies of a fabric
-/// What a slot of the IPv6 ring takes: 14 in a block of 64 KiB.
-constexpr size_t kSlotBytes = (64 << 10) / 14;
+/// What a slot of the IPv6 ring takes beside the frame, its place in a block of 64 KiB included.
+constexpr size_t kSlotExtra = 256;
 /// Ethernet, both IPv6 headers, UDP, BTH, METH, RETH, ICRC: the shortest write.
 constexpr uint64_t kWriteHeaderBytes = 138;
 
-/// Ring bytes for the frames with this payload that may wait at these ports at once.
-size_t bytes_waiting(const Topology& topology, const std::vector<Port>& ports, uint64_t payload) {
+/// The most frames with this payload that may wait at these ports at once.
+size_t frames_waiting(const Topology& topology, const std::vector<Port>& ports, uint64_t payload) {
   const Bytes frame = wire_length(Bytes{payload + kWriteHeaderBytes});
   size_t slots = 0;
   for (const Port& port : ports) {
     const FabricTime ahead = topology.lookahead(port.in) + topology.lookahead(port.out);
     slots += bytes_in(topology.wire(port.in).rate, ahead).value / frame.value + 1;
   }
-  return slots * kSlotBytes;
+  return slots;
 }
 
 }  // namespace
 
-PacketSocketOptions rings_for(const Topology& topology, NodeId node) {
+PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room) {
   const std::vector<Port>& ports = topology.node(node).ports;
   const size_t lab_ports = std::max<size_t>(2 * topology.links.size(), 1);
   const size_t share =
       std::max(std::clamp(kLabRingBytes / lab_ports, kPortRingBytesMin, kPortRingBytesMax),
                kSmallLabRingBytes / lab_ports);
-  const size_t of_shortest = std::min(bytes_waiting(topology, ports, 0), ports.size() * share);
-  const size_t of_full = 2 * bytes_waiting(topology, ports, topology.pmtu);
   PacketSocketOptions options;
-  options.ring_bytes = std::clamp(std::max(of_shortest, of_full), kRingBytesMin, kRingBytesBound);
+  options.frame_bytes = room.frame + room.trailer;
+  const size_t slot = options.frame_bytes + kSlotExtra;
+  const size_t of_shortest =
+      std::min(slot * frames_waiting(topology, ports, 0), ports.size() * share);
+  const size_t of_full = slot * 2 * frames_waiting(topology, ports, topology.pmtu);
+  options.ring_bytes =
+      std::clamp(std::max(of_shortest, of_full), slot * kSlotsMin, kRingBytesBound);
   options.void_ring_bytes = options.ring_bytes / 8;
   options.ipv4 = topology.routing.underlay == Underlay::kIpv4;
   options.pause = topology.lossless.pfc;
@@ -86,7 +90,7 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
     : watch_(ns),
       netlink_(ns),
       ring_(ns.run_in([&options] {
-        return PacketRing(kEthertypeIpv6, kFrameCapacity + kTrailerReserve, options.ring_bytes);
+        return PacketRing(kEthertypeIpv6, options.frame_bytes, options.ring_bytes);
       })),
       void_ring_(ns.run_in([&options] {
         return PacketRing(kVoidEthertype, kVoidSlotPayload, options.void_ring_bytes);
@@ -94,7 +98,7 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
       batch_(std::make_unique_for_overwrite<SendBatch>()) {
   if (options.ipv4) {
     ipv4_ring_.emplace(ns.run_in([&options] {
-      return PacketRing(kEthertypeIpv4, kFrameCapacity + kTrailerReserve, options.ring_bytes);
+      return PacketRing(kEthertypeIpv4, options.frame_bytes, options.ring_bytes);
     }));
   }
   if (options.pause) {

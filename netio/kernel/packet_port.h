@@ -29,6 +29,8 @@
 namespace mrclab::netio {
 
 struct PacketSocketOptions {
+  /// The longest frame with its trailer that has a place in the rings of IPv6 and IPv4.
+  size_t frame_bytes = kFrameCapacity + kTrailerReserve;
   size_t ring_bytes = 2 << 20;         ///< IPv6 ring: 448 frames of full size
   size_t void_ring_bytes = 256 << 10;  ///< 744 void frames
   bool ipv4 = false;                   ///< another ring as large as IPv6's
@@ -43,8 +45,8 @@ struct PacketSocketOptions {
 /// drained; in that time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of
 /// 512 at 400 Gb/s, and 180 writes of a few bytes at 100 Gb/s. There is room for twice the full
 /// frames, and for the shortest ones in a lab of up to some 80 ports: the kernel clears all of it
-/// before the lab is up.
-PacketSocketOptions rings_for(const Topology& topology, NodeId node);
+/// before the lab is up. `room`: of the frames that come.
+PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room = {});
 
 /// What was received and what the kernel lost, since the socket was opened.
 struct PacketStatistics {

@@ -36,7 +36,7 @@ PacketRing::PacketRing(uint16_t ethertype, size_t slot_payload, size_t ring_byte
   block_bytes_ = kBlockBytes;
   slot_bytes_ = TPACKET_ALIGN(kSlotOverhead + slot_payload);
   slots_per_block_ = block_bytes_ / slot_bytes_;
-  const size_t blocks = std::max<size_t>(1, ring_bytes / block_bytes_);
+  const size_t blocks = std::max<size_t>(1, (ring_bytes + block_bytes_ - 1) / block_bytes_);
   slots_ = blocks * slots_per_block_;
   tpacket_req request{};
   request.tp_block_size = static_cast<unsigned>(block_bytes_);

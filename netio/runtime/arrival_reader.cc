@@ -59,6 +59,7 @@ std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTraile
     return std::nullopt;
   }
   arrival.frame.set_modelled_size({trailer.modelled_size});
+  arrival.frame.set_damage(trailer.damage);
   const FabricTime need = arrival.arrival + topology_.ingress_latency(node);
   if (need <= committed_) {
     ++counts_.late;

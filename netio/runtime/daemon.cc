@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "fabric/fabric_file.h"
+#include "fabric/frame_room.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/log.h"
 #include "netio/record/process_report.h"
@@ -98,6 +99,7 @@ class Daemon {
         methods_(config_.control_socket, topology_, gate_.slot(config_.process).watched_records,
                  answers()),
         outputs_(config_, topology_, record_bytes_of(left_)),
+        frames_(FramePool::kLimit, room_on_wires(topology_, config_.payload_elided)),
         nodes_(config_, topology_, *program_, frames_, outputs_),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {

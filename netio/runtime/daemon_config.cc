@@ -52,6 +52,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"realtime", config.realtime},
       {"verbose", config.verbose},
       {"tick_ns", config.tick_ns},
+      {"payload_elided", config.payload_elided},
       {"workload", config.workload},
       {"transport", config.transport},
   };
@@ -86,6 +87,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     json.at("verbose").get_to(config.verbose);
     json.at("tick_ns").get_to(config.tick_ns);
     if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
+    json.at("payload_elided").get_to(config.payload_elided);
     json.at("workload").get_to(config.workload);
     json.at("transport").get_to(config.transport);
     config.resume_file = json.at("resume_file").get<std::string>();

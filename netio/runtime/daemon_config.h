@@ -40,8 +40,9 @@ struct DaemonConfig {
   bool realtime = false;              ///< ask for SCHED_FIFO
   bool verbose = false;       ///< the log also has what is of use only when something is looked for
   int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower
-  std::string workload;       ///< YAML list as in a scenario; endpoints only
-  std::string transport;      ///< YAML map as in a scenario; endpoints only
+  bool payload_elided = false;  ///< hosts send headers alone
+  std::string workload;         ///< YAML list as in a scenario; endpoints only
+  std::string transport;        ///< YAML map as in a scenario; endpoints only
 };
 
 /// Throws SystemError (cannot write).

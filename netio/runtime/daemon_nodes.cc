@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "fabric/frame_room.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/parallel.h"
 
@@ -13,14 +14,15 @@ namespace {
 /// Rings are opened and closed by so many threads, which spend their time waiting.
 constexpr size_t kSocketThreads = 32;
 
-std::vector<std::unique_ptr<PacketSocket>> open_sockets(const std::string& lab,
+std::vector<std::unique_ptr<PacketSocket>> open_sockets(const DaemonConfig& config,
                                                         const Topology& topology,
                                                         const std::vector<const NodeSite*>& sites) {
+  const FrameRoom room = room_on_wires(topology, config.payload_elided);
   std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
   in_parallel(sites.size(), kSocketThreads, [&](size_t i) {
     sockets[i] = std::make_unique<PacketSocket>(
-        NetworkNamespace::open("mrclab-" + lab + "-" + sites[i]->name),
-        rings_for(topology, sites[i]->id));
+        NetworkNamespace::open("mrclab-" + config.lab + "-" + sites[i]->name),
+        rings_for(topology, sites[i]->id, room));
   });
   return sockets;
 }
@@ -34,7 +36,7 @@ DaemonNodes::DaemonNodes(const DaemonConfig& config, const Topology& topology,
   for (const NodeSite& site : topology.nodes) {
     if (config.process_of_node.at(site.id.value) == config.process) sites.push_back(&site);
   }
-  std::vector<std::unique_ptr<PacketSocket>> sockets = open_sockets(config.lab, topology, sites);
+  std::vector<std::unique_ptr<PacketSocket>> sockets = open_sockets(config, topology, sites);
   // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
   // for 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
   if (!config.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);

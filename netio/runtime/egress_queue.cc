@@ -32,6 +32,7 @@ void EgressQueue::resume(NodeId node) {
 void EgressQueue::put(size_t line, const Port& port, uint32_t ifindex,
                       Transmission&& transmission) {
   const auto modelled = static_cast<uint32_t>(transmission.frame.modelled_size().value);
+  const uint32_t damage = transmission.frame.damage();
   Frame frame = transmission.lost == DropCause::kNone
                     ? std::move(transmission.frame)
                     : make_void_frame(frames_, transmission.frame);
@@ -43,7 +44,8 @@ void EgressQueue::put(size_t line, const Port& port, uint32_t ifindex,
                             transmission.start,
                             transmission.end,
                             transmission.flight,
-                            transmission.lost};
+                            transmission.lost,
+                            damage};
   write_trailer(trailer, frame.storage().subspan(frame.size()).first<kTrailerBytes>());
   unpublished_.push_back(port.out);
   ++frames_numbered_;

@@ -73,6 +73,7 @@ TEST_CASE("a trailer reads back as it was written") {
           t.end = t.start + FabricTime::from_ps(*rc::gen::inRange<int64_t>(0, 1 << 30));
           t.flight = FabricTime::from_ps(*rc::gen::inRange<int64_t>(0, int64_t{1} << 60));
           t.lost = static_cast<DropCause>(*rc::gen::inRange(0, 15));
+          t.damage = *rc::gen::arbitrary<uint32_t>();
           const auto back = parse_trailer(written(t));
           RC_ASSERT(back.has_value());
           RC_ASSERT(*back == t);
@@ -126,6 +127,22 @@ TEST_CASE("the trailer stands behind the IPv6 packet as its length says") {
   }
   const std::vector<uint8_t> trimmed = trim(build_frame(random_spec(Opcode::kWriteOnly, 1, 900)));
   CHECK(trailer_offset(on_veth(trimmed)) == kTrimmedFrameBytes);
+}
+
+TEST_CASE("the trailer of a frame whose payload is elided is its end") {
+  for (const Encapsulation kind :
+       {Encapsulation::kSrv6, Encapsulation::kIpv6, Encapsulation::kIpv4}) {
+    MrcFrameSpec spec = random_spec(Opcode::kWriteOnly, 1, 900);
+    spec.encapsulation = kind;
+    const std::vector<uint8_t> frame = build_frame(spec);
+    for (const size_t left : {frame.size() - 1, frame.size() - 900, layout_of(kind).after_bth}) {
+      const std::vector<uint8_t> veth = on_veth({frame.begin(), frame.begin() + left});
+      REQUIRE(trailer_offset(veth) == left);
+      CHECK(parse_trailer(std::span(veth).subspan(left)) == sample_trailer());
+      CHECK_FALSE(trailer_offset(std::span(veth).first(veth.size() - 1)));
+      CHECK_FALSE(trailer_offset(std::span(veth).first(left)));
+    }
+  }
 }
 
 TEST_CASE("frames that are neither IPv6 nor void have no trailer") {

@@ -264,6 +264,40 @@ TEST_SUITE("root: live = sim") {
     }
   }
 
+  TEST_CASE("without its payload a scenario has the same history, live and simulated") {
+    // Bits flip on a wire and in a switch, frames are trimmed, lost and trimmed again.
+    constexpr const char* kText = R"(
+name: elided
+seed: 5
+fabric: {name: f, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, host_rate: 100Gb/s}
+payload: elided
+workload:
+  - incast: {from: "h[1-3]", to: h0, load: 90%, message: 64KiB}
+faults:
+  - {at: 5us, bit_errors: {link: "p0.t0-0:u0", direction: both, rate: 1e-5, for: 50us}}
+  - {at: 5us, bit_errors: {switch: p1.t1-0, rate: 1e-5, for: 50us}}
+  - {at: 9us, wire_loss: {link: "h2:p1", direction: up, loss: 5%, for: 30us}}
+end: 60us
+expect:
+  - safety
+)";
+    const test::TemporaryRuns runs;
+    for (const Variant& variant : {kVariants[0], kVariants[2]}) {
+      const RunResult sim =
+          run_both(runs, parse_scenario(read_yaml_text(kText, "elided.yaml")), variant);
+      CHECK(sim.verdict.payload_elided);
+      CHECK(sim.verdict.metrics.trimmed > 0);
+      CHECK(sim.verdict.metrics.lost > 0);
+      CHECK(sim.verdict.metrics.delivered > 100);
+    }
+    ScenarioOverrides whole;
+    whole.payload_elided = false;
+    const RunResult real =
+        runs.run(parse_scenario(read_yaml_text(kText, "elided.yaml"), {}, whole));
+    const RunResult elided = runs.run(parse_scenario(read_yaml_text(kText, "elided.yaml")));
+    CHECK(real.verdict.metrics.history_sha256 == elided.verdict.metrics.history_sha256);
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(

@@ -341,6 +341,7 @@ std::vector<Bytes8> all_kinds_of_frames(uint64_t per_opcode) {
       frames.back()[frames.back().size() - 1 - seed % 64] ^= static_cast<uint8_t>(seed % 3 == 0);
       frame.resize(std::min<size_t>(frame.size(), 160));
       frames.push_back(frame);
+      frames.push_back(with_trailer(frame, n));  // its payload is elided
     }
   }
   return frames;
