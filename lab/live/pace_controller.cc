@@ -12,8 +12,12 @@ constexpr double kMostFaster = 0.85;  // per window
 constexpr double kCalibrating = 0.7;  // per window
 constexpr double kKeepAway = 1.1;     // from the pace that was too fast
 constexpr int64_t kLooksToMeasure = 5;
-constexpr double kForget =
-    2e-6;  // of that pace, per window and square of the calm windows: 8 % in 1 s
+// Of that pace, per window and square of the calm windows in shares of the patience: 41 % are gone after two
+// patiences, 83 % after three.
+constexpr double kForget = 0.02;
+constexpr double kFirstPatience = 10, kMostPatience = 100;  // windows
+constexpr double kSamePace = 1.6;  // within this factor, trouble is the same trouble as before
+constexpr uint64_t kEpisode = 10;  // windows: what follows sooner belongs to the trouble before
 constexpr int64_t kShortestTickNs = 100'000;
 constexpr int64_t kLongestTickNs = 2'000'000;
 constexpr int64_t kTickPerProcessNs =
@@ -125,7 +129,7 @@ double PaceController::next_dilation() {
     smoothed_ = margin_now;
   }
   ++windows_since_trouble_;
-  const double calm = static_cast<double>(windows_since_trouble_);
+  const double calm = static_cast<double>(windows_since_trouble_) / patience_;
   trouble_at_ *= std::max(0.5, 1 - kForget * calm * calm);
   if (smoothed_ < kLow) {
     note_trouble();
@@ -137,7 +141,13 @@ double PaceController::next_dilation() {
 }
 
 void PaceController::note_trouble() {
-  trouble_at_ = std::max(trouble_at_, dilation_ * kKeepAway);
+  const double pace = dilation_ * kKeepAway;
+  if (windows_since_trouble_ > kEpisode || last_trouble_ == 0) {
+    const bool again = pace < last_trouble_ * kSamePace && pace * kSamePace > last_trouble_;
+    patience_ = again ? std::min(2 * patience_, kMostPatience) : kFirstPatience;
+  }
+  last_trouble_ = pace;
+  trouble_at_ = std::max(trouble_at_, pace);
   windows_since_trouble_ = 0;
 }
 

@@ -12,6 +12,7 @@
 #include "fabric/frame_room.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/log.h"
+#include "netio/kernel/touched_memory.h"
 #include "netio/record/process_report.h"
 #include "netio/record/report_json.h"
 #include "netio/rpc/exit_codes.h"
@@ -119,6 +120,7 @@ class Daemon {
 
   int run() {
     prepare_scheduling();
+    if (config_.end != FabricTime::never()) touch_buffers();  // a run: its time counts
     gate_.set_state(config_.process, ProcessState::kReady);
     log_->info("ready with {} nodes of fabric {}", nodes_.size(), topology_.name);
     for (const NodeId node : nodes_.ids()) log_->debug("runs {}", topology_.node(node).name);

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <vector>
 
 using namespace mrclab;
 using lab::PaceController;
@@ -139,6 +140,32 @@ TEST_CASE("a process that stands still for 200 ms stops the clock, not the pace 
   CHECK(lab.most < before * 1.3);
   lab.run(kSecond);
   CHECK(lab.controller.dilation() < before * 1.15);
+}
+
+TEST_CASE("what was slow only when time began is forgotten within a second") {
+  SyntheticLab lab;
+  lab.capacity = 30'000;
+  lab.run(kSecond / 2);
+  CHECK(lab.controller.dilation() > 12'000);
+  lab.capacity = 2'000;
+  lab.run(kSecond * 6 / 5);
+  CHECK(lab.controller.dilation() < 2'000 * 1.6);
+}
+
+TEST_CASE("the more often a pace was too fast, the longer it is not tried again") {
+  SyntheticLab lab;
+  lab.capacity = 2'000;
+  uint64_t before = 0;
+  std::vector<uint64_t> holds;
+  for (int i = 0; i < 4; ++i) {
+    lab.run(4 * kSecond);
+    holds.push_back(lab.controller.holds() - before);
+    before = lab.controller.holds();
+  }
+  CAPTURE(holds[0]);
+  CHECK(holds[0] > 0);
+  CHECK(holds[3] <= 4);
+  CHECK(lab.most < 2'000 * 1.4);
 }
 
 TEST_CASE("a process that is often without a processor does not make the pace slower and slower") {
