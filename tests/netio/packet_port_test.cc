@@ -1,5 +1,6 @@
 #include "netio/kernel/packet_port.h"
 #include "fabric/build_topology.h"
+#include "fabric/frame_room.h"
 
 #include <doctest/doctest.h>
 #include <time.h>
@@ -82,6 +83,17 @@ TEST_CASE("rings grow with what a fabric can have under way, and are small where
   const size_t ring = rings_for(build_topology(shape), NodeId{0}).ring_bytes;
   CHECK(ring / kSlotBytes > 600);  // 2 ports, 2.4 us, 682 bytes: 176 frames each, and as many again
   CHECK(ring < 8 << 20);
+}
+
+TEST_CASE("rings for frames without payload have as many places in less memory") {
+  FabricShape shape = mrclab::test::shape_of("rings", 2, 2, 1, 1);
+  const Topology topology = build_topology(shape);
+  const PacketSocketOptions whole = rings_for(topology, NodeId{0});
+  const PacketSocketOptions elided = rings_for(topology, NodeId{0}, room_on_wires(topology, true));
+  CHECK(whole.frame_bytes == kFrameCapacity + kTrailerReserve);
+  CHECK(elided.frame_bytes == 512);
+  CHECK(elided.ring_bytes * 4 < whole.ring_bytes);
+  CHECK(elided.ring_bytes / (elided.frame_bytes + 256) >= 112);
 }
 
 TEST_SUITE("root: packets") {
