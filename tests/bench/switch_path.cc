@@ -159,7 +159,7 @@ class Traffic {
  private:
   static netio::PacketSocketOptions roomy() {
     netio::PacketSocketOptions options;
-    options.ring_bytes = 16 << 20;
+    options.ring_bytes = 2 << 20;  // the window is 256 frames at most
     return options;
   }
   uint64_t under_way() const { return sent_ - std::min(sent_, delivered + lost); }

@@ -161,7 +161,8 @@ TEST_CASE("what the options of a run contradict is said before anything is made"
   };
   const std::string kernel =
       "name: a\ntiming: wall\ndilation: 5000\nend: 9us\n"
-      "fabric: {name: f, planes: 2, t0: 2, t1: 1, hosts_per_t0: 1, forwarding: kernel}\n";
+      "fabric: {name: f, planes: 2, t0: 2, t1: 1, hosts_per_t0: 1, forwarding: kernel}\n"
+      "workload:\n  - incast: {from: h1, to: h0, load: 9%, message: 4096B}\n";
   const std::string program =
       "name: a\nfabric: pair\ntiming: wall\ndilation: 2000\nend: 800us\n"
       "workload:\n  - exec: {host: h0, command: 'true'}\n";
