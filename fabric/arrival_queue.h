@@ -21,8 +21,8 @@ class ArrivalQueue {
  public:
   /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
   void push(FabricTime at, PortId port, Arrival arrival) {
-    const Entry entry{at, arrival.sequence, port.value, arrivals_.put(std::move(arrival))};
-    if (!near_.empty() && entry.before(near_.front())) {
+    const Entry entry{at, port.value, arrivals_.put(std::move(arrival))};
+    if (!near_.empty() && later()(near_.front(), entry)) {
       insert(entry);
     } else {
       far_.push_back(entry);
@@ -38,32 +38,34 @@ class ArrivalQueue {
     near_.pop_back();
     if (near_.size() >= kAhead) arrivals_.peek(near_[near_.size() - kAhead].slot).frame.fetch();
     if (near_.size() >= 2 * kAhead) arrivals_.fetch(near_[near_.size() - 2 * kAhead].slot);
-    return {EventKey{entry.at, EventClass::kArrival, entry.port, entry.sequence},
-            arrivals_.take(entry.slot)};
+    Arrival arrival = arrivals_.take(entry.slot);
+    return {EventKey{entry.at, EventClass::kArrival, entry.port, arrival.sequence},
+            std::move(arrival)};
   }
 
  private:
   struct Entry {
     FabricTime at;
-    uint64_t sequence;
     uint32_t port;
     uint32_t slot;
-
-    bool before(const Entry& other) const {
-      if (at != other.at) return at < other.at;
-      return port != other.port ? port < other.port : sequence < other.sequence;
+  };
+  /// A type, not a function, so that sorting needs no calls. Sequence numbers are looked up, since hardly any two
+  /// frames come to one port at one instant.
+  struct Later {
+    const Slots<Arrival>& arrivals;
+    bool operator()(const Entry& a, const Entry& b) const {
+      if (a.at != b.at) return a.at > b.at;
+      if (a.port != b.port) return a.port > b.port;
+      return arrivals.peek(a.slot).sequence > arrivals.peek(b.slot).sequence;
     }
   };
-  /// A type, not a function, so that sorting needs no calls.
-  struct Later {
-    bool operator()(const Entry& a, const Entry& b) const { return b.before(a); }
-  };
+  Later later() const { return Later{arrivals_}; }
 
   /// Among the sorted ones; if they become too many, the later half is put back.
   void insert(const Entry& entry) {
     near_.push_back(entry);
     size_t place = near_.size() - 1;
-    while (near_[place - 1].before(entry)) {  // the first is later than it
+    while (later()(entry, near_[place - 1])) {  // the first is later than it
       near_[place] = near_[place - 1];
       --place;
     }
@@ -77,14 +79,17 @@ class ArrivalQueue {
 
   void refill() {
     if (far_.size() > kRefill) {
-      std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), Later{});
+      std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), later());
       near_.assign(far_.end() - kRefill, far_.end());
       far_.resize(far_.size() - kRefill);
     } else {
       near_.swap(far_);
     }
-    std::sort(near_.begin(), near_.end(), Later{});
+    std::sort(near_.begin(), near_.end(), later());
     for (const Entry& entry : near_) arrivals_.fetch(entry.slot);
+    const size_t soonest = std::min(near_.size(), kAhead);
+    for (size_t i = 1; i <= soonest; ++i)
+      arrivals_.peek(near_[near_.size() - i].slot).frame.fetch();
     soonest_far_ = FabricTime::never();
     for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
   }
