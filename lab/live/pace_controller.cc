@@ -12,8 +12,8 @@ constexpr double kMostFaster = 0.85;  // per window
 constexpr double kCalibrating = 0.7;  // per window
 constexpr double kKeepAway = 1.1;     // from the pace that was too fast
 constexpr int64_t kLooksToMeasure = 5;
-// Of that pace, per window and square of the calm windows in shares of the patience: 41 % are gone after two
-// patiences, 83 % after three.
+// Of that pace, per window and square of the calm windows in shares of the patience. If that is 10 windows, 41 % of
+// it are gone after 20 and 83 % after 30; if it is 100, 49 % after 100.
 constexpr double kForget = 0.02;
 constexpr double kFirstPatience = 10, kMostPatience = 100;  // windows
 constexpr double kSamePace = 1.6;  // within this factor, trouble is the same trouble as before

@@ -13,9 +13,8 @@
 // above kHigh, in small steps; between the two nothing changes, which keeps it from
 // swinging. A pace that is too fast shows only when the slack is gone, so the last such pace is
 // remembered and avoided, the less the longer ago it was; the more often the same pace was too fast, the
-// longer. What came of first touches of memory or of another program is so forgotten within half a second. One bad window is no reason to slow down:
-// the clock just waits (a hold) until the process that was late has caught up, and goes on as
-// before. How fast it catches up says whether the pace was too fast or the process had no
+// longer. So what came of another program once is forgotten within half a second. One bad window is no reason to
+// slow down: the clock just waits (a hold) until the process that was late has caught up, and goes on as before. How fast it catches up says whether the pace was too fast or the process had no
 // processor, which a busy machine takes away at any pace, even the slowest.
 
 #include <cstdint>

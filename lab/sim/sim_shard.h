@@ -59,8 +59,8 @@ class SimShard : private FrameSink {
   FramePool frames_;
   World& world_;
   uint32_t index_;
-  std::array<EventQueue<uint32_t>, 2>
-      due_;                    // by side; entries whose time is not the planned one are stale
+  /// By side. Entries whose time is not the planned one are stale.
+  std::array<EventQueue<uint32_t>, 2> due_;
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
   uint64_t sent_ = 0;

@@ -16,6 +16,8 @@ namespace {
 /// Many times what is under way on a wire at full rate; a pool below it is never the first limit.
 constexpr size_t kFramesPerWire = 64;
 constexpr size_t kFramesAtLeast = 1u << 18;
+/// The frames that start in a window at most: what one rank tells another fits well into one message.
+constexpr uint64_t kBytesAtOnce = uint64_t{256} << 20;
 
 }  // namespace
 
@@ -32,7 +34,8 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
     : world_{topology, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
       sides_(two_sides(topology)),
-      frames_at_once_(options.frames_at_once * (ranks_ != nullptr ? ranks_->count() : 1)) {
+      frames_at_once_(std::min(options.frames_at_once, kBytesAtOnce / options.room.frame) *
+                      (ranks_ != nullptr ? ranks_->count() : 1)) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const uint32_t all_shards = ranks_ != nullptr ? threads * ranks_->count() : threads;
   if (ranks_ != nullptr) first_shard_ = threads * ranks_->rank();

@@ -96,10 +96,9 @@ class SimWorld {
   Balance balance_;
   TwoSides sides_;
   uint64_t frames_at_once_;
-  FabricTime window_ =
-      FabricTime::from_ns(1);  ///< the length of the next one: at most two lookaheads
-  FabricTime now_ = FabricTime::from_ps(-1);  ///< all events up to here are done
-  uint8_t turn_ = 0;                          ///< the side that the window is of
+  FabricTime window_ = FabricTime::from_ns(1);  ///< length of the next: at most two lookaheads
+  FabricTime now_ = FabricTime::from_ps(-1);    ///< all events up to here are done
+  uint8_t turn_ = 0;                            ///< the side that the window is of
   FabricTime window_end_;
   std::array<FabricTime, 2> reached_{now_, now_};  ///< by side
   bool alive_ = true;
