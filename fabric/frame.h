@@ -61,8 +61,9 @@ class Frame {
     if (buffer_ != nullptr) give_back();
   }
 
-  /// Loads its lengths and headers into the cache.
+  /// Loads its lengths and headers into the cache, if it is not empty.
   void fetch() const {
+    if (buffer_ == nullptr) return;
     const auto* const lines = reinterpret_cast<const uint8_t*>(buffer_);
     __builtin_prefetch(lines, 1);
     __builtin_prefetch(lines + 64, 1);
