@@ -94,6 +94,8 @@ class ArrivalQueue {
     for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
   }
 
+  /// The sender wrote a frame so long ago that it is in no cache any more. The queue has it loaded so many arrivals
+  /// before its turn, and its place in arrivals_, which says where the frame is, twice as many before.
   static constexpr size_t kAhead = 4;
   static constexpr size_t kNear = 64, kRefill = 32;
 
@@ -103,8 +105,8 @@ class ArrivalQueue {
   Slots<Arrival> arrivals_;
 };
 
-/// Is an arrival the next event of a node whose other events are in `others`? Only faults come before the arrivals
-/// of their instant (EventClass).
+/// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults
+/// before arrivals, and all its other events after them; EventClass has that order.
 template <class Payload>
 bool arrival_is_next(const ArrivalQueue& arrivals, const EventQueue<Payload>& others) {
   const FabricTime arrival = arrivals.next_time(), other = others.next_time();

@@ -36,7 +36,8 @@ struct TimeTrailer {
   FabricTime end;
   FabricTime flight;
   DropCause lost = DropCause::kNone;  ///< not kNone: this is a void frame
-  uint32_t damage = 0;                ///< of a frame whose payload is elided: Frame::damage
+  /// Which bits of a frame without payload are wrong (Frame::damage): its receiver cannot find that by the ICRC.
+  uint32_t damage = 0;
   bool operator==(const TimeTrailer&) const = default;
 };
 

@@ -24,8 +24,9 @@ struct SightingPart {
 /// So many parts that several threads have about the same to do; any number gives the same history.
 inline constexpr size_t kJoinedParts = 4;
 
-/// Writers order records within an interface only. Equal instants: what leaves comes first, then the order
-/// of the file. Without `side_by_side` all sightings are one part.
+/// The writer of a capture orders the records of each interface, not those of several, so they are sorted here. Of
+/// sightings at one instant, those of frames that leave a host come first, then the order of the file decides. If
+/// `side_by_side` is empty, all sightings are in one part.
 std::vector<SightingPart> parts_by_time(const std::vector<Sighting>& frames,
                                         const SideBySide& side_by_side);
 

@@ -12,12 +12,14 @@ constexpr double kMostFaster = 0.85;  // per window
 constexpr double kCalibrating = 0.7;  // per window
 constexpr double kKeepAway = 1.1;     // from the pace that was too fast
 constexpr int64_t kLooksToMeasure = 5;
-// Of that pace, per window and square of the calm windows in shares of the patience. If that is 10 windows, 41 % of
-// it are gone after 20 and 83 % after 30; if it is 100, 49 % after 100.
+// The controller lowers the pace that it keeps away from a little after each window without trouble: by this share,
+// times the square of (windows without trouble / patience). With a patience of 10 windows 41 % of that pace are
+// forgotten after 20 and 83 % after 30; with one of 100, 49 % after 100.
 constexpr double kForget = 0.02;
 constexpr double kFirstPatience = 10, kMostPatience = 100;  // windows
-constexpr double kSamePace = 1.6;  // within this factor, trouble is the same trouble as before
-constexpr uint64_t kEpisode = 10;  // windows: what follows sooner belongs to the trouble before
+constexpr double kSamePace = 1.6;  // two paces within this factor of each other count as the same
+constexpr uint64_t kEpisode =
+    10;  // windows; trouble that follows sooner belongs to the trouble before
 constexpr int64_t kShortestTickNs = 100'000;
 constexpr int64_t kLongestTickNs = 2'000'000;
 constexpr int64_t kTickPerProcessNs =

@@ -14,8 +14,9 @@
 // swinging. A pace that is too fast shows only when the slack is gone, so the last such pace is
 // remembered and avoided, the less the longer ago it was; the more often the same pace was too fast, the
 // longer. So what came of another program once is forgotten within half a second. One bad window is no reason to
-// slow down: the clock just waits (a hold) until the process that was late has caught up, and goes on as before. How fast it catches up says whether the pace was too fast or the process had no
-// processor, which a busy machine takes away at any pace, even the slowest.
+// slow down: the clock just waits (a hold) until the process that was late has caught up, and goes on as before.
+// How fast it catches up says whether the pace was too fast or the process had no processor, which a busy machine
+// takes away at any pace, even the slowest.
 
 #include <cstdint>
 #include <optional>
@@ -87,8 +88,8 @@ class PaceController {
   double smoothed_ = 1;
   bool holding_ = false;
   double trouble_at_ = 0;    ///< no faster than this until it is forgotten
-  double last_trouble_ = 0;  ///< the same when it was noted
-  double patience_ = 1;      ///< windows that it is kept for without trouble
+  double last_trouble_ = 0;  ///< trouble_at_ as the last trouble alone would have set it
+  double patience_ = 1;  ///< for about so many windows without trouble trouble_at_ is remembered
   uint64_t windows_since_trouble_ = 0;
   netio::LabTime window_start_{}, looked_at_{};
   FabricTime hold_reached_;     ///< what the slowest process had committed at the last look

@@ -18,7 +18,8 @@ namespace mrclab::lab {
 
 /// What a rank says before each window, and what all of them together say.
 struct WindowVote {
-  /// Of its events, by side (two_sides.h); together: the earliest of all.
+  /// When the earliest event of the rank's nodes on each side (two_sides.h) is due. In what all ranks say together,
+  /// the earliest event of any rank.
   std::array<FabricTime, 2> earliest{FabricTime::never(), FabricTime::never()};
   uint64_t frames = 0;  ///< that its nodes started to send in the last window; together: the sum
   bool stop = false;    ///< it is to end here; together: one of them wants that

@@ -16,7 +16,8 @@ namespace {
 /// Many times what is under way on a wire at full rate; a pool below it is never the first limit.
 constexpr size_t kFramesPerWire = 64;
 constexpr size_t kFramesAtLeast = 1u << 18;
-/// The frames that start in a window at most: what one rank tells another fits well into one message.
+/// The frames that start in one window take about so many bytes at most: all that one rank sends to another after a
+/// window is one message, which may have 1 GiB (rank_link.h).
 constexpr uint64_t kBytesAtOnce = uint64_t{256} << 20;
 
 }  // namespace
@@ -128,14 +129,14 @@ bool SimWorld::next_window(FabricTime until) {
 /// The next window is of the side that has the earliest event.
 void SimWorld::take_turn(uint8_t side, FabricTime until, const WindowVote& vote) {
   const FabricTime own = vote.earliest[side], other = vote.earliest[1 - side];
-  const FabricTime moment = FabricTime::from_ps(1);
+  constexpr FabricTime kPicosecond = FabricTime::from_ps(1);
   turn_ = side;
-  window_end_ =
-      std::min({until, own + window_ - moment, sides_.horizon(side, own, other) - moment});
+  window_end_ = std::min(
+      {until, own + window_ - kPicosecond, sides_.horizon(side, own, other) - kPicosecond});
   reached_[side] = window_end_;
   // What this window sends to the other side comes no sooner than one lookahead after its first event.
-  now_ = std::min(window_end_, sides_.horizon(1 - side, other, own) - moment);
-  now_ = std::min(now_, other - moment);
+  now_ = std::min(window_end_, sides_.horizon(1 - side, other, own) - kPicosecond);
+  now_ = std::min(now_, other - kPicosecond);
 }
 
 /// Where the run stops, the side that is behind goes as far as the other one has. False: both are there.

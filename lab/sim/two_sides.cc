@@ -5,6 +5,9 @@
 namespace mrclab::lab {
 namespace {
 
+constexpr uint8_t kUnknown = 2;  // the side of a node that was not visited yet
+
+/// never() is no number to add to.
 FabricTime plus(FabricTime a, FabricTime b) {
   const bool never = a == FabricTime::never() || b == FabricTime::never();
   return never ? FabricTime::never() : a + b;
@@ -18,7 +21,6 @@ FabricTime way_back(const TwoSides& sides, uint8_t side) {
 
 /// Colours the nodes that can be reached from `first`; false if a wire has two ends of one side.
 bool colour_from(const Topology& topology, NodeId first, std::vector<uint8_t>& of) {
-  constexpr uint8_t kUnknown = 2;
   std::vector<NodeId> to_visit{first};
   of[first.value] = 0;
   while (!to_visit.empty()) {
@@ -36,7 +38,6 @@ bool colour_from(const Topology& topology, NodeId first, std::vector<uint8_t>& o
 }
 
 std::vector<uint8_t> colour(const Topology& topology) {
-  constexpr uint8_t kUnknown = 2;
   std::vector<uint8_t> of(topology.nodes.size(), kUnknown);
   for (const NodeSite& site : topology.nodes) {
     if (of[site.id.value] == kUnknown && !colour_from(topology, site.id, of)) {

@@ -45,7 +45,7 @@ struct PacketSocketOptions {
 /// drained; in that time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of
 /// 512 at 400 Gb/s, and 180 writes of a few bytes at 100 Gb/s. There is room for twice the full
 /// frames, and for the shortest ones in a lab of up to some 80 ports: the kernel clears all of it
-/// before the lab is up. `room`: of the frames that come.
+/// before the lab is up. `room`: how long the longest frames on the wires are (fabric/frame_room.h).
 PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room = {});
 
 /// What was received and what the kernel lost, since the socket was opened.

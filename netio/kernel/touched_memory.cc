@@ -38,12 +38,12 @@ bool read_buffer(const std::string& line, Mapping& mapping) {
   return end - first <= kMappingMax && (mapping.shared || (how == "rw-p" && read == 3));
 }
 
-/// What is written to is no object of ours, so a sanitizer has no say in it.
+/// A sanitizer would report the write: it keeps the memory between two objects poisoned, and a page may begin there.
 [[gnu::no_sanitize_address]] void touch(uintptr_t at) {
   __atomic_fetch_add(reinterpret_cast<uint32_t*>(at), 0, __ATOMIC_RELAXED);
 }
 
-void touch_present(const Mapping& mapping, uintptr_t page) {
+void touch_mapping(const Mapping& mapping, uintptr_t page) {
   std::vector<unsigned char> present(kPagesAtOnce);
   for (uintptr_t at = mapping.first; at < mapping.end; at += kPagesAtOnce * page) {
     const uintptr_t bytes = std::min(kPagesAtOnce * page, mapping.end - at);
@@ -64,7 +64,7 @@ void touch_buffers() {
   std::istringstream maps(read_file("/proc/self/maps", kMapsBytesMax));
   Mapping mapping;
   for (std::string line; std::getline(maps, line);) {
-    if (read_buffer(line, mapping)) touch_present(mapping, page);
+    if (read_buffer(line, mapping)) touch_mapping(mapping, page);
   }
 }
 
