@@ -40,7 +40,8 @@ export class Palette {
     const dialog = $("dialog"), list = el("ul", {id: "found", role: "listbox", "aria-label": "what was found"});
     const input = el("input", {type: "text", id: "palette", autocomplete: "off", spellcheck: "false", role: "combobox", "aria-controls": "found", "aria-expanded": "true",
                                placeholder: "a command, p0.t0-1, h3, 150us, a lesson …", oninput: () => { this.at = 0; show(); }});
-    const run = (row) => { dialog.close(); row.act(); };
+    // Until the next frame a browser would go on giving keys to the field of a dialog that is closed.
+    const run = (row) => { input.blur(); dialog.close(); row.act(); };
     const show = () => {
       const rows = this.found(input.value), shown = rows.slice(0, kMost);
       this.at = Math.max(0, Math.min(this.at, shown.length - 1));
